@@ -1,0 +1,37 @@
+# Everything here needs python3 with venv, and make; the rest it installs into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test check lint types imports bench clean
+
+demo: $(READY)            ## a nested study on a bundled dataset
+	$(BIN)/python examples/demo.py
+
+test: $(READY) check      ## all that CI runs
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+check: lint types imports ## style, types and the one-way imports
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy --strict src
+
+imports: $(READY)
+	$(BIN)/lint-imports
+
+bench: $(READY)           ## ratios to scikit-learn, side by side
+	$(BIN)/python -m benchmarks
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

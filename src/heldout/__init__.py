@@ -1,0 +1,77 @@
+"""heldout chooses a model and says how good it really is.
+
+>>> import heldout as ho
+>>> from sklearn.datasets import load_diabetes
+>>> from sklearn.linear_model import Ridge
+>>> X, y = load_diabetes(return_X_y=True)
+>>> learner = ho.Tuned(Ridge(), {"alpha": ho.log_grid(-3, 1, 5)})
+>>> result = ho.evaluate(learner, X, y, test=ho.KFold(5), loss="squared")
+>>> 2500 < result.risk.low < result.risk.value < result.risk.high < 3500
+True
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from heldout.api.evaluate import evaluate
+    from heldout.api.explain import explain
+    from heldout.api.result import Result
+    from heldout.api.store import load
+    from heldout.api.tuned import Tuned
+    from heldout.base.errors import HeldoutError
+    from heldout.base.options import Options
+    from heldout.splits import Forward, Given, Holdout, KFold, LeaveOneOut, Resample, SharedBlocks
+    from heldout.study.space import Sample, log_grid
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "evaluate": "heldout.api.evaluate",
+    "explain": "heldout.api.explain",
+    "Result": "heldout.api.result",
+    "load": "heldout.api.store",
+    "Tuned": "heldout.api.tuned",
+    "HeldoutError": "heldout.base.errors",
+    "Options": "heldout.base.options",
+    "Forward": "heldout.splits",
+    "Given": "heldout.splits",
+    "Holdout": "heldout.splits",
+    "KFold": "heldout.splits",
+    "LeaveOneOut": "heldout.splits",
+    "Resample": "heldout.splits",
+    "SharedBlocks": "heldout.splits",
+    "Sample": "heldout.study.space",
+    "log_grid": "heldout.study.space",
+}
+
+__all__ = [
+    "Forward",
+    "Given",
+    "HeldoutError",
+    "Holdout",
+    "KFold",
+    "LeaveOneOut",
+    "Options",
+    "Resample",
+    "Result",
+    "Sample",
+    "SharedBlocks",
+    "Tuned",
+    "evaluate",
+    "explain",
+    "load",
+    "log_grid",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'heldout' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,1 @@
+"""What users call: it wires the rooms below and holds nothing of its own."""

@@ -1,0 +1,151 @@
+"""`evaluate`: how good a learner really is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from heldout.api.facts import gather_facts
+from heldout.api.learners import as_search, is_frozen
+from heldout.api.result import Live, Result
+from heldout.api.tuning import check_search, describe_all_failed
+from heldout.base.errors import FitFailed, LearnerError, OptionError
+from heldout.base.losses import Loss, check_losses, resolve_losses
+from heldout.base.options import Options
+from heldout.base.seeds import derive
+from heldout.engine.run import Running, run_study
+from heldout.planner.passes import check_rules
+from heldout.splits import Forward, Given, KFold, as_strategy
+from heldout.study.panels import TEST, Study
+from heldout.study.pose import pose_evaluation
+from heldout.task import Task, declare
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Asked:
+    """A question that passed every check, before any fit."""
+
+    learner: Any
+    task: Task
+    study: Study
+    seed: int
+    level: float
+    options: Options
+    test: Any  # the strategy
+
+
+def evaluate(
+    learner: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    test: Any = None,
+    groups: Any = None,
+    time: Any = None,
+    sample_weight: Any = None,
+    strata: Any = None,
+    loss: Any = None,
+    level: float = 0.95,
+    seed: int = 0,
+    jobs: int | None = None,
+    backend: str | None = None,
+    progress: bool | str = "auto",
+    options: Options | None = None,
+) -> Result:
+    """Estimate the risk of a learner on rows it never saw, with an interval that says what it promises.
+
+    Parameters
+    ----------
+    learner : estimator
+        Any scikit-learn estimator or Pipeline, a :class:`~heldout.Tuned` (then this is nested), a ``GridSearchCV`` or
+        ``RandomizedSearchCV``, or ``FrozenEstimator(model)`` for a predictor already fitted.
+    X, y : array-like
+        The data: numpy, scipy sparse, pandas or polars. With a frame, `y` and the roles may name columns.
+    test : int, splitter or pairs of row arrays, optional
+        Which rows are held out to estimate the risk. None: ``KFold(5)``, or ``Forward(5)`` when time is declared.
+    groups, time, sample_weight, strata : array-like or column name, optional
+        Roles of the rows, obeyed at every level of splitting.
+    loss : str, scorer, list or dict, optional
+        What is estimated; the first of several is ``result.risk``. None takes the learner's own loss.
+    level : float
+        The level of the intervals.
+    seed : int
+        Decides the test splits, and whatever the learner leaves to chance.
+    jobs : int, optional
+        Worker processes; None takes every core this process may use, where the work is worth it.
+    backend : "inline" or "processes", optional
+        Where the fits are done. None decides by how long they take; the numbers are the same.
+    progress : "auto" or bool
+        A bar for runs that last.
+    options : Options, optional
+        Less used switches.
+
+    Returns
+    -------
+    Result
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = ho.evaluate(DecisionTreeClassifier(max_depth=2, random_state=0), X, y, test=ho.KFold(5))
+    >>> result.risk.estimand
+    'expected zero-one risk of the learner trained on 120 rows'
+    """
+    roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
+    asked = ask(learner, X, y, test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
+    how = Running(jobs=jobs, backend=backend, progress=progress, options=asked.options)
+    outcome = run_study(asked.study, asked.task, how)
+    test_tables = [outcome.tables[p.key] for p in outcome.study.of_level(TEST) if p.key in outcome.tables.panels]
+    if not any(np.isfinite(table.losses).any() for table in test_tables):
+        raise FitFailed(describe_all_failed(outcome))
+    facts = gather_facts(asked.task, outcome, level=level, seed=seed, pool=asked.options.pool)
+    return Result(facts, live=Live(learner=learner, task=asked.task, outcome=outcome, how=how))
+
+
+def ask(
+    learner: Any,
+    X: Any,
+    y: Any,
+    *,
+    test: Any,
+    roles: dict[str, Any],
+    loss: Any,
+    level: float,
+    seed: int,
+    options: Options | None,
+) -> Asked:
+    """Turn what the user gave into a checked question; everything that can be refused before a fit is refused here."""
+    if not isinstance(level, float | int) or not 0 < level < 1:
+        raise OptionError(f"level is the probability that an interval covers, between 0 and 1, but it is {level!r}.")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise OptionError(f"seed is a whole number, but it is {seed!r}.")
+    options = Options() if options is None else options
+    if not isinstance(options, Options):
+        raise OptionError(f"options= takes heldout.Options(…), not {type(options).__name__}.")
+    check_rules(options.rules)
+    search = as_search(learner, seed=int(seed))
+    classification = is_classifier(learner)
+    task = declare(X, y, classification=classification, **roles)
+    reported = reported_losses(loss, search.losses, classification=classification)
+    check_losses(reported, task.y, classification, weighted=task.weight is not None)
+    check_search(search, task)
+    strategy = as_strategy(test if test is not None else (Forward(5) if task.time is not None else KFold(5)))
+    if is_frozen(learner) and not isinstance(strategy, Given):
+        raise LearnerError(
+            "A frozen predictor is not trained again, so only rows it never saw can test it. "
+            "Name them: test=Given(rows)."
+        )
+    outer = strategy.draw(task, task.all_rows, seed=derive(int(seed), TEST, task.content_key(task.all_rows)))
+    study = pose_evaluation(search, task, outer, reported=reported)
+    return Asked(learner=learner, task=task, study=study, seed=int(seed), level=level, options=options, test=strategy)
+
+
+def reported_losses(loss: Any, own: tuple[Loss, ...], *, classification: bool) -> tuple[Loss, ...]:
+    """The losses asked for, else the learner's own."""
+    return own if loss is None else resolve_losses(loss, classification=classification)

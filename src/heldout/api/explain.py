@@ -1,0 +1,45 @@
+"""`explain`: the plan of a study and its cost, with nothing fitted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from heldout.api.evaluate import ask
+from heldout.base.options import Options
+from heldout.planner.account import Account, account_for
+from heldout.planner.passes import make_plan
+
+
+def explain(
+    learner: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    test: Any = None,
+    groups: Any = None,
+    time: Any = None,
+    sample_weight: Any = None,
+    strata: Any = None,
+    loss: Any = None,
+    seed: int = 0,
+    options: Options | None = None,
+) -> Account:
+    """The plan that :func:`heldout.evaluate` would follow, printed: cells, fits, and which rule answers what.
+
+    Takes what ``evaluate`` takes and refuses what it refuses.
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tuned = ho.Tuned(KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}, validation=ho.SharedBlocks())
+    >>> plan = ho.explain(tuned, X, y, test=ho.KFold(5))
+    >>> plan.fits_before, plan.fits
+    (65, 35)
+    """
+    roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
+    asked = ask(learner, X, y, test=test, roles=roles, loss=loss, level=0.95, seed=seed, options=options)
+    plan = make_plan(asked.study, asked.task, done=frozenset(), rules=asked.options.rules)
+    return account_for(asked.study, plan)

@@ -1,0 +1,145 @@
+"""Facts: all that a result says, as plain values and columns, gathered once from an outcome."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from heldout.api.columns import (
+    candidate_columns,
+    choice_columns,
+    failure_columns,
+    fold_columns,
+    prediction_columns,
+    warning_columns,
+)
+from heldout.api.covers import covers_of
+from heldout.api.estimates import study_estimates
+from heldout.base.finding import Finding
+from heldout.engine.run import Outcome
+from heldout.risk.estimate import Estimate
+from heldout.splits.findings import rare_class_note
+from heldout.study.panels import VALIDATION
+from heldout.study.pose import OUTER
+from heldout.task import Task
+
+Columns = dict[str, Any]
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Facts:
+    """What a result holds and saves. Tables are columns by name; everything else is plain."""
+
+    estimates: Mapping[str, Estimate]
+    tables: Mapping[str, Columns]
+    findings: tuple[Finding, ...]
+    covers: Mapping[str, Any]
+    plan: Mapping[str, Any]
+    about: Mapping[str, Any]  # learner, data, splits, seed, level, environment
+    seconds: Mapping[str, float]
+    frame: str = "pandas"
+
+
+def gather_facts(task: Task, outcome: Outcome, *, level: float, seed: int, pool: bool) -> Facts:
+    """The facts of a study that ran."""
+    study = outcome.study
+    outer = study.splits[OUTER]
+    failures = failure_columns(outcome)
+    fits = {name: _total_seconds(outcome, name) for name in ("fit_seconds", "score_seconds")}
+    return Facts(
+        estimates=study_estimates(task, outcome, level=level, pool=pool),
+        tables={
+            "folds": fold_columns(outcome),
+            "choices": choice_columns(outcome),
+            "candidates": candidate_columns(outcome),
+            "predictions": prediction_columns(task, outcome),
+            "failures": failures,
+            "warnings": warning_columns(outcome),
+        },
+        findings=tuple(_findings(task, outcome)),
+        covers=covers_of(study, task),
+        plan=_plan_facts(outcome),
+        about={
+            "learner": study.search.families[0].name if len(study.search.families) == 1 else "families",
+            "families": [family.name for family in study.search.families],
+            "estimators": [_oneline(family.estimator) for family in study.search.families],
+            "tuned": study.search.tuned,
+            "candidates": len(study.search),
+            "losses": [loss.name for loss in study.reported],
+            "chosen_by": study.search.losses[0].name if study.search.tuned else None,
+            "test": outer.recipe.words,
+            "validation": outcome.account.inner,
+            "splits_fingerprint": outer.fingerprint,
+            "rows": len(task),
+            "columns": task.n_columns,
+            "classes": None if task.classes is None else [_plain(c) for c in task.classes],
+            "fingerprint": task.fingerprint,
+            "seed": seed,
+            "level": level,
+            "environment": environment(),
+        },
+        seconds={"total": outcome.seconds, **fits},
+        frame=task.frame,
+    )
+
+
+def environment() -> dict[str, str]:
+    """The builds that the numbers depend on."""
+    names = ("heldout", "scikit-learn", "numpy", "scipy")
+    return {"python": platform.python_version(), "machine": platform.machine(), **{n: version(n) for n in names}}
+
+
+def _total_seconds(outcome: Outcome, name: str) -> float:
+    return float(sum(getattr(table, name).sum() for table in outcome.tables.panels.values()))
+
+
+def _plan_facts(outcome: Outcome) -> dict[str, Any]:
+    facts = asdict(outcome.account)
+    facts["text"] = str(outcome.account)
+    return facts
+
+
+def _findings(task: Task, outcome: Outcome) -> list[Finding]:
+    study, found = outcome.study, []
+    outer = study.splits[OUTER]
+    if outer.recipe.stratified and outer.recipe.kind == "kfold":
+        note = rare_class_note(task, outer.rows, len(outer) // outer.recipe.repeats)
+        if note:
+            found.append(Finding(code="H101", severity="warning", message=note))
+    for (category, message), places in outcome.tables.warnings.items():
+        panel, candidate, part = places[0]
+        where = f"{study.search.describe(candidate)}, {panel.split('/')[0]} part {part}"
+        text = f"{len(places)} cells gave {category}: {message} (first: {where})"
+        found.append(Finding(code="H201", severity="info", message=text))
+    failures = outcome.tables.failures()
+    if failures:
+        panel, candidate, part, failure = failures[0]
+        text = (
+            f"{len(failures)} cells failed; the first: {study.search.describe(candidate)} on {panel}, part {part}, "
+            f"in {failure.stage}: {failure.kind}: {failure.message}. See result.failures."
+        )
+        found.append(Finding(code="H202", severity="error", message=text))
+    barred = {c for key, c, _, _ in failures if key.startswith(VALIDATION)}
+    if barred:
+        text = f"{len(barred)} candidates could not be chosen in a fold where a fit of theirs failed."
+        found.append(Finding(code="H203", severity="warning", message=text))
+    chooses, reports = study.search.losses[0].name, study.reported[0].name
+    if study.search.tuned and chooses != reports:
+        text = f"Candidates are chosen by {chooses!r}, the learner's own loss; the risk reported is {reports!r}."
+        found.append(Finding(code="H301", severity="info", message=text))
+    return found
+
+
+def _oneline(estimator: Any) -> str:
+    text = " ".join(repr(estimator).split())
+    return text if len(text) <= 500 else text[:497] + "…"
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,57 @@
+"""The final predictor of a study: the one that was tested, made again, or the learner on all rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+
+from heldout.api.tuning import chosen_or_refuse, make_final
+from heldout.base.errors import FitFailed
+from heldout.base.finding import Finding
+from heldout.engine.run import Outcome, Running, run_study
+from heldout.engine.threads import one_thread
+from heldout.study.panels import TEST
+from heldout.study.pose import FINAL, OUTER, pose_tuning
+from heldout.task import Task
+
+
+def final_predictor(outcome: Outcome, task: Task, how: Running, learner: Any) -> tuple[Any, tuple[Finding, ...]]:
+    """The fitted predictor, and what was noticed while making it."""
+    if isinstance(learner, FrozenEstimator):
+        return learner, ()
+    if len(outcome.study.splits[OUTER]) == 1:
+        return _tested_again(outcome, task)
+    search = outcome.study.search
+    if not search.tuned:
+        with one_thread():
+            return make_final(search, 0, task, task.all_rows, None, fit_params={}), ()
+    study = pose_tuning(search, task, task.all_rows, outer=outcome.study.splits[OUTER])
+    final = run_study(study, task, how)
+    chosen = chosen_or_refuse(final)
+    with one_thread():
+        return make_final(search, chosen, task, task.all_rows, final.study.splits[FINAL], fit_params={}), ()
+
+
+def _tested_again(outcome: Outcome, task: Task) -> tuple[Any, tuple[Finding, ...]]:
+    """The tested predictor on the same rows and seed; its test predictions must be the recorded ones."""
+    study = outcome.study
+    panel = study.of_level(TEST)[0]
+    table = outcome.tables[panel.key]
+    recorded = table.responses.get((table.candidates[0], 0)) if len(table.candidates) else None
+    if recorded is None or recorded.predict is None:
+        raise FitFailed("The predictor that was to be tested failed, so there is none to give. See result.failures.")
+    outer = study.splits[OUTER]
+    inner = study.splits.get("inner/0")
+    with one_thread():
+        predictor = make_final(study.search, table.candidates[0], task, outer.train_rows(0), inner, fit_params={})
+        again = np.asarray(predictor.predict(task.take(outer.held_rows(0))))
+    if np.array_equal(again, recorded.predict):
+        return predictor, ()
+    differ = int(np.count_nonzero((again != recorded.predict).reshape(len(again), -1).any(axis=1)))
+    text = (
+        f"Fitted again on the same rows and seed, the predictor differs on {differ} of {len(again)} test rows: the "
+        "learner is not deterministic. Set its random_state, or its thread count."
+    )
+    return predictor, (Finding(code="H204", severity="warning", message=text),)

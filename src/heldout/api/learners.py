@@ -1,0 +1,59 @@
+"""Whatever a user calls a learner, as the plain search that a study knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.utils import get_tags
+
+from heldout.api.searches import search_of_sklearn, understood
+from heldout.api.tuned import Tuned
+from heldout.base.errors import LearnerError
+from heldout.base.losses import resolve_losses
+from heldout.study.search import Family, Search
+from heldout.study.space import build_candidates
+
+
+def as_search(learner: Any, *, seed: int) -> Search:
+    """The search of a `Tuned`, of scikit-learn's own searches where they are understood, else the learner as it is."""
+    check_learner(learner)
+    if type(learner) is Tuned:
+        return learner.as_search(seed=seed)
+    if type(learner) in (GridSearchCV, RandomizedSearchCV) and understood(learner):
+        return search_of_sklearn(learner, seed=seed)
+    notes: tuple[str, ...] = ()
+    if type(learner) in (GridSearchCV, RandomizedSearchCV):
+        notes = (f"{type(learner).__name__} with a callable refit is run as a black box: its fits cannot be shared.",)
+    family = Family(name=type(learner).__name__, estimator=learner, candidates=build_candidates(None, seed=seed))
+    losses = resolve_losses(None, classification=is_classifier(learner))
+    return Search(families=(family,), losses=losses, seed=seed, notes=notes)
+
+
+def check_learner(learner: Any) -> None:
+    """Refuse what is not a scikit-learn estimator, with the way out."""
+    if isinstance(learner, type):
+        raise LearnerError(
+            f"{learner.__name__} is a class, not a learner. Pass one made from it: {learner.__name__}()."
+        )
+    if not hasattr(learner, "fit"):
+        raise LearnerError(
+            f"A learner is a scikit-learn estimator or Pipeline, or a Tuned; {type(learner).__name__} has no fit."
+        )
+    if not hasattr(learner, "get_params"):
+        raise LearnerError(
+            f"{type(learner).__name__} has no get_params, so it cannot be cloned. Derive it from "
+            "sklearn.base.BaseEstimator."
+        )
+    if isinstance(learner, BaseEstimator) and get_tags(learner).input_tags.pairwise:
+        raise LearnerError(
+            f"{type(learner).__name__} takes a precomputed matrix between rows, which heldout does not split. "
+            "Pass features and let the learner compute its kernel or distances."
+        )
+
+
+def is_frozen(learner: Any) -> bool:
+    """Whether this is a predictor already fitted, that fitting leaves alone."""
+    return isinstance(learner, FrozenEstimator)

@@ -1,0 +1,145 @@
+"""`Result`: what a study found, with every number's meaning beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from heldout.api.facts import Facts
+from heldout.api.final import final_predictor
+from heldout.api.frames import as_frame
+from heldout.base.errors import StoredError
+from heldout.base.finding import Finding
+from heldout.engine.run import Outcome, Running
+from heldout.report.summary import summarise
+from heldout.report.text import render_text
+from heldout.risk.estimate import Estimate
+from heldout.task import Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Live:
+    """What a result needs to make its predictor; a loaded result has none of it."""
+
+    learner: Any
+    task: Task
+    outcome: Outcome
+    how: Running
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Covers:
+    """Which estimate speaks of the final predictor, and how far."""
+
+    estimate: str
+    exactly: bool  # the estimate is of this very predictor
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+class Result:
+    """What a study found. Made by :func:`heldout.evaluate` and :func:`heldout.load`.
+
+    Attributes
+    ----------
+    risk : Estimate
+        The main number: value, low, high, level, method, guarantee, estimand, train_size, n.
+    estimates : dict of Estimate
+        Every estimate the study affords, by name, the optimistic ones marked so.
+    folds, choices, candidates, predictions, failures, warnings : data frame
+        Tidy tables.
+    predictor : estimator
+        The final decision function, fitted when first asked for; `covers` says which estimate speaks of it.
+    plan : str
+        What was done, step by step.
+    findings : tuple of Finding
+        Numbered remarks.
+    """
+
+    def __init__(self, facts: Facts, *, live: Live | None = None) -> None:
+        self.facts = facts
+        self._live = live
+        self._late_findings: tuple[Finding, ...] = ()
+
+    @property
+    def risk(self) -> Estimate:
+        return self.facts.estimates["risk"]
+
+    @property
+    def estimates(self) -> Mapping[str, Estimate]:
+        return self.facts.estimates
+
+    @cached_property
+    def folds(self) -> Any:
+        return self._table("folds")
+
+    @cached_property
+    def choices(self) -> Any:
+        return self._table("choices")
+
+    @cached_property
+    def candidates(self) -> Any:
+        return self._table("candidates")
+
+    @cached_property
+    def predictions(self) -> Any:
+        return self._table("predictions")
+
+    @cached_property
+    def failures(self) -> Any:
+        return self._table("failures")
+
+    @cached_property
+    def warnings(self) -> Any:
+        return self._table("warnings")
+
+    def _table(self, name: str) -> Any:
+        return as_frame(self.facts.tables[name], library=self.facts.frame)
+
+    @property
+    def plan(self) -> Any:
+        """The plan that was followed; printing it shows cells, fits and steps."""
+        return self._live.outcome.account if self._live is not None else self.facts.plan["text"]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return (*self.facts.findings, *self._late_findings)
+
+    @property
+    def covers(self) -> Covers:
+        return Covers(**self.facts.covers)
+
+    @cached_property
+    def predictor(self) -> Any:
+        if self._live is None:
+            raise StoredError(
+                "A saved result holds numbers, not the learner, so it cannot make the predictor. "
+                "Run evaluate again (the same seed gives the same numbers) and ask it there."
+            )
+        predictor, findings = final_predictor(self._live.outcome, self._live.task, self._live.how, self._live.learner)
+        self._late_findings = findings
+        return predictor
+
+    def save(self, path: str | Path) -> None:
+        """Write everything but the learner to one file of plain data, which :func:`heldout.load` reads."""
+        from heldout.api.store import save
+
+        save(self, path)
+
+    def summary(self) -> dict[str, Any]:
+        """The result as plain values that JSON can hold."""
+        return summarise(self.facts, findings=self.findings)
+
+    def __repr__(self) -> str:
+        risk = self.risk
+        value = "no value" if risk.value is None else f"{risk.value:.4g}"
+        between = "" if risk.low is None else f", {risk.level:.0%} interval {risk.low:.4g} to {risk.high:.4g}"
+        return f"<Result {risk.loss} {value}{between}: {risk.estimand}>"
+
+    def __str__(self) -> str:
+        return render_text(self.summary())

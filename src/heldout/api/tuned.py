@@ -1,0 +1,259 @@
+"""`Tuned`: a learner that chooses its own parameters, and is an estimator like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from heldout.api.tuning import fit_tuned, routed_fit_params
+from heldout.base.errors import LearnerError, OptionError
+from heldout.base.losses import Loss, ask_predictor, mean_loss, needed_methods, resolve_losses
+from heldout.base.seeds import derive
+from heldout.kernels.scoring import ask_responses
+from heldout.splits import as_strategy
+from heldout.study.search import Family, Search
+from heldout.study.space import build_candidates
+
+
+def _predictor_has(method: str) -> Any:
+    """A method is there when the fitted predictor has it, or, before fitting, the estimator."""
+
+    def check(self: Any) -> bool:
+        if hasattr(self, "best_estimator_"):
+            getattr(self.best_estimator_, method)
+            return True
+        getattr(self._first_estimator(), method)
+        return True
+
+    return check
+
+
+class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A learner that chooses a candidate on validation rows, then makes the final predictor.
+
+    It maps a training set to a predictor like any other learner, so nested cross-validation is nothing but
+    ``heldout.evaluate(Tuned(…), X, y, test=KFold(5))``.
+
+    Parameters
+    ----------
+    estimator : estimator, or dict
+        Any scikit-learn estimator or Pipeline; or families that compete, ``{"ridge": (estimator, space), …}``.
+    space : dict, list of dicts, Sample or None
+        The candidates, by parameter name as in scikit-learn (``step__param``).
+    validation : int, splitter or pairs of row arrays
+        How rows are held out to choose a candidate.
+    loss : str, scorer, list or dict, optional
+        What is minimised; the first of several chooses. None: zero-one for classifiers, squared for regressors.
+    choose : "best", "one_se" or callable
+        The smallest mean loss; the simplest candidate within one standard error of it; or a function of
+        ``cv_results_`` that returns a candidate's number.
+    final : "retrain", "ensemble" or "keep"
+        Fit the choice on all rows; average the fold predictors; or keep the one trained without the development rows.
+    simplest : dict or callable, optional
+        What "one_se" calls simple: ``{"alpha": "larger"}``, or a function of a candidate's parameters.
+    random_state : int, RandomState or None
+        Decides the validation splits and every unset seed of the candidates.
+    jobs : int, optional
+        Worker processes; None takes every core this process may use.
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tuned = ho.Tuned(KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}, validation=ho.KFold(5)).fit(X, y)
+    >>> tuned.best_params_["n_neighbors"] in (1, 5, 15)
+    True
+    """
+
+    # Roles are ours: every level of splitting obeys them, so routing always hands them over.
+    __metadata_request__fit = {"groups": True, "time": True}  # noqa: RUF012
+
+    def __init__(
+        self,
+        estimator: Any,
+        space: Any = None,
+        *,
+        validation: Any = 5,
+        loss: Any = None,
+        choose: Any = "best",
+        final: str = "retrain",
+        simplest: Any = None,
+        random_state: Any = 0,
+        jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.space = space
+        self.validation = validation
+        self.loss = loss
+        self.choose = choose
+        self.final = final
+        self.simplest = simplest
+        self.random_state = random_state
+        self.jobs = jobs
+
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, time: Any = None, **params: Any) -> Self:
+        """Choose a candidate on validation rows and make the final predictor.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The training set.
+        groups, time : array-like, optional
+            Roles of the rows; validation splits obey them.
+        **params
+            ``sample_weight`` enters fits and mean losses; anything else is passed to the estimator's ``fit``.
+        """
+        return fit_tuned(self, X, y, groups=groups, time=time, params=routed_fit_params(self, params))
+
+    def as_search(self, *, seed: int) -> Search:
+        """This learner as a plain search; `seed` serves where `random_state` is None."""
+        own = self.seed_or(seed)
+        families = tuple(
+            Family(name=name, estimator=estimator, candidates=build_candidates(space, seed=own))
+            for name, estimator, space in self._families()
+        )
+        if self.final not in ("retrain", "ensemble", "keep"):
+            raise OptionError(f'final= is "retrain", "ensemble" or "keep", not {self.final!r}.')
+        if not callable(self.choose) and self.choose not in ("best", "one_se"):
+            raise OptionError(f'choose= is "best", "one_se" or a function, not {self.choose!r}.')
+        return Search(
+            families=families,
+            losses=resolve_losses(self.loss, classification=is_classifier(self)),
+            seed=own,
+            validation=as_strategy(self.validation),
+            choose=self.choose,
+            final=self.final,
+            simplest=self.simplest,
+        )
+
+    def seed_or(self, seed: int) -> int:
+        """The number everything random here is derived from."""
+        if self.random_state is None:
+            return derive(seed, "random_state")
+        if isinstance(self.random_state, np.random.RandomState):
+            return int(self.random_state.randint(2**31))
+        if isinstance(self.random_state, bool) or not isinstance(self.random_state, int | np.integer):
+            raise OptionError(f"random_state= is a whole number, a RandomState or None, not {self.random_state!r}.")
+        return int(self.random_state)
+
+    def _families(self) -> list[tuple[str, Any, Any]]:
+        if not isinstance(self.estimator, Mapping):
+            return [(type(self.estimator).__name__, self.estimator, self.space)]
+        if self.space is not None:
+            raise LearnerError("With families, each brings its own space: Tuned({'name': (estimator, space), …}).")
+        if not self.estimator:
+            raise LearnerError("Tuned needs at least one family: Tuned({'name': (estimator, space), …}).")
+        families = []
+        for name, value in self.estimator.items():
+            estimator, space = value if isinstance(value, tuple) and len(value) == 2 else (value, None)
+            if not hasattr(estimator, "fit"):
+                raise LearnerError(f"Family {name!r} is an estimator, or a pair (estimator, space), not {value!r}.")
+            families.append((str(name), estimator, space))
+        kinds = {is_classifier(estimator) for _, estimator, _ in families}
+        if len(kinds) > 1:
+            raise LearnerError("Families that compete must all be classifiers or all be regressors.")
+        return families
+
+    def _first_estimator(self) -> Any:
+        return self._families()[0][1]
+
+    # What a fitted estimator answers, where its predictor does.
+
+    @available_if(_predictor_has("predict"))  # type: ignore[untyped-decorator]
+    def predict(self, X: Any) -> Any:
+        """The final predictor's predictions."""
+        return self._ask("predict", X)
+
+    @available_if(_predictor_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """The final predictor's probabilities."""
+        return self._ask("predict_proba", X)
+
+    @available_if(_predictor_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Any:
+        """The final predictor's log-probabilities."""
+        return self._ask("predict_log_proba", X)
+
+    @available_if(_predictor_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Any:
+        """The final predictor's decision function."""
+        return self._ask("decision_function", X)
+
+    @available_if(_predictor_has("transform"))  # type: ignore[untyped-decorator]
+    def transform(self, X: Any) -> Any:
+        """The final predictor's transform."""
+        return self._ask("transform", X)
+
+    @available_if(_predictor_has("inverse_transform"))  # type: ignore[untyped-decorator]
+    def inverse_transform(self, X: Any) -> Any:
+        """The final predictor's inverse transform."""
+        return self._ask("inverse_transform", X)
+
+    @available_if(_predictor_has("score_samples"))  # type: ignore[untyped-decorator]
+    def score_samples(self, X: Any) -> Any:
+        """The final predictor's score of each sample."""
+        return self._ask("score_samples", X)
+
+    def _ask(self, method: str, X: Any) -> Any:
+        check_is_fitted(self)
+        return getattr(self.best_estimator_, method)(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """How good the final predictor is on these rows, greater is better: minus the first loss."""
+        check_is_fitted(self)
+        loss: Loss = self.losses_[0]
+        y = np.asarray(y)
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        if loss.asks_predictor:
+            return -ask_predictor(loss, self.best_estimator_, X, y, weight)
+        responses = ask_responses(self.best_estimator_, X, needed_methods((loss,)), np.arange(len(y)))
+        return -mean_loss(loss, y, responses, weight)
+
+    @property
+    def classes_(self) -> Any:
+        """The labels, for classifiers."""
+        check_is_fitted(self)
+        return self.best_estimator_.classes_
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many features the final predictor was trained on."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError(f"{type(self).__name__} has no n_features_in_ before it is fitted.")
+        return int(self.best_estimator_.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """The names of those features, where they have any."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError(f"{type(self).__name__} has no feature_names_in_ before it is fitted.")
+        return self.best_estimator_.feature_names_in_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "best_estimator_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._first_estimator())
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = inner.classifier_tags
+        tags.regressor_tags = inner.regressor_tags
+        tags.target_tags = inner.target_tags
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.input_tags.sparse = inner.input_tags.sparse
+        return tags
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What this estimator wants of metadata, and where it goes: as scikit-learn's searches have it."""
+        router = MetadataRouter(owner=self).add_self_request(self)
+        router.add(estimator=self._first_estimator(), method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        return router

@@ -1,0 +1,135 @@
+"""Fitting a tuned learner: the study it asks, and what it leaves on the estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import is_classifier
+from sklearn.utils.metadata_routing import process_routing
+
+from heldout.base.errors import FitFailed
+from heldout.base.losses import check_losses
+from heldout.base.rowkeys import Rows
+from heldout.engine.run import Outcome, Running, run_study
+from heldout.engine.threads import one_thread
+from heldout.kernels.ensemble import average
+from heldout.kernels.fitting import check_names, check_takes_weights, fit_on_rows, make_candidate
+from heldout.splits.drawn import Splits
+from heldout.study.panels import VALIDATION
+from heldout.study.pose import FINAL, pose_tuning
+from heldout.study.search import Search
+from heldout.study.tables import as_cv_results
+from heldout.task import Task, declare
+
+if TYPE_CHECKING:
+    from heldout.api.tuned import Tuned
+
+WEIGHT = "sample_weight"
+
+
+def routed_fit_params(tuned: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The fit parameters that reach the estimator: as routed where routing is on, otherwise all of them."""
+    if not get_config()["enable_metadata_routing"] or not params:
+        return dict(params)
+    routed = process_routing(tuned, "fit", **params)
+    return dict(routed.estimator.fit)
+
+
+def fit_tuned(tuned: Tuned, X: Any, y: Any, *, groups: Any, time: Any, params: dict[str, Any]) -> Tuned:
+    """Choose, make the final predictor, and set the attributes that a fitted search has."""
+    weight = params.pop(WEIGHT, None)
+    task = declare(X, y, classification=is_classifier(tuned), groups=groups, time=time, sample_weight=weight)
+    search = tuned.as_search(seed=int(np.random.default_rng().integers(2**31)))
+    check_search(search, task)
+    fit_params = {name: _as_array(value, len(task)) for name, value in params.items()}
+    study = pose_tuning(search, task, task.all_rows)
+    outcome = run_study(study, task, Running(jobs=tuned.jobs), fit_params=fit_params)
+    chosen = chosen_or_refuse(outcome)
+    started = perf_counter()
+    with one_thread():
+        predictor = make_final(search, chosen, task, task.all_rows, outcome.study.splits[FINAL], fit_params=fit_params)
+    _leave_attributes(tuned, outcome, predictor, chosen=chosen, seconds=perf_counter() - started)
+    return tuned
+
+
+def check_search(search: Search, task: Task) -> None:
+    """Everything about a search that can be refused before the first fit."""
+    check_names(search)
+    check_losses(search.losses, task.y, task.classification, weighted=task.weight is not None)
+    if task.weight is not None:
+        for family in search.families:
+            check_takes_weights(family.estimator)
+
+
+def chosen_or_refuse(outcome: Outcome) -> int:
+    """The candidate chosen on all rows; an error with the first failure when there is none."""
+    chosen = outcome.study.chosen[FINAL].candidate
+    if chosen is None:
+        raise FitFailed(describe_all_failed(outcome))
+    return chosen
+
+
+def describe_all_failed(outcome: Outcome) -> str:
+    """That nothing worked, with the place and the traceback of the first failure."""
+    failures = outcome.tables.failures()
+    panel, candidate, part, failure = failures[0]
+    search = outcome.study.search
+    return (
+        f"All {len(failures)} cells failed. The first: {search.describe(candidate)} on {panel}, part {part}, "
+        f"in {failure.stage}: {failure.kind}: {failure.message}\n{failure.traceback}"
+    )
+
+
+def make_final(
+    search: Search, candidate: int, task: Task, rows: Rows, inner: Splits | None, *, fit_params: Mapping[str, Any]
+) -> Any:
+    """The final predictor of a chosen candidate on `rows`: retrained, kept, or averaged over the inner parts."""
+    if inner is None or search.final == "retrain":
+        trains = [rows]
+    else:
+        trains = [inner.train_rows(part) for part in range(len(inner))]
+    members = [
+        fit_on_rows(make_candidate(search, candidate), task, train, seed=search.seed, fit_params=fit_params)
+        for train in trains
+    ]
+    return average(members) if search.final == "ensemble" and inner is not None else members[0]
+
+
+def _leave_attributes(tuned: Any, outcome: Outcome, predictor: Any, *, chosen: int, seconds: float) -> None:
+    search, table = outcome.study.search, outcome.tables[VALIDATION]
+    tuned.best_estimator_ = predictor
+    tuned.best_index_ = chosen
+    tuned.best_params_ = search.params_of(chosen)
+    tuned.best_family_ = search.family_of(chosen).name
+    tuned.best_score_ = float(-table.losses[chosen, :, 0].mean())
+    tuned.cv_results_ = as_cv_results(search, table)
+    tuned.losses_ = search.losses
+    tuned.multimetric_ = len(search.losses) > 1
+    tuned.splits_ = outcome.study.splits[FINAL]
+    tuned.n_splits_ = len(tuned.splits_)
+    tuned.plan_ = outcome.account
+    tuned.failures_ = [
+        {
+            "candidate": search.describe(candidate),
+            "part": part,
+            "stage": failure.stage,
+            "error": f"{failure.kind}: {failure.message}",
+            "traceback": failure.traceback,
+        }
+        for _, candidate, part, failure in outcome.tables.failures()
+    ]
+    tuned.warnings_ = [
+        {"category": category, "message": message, "times": len(places)}
+        for (category, message), places in outcome.tables.warnings.items()
+    ]
+    tuned.refit_time_ = seconds
+
+
+def _as_array(value: Any, n: int) -> Any:
+    if hasattr(value, "__len__") and not isinstance(value, str | dict) and len(value) == n:
+        return np.asarray(value)
+    return value

@@ -1,0 +1,1 @@
+"""What every room stands on: errors, seeds, row keys, losses and small frozen values."""

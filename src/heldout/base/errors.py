@@ -1,0 +1,98 @@
+"""Every error heldout raises on purpose, and how they hang together.
+
+::
+
+    HeldoutError
+    ├── InputError (ValueError)      the data: X, y, roles
+    │   ├── TargetError                  y
+    │   ├── ColumnError                  columns of X
+    │   │   └── MixedColumnError (TypeError)   a column that mixes numbers with something else
+    │   └── RoleError                    groups, time, weights, strata
+    ├── SplitError (ValueError)      a splitter, or splits that cannot be
+    ├── LossError (ValueError)       a loss that is unknown, or has no direction
+    ├── SpaceError (ValueError)      a space of candidates that cannot be
+    ├── LearnerError (TypeError, ValueError)  a learner heldout cannot take
+    ├── OptionError (ValueError)     an option that is unknown or senseless
+    ├── PredictionError (ValueError) a predictor that answered nonsense
+    ├── FitFailed (RuntimeError)     no fit worked, so there is no result
+    ├── BackendError (RuntimeError)  the workers could not do their work
+    └── StoredError (ValueError)     a saved file that cannot be read
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class HeldoutError(Exception):
+    """Base of every error that heldout raises on purpose."""
+
+
+class InputError(HeldoutError, ValueError):
+    """The data given cannot be studied."""
+
+
+class TargetError(InputError):
+    """The target cannot be learned from."""
+
+
+class ColumnError(InputError):
+    """The columns of X are not what they should be."""
+
+
+class MixedColumnError(ColumnError, TypeError):
+    """A column of X mixes numbers with text or other things."""
+
+
+class RoleError(InputError):
+    """Groups, time, weights or strata are not what they should be."""
+
+
+class SplitError(HeldoutError, ValueError):
+    """These splits cannot be drawn from this task."""
+
+
+class LossError(HeldoutError, ValueError):
+    """This loss is unknown, has no direction, or does not fit the target."""
+
+
+class SpaceError(HeldoutError, ValueError):
+    """This space of candidates cannot be searched."""
+
+
+class LearnerError(HeldoutError, TypeError, ValueError):
+    """This learner cannot be evaluated."""
+
+
+class OptionError(HeldoutError, ValueError):
+    """An option is unknown or makes no sense here."""
+
+
+class PredictionError(HeldoutError, ValueError):
+    """A predictor gave an answer of the wrong shape, or one that is not finite."""
+
+
+class FitFailed(HeldoutError, RuntimeError):
+    """Not one fit worked, so there is nothing to report."""
+
+
+class BackendError(HeldoutError, RuntimeError):
+    """The workers could not do their work."""
+
+
+class StoredError(HeldoutError, ValueError):
+    """A saved file cannot be read, or belongs to something else."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The nearest known names, as the end of an error message.
+
+    >>> did_you_mean("sqared", ["squared", "absolute"])
+    "Did you mean 'squared'?"
+    """
+    names = sorted(known)
+    near = get_close_matches(name, names, n=3, cutoff=0.6)
+    if near:
+        return "Did you mean " + " or ".join(repr(n) for n in near) + "?"
+    return "Known: " + ", ".join(names) + "."

@@ -1,0 +1,27 @@
+"""Findings: numbered remarks on a study that the reader should know, though they stop nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# What each number stands for; the message says the rest.
+CODES = {
+    "H101": "a class has fewer rows than there are folds",
+    "H201": "fits gave warnings",
+    "H202": "fits failed",
+    "H203": "candidates could not be chosen because a fit of theirs failed",
+    "H204": "the predictor that was made again does not repeat its recorded predictions",
+    "H301": "the loss that chooses is not the loss that is reported",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A numbered remark."""
+
+    code: str  # a key of CODES
+    severity: str  # "info", "warning" or "error"
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.severity}: {self.message}"

@@ -1,0 +1,25 @@
+"""Losses: what was predicted and what was true in, numbers out; lower is better inside, whatever the user asked for."""
+
+from heldout.base.losses.check import check_losses
+from heldout.base.losses.loss import ABSOLUTE, BUILT_IN, LOG, SQUARED, ZERO_ONE, Loss, needed_methods
+from heldout.base.losses.replay import Replay
+from heldout.base.losses.resolve import resolve_losses
+from heldout.base.losses.scorers import score_loss
+from heldout.base.losses.scoring import ask_predictor, mean_loss, row_losses
+
+__all__ = [
+    "ABSOLUTE",
+    "BUILT_IN",
+    "LOG",
+    "SQUARED",
+    "ZERO_ONE",
+    "Loss",
+    "Replay",
+    "ask_predictor",
+    "check_losses",
+    "mean_loss",
+    "needed_methods",
+    "resolve_losses",
+    "row_losses",
+    "score_loss",
+]

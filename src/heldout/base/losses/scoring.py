@@ -1,0 +1,94 @@
+"""The one place where responses become losses, whatever plan or kernel they came from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.errors import LossError
+from heldout.base.losses.loss import Loss
+from heldout.base.losses.replay import Replay
+from heldout.base.losses.scorers import accepts_weight
+from heldout.base.responses import Responses
+
+
+def row_losses(loss: Loss, y: NDArray[Any], responses: Responses) -> NDArray[np.float64] | None:
+    """The loss of each row, lower is better, or None for a loss of whole sets."""
+    return None if loss.rows is None else loss.rows(y, responses)
+
+
+def mean_loss(loss: Loss, y: NDArray[Any], responses: Responses, weight: NDArray[np.float64] | None = None) -> float:
+    """The loss of one held-out set, lower is better: a mean over rows, or minus what the scorer says.
+
+    >>> from heldout.base.losses.loss import ZERO_ONE
+    >>> mean_loss(ZERO_ONE, np.array([0, 1, 1, 0]), Responses(predict=np.array([0, 1, 0, 0])))
+    0.25
+    """
+    if loss.asks_predictor:
+        try:
+            return responses.asked[loss.name]
+        except KeyError:
+            raise LossError(
+                f"The loss {loss.name!r} asks the predictor itself, and its answer was not recorded."
+            ) from None
+    if loss.scorer is not None:
+        return call_scorer(loss, Replay(responses), None, y, weight)
+    rows = row_losses(loss, y, responses)
+    if rows is None:
+        raise LossError(f"The loss {loss.name!r} has neither row losses nor a scorer.")
+    return float(np.mean(rows) if weight is None else np.average(rows, weights=weight))
+
+
+def ask_predictor(
+    loss: Loss, estimator: Any, X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None = None
+) -> float:
+    """The loss of one held-out set, lower is better, for a scorer that calls the fitted predictor itself."""
+    return call_scorer(loss, estimator, X, y, weight)
+
+
+def call_scorer(loss: Loss, estimator: Any, X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None) -> float:
+    """Minus what the loss's scorer says, or a LossError when it fails or says something that is not a number."""
+    if loss.scorer is None:
+        raise LossError(f"The loss {loss.name!r} has no scorer to call.")
+    if weight is not None and not accepts_weight(loss.scorer):
+        raise weightless(loss)
+    options = {} if weight is None else {"sample_weight": weight}
+    try:
+        answer = loss.scorer(estimator, X, y, **options)
+    except Exception as error:
+        raise LossError(f"{loss.name!r} failed on {len(y)} held-out rows: {_line(error)}") from error
+    value = as_number(loss, answer)
+    if not np.isfinite(value):
+        raise LossError(
+            f"{loss.name!r} is not defined on these {len(y)} held-out rows: it gave {value}. "
+            "Hold out more rows, stratify, or take a loss that each row has, such as 'zero_one' or 'squared'."
+        )
+    return -value
+
+
+def as_number(loss: Loss, answer: Any) -> float:
+    """The scorer's answer as a float, or a LossError that says what came instead."""
+    if isinstance(answer, dict):
+        names = ", ".join(map(repr, answer))
+        raise LossError(
+            f"{loss.name!r} gave several scores ({names}). Pass one scorer for each, as in loss={{name: scorer}}."
+        )
+    try:
+        return float(answer)
+    except (TypeError, ValueError):
+        raise LossError(f"{loss.name!r} gave {type(answer).__name__} where one number was due.") from None
+
+
+def weightless(loss: Loss) -> LossError:
+    """The error for a scorer that cannot weigh rows, where rows have weights."""
+    return LossError(
+        f"{loss.name!r} takes no sample_weight, but the rows have weights. "
+        "Leave sample_weight out, or take a loss that weighs rows."
+    )
+
+
+def _line(error: Exception) -> str:
+    text = str(error).strip().splitlines()
+    return text[0] if text else type(error).__name__

@@ -1,0 +1,21 @@
+"""What predictors answer on held-out rows, before any loss is taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+METHODS = ("predict", "predict_proba", "decision_function")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Responses:
+    """The responses of one predictor on one held-out set, a row a held-out row."""
+
+    predict: NDArray[Any] | None = None
+    predict_proba: NDArray[Any] | None = None
+    decision_function: NDArray[Any] | None = None
+    classes: NDArray[Any] | None = None  # of the predictor: the columns of predict_proba
+    asked: dict[str, float] = field(default_factory=dict)  # losses that had to ask the predictor itself, by name

@@ -1,0 +1,41 @@
+"""Keys of sets of rows: sums of one hash a row, so that a difference of sets has its key without being built."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Hashes = NDArray[np.uint64]  # n × 2: two independent lanes of 64 bits
+Rows = NDArray[np.intp]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_A = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_B = np.uint64(0x94D049BB133111EB)
+
+
+def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Scramble 64-bit values so that every bit of the input reaches every bit of the output (splitmix64)."""
+    z = values + _GOLDEN
+    z = (z ^ (z >> np.uint64(30))) * _MIX_A
+    z = (z ^ (z >> np.uint64(27))) * _MIX_B
+    return np.asarray(z ^ (z >> np.uint64(31)))
+
+
+def index_hashes(n: int) -> Hashes:
+    """One hash for each row number: the identity of rows inside one task."""
+    numbers = np.arange(n, dtype=np.uint64)
+    return np.stack([mix(numbers), mix(numbers + np.uint64(0xD1B54A32D192ED03))], axis=1)
+
+
+def key_of(hashes: Hashes, rows: Rows) -> int:
+    """The key of a set of rows: the sum of their hashes, lane by lane."""
+    low, high = hashes[rows].sum(axis=0, dtype=np.uint64)
+    return (int(high) << 64) | int(low)
+
+
+def key_minus(whole: int, part: int) -> int:
+    """The key of a set less one of its subsets."""
+    lane = (1 << 64) - 1
+    low = ((whole & lane) - (part & lane)) & lane
+    high = ((whole >> 64) - (part >> 64)) & lane
+    return (high << 64) | low

@@ -1,0 +1,138 @@
+"""Backends: where the steps of a plan are done. The numbers are the same on each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, Protocol
+
+from heldout.base.errors import BackendError, OptionError, did_you_mean
+from heldout.engine.pool import Done, Pool, allowed_jobs, explain_unpicklable, shared_pool
+from heldout.engine.shared import SharedRef, share, transport_folder
+from heldout.engine.threads import one_thread
+from heldout.kernels.perform import perform
+from heldout.kernels.scoring import failed_cell
+from heldout.kernels.step import Step, Work
+from heldout.study.tables import CellAnswer, Failure
+
+Answered = tuple[Step, list[CellAnswer]]
+
+# Booting workers takes about a second, so short studies are done where they were asked. Which side does a step
+# cannot change its answer, so these may be seconds.
+WORTH_A_POOL = 1.0  # seconds of work left
+TRY_INLINE_FOR = 0.25  # seconds, before the work left is judged
+TRY_WITH_WARM_POOL = 0.03
+SURELY_LARGE = 20_000_000  # numbers of X that all fits read together: then workers are booted at once
+
+
+class Backend(Protocol):
+    """Does steps in any order and gives each back with its answers."""
+
+    def run(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]: ...
+
+
+class Inline:
+    """In this process, one step after the other, on one thread."""
+
+    def run(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
+        with one_thread():
+            for step in steps:
+                yield step, perform(step, work)
+
+
+class Processes:
+    """On local worker processes that map the data; `eager` begins here while the work may prove too short for them."""
+
+    def __init__(self, jobs: int, *, eager: bool) -> None:
+        self._jobs = jobs
+        self._eager = eager
+
+    def run(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
+        left = iter(steps)
+        if self._eager:
+            done = 0
+            for answered in self._begin_inline(work, steps):
+                done += 1
+                next(left)
+                yield answered
+            if done == len(steps):
+                return
+        yield from self._run_on_pool(work, list(left))
+
+    def _begin_inline(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
+        """Do steps here until the rest is worth the workers, and while they boot."""
+        reads = len(work.task) * (work.task.n_columns or 1) * sum(step.fits for step in steps)
+        if reads > SURELY_LARGE and len(steps) > 1:
+            return
+        pool = shared_pool(self._jobs)
+        patience = TRY_WITH_WARM_POOL if pool.ready() else TRY_INLINE_FOR
+        started = perf_counter()
+        with one_thread():
+            for number, step in enumerate(steps, 1):
+                yield step, perform(step, work)
+                spent = perf_counter() - started
+                if spent > patience and spent / number * (len(steps) - number) > WORTH_A_POOL / (
+                    10 if pool.ready() else 1
+                ):
+                    if pool.ready():
+                        return
+                    pool.start()
+
+    def _run_on_pool(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
+        pool: Pool = shared_pool(self._jobs)
+        pool.start()
+        context = _context(work)
+        for done in pool.run(context, enumerate(steps)):
+            step = steps[done.call_id]
+            yield step, done.value if done.failure is None else _failed(step, work, done)
+
+
+class StepDoer:
+    """What travels to the workers: the work with its data left behind in a mapped file."""
+
+    def __init__(self, work: Work, task: SharedRef) -> None:
+        self._work = replace(work, task=None)  # type: ignore[arg-type]
+        self._task = task
+
+    def __call__(self, step: Step) -> list[CellAnswer]:
+        if self._work.task is None:
+            self._work = replace(self._work, task=self._task.open())
+        return perform(step, self._work)
+
+
+def _context(work: Work) -> StepDoer:
+    _ = work.task.row_hashes  # hashed once here, not once a worker
+    doer = StepDoer(work, share(work.task, transport_folder(), work.task.fingerprint))
+    problem = explain_unpicklable(doer._work)
+    if problem:
+        raise BackendError(
+            f"The learner cannot travel to worker processes: {problem}. Run it in this process with jobs=1, "
+            "or make that attribute picklable."
+        )
+    return doer
+
+
+def _failed(step: Step, work: Work, done: Done) -> list[CellAnswer]:
+    assert done.failure is not None
+    failure = Failure(
+        kind=done.failure.kind, message=done.failure.message, traceback=done.failure.traceback, stage="fit"
+    )
+    return [failed_cell(work, held, c, failure) for c in step.candidates for held in step.answers]
+
+
+@contextmanager
+def _given(backend: Backend) -> Iterator[Backend]:
+    yield backend
+
+
+def open_backend(backend: Any, jobs: int | None) -> AbstractContextManager[Backend]:
+    """The backend the user asked for: None decides by the work there is; "inline" or "processes" force one."""
+    if backend not in (None, "inline", "processes"):
+        near = did_you_mean(str(backend), ["inline", "processes"])
+        raise OptionError(f"There is no backend {backend!r}. {near}")
+    workers = allowed_jobs(jobs)
+    if backend == "inline" or (workers == 1 and backend is None):
+        return _given(Inline())
+    return _given(Processes(workers, eager=backend is None))

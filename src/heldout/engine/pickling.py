@@ -1,0 +1,149 @@
+"""Pickles that travel to our own workers: by value where a fresh interpreter could not import."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+from itertools import accumulate
+from types import FunctionType, ModuleType
+from typing import Any
+
+import cloudpickle
+import numpy as np
+
+_DEEPEST = 12
+
+
+def dumps(obj: object, buffer_callback: Callable[[pickle.PickleBuffer], Any] | None = None) -> bytes:
+    """Pickle `obj` so that a worker can load it, whatever module its classes and functions live in.
+
+    Things of ``__main__`` and of modules that the worker could not import (a test module, a notebook's helper that left
+    the path) go by value.
+
+    Examples
+    --------
+    >>> pickle.loads(dumps(lambda x: x + 1))(2)
+    3
+    """
+    with io.BytesIO() as stream:
+        pickler = _Pickler(stream, protocol=5, buffer_callback=buffer_callback)
+        try:
+            pickler.dump(obj)
+        finally:
+            pickler.forget_carried()
+        return stream.getvalue()
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._carried: list[ModuleType] = []
+
+    def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, type | FunctionType):
+            self._carry_module(obj.__module__)
+        elif type(obj) is np.ndarray and not obj.dtype.hasobject:
+            return _mappable(obj).__reduce_ex__(5)
+        return super().reducer_override(obj)
+
+    def _carry_module(self, name: str) -> None:
+        if name in ("__main__", "builtins") or _findable(name):
+            return
+        module = sys.modules[name]
+        if name not in cloudpickle.list_registry_pickle_by_value():
+            cloudpickle.register_pickle_by_value(module)
+            self._carried.append(module)
+
+    def forget_carried(self) -> None:
+        for module in self._carried:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def _mappable(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array itself, or an equal one that numpy pickles out of band, to be mapped and not copied by each worker."""
+    if array.dtype.kind in "mM" and not array.dtype.isnative:
+        return array.astype(array.dtype.newbyteorder("="), order="K")
+    return array if array.flags.forc else array.copy(order="K")  # "K" keeps the layout
+
+
+@lru_cache(maxsize=4096)
+def _findable(name: str) -> bool:
+    """Whether a fresh interpreter with our path would find this module; only loaded ``.py`` modules are doubted."""
+    module = sys.modules.get(name)
+    if module is None or not str(getattr(module, "__file__", None)).endswith(".py"):
+        return True
+    path = None
+    for parent in accumulate(name.split("."), "{}.{}".format):
+        specs = (finder.find_spec(parent, path) for finder in sys.meta_path)
+        spec = next((s for s in specs if s is not None), None)
+        if spec is None:
+            return False
+        path = spec.submodule_search_locations
+    return True
+
+
+def explain_unpicklable(obj: object) -> str:
+    """Say which part of `obj` cannot be pickled; nothing (an empty text) when all of it can.
+
+    Examples
+    --------
+    >>> import threading
+    >>> from sklearn.linear_model import Ridge
+    >>> model = Ridge()
+    >>> model.solver_lock = threading.Lock()
+    >>> explain_unpicklable(model)
+    "Ridge.solver_lock: cannot pickle '_thread.lock' object"
+    """
+    if _refusal(obj) is None:
+        return ""
+    place, culprit, seen = _name(obj), obj, {id(obj)}
+    for _ in range(_DEEPEST):
+        for step, part in _parts(culprit):
+            if id(part) not in seen and _refusal(part) is not None:
+                place, culprit = place + step, part
+                seen.add(id(part))
+                break
+        else:
+            break
+    return f"{place}: {_refusal(culprit)}"
+
+
+def _refusal(obj: object) -> str | None:
+    try:
+        dumps(obj)
+    except Exception as error:
+        return str(error) or type(error).__name__
+    return None
+
+
+def _name(obj: object) -> str:
+    return str(getattr(obj, "__qualname__", None) or type(obj).__qualname__)
+
+
+def _parts(obj: object) -> Iterator[tuple[str, object]]:
+    """What `obj` is made of, with the words that lead there."""
+    if isinstance(obj, dict):
+        yield from ((f"[{key!r}]", value) for key, value in obj.items())
+    elif isinstance(obj, list | tuple):
+        yield from ((f"[{index}]", value) for index, value in enumerate(obj))
+    elif isinstance(obj, FunctionType):
+        names, cells = obj.__code__.co_freevars, obj.__closure__ or ()
+        yield from ((f" (its variable {name!r})", cell.cell_contents) for name, cell in zip(names, cells, strict=True))
+        used = (name for name in obj.__code__.co_names if name in obj.__globals__)
+        yield from ((f" (its global {name!r})", obj.__globals__[name]) for name in used)
+    elif isinstance(obj, partial):
+        yield from (("(function)", obj.func), ("(arguments)", obj.args), ("(keywords)", obj.keywords))
+    elif hasattr(obj, "__self__") and hasattr(obj, "__func__"):
+        yield (" of " + _name(obj.__self__), obj.__self__)
+    else:
+        attributes = list(vars(obj)) if hasattr(obj, "__dict__") else []
+        slots = [name for kind in type(obj).__mro__ for name in _slots(kind)]
+        yield from ((f".{name}", getattr(obj, name)) for name in attributes + slots if hasattr(obj, name))
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    slots = vars(kind).get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)

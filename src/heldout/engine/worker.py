@@ -1,0 +1,150 @@
+"""The program of a worker process: receive calls, do them one after another, send back what came of each.
+
+Messages are pickled tuples. From the parent::
+
+    ("context", key, path, payload)          keep the callable in `payload`; `path` is the parent's sys.path
+    ("drop", key)                            forget it
+    ("do", number, key, arguments, budget)   call it with each argument; begin none after `budget` seconds but the first
+    ("cancel", number)                       do nothing more of the messages up to this number
+
+To the parent::
+
+    ("hello", pid)                           all is imported
+    ("stillborn", text)                      it is not, for this reason
+    ("done", number, outcomes)               ("value", pickle, seconds) or ("error", summary, seconds) a call, for fewer
+                                             calls than arguments when the budget was spent
+    ("broken", key, summary)                 the context cannot be loaded here
+
+where a summary is an exception as three texts: type name, message, traceback.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from multiprocessing import connection
+from queue import SimpleQueue
+from typing import Any, TypeAlias
+
+Summary: TypeAlias = tuple[str, str, str]
+Outcome: TypeAlias = tuple[str, Any, float]
+
+
+def main(handle: int) -> None:
+    """Serve the parent at the other end of the inherited pipe `handle` until it closes its end."""
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C reaches the whole group; what it means is the parent's decision.
+    if sys.platform == "win32":
+        pipe = connection.PipeConnection(handle)
+    else:
+        pipe = connection.Connection(handle)
+        os.set_inheritable(handle, False)
+        os.register_at_fork(after_in_child=pipe.close)
+    try:
+        faulthandler.enable()
+        for name in pipe.recv():
+            with suppress(Exception):  # a context that needs it will say so
+                importlib.import_module(name)
+        worker = _Worker(pipe)
+    except BaseException:
+        pipe.send_bytes(pickle.dumps(("stillborn", traceback.format_exc())))
+        raise
+    worker.serve()
+
+
+class _Worker:
+    def __init__(self, pipe: connection.Connection) -> None:
+        self._pipe = pipe
+        self._inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
+        self._contexts: dict[str, Callable[[Any], Any]] = {}
+        self._cancelled = 0
+
+    def serve(self) -> None:
+        # A thread reads, so that the parent's sends never wait for a fit, and so that its end ends us even within one.
+        threading.Thread(target=self._read, name="heldout-reader", daemon=True).start()
+        self._send(("hello", os.getpid()))
+        while True:
+            kind, *rest = self._inbox.get()
+            getattr(self, f"_on_{kind}")(*rest)
+
+    def _read(self) -> None:
+        while True:
+            try:
+                message = pickle.loads(self._pipe.recv_bytes())
+            except (EOFError, OSError):
+                os._exit(0)
+            if message[0] == "cancel":
+                self._cancelled = message[1]
+            else:
+                self._inbox.put(message)
+
+    def _send(self, message: tuple[Any, ...]) -> None:
+        for stream in (sys.stdout, sys.stderr):  # we end by os._exit, which flushes nothing
+            with suppress(Exception):
+                stream.flush()
+        try:
+            self._pipe.send_bytes(pickle.dumps(message, protocol=5))
+        except OSError:
+            os._exit(0)
+
+    def _on_context(self, key: str, path: list[str], payload: bytes) -> None:
+        if sys.path != path:
+            sys.path[:] = path
+            importlib.invalidate_caches()
+        try:
+            self._contexts[key] = pickle.loads(payload)
+        except BaseException as error:
+            self._send(("broken", key, summarise(error)))
+
+    def _on_drop(self, key: str) -> None:
+        self._contexts.pop(key, None)
+
+    def _on_do(self, number: int, key: str, arguments: Sequence[bytes], budget: float) -> None:
+        from heldout.engine.threads import one_thread
+
+        outcomes: list[Outcome] = []
+        context = self._contexts.get(key)
+        start = time.perf_counter()
+        with one_thread():
+            for argument in arguments if context is not None else ():
+                spent = outcomes and time.perf_counter() - start > budget
+                if spent or self._cancelled >= number:
+                    break
+                outcomes.append(_outcome(context, argument))
+        self._send(("done", number, outcomes))
+
+
+def _outcome(context: Callable[[Any], Any] | None, argument: bytes) -> Outcome:
+    from heldout.engine.pickling import dumps, explain_unpicklable
+
+    assert context is not None
+    start = time.perf_counter()
+    try:
+        value = context(pickle.loads(argument))
+    except BaseException as error:  # also SystemExit: a call may not end its worker
+        return "error", summarise(error), time.perf_counter() - start
+    seconds = time.perf_counter() - start
+    try:
+        return "value", dumps(value), seconds
+    except Exception as error:
+        _, _, trace = summarise(error)
+        return "error", ("UnpicklableResult", explain_unpicklable(value), trace), seconds
+
+
+def summarise(error: BaseException) -> Summary:
+    """An exception as text: type name, message and formatted traceback (exceptions themselves may not travel)."""
+    try:
+        message = str(error)
+    except Exception:
+        message = "(its message cannot be shown)"
+    return type(error).__name__, message, "".join(traceback.format_exception(error))

@@ -1,0 +1,97 @@
+"""Brute force: fit every candidate on every training set and ask it. The plan that every other one must equal."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+from heldout.base.losses import ask_predictor, needed_methods
+from heldout.base.responses import Responses
+from heldout.kernels.ensemble import average
+from heldout.kernels.fitting import fit_on_rows, make_candidate
+from heldout.kernels.scoring import ask_responses, failed_cell, failure_of, score_cell
+from heldout.kernels.step import Held, Step, Work
+from heldout.study.tables import CellAnswer, FitWarning
+
+LARGEST_STORED_WARNING = 2_000  # characters
+
+
+def answer_by_brute_force(step: Step, work: Work) -> Iterator[CellAnswer]:
+    """Answer each candidate of the step on each held-out side it serves."""
+    for candidate in step.candidates:
+        yield from _answer_candidate(step, work, candidate)
+
+
+def _answer_candidate(step: Step, work: Work, candidate: int) -> Iterator[CellAnswer]:
+    started = perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            predictor = fit_predictor(step, work, candidate)
+            failure = None
+        except Exception as error:
+            failure = failure_of(error, "fit")
+    fit_seconds = perf_counter() - started
+    fit_warnings = _plain(caught)
+    for held in step.answers:
+        if failure is not None:
+            yield failed_cell(work, held, candidate, failure, warnings=fit_warnings, fit_seconds=fit_seconds)
+            continue
+        started = perf_counter()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            answer = _answer_held(predictor, work, held, candidate, fit_seconds)
+        all_warnings = (*fit_warnings, *_plain(caught))
+        yield _timed(answer, perf_counter() - started, all_warnings)
+
+
+def fit_predictor(step: Step, work: Work, candidate: int) -> Any:
+    """The candidate's predictor: trained on the step's rows, or averaged over one for each of its training sets."""
+    members = [
+        fit_on_rows(
+            make_candidate(work.search, candidate),
+            work.task,
+            work.train_rows(ref),
+            seed=work.search.seed,
+            fit_params=work.fit_params,
+        )
+        for ref in step.trains
+    ]
+    return average(members) if step.averaged else members[0]
+
+
+def _answer_held(predictor: Any, work: Work, held: Held, candidate: int, fit_seconds: float) -> CellAnswer:
+    rows = work.held_rows(held)
+    try:
+        responses = ask_responses(predictor, work.task.take(rows), needed_methods(work.losses[held.level]), rows)
+        responses = _asked(predictor, responses, work, held)
+    except Exception as error:
+        return failed_cell(work, held, candidate, failure_of(error, "predict"), fit_seconds=fit_seconds)
+    return score_cell(work, held, candidate, responses, fit_seconds=fit_seconds)
+
+
+def _asked(predictor: Any, responses: Responses, work: Work, held: Held) -> Responses:
+    """Losses whose scorer calls the estimator itself are taken here, where the predictor still is."""
+    asking = [loss for loss in work.losses[held.level] if loss.asks_predictor]
+    if not asking:
+        return responses
+    rows = work.held_rows(held)
+    X, y = work.task.take(rows), work.task.y[rows]
+    weight = None if work.task.weight is None else work.task.weight[rows]
+    return replace(responses, asked={loss.name: ask_predictor(loss, predictor, X, y, weight) for loss in asking})
+
+
+def _timed(answer: CellAnswer, seconds: float, found: tuple[FitWarning, ...]) -> CellAnswer:
+    return replace(answer, score_seconds=seconds, warnings=found)
+
+
+def _plain(caught: Any) -> tuple[FitWarning, ...]:
+    """Warnings as plain text, each kind once a fit."""
+    return tuple(
+        dict.fromkeys(
+            FitWarning(category=w.category.__name__, message=str(w.message)[:LARGEST_STORED_WARNING]) for w in caught
+        )
+    )

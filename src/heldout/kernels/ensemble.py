@@ -1,0 +1,114 @@
+"""The average of several fitted predictors: one predictor for each validation fold, no retraining."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.utils.metaestimators import available_if
+
+from heldout.base.errors import LearnerError
+from heldout.kernels.collapse import collapse_classifiers, collapse_regressors
+
+
+class _Members(BaseEstimator):  # type: ignore[misc]
+    """Fitted predictors of one learner, which answer together."""
+
+    def __init__(self, members: Sequence[Any]) -> None:
+        self.members = members
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Refused: the members were fitted on the folds of a study."""
+        raise LearnerError(
+            f"{type(self).__name__} averages predictors that a study fitted; it cannot be fitted anew. "
+            'Fit Tuned(…, final="ensemble") instead.'
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        # What describes the input is the same for all members.
+        if name in ("n_features_in_", "feature_names_in_"):
+            return getattr(self.members[0], name)
+        raise AttributeError(name)
+
+
+class AveragedRegressor(RegressorMixin, _Members):  # type: ignore[misc]
+    """Predicts the mean of its members' predictions."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return np.asarray(np.mean([member.predict(X) for member in self.members], axis=0))
+
+    def collapse(self) -> Any:
+        """One linear predictor that equals the average, where all members are linear; refused elsewhere."""
+        return collapse_regressors(self.members)
+
+
+def _all_have(method: str) -> Any:
+    def check(self: Any) -> bool:
+        return all(hasattr(member, method) for member in self.members)
+
+    return check
+
+
+def _decides(self: Any) -> bool:
+    """Decision functions can be averaged only between members that know the same classes."""
+    same = all(np.array_equal(member.classes_, self.classes_) for member in self.members)
+    return same and bool(_all_have("decision_function")(self))
+
+
+class AveragedClassifier(ClassifierMixin, _Members):  # type: ignore[misc]
+    """Predicts by its members' mean probability; without probabilities by their mean decision function; else by vote."""
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return np.unique(np.concatenate([member.classes_ for member in self.members]))
+
+    @available_if(_all_have("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        classes = self.classes_
+        answers = []
+        for member in self.members:
+            answer = member.predict_proba(X)
+            wide = np.zeros((len(answer), len(classes)), dtype=answer.dtype)
+            wide[:, np.searchsorted(classes, member.classes_)] = answer  # a class a member never saw has probability 0
+            answers.append(wide)
+        return np.asarray(np.mean(answers, axis=0))
+
+    @available_if(_decides)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        return np.asarray(np.mean([member.decision_function(X) for member in self.members], axis=0))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        classes = self.classes_
+        if hasattr(self, "predict_proba"):
+            return np.asarray(classes[self.predict_proba(X).argmax(axis=1)])
+        if hasattr(self, "decision_function"):
+            decision = self.decision_function(X)
+            places = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
+            return np.asarray(classes[places])
+        return self._vote(X, classes)
+
+    def _vote(self, X: Any, classes: NDArray[Any]) -> NDArray[Any]:
+        votes = np.stack([np.searchsorted(classes, member.predict(X)) for member in self.members])
+        counts = np.stack([(votes == c).sum(axis=0) for c in range(len(classes))])
+        return np.asarray(classes[counts.argmax(axis=0)])  # a tie goes to the class that sorts first
+
+    def collapse(self) -> Any:
+        """One linear classifier with the averaged decision function; refused for averaged probabilities."""
+        if hasattr(self, "predict_proba") or not hasattr(self, "decision_function"):
+            raise LearnerError("Averaged probabilities and votes are not linear: this ensemble cannot collapse.")
+        return collapse_classifiers(self.members, self.classes_)
+
+
+def average(members: Sequence[Any]) -> Any:
+    """The average of fitted predictors of one learner."""
+    if is_classifier(members[0]):
+        if any(isinstance(member.classes_, list) for member in members):
+            raise LearnerError('final="ensemble" cannot average classifiers with several outputs. Use final="retrain".')
+        return AveragedClassifier(members)
+    return AveragedRegressor(members)

@@ -1,0 +1,21 @@
+"""Doing a step: its kernel, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import sklearn
+
+from heldout.kernels.brute import answer_by_brute_force
+from heldout.kernels.step import Step, Work
+from heldout.study.tables import CellAnswer
+
+Kernel = Callable[[Step, Work], Iterator[CellAnswer]]
+
+KERNELS: Mapping[str, Kernel] = {"brute": answer_by_brute_force}
+
+
+def perform(step: Step, work: Work) -> list[CellAnswer]:
+    """All answers of one step, computed under the scikit-learn configuration in which the study was asked."""
+    with sklearn.config_context(**work.config):
+        return list(KERNELS[step.kernel](step, work))

@@ -1,0 +1,109 @@
+"""From responses to cell answers: the one place where losses are taken, whatever kernel answered."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.errors import FitFailed, PredictionError
+from heldout.base.losses import mean_loss, row_losses
+from heldout.base.responses import Responses
+from heldout.base.rowkeys import Rows
+from heldout.kernels.step import Held, Work
+from heldout.study.panels import VALIDATION
+from heldout.study.tables import CellAnswer, Failure, FitWarning
+
+
+def score_cell(work: Work, held: Held, candidate: int, responses: Responses, **seconds: Any) -> CellAnswer:
+    """The answer of one cell from its responses; a loss that cannot be taken makes the cell a failure."""
+    rows = work.held_rows(held)
+    y = work.task.y[rows]
+    weight = None if work.task.weight is None else work.task.weight[rows]
+    asked = work.losses[held.level]
+    try:
+        losses = tuple(mean_loss(loss, y, responses, weight) for loss in asked)
+        for loss, value in zip(asked, losses, strict=True):
+            if np.isnan(value):
+                raise PredictionError(f"The loss {loss.name!r} is not a number on these {len(rows)} held-out rows.")
+        keep = held.panel in work.keep_rows
+        kept = tuple(row_losses(loss, y, responses) for loss in asked) if keep else None
+    except Exception as error:
+        return failed_cell(work, held, candidate, failure_of(error, "score"), **seconds)
+    return CellAnswer(
+        panel=held.panel,
+        candidate=candidate,
+        part=held.part,
+        losses=losses,
+        rows=kept,
+        responses=responses if held.panel in work.keep_responses else None,
+        **seconds,
+    )
+
+
+def failed_cell(
+    work: Work, held: Held, candidate: int, failure: Failure, *, warnings: tuple[FitWarning, ...] = (), **seconds: Any
+) -> CellAnswer:
+    """The answer of a cell that failed: NaN, or the error_score that someone else's search declares."""
+    error_score = work.search.error_score
+    if error_score == "raise":
+        raise FitFailed(
+            f"{work.search.describe(candidate)} failed ({failure.kind}: {failure.message}) and the search says "
+            f'error_score="raise".\n{failure.traceback}'
+        )
+    value = np.nan if error_score is None or held.level != VALIDATION else -float(error_score)
+    return CellAnswer(
+        panel=held.panel,
+        candidate=candidate,
+        part=held.part,
+        losses=(value,) * len(work.losses[held.level]),
+        failure=failure,
+        warnings=warnings,
+        **seconds,
+    )
+
+
+def failure_of(error: BaseException, stage: str) -> Failure:
+    lines = traceback.format_exception(error)
+    return Failure(kind=type(error).__name__, message=str(error), traceback="".join(lines), stage=stage)
+
+
+def ask_responses(predictor: Any, X: Any, methods: Iterable[tuple[str, ...]], rows: Rows) -> Responses:
+    """What the predictor answers by each needed method, checked for length and finiteness."""
+    answers: dict[str, NDArray[Any]] = {}
+    wanted = ["predict"]
+    for alternatives in methods:
+        method = next((m for m in alternatives if hasattr(predictor, m)), None)
+        if method is None:
+            raise PredictionError(
+                f"{type(predictor).__name__} has no {' or '.join(alternatives)}, which the loss needs. "
+                "Choose another loss, or a learner that has it."
+            )
+        wanted.append(method)
+    for method in dict.fromkeys(wanted):
+        if method == "predict" and not hasattr(predictor, "predict"):
+            raise PredictionError(f"{type(predictor).__name__} has no predict.")
+        answers[method] = checked_response(getattr(predictor, method)(X), method, len(rows))
+    return Responses(
+        predict=answers["predict"],
+        predict_proba=answers.get("predict_proba"),
+        decision_function=answers.get("decision_function"),
+        classes=getattr(predictor, "classes_", None),
+    )
+
+
+def checked_response(answer: Any, method: str, n: int) -> NDArray[Any]:
+    """One response as an array, refused where its length is wrong or it holds NaN or infinity."""
+    if isinstance(answer, list):  # multi-output predict_proba: one array an output
+        answer = np.stack([np.asarray(a) for a in answer], axis=1)
+    array = np.asarray(answer)
+    if array.ndim == 0 or len(array) != n:
+        shape = "a single value" if array.ndim == 0 else f"{len(array)} rows"
+        raise PredictionError(f"{method} answered {shape} for {n} held-out rows.")
+    if array.dtype.kind in "fc" and not np.isfinite(array).all():
+        bad = np.flatnonzero(~np.isfinite(array.reshape(n, -1)).all(axis=1))
+        raise PredictionError(f"{method} answered NaN or infinity on {len(bad)} of {n} held-out rows.")
+    return array

@@ -1,0 +1,67 @@
+"""A step of a plan, and the work it is done on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from heldout.base.losses import Loss
+from heldout.base.rowkeys import Rows
+from heldout.splits.drawn import Splits
+from heldout.study.panels import TrainRef
+from heldout.study.search import Search
+from heldout.task.task import Task
+
+TIERS = ("identical", "rounding", "solver", "statistical", "approximate")
+
+
+class Held(NamedTuple):
+    """A held-out side that a step answers, and the panel that asked."""
+
+    panel: str
+    level: str
+    splits: str
+    part: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One unit of work: these candidates, trained on these rows, answered on these held-out sides."""
+
+    kernel: str
+    rule: str  # which rule of the planner put it here
+    tier: str
+    candidates: tuple[int, ...]
+    trains: tuple[TrainRef, ...]
+    averaged: bool  # the predictor is the average of one trained on each of `trains`, not the only one
+    answers: tuple[Held, ...]
+    threads: int = 1  # fixed by the plan, so that the last bits do not depend on who computes
+
+    @property
+    def fits(self) -> int:
+        return len(self.candidates) * len(self.trains)
+
+    @property
+    def cells(self) -> int:
+        return len(self.candidates) * len(self.answers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Work:
+    """All that a step needs to be done: the data, the learner, the rows, and what to keep of the answers."""
+
+    task: Task
+    search: Search
+    splits: Mapping[str, Splits]
+    losses: Mapping[str, tuple[Loss, ...]]  # by level: what chooses, and what is reported
+    keep_rows: frozenset[str] = frozenset()  # panels whose row losses are kept
+    keep_responses: frozenset[str] = frozenset()  # panels whose responses are kept
+    fit_params: Mapping[str, Any] = field(default_factory=dict)  # passed to fit; what has a row each is cut to the rows
+    config: Mapping[str, Any] = field(default_factory=dict)  # scikit-learn's configuration where the study was asked
+
+    def train_rows(self, ref: TrainRef) -> Rows:
+        return self.splits[ref.splits].train_rows(ref.part)
+
+    def held_rows(self, held: Held) -> Rows:
+        return self.splits[held.splits].held_rows(held.part)

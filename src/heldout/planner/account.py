@@ -1,0 +1,120 @@
+"""The account of a plan: cells, fits before and after the rules, and each kind of step, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from heldout.kernels.step import Step
+from heldout.planner.plan import PassRecord, Plan
+from heldout.study.panels import TEST, Panel, Study
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """Steps of one stage, level and rule, together."""
+
+    stage: int
+    level: str
+    rule: str
+    tier: str
+    cells: int
+    fits: int
+    waits: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """What a study costs and how it is answered. Printing it shows the plan."""
+
+    learner: str
+    candidates: int
+    outer: str  # the test splits, in words
+    inner: str | None
+    lines: tuple[Line, ...]
+    passes: tuple[PassRecord, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def cells(self) -> int:
+        return sum(line.cells for line in self.lines)
+
+    @property
+    def fits(self) -> int:
+        """Fits that the plan does."""
+        return sum(line.fits for line in self.lines)
+
+    @property
+    def fits_before(self) -> int:
+        """Fits that brute force would do."""
+        return self.fits + sum(p.fits_before - p.fits_after for p in self.passes)
+
+    def __str__(self) -> str:
+        saved = self.fits_before - self.fits
+        head = [
+            f"Plan for {self.learner}",
+            f"  test        {self.outer}",
+            *([f"  validation  {self.inner}"] if self.inner else []),
+            f"  candidates  {self.candidates:,}",
+            f"  cells       {self.cells:,}",
+            f"  fits        {self.fits:,}" + (f" instead of {self.fits_before:,}" if saved else ""),
+            "Steps",
+        ]
+        steps = [
+            f"  {i}. {line.level:<10}  {line.cells:>9,} cells  {line.fits:>9,} fits  {line.rule}, tier {line.tier}"
+            + (", once the choices are made" if line.waits else "")
+            for i, line in enumerate(self.lines, 1)
+        ]
+        rules = [
+            f"  {p.name}: {p.fits_before:,} → {p.fits_after:,} fits"
+            if p.fits_after < p.fits_before
+            else f"  {p.name}: nothing to share, no two cells have the same candidate and training rows"
+            for p in self.passes
+        ]
+        notes = [f"  {note}" for note in self.notes]
+        return "\n".join(head + steps + (["Rules", *rules] if rules else []) + (["Notes", *notes] if notes else []))
+
+
+def account_for(study: Study, plan: Plan) -> Account:
+    """The account of a study from its first plan; what waits for a choice costs one candidate each."""
+    search = study.search
+    outer = study.splits.get("outer")
+    inner = next((study.splits[p.splits] for p in study.panels if p.level != TEST), None)
+    waiting = [_waiting_line(p) for p in study.panels if p.candidates is None]
+    return Account(
+        learner=" | ".join(f"{f.name}" for f in search.families),
+        candidates=len(search),
+        outer=outer.recipe.words if outer is not None else "none: tuning alone",
+        inner=inner.recipe.words if inner is not None else None,
+        lines=_together(_lines(plan.steps)) + _together(waiting),
+        passes=plan.passes,
+        notes=search.notes,
+    )
+
+
+def _lines(steps: Iterable[Step]) -> list[Line]:
+    lines = []
+    for step in steps:
+        levels = {held.level for held in step.answers}
+        level = levels.pop() if len(levels) == 1 else "both"
+        rule = step.rule + (", shared" if len(step.answers) > 1 else "")
+        lines.append(Line(stage=1, level=level, rule=rule, tier=step.tier, cells=step.cells, fits=step.fits))
+    return lines
+
+
+def _waiting_line(panel: Panel) -> Line:
+    fits = sum(len(panel.trains_of(part)) for part in panel.parts)
+    return Line(
+        stage=2, level=panel.level, rule="brute force", tier="identical", cells=len(panel.parts), fits=fits, waits=True
+    )
+
+
+def _together(lines: Iterable[Line]) -> tuple[Line, ...]:
+    merged: dict[tuple[object, ...], Line] = {}
+    for line in lines:
+        key = (line.stage, line.level, line.rule, line.tier, line.waits)
+        sofar = merged.get(key)
+        merged[key] = (
+            line if sofar is None else replace(sofar, cells=sofar.cells + line.cells, fits=sofar.fits + line.fits)
+        )
+    return tuple(merged.values())

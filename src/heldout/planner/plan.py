@@ -1,0 +1,38 @@
+"""A plan: the steps that answer the panels which know their candidates, and what still waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heldout.kernels.step import Step
+from heldout.study.panels import Panel, Study
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassRecord:
+    """What one pass did to the plan."""
+
+    name: str
+    fits_before: int
+    fits_after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The steps of one stage. It depends on the question alone, never on what has finished."""
+
+    steps: tuple[Step, ...]
+    passes: tuple[PassRecord, ...] = ()
+
+    @property
+    def fits(self) -> int:
+        return sum(step.fits for step in self.steps)
+
+    @property
+    def cells(self) -> int:
+        return sum(step.cells for step in self.steps)
+
+
+def ready_panels(study: Study, done: frozenset[str]) -> tuple[Panel, ...]:
+    """Panels that know their candidates and were not part of an earlier stage."""
+    return tuple(p for p in study.panels if p.candidates is not None and p.key not in done)

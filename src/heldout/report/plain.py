@@ -1,0 +1,32 @@
+"""Values that JSON can hold, from anything a result may hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+def plain(value: Any) -> Any:
+    """The value itself where JSON has it; numbers unboxed, not-a-number and infinity as None or text; else its repr.
+
+    >>> plain({"a": np.float64(1.5), "b": (1, float("nan"))})
+    {'a': 1.5, 'b': [1, None]}
+    """
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else (None if math.isnan(value) else str(value))
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, np.ndarray):
+        return [plain(one) for one in value.tolist()]
+    return repr(value)

@@ -1,0 +1,46 @@
+"""The summary of a result: a plain dict that every rendering is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+from heldout.report.plain import plain
+
+VERSION = 1
+
+
+class HasFacts(Protocol):
+    """What a summary reads of a result."""
+
+    estimates: Mapping[str, Any]
+    tables: Mapping[str, Mapping[str, Any]]
+    covers: Mapping[str, Any]
+    plan: Mapping[str, Any]
+    about: Mapping[str, Any]
+    seconds: Mapping[str, float]
+
+
+def summarise(facts: Any, *, findings: Iterable[Any]) -> dict[str, Any]:
+    """Everything a report shows, as values that JSON can hold: estimates, folds, choices, plan, findings, setting."""
+    summary: dict[str, Any] = {
+        "version": VERSION,
+        "about": plain(facts.about),
+        "risk": plain(facts.estimates["risk"].as_dict()),
+        "estimates": {name: plain(estimate.as_dict()) for name, estimate in facts.estimates.items()},
+        "folds": rows_of(facts.tables["folds"]),
+        "choices": rows_of(facts.tables["choices"]),
+        "failures": rows_of(facts.tables["failures"]),
+        "findings": [{"code": f.code, "severity": f.severity, "message": f.message} for f in findings],
+        "covers": plain(facts.covers),
+        "plan": plain(facts.plan),
+        "seconds": plain(facts.seconds),
+    }
+    return summary
+
+
+def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Columns as a list of plain rows."""
+    names = list(columns)
+    values = [plain(list(columns[name])) for name in names]
+    return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)] if names else []

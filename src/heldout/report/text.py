@@ -1,0 +1,110 @@
+"""The summary of a result as text for a terminal: the risk first, what it means, then what it rests on."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def render_text(summary: Mapping[str, Any]) -> str:
+    """The whole result as plain text, no wider than its own words."""
+    blocks = [
+        _risk(summary["risk"]),
+        _beside(summary["estimates"]),
+        _folds(summary),
+        _choices(summary["choices"]),
+        _findings(summary["findings"]),
+        _footer(summary),
+    ]
+    return "\n\n".join(block for block in blocks if block)
+
+
+def safe(text: Any) -> str:
+    """Text from data or learners with nothing in it that a terminal would act on."""
+    return _CONTROL.sub("�", str(text))
+
+
+def number(value: float | None) -> str:
+    """A number with four significant digits, or a dash."""
+    return "–" if value is None else f"{value:.4g}"
+
+
+def _risk(risk: Mapping[str, Any]) -> str:
+    lines = [f"{safe(risk['loss'])} {number(risk['value'])}"]
+    if risk["low"] is not None:
+        lines[0] += f"   {risk['level']:.0%} interval {number(risk['low'])} to {number(risk['high'])}"
+        lines.append(f"  interval    {risk['method']}, {risk['guarantee']}")
+    elif risk["reason"]:
+        lines.append(f"  interval    {safe(risk['reason'])}")
+    lines.append(f"  estimates   {safe(risk['estimand'])}")
+    lines.append(f"  from        {risk['n']:,} held-out rows")
+    return "\n".join(lines)
+
+
+def _beside(estimates: Mapping[str, Any]) -> str:
+    lines = []
+    for name, estimate in estimates.items():
+        if name in ("risk", "fold_predictors"):
+            continue
+        between = "" if estimate["low"] is None else f" ({number(estimate['low'])} to {number(estimate['high'])})"
+        mark = "optimistic, " if estimate["optimistic"] else ""
+        lines.append(f"  {safe(name)}  {number(estimate['value'])}{between}   {mark}{safe(estimate['estimand'])}")
+    return "\n".join(["Beside it", *lines]) if lines else ""
+
+
+def _folds(summary: Mapping[str, Any]) -> str:
+    folds, loss = summary["folds"], summary["risk"]["loss"]
+    if len(folds) < 2:
+        return ""
+    values = [fold[loss] for fold in folds]
+    shown = "  ".join(number(value) for value in values[:12])
+    more = f"  … {len(values)} in all" if len(values) > 12 else ""
+    return f"Folds\n  {shown}{more}"
+
+
+def _choices(choices: list[Mapping[str, Any]]) -> str:
+    if not choices:
+        return ""
+    words = Counter(_choice_words(choice) for choice in choices)
+    lines = [f"  {count} of {len(choices)}  {text}" for text, count in words.most_common(8)]
+    more = [f"  … {len(words) - 8} more"] if len(words) > 8 else []
+    return "\n".join(["Chosen", *lines, *more])
+
+
+def _choice_words(choice: Mapping[str, Any]) -> str:
+    if choice["candidate"] < 0:
+        return "nothing: every candidate failed"
+    params = ", ".join(
+        f"{name.removeprefix('param_')}={number(value) if isinstance(value, float) else value}"
+        for name, value in choice.items()
+        if name.startswith("param_") and value is not None
+    )
+    return safe(f"{choice['family']}({params})")
+
+
+def _findings(findings: list[Mapping[str, Any]]) -> str:
+    lines = [f"  {f['code']} {f['severity']}: {_clipped(safe(f['message']))}" for f in findings]
+    return "\n".join(["Findings", *lines]) if lines else ""
+
+
+def _clipped(text: str, most: int = 300) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _footer(summary: Mapping[str, Any]) -> str:
+    about, plan, seconds = summary["about"], summary["plan"], summary["seconds"]
+    fits = sum(line["fits"] for line in plan["lines"])
+    return "\n".join(
+        [
+            f"Predictor   {safe(summary['covers']['sentence'])}",
+            f"Test        {safe(about['test'])}"
+            + (f"; validation {safe(about['validation'])}" if about["validation"] else ""),
+            f"Work        {fits:,} fits in {seconds['total']:.3g} s; "
+            f"seed {about['seed']}, data {about['fingerprint'][:12]}",
+        ]
+    )

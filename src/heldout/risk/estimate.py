@@ -1,0 +1,48 @@
+"""An estimate: a number with what it estimates, at which training size, and how sure it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+GUARANTEES = ("exact", "finite-sample", "asymptotic", "heuristic")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A confidence interval in the loss's own inside sign (lower is better), not clipped."""
+
+    low: float
+    high: float
+    level: float
+    method: str  # "Clopper–Pearson", "corrected t", "Student"
+    guarantee: str  # one of GUARANTEES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A number as it is shown: in the user's own sign, clipped to the loss's range.
+
+    `value` is None when a fit that it needs failed; `low` and `high` are None when there is no interval. In
+    both cases `reason` says why.
+    """
+
+    name: str
+    loss: str
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
+    method: str | None
+    guarantee: str | None
+    estimand: str
+    train_size: float | None  # rows the predictors were trained on (a mean, where folds differ)
+    n: int  # rows that were predicted
+    optimistic: bool = False
+    greater_is_better: bool = False
+    reason: str | None = None
+    unclipped: tuple[float, float] | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {name: getattr(self, name) for name in self.__slots__}

@@ -1,0 +1,138 @@
+"""From a record of losses to an estimate, in the user's own sign."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from heldout.base.errors import OptionError
+from heldout.risk.choose import NoInterval, choose_method
+from heldout.risk.estimate import Estimate, Interval
+from heldout.risk.record import Record
+
+OPTIMISTIC = (
+    "No interval: the same losses chose the candidate, so this number is too good by an amount they do not tell."
+)
+
+
+def estimate_risk(
+    record: Record,
+    *,
+    name: str,
+    estimand: str,
+    level: float = 0.95,
+    interval: str | None = None,
+    pool: bool = False,
+    optimistic: bool = False,
+    reason: str | None = None,
+) -> Estimate:
+    """The risk that a record of losses speaks of, with its interval or the reason why it has none.
+
+    Parameters
+    ----------
+    record : Record
+        Losses, lower is better, and how their parts came about.
+    name, estimand : str
+        What the estimate is called, and what it estimates.
+    level : float
+        The level of the interval.
+    interval : str, optional
+        The interval method; chosen by recipe and loss when left out.
+    pool : bool
+        Take the mean over all held-out rows, not the mean of the means of the parts.
+    optimistic : bool
+        These losses also chose the candidate, so no interval is made from them.
+    reason : str, optional
+        Why there can be no interval, or no value, where the caller knows more than the losses tell.
+
+    Examples
+    --------
+    >>> record = Record(
+    ...     loss="accuracy", sign=-1, low=-1.0, high=0.0, fold_losses=np.array([-0.75]), kind="holdout",
+    ...     row_losses=(np.array([-1.0, -1.0, 0.0, -1.0]),), train_sizes=np.array([16]), held_sizes=np.array([4]),
+    ... )
+    >>> risk = estimate_risk(record, name="risk", estimand="accuracy of this predictor")
+    >>> risk.value, round(risk.low, 3), round(risk.high, 3), risk.guarantee
+    (0.75, 0.194, 0.994, 'exact')
+    """
+    if not 0 < level < 1:
+        raise OptionError(f"level is the probability that the interval covers, between 0 and 1, but it is {level!r}.")
+    value = inside_value(record, pool=pool)
+    found: Interval | None = None
+    if value is None:
+        reason = reason or failed_parts(record)
+    elif optimistic:
+        reason = reason or OPTIMISTIC
+    elif reason is None:
+        method = choose_method(record, interval)
+        if isinstance(method, NoInterval):
+            reason = method.reason
+        else:
+            found = method.interval(record, value, level)
+    low, high, unclipped = _shown_interval(record, found)
+    trained = float(np.mean(record.train_sizes))
+    return Estimate(
+        name=name,
+        loss=record.loss,
+        value=None if value is None else record.sign * value + 0.0,  # + 0.0 turns −0.0 into 0.0
+        low=low,
+        high=high,
+        level=level,
+        method=None if found is None else found.method,
+        guarantee=None if found is None else found.guarantee,
+        estimand=estimand,
+        train_size=trained or None,  # a predictor that came fitted was trained on none of these rows
+        n=record.predicted,
+        optimistic=optimistic,
+        greater_is_better=record.sign < 0,
+        reason=reason,
+        unclipped=unclipped,
+    )
+
+
+def _shown_interval(
+    record: Record, found: Interval | None
+) -> tuple[float | None, float | None, tuple[float, float] | None]:
+    """The ends of an interval as the user sees them, clipped to the range of the loss, and the same unclipped."""
+    if found is None:
+        return None, None, None
+    low, high = shown_range(found.low, found.high, record.sign)
+    least, most = shown_range(record.low, record.high, record.sign)
+    return min(max(low, least), most), min(max(high, least), most), (low, high)
+
+
+def inside_value(record: Record, *, pool: bool = False) -> float | None:
+    """The mean of the means of the parts, or with `pool` the mean over rows; None where a part failed.
+
+    A failed part is never left out: the mean over the survivors would flatter a learner that fails where it is hard.
+    """
+    if pool and record.row_losses is None:
+        raise OptionError(
+            f"pool=True needs the losses of single rows, but {record.loss!r} belongs to whole sets. Leave pool out."
+        )
+    if np.isnan(record.fold_losses).any():
+        return None
+    if not pool or record.row_losses is None:
+        return float(np.mean(record.fold_losses))
+    weights = None if record.weights is None else np.concatenate(record.weights)
+    return float(np.average(np.concatenate(record.row_losses), weights=weights))
+
+
+def failed_parts(record: Record) -> str:
+    """Which parts have no loss, counted from 0."""
+    failed = np.flatnonzero(np.isnan(record.fold_losses)).tolist()
+    if record.parts == 1:
+        return "No value: the fit that it needs failed."
+    first = ", ".join(map(str, failed[:5])) + (", …" if len(failed) > 5 else "")
+    return (
+        f"No value: {len(failed)} of {record.parts} parts failed (part {first}), "
+        "and a mean over the others would mislead."
+    )
+
+
+def shown_range(low: float, high: float, sign: int) -> tuple[float, float]:
+    """A range inside as the user sees it: a score's ends change places.
+
+    >>> shown_range(-0.9, -0.8, -1)
+    (0.8, 0.9)
+    """
+    return (low + 0.0, high + 0.0) if sign > 0 else (-high + 0.0, -low + 0.0)

@@ -1,0 +1,51 @@
+"""Clopper–Pearson: the exact interval of a proportion of errors."""
+
+from __future__ import annotations
+
+from scipy.special import betaincinv
+
+from heldout.risk.estimate import Interval
+from heldout.risk.intervals.method import Method, refuse_dependent_test_rows
+from heldout.risk.record import Record, zero_one_errors
+
+
+def clopper_pearson(errors: int, rows: int, *, level: float, guarantee: str = "exact") -> Interval:
+    """The interval of the error probability, given how many of `rows` independent predictions were wrong.
+
+    It inverts two binomial tests, so it covers at least as often as it says whatever the probability, and
+    mostly more often: .9826 at the level .95 for 100 rows and a probability of .05.
+
+    >>> interval = clopper_pearson(0, 10, level=0.95)
+    >>> interval.low, round(interval.high, 4)
+    (0.0, 0.3085)
+    """
+    tail = (1 - level) / 2
+    low = 0.0 if errors == 0 else float(betaincinv(errors, rows - errors + 1, tail))
+    high = 1.0 if errors == rows else float(betaincinv(errors + 1, rows - errors, 1 - tail))
+    return Interval(low=low, high=high, level=level, method="Clopper–Pearson", guarantee=guarantee)
+
+
+def _refusal(record: Record) -> str | None:
+    if (reason := refuse_dependent_test_rows(record)) is not None:
+        return reason
+    if zero_one_errors(record) is None:
+        return f"it counts rows that are right or wrong, and the loss {record.loss!r} takes other values"
+    return None
+
+
+def _interval(record: Record, value: float, level: float) -> Interval:
+    errors = zero_one_errors(record)
+    assert errors is not None  # refused above
+    # A stratified draw has less spread than the binomial that the method inverts; it covered .98 to 1.0.
+    guarantee = "heuristic" if record.stratified else "exact"
+    plain = clopper_pearson(round(float(errors.sum())), len(errors), level=level, guarantee=guarantee)
+    return Interval(
+        low=plain.low + record.low,
+        high=plain.high + record.low,
+        level=level,
+        method=plain.method,
+        guarantee=guarantee,
+    )
+
+
+CLOPPER_PEARSON = Method(key="clopper-pearson", name="Clopper–Pearson", refusal=_refusal, interval=_interval)

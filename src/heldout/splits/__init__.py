@@ -1,0 +1,24 @@
+"""Who is held out when: strategies, the splits drawn from them, and the checks both must pass."""
+
+from heldout.splits.drawn import Recipe, Splits
+from heldout.splits.foreign import as_strategy
+from heldout.splits.forward import Forward
+from heldout.splits.given import Given
+from heldout.splits.holdout import Holdout
+from heldout.splits.kfold import KFold
+from heldout.splits.loo import LeaveOneOut
+from heldout.splits.resample import Resample
+from heldout.splits.shared import SharedBlocks
+
+__all__ = [
+    "Forward",
+    "Given",
+    "Holdout",
+    "KFold",
+    "LeaveOneOut",
+    "Recipe",
+    "Resample",
+    "SharedBlocks",
+    "Splits",
+    "as_strategy",
+]

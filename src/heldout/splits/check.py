@@ -1,0 +1,128 @@
+"""The checks that drawn splits pass before anyone sees them: nothing empty, no row or group on both sides."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.errors import SplitError
+from heldout.base.rowkeys import Rows
+from heldout.splits.drawn import Splits
+from heldout.splits.roles import group_name
+from heldout.task import Task
+
+
+def checked(task: Task, splits: Splits, *, who: str) -> Splits:
+    """These splits, or a SplitError that names the part and the row or group at fault.
+
+    Linear in the rows stored. Parts that train on all the rest cannot overlap, so they need no such check.
+    """
+    _check_sizes(splits, who)
+    _check_held(splits, who)
+    if splits.train is not None:
+        _check_train(splits, who)
+    if task.groups is not None:
+        _check_groups(task, task.groups, splits, who)
+    return splits
+
+
+def partition_repeats(rows: Rows, held: Rows, held_cuts: Rows) -> int:
+    """How many times over the parts partition `rows`, repeat after repeat; 0 when they do not.
+
+    >>> import numpy as np
+    >>> partition_repeats(np.arange(4), np.array([0, 3, 1, 2]), np.array([0, 2, 4]))
+    1
+    """
+    repeats, rest = divmod(len(held), len(rows)) if len(rows) else (0, 0)
+    if rest or not np.isin(np.arange(repeats) * len(rows), held_cuts).all():
+        return 0
+    return repeats if (np.sort(held.reshape(repeats, -1), axis=1) == rows).all() else 0
+
+
+def _check_sizes(splits: Splits, who: str) -> None:
+    if len(splits) == 0:
+        raise SplitError(f"{who} gives no parts at all. At least one must hold rows out.")
+    for sizes, side in ((splits.held_sizes, "holds out no rows"), (splits.train_sizes, "has no training rows")):
+        if sizes.min() <= 0:
+            raise SplitError(
+                f"{who}: part {int(np.argmin(sizes))} {side}, of {len(splits.rows)} rows at this level. "
+                "Use fewer parts, another share, or more rows."
+            )
+
+
+def _check_held(splits: Splits, who: str) -> None:
+    _refuse_strangers(splits.rows, splits.held, splits.held_cuts, who)
+    steps_up = np.diff(splits.held) > 0
+    steps_up[splits.held_cuts[1:-1] - 1] = True  # from one part to the next any step will do
+    if steps_up.all():
+        return
+    parts = np.repeat(np.arange(len(splits)), splits.held_sizes)
+    order = np.lexsort((splits.held, parts))
+    held, parts = splits.held[order], parts[order]
+    twice = np.flatnonzero((held[1:] == held[:-1]) & (parts[1:] == parts[:-1]))
+    if len(twice):
+        raise SplitError(f"{who}: part {parts[twice[0]]} holds out row {held[twice[0]]} twice. Name each row once.")
+
+
+def _refuse_strangers(rows: Rows, numbers: Rows, cuts: Rows, who: str) -> None:
+    inside = np.zeros(rows[-1] + 1, dtype=bool)
+    inside[rows] = True
+    known = (numbers >= 0) & (numbers <= rows[-1])
+    known[known] = inside[numbers[known]]
+    if not known.all():
+        place = int(np.argmin(known))
+        part = int(np.searchsorted(cuts, place, side="right")) - 1
+        raise SplitError(
+            f"{who}: part {part} names row {numbers[place]}, which is not among the {len(rows)} rows at this level. "
+            "Row numbers count from 0."
+        )
+
+
+def _check_train(splits: Splits, who: str) -> None:
+    assert splits.train is not None
+    assert splits.train_cuts is not None
+    _refuse_strangers(splits.rows, splits.train, splits.train_cuts, who)
+    held_now = np.zeros(splits.rows[-1] + 1, dtype=bool)
+    for part in range(len(splits)):
+        held, train = splits.held_rows(part), splits.train_rows(part)
+        held_now[held] = True
+        both = held_now[train]
+        if both.any():
+            raise SplitError(
+                f"{who}: part {part} has row {train[np.argmax(both)]} both in training and held out "
+                f"({len(np.unique(train[both]))} such rows). Take them out of one side."
+            )
+        held_now[held] = False
+
+
+def _check_groups(task: Task, groups: NDArray[np.intp], splits: Splits, who: str) -> None:
+    straddler = _straddling_rest(groups, splits) if splits.train is None else _straddling_train(groups, splits)
+    if straddler is not None:
+        part, group = straddler
+        raise SplitError(
+            f"{who}: in part {part} group {group_name(task, group)} is both in training and held out. Keep each group "
+            "on one side, or use KFold, Holdout, Resample or LeaveOneOut of heldout, which do."
+        )
+
+
+def _straddling_rest(groups: NDArray[np.intp], splits: Splits) -> tuple[int, int] | None:
+    """A part that trains on all the rest, and a group that it holds out only some rows of."""
+    count = int(groups.max()) + 1
+    totals = np.bincount(groups[splits.rows], minlength=count)
+    parts = np.repeat(np.arange(len(splits)), splits.held_sizes)
+    keys, held = np.unique(parts * count + groups[splits.held], return_counts=True)
+    cut = np.flatnonzero(held < totals[keys % count])
+    return (int(keys[cut[0]] // count), int(keys[cut[0]] % count)) if len(cut) else None
+
+
+def _straddling_train(groups: NDArray[np.intp], splits: Splits) -> tuple[int, int] | None:
+    """A part, and a group that is in its training rows and in its held-out rows."""
+    held_now = np.zeros(int(groups.max()) + 1, dtype=bool)
+    for part in range(len(splits)):
+        held, train = groups[splits.held_rows(part)], groups[splits.train_rows(part)]
+        held_now[held] = True
+        both = held_now[train]
+        if both.any():
+            return part, int(train[np.argmax(both)])
+        held_now[held] = False
+    return None

@@ -1,0 +1,106 @@
+"""Drawn splits: the rows a strategy gave for one task. Immutable, with a fingerprint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+
+import numpy as np
+
+from heldout.base.rowkeys import Rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """How splits came about, as far as estimates and reports must know."""
+
+    kind: str  # "kfold", "loo", "holdout", "resample", "forward", "given", "shared", "foreign"
+    words: str  # for people: "5-fold, stratified, shuffled"
+    repeats: int = 1
+    partition: bool = False  # within each repeat every row of `rows` is held out exactly once
+    stratified: bool = False
+    grouped: bool = False
+    timed: bool = False
+    drawn: bool = False  # chance had a part in it
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Splits:
+    """Parts of one set of rows, each a training side and a held-out side, as row numbers of the whole task.
+
+    Held-out rows are kept end to end (`held`, cut at `held_cuts`). Training rows are kept only where they
+    are not simply the rest: `train` is None when every part trains on `rows` less what it holds out, so that
+    leave-one-out of n rows takes memory for n numbers, not n².
+    """
+
+    rows: Rows  # ascending: what the splits were drawn from
+    held: Rows
+    held_cuts: Rows  # len(parts) + 1
+    recipe: Recipe
+    train: Rows | None = None
+    train_cuts: Rows | None = None
+
+    def __len__(self) -> int:
+        return len(self.held_cuts) - 1
+
+    def held_rows(self, part: int) -> Rows:
+        return self.held[self.held_cuts[part] : self.held_cuts[part + 1]]
+
+    def train_rows(self, part: int) -> Rows:
+        if self.train is not None and self.train_cuts is not None:
+            return self.train[self.train_cuts[part] : self.train_cuts[part + 1]]
+        keep = np.ones(len(self.rows), dtype=bool)
+        keep[np.searchsorted(self.rows, self.held_rows(part))] = False
+        return self.rows[keep]
+
+    @cached_property
+    def held_sizes(self) -> Rows:
+        return np.diff(self.held_cuts)
+
+    @cached_property
+    def train_sizes(self) -> Rows:
+        if self.train_cuts is not None:
+            return np.diff(self.train_cuts)
+        return len(self.rows) - self.held_sizes
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """32 hex digits for the rows of every part, in order."""
+        digest = blake2b(digest_size=16)
+        for numbers in (self.rows, self.held_cuts, self.held, self.train_cuts, self.train):
+            digest.update(b"-" if numbers is None else np.ascontiguousarray(numbers, dtype="<i8").tobytes())
+            digest.update(b"|")
+        return digest.hexdigest()
+
+    @classmethod
+    def from_sizes(cls, rows: Rows, held: Rows, sizes: Rows, recipe: Recipe) -> Splits:
+        """Splits from held-out rows end to end and the size of each part; every part trains on all the others."""
+        cuts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        return cls(rows=_frozen(rows), held=_frozen(held), held_cuts=_frozen(cuts), recipe=recipe)
+
+    @classmethod
+    def from_pairs(cls, rows: Rows, pairs: Sequence[tuple[Rows | None, Rows]], recipe: Recipe) -> Splits:
+        """Splits from (training rows, held-out rows); None as training rows means all the others."""
+        held, held_cuts = _end_to_end([h for _, h in pairs])
+        if all(t is None for t, _ in pairs):
+            return cls(rows=_frozen(rows), held=held, held_cuts=held_cuts, recipe=recipe)
+        whole = [np.setdiff1d(rows, h) if t is None else t for t, h in pairs]
+        train, train_cuts = _end_to_end(whole)
+        return cls(
+            rows=_frozen(rows), held=held, held_cuts=held_cuts, recipe=recipe, train=train, train_cuts=train_cuts
+        )
+
+
+def _frozen(numbers: Rows) -> Rows:
+    numbers = np.ascontiguousarray(numbers, dtype=np.intp)
+    if numbers.flags.writeable:
+        numbers = numbers.copy()
+        numbers.setflags(write=False)
+    return numbers
+
+
+def _end_to_end(parts: Sequence[Rows]) -> tuple[Rows, Rows]:
+    cuts = np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.intp)
+    return _frozen(np.concatenate(parts) if parts else np.empty(0, np.intp)), _frozen(cuts)

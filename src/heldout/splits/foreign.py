@@ -1,0 +1,197 @@
+"""Splits made elsewhere: any object with scikit-learn's `split`, and pairs of row arrays."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.errors import SplitError
+from heldout.base.rowkeys import Rows
+from heldout.splits.check import checked, partition_repeats
+from heldout.splits.drawn import Recipe, Splits
+from heldout.splits.kfold import KFold
+from heldout.splits.packed import Packed
+from heldout.splits.strategy import Strategy
+from heldout.task import Task
+
+WAYS = (
+    "Pass a number of folds, a splitter such as KFold(5) or Holdout(0.2), any scikit-learn splitter, or pairs of arrays"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A scikit-learn splitter, or any object with its `split(X, y, groups)`, asked at each level for its rows."""
+
+    splitter: Any
+
+    inner_ok_under_partition: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        return repr(self.splitter)
+
+    def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
+        """What the splitter says of these rows, in row numbers of the task.
+
+        A `random_state` of None is set from `seed`, on a copy; the user's splitter is never changed.
+        """
+        splitter = deepcopy(self.splitter)
+        by_chance = _rolls_dice(splitter)
+        if by_chance and splitter.random_state is None:
+            splitter.random_state = seed
+        who = repr(self)
+        pairs = [self._as_rows(pair, rows, who) for pair in _ask(splitter, task, rows)]
+        return _as_splits(task, rows, pairs, Recipe(kind="foreign", words=who, drawn=by_chance))
+
+    def _as_rows(self, pair: Any, rows: Rows, who: str) -> tuple[Rows | None, Rows]:
+        train, held = _places(pair, len(rows), who)
+        if _is_all_the_rest(train, held, len(rows)):
+            return None, rows[held]
+        return rows[train], rows[held]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Pairs of training rows and held-out rows, in row numbers of the whole task."""
+
+    parts: tuple[tuple[Packed, Packed], ...]
+
+    inner_ok_under_partition: ClassVar[bool] = False
+
+    @classmethod
+    def of(cls, pairs: Iterable[Any]) -> Pairs:
+        """From any iterable of (training rows, held-out rows), which is read through once."""
+        parts = []
+        for part, pair in enumerate(pairs):
+            try:
+                train, held = pair
+            except (TypeError, ValueError):
+                raise SplitError(
+                    f"Part {part} of the splits is not a pair of training rows and held-out rows. {WAYS}."
+                ) from None
+            who = f"Part {part} of the pairs"
+            parts.append((Packed.of(train, who=who), Packed.of(held, who=who)))
+        if not parts:
+            raise SplitError(f"The splits are empty: there is no pair of training rows and held-out rows. {WAYS}.")
+        return cls(tuple(parts))
+
+    def __repr__(self) -> str:
+        return f"<{len(self.parts)} pairs of rows>"
+
+    def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
+        """The pairs given. `seed` has no say in it."""
+        who = repr(self)
+        if len(rows) < len(task):
+            raise SplitError(
+                f"{who} cannot split the training part of a level above: row numbers are those of the whole task. "
+                "Use a strategy that draws, such as KFold or Holdout."
+            )
+        pairs: list[tuple[Rows | None, Rows]] = []
+        for train, held in self.parts:
+            for side in (train, held):
+                side.refuse_other_length(len(task), who=who)
+            rest = _is_all_the_rest(train.numbers, held.numbers, len(task))
+            pairs.append((None if rest else train.numbers, held.numbers))
+        return _as_splits(task, rows, pairs, Recipe(kind="foreign", words=who))
+
+
+def as_strategy(value: Any) -> Strategy:
+    """A strategy from what scikit-learn users pass as `cv`: a number of folds, a splitter, or pairs of row arrays.
+
+    Examples
+    --------
+    >>> as_strategy(5)
+    KFold(5)
+    """
+    if isinstance(value, Strategy) and not isinstance(value, type):
+        return value
+    if isinstance(value, Integral):
+        if isinstance(value, bool):
+            raise SplitError(f"{value!r} is not a number of folds. {WAYS}.")
+        return KFold(int(value))
+    if isinstance(value, type):
+        raise SplitError(
+            f"{value.__name__} is a class, not a splitter. Pass one made from it, such as {value.__name__}(5)."
+        )
+    if callable(getattr(value, "split", None)) and not isinstance(value, str | bytes):
+        return Foreign(value)
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | dict):
+        return Pairs.of(value)
+    raise SplitError(f"{value!r} is not a way to hold rows out. {WAYS}.")
+
+
+def _rolls_dice(splitter: Any) -> bool:
+    return hasattr(splitter, "random_state") and getattr(splitter, "shuffle", True) is not False
+
+
+def _ask(splitter: Any, task: Task, rows: Rows) -> Iterator[Any]:
+    """The pairs of one splitter, one at a time: together they can take the square of the rows."""
+    own = type(splitter).__module__.startswith("sklearn.")
+    # scikit-learn's splitters look at the length of X alone, so the rows need not be copied for them.
+    X = np.zeros(len(rows)) if own else task.take(rows)
+    groups = None if task.groups is None else _group_labels(task, rows, codes=own)
+    try:
+        with warnings.catch_warnings():
+            if own:  # remarks on rare classes and ignored groups: findings and checks of ours say it
+                warnings.simplefilter("ignore", UserWarning)
+            yield from splitter.split(X, task.y[rows], groups)
+    except ValueError as error:
+        if task.groups is None and "groups" in str(error):
+            raise SplitError(
+                f"{type(splitter).__name__} needs groups, but the task has none. Pass groups=…, or use KFold."
+            ) from error
+        raise SplitError(f"{splitter!r} could not split {len(rows)} rows: {error}") from error
+
+
+def _group_labels(task: Task, rows: Rows, *, codes: bool) -> NDArray[Any]:
+    assert task.groups is not None
+    if codes or not task.group_names:
+        return task.groups[rows]
+    names = np.empty(len(task.group_names), dtype=object)
+    names[:] = task.group_names
+    return names[task.groups[rows]]
+
+
+def _places(pair: Any, n: int, who: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    try:
+        train, held = pair
+    except (TypeError, ValueError):
+        raise SplitError(f"{who} must give pairs of training rows and held-out rows, but gave {pair!r}.") from None
+    sides = []
+    for side in (train, held):
+        packed = Packed.of(side, who=who)
+        packed.refuse_other_length(n, who=who)
+        places = packed.numbers
+        if len(places) and (places.min() < 0 or places.max() >= n):
+            raise SplitError(
+                f"{who} names row {places.max() if places.max() >= n else places.min()}, but was asked to split "
+                f"{n} rows. A splitter that holds row numbers of the whole task serves at the outer level only."
+            )
+        sides.append(places)
+    return sides[0], sides[1]
+
+
+def _is_all_the_rest(train: NDArray[np.intp], held: NDArray[np.intp], n: int) -> bool:
+    """Whether the training rows are all rows not held out, in ascending order, so that they need not be kept."""
+    if len(train) + len(held) != n or (np.diff(train) <= 0).any():
+        return False
+    if len(train) and (train[0] < 0 or train[-1] >= n):
+        return False
+    seen = np.zeros(n, dtype=bool)
+    seen[train] = True
+    return bool(((held >= 0) & (held < n)).all() and not seen[held].any())
+
+
+def _as_splits(task: Task, rows: Rows, pairs: list[tuple[Rows | None, Rows]], recipe: Recipe) -> Splits:
+    """Checked splits, with what their rows show about them in the recipe."""
+    splits = Splits.from_pairs(rows, pairs, replace(recipe, grouped=task.groups is not None))
+    checked(task, splits, who=recipe.words)
+    repeats = partition_repeats(rows, splits.held, splits.held_cuts)
+    return replace(splits, recipe=replace(splits.recipe, partition=True, repeats=repeats)) if repeats else splits

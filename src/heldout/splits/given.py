@@ -1,0 +1,139 @@
+"""Given: rows that someone else decided to hold out, such as a benchmark's own test set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.errors import SplitError
+from heldout.base.rowkeys import Rows
+from heldout.splits.check import checked, partition_repeats
+from heldout.splits.drawn import Recipe, Splits
+from heldout.splits.packed import Packed
+from heldout.splits.strategy import shown
+from heldout.task import Task
+
+NEVER_HELD = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """A fold label for each row of the task, kept as codes; `names` are the labels, in the order of the parts."""
+
+    codes: Packed
+    names: tuple[Any, ...]
+
+    def __repr__(self) -> str:
+        return f"<{len(self.names)} folds of {len(self.codes)} rows>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Given:
+    """Parts that are given, not drawn, in row numbers of the whole task.
+
+    Parameters
+    ----------
+    rows : array of int or bool
+        The rows to hold out, as row numbers counted from 0 or as a mask. One part.
+    folds : sequence, optional
+        Instead of `rows`: a label for each row of the task. Each distinct label is one part, in sorted order.
+        Rows labelled None, NaN or with a negative whole number are never held out.
+
+    Examples
+    --------
+    >>> Given([3, 4, 5])
+    Given(<3 rows>)
+    >>> Given(folds=["a", "b", "a", None])
+    Given(folds=<2 folds of 4 rows>)
+    """
+
+    rows: Any = None
+    _: KW_ONLY
+    folds: Any = None
+
+    inner_ok_under_partition: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if (self.rows is None) == (self.folds is None):
+            raise SplitError("Given takes the rows to hold out, or folds=labels: one of them, and not both.")
+        if self.rows is not None and not isinstance(self.rows, Packed):
+            object.__setattr__(self, "rows", Packed.of(self.rows, who="Given"))
+        if self.folds is not None and not isinstance(self.folds, Labels):
+            object.__setattr__(self, "folds", _labelled(self.folds))
+        if len(self.rows if self.rows is not None else self.folds.names) == 0:
+            raise SplitError("Given has no rows to hold out. Name at least one.")
+
+    def __repr__(self) -> str:
+        return shown(self)
+
+    def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
+        """The parts given, as :class:`~heldout.splits.drawn.Splits`. `seed` has no say in it."""
+        who = repr(self)
+        held, sizes = self._parts(len(task), who)
+        self._refuse_outsiders(held, rows, len(task), who)
+        words = f"{len(held)} rows given" if self.rows is not None else f"{len(sizes)} folds given"
+        repeats = partition_repeats(rows, held, np.concatenate([[0], np.cumsum(sizes)]))
+        recipe = Recipe(kind="given", words=words, partition=repeats == 1, grouped=task.groups is not None)
+        return checked(task, Splits.from_sizes(rows, held, sizes, recipe), who=who)
+
+    def _parts(self, n: int, who: str) -> tuple[Rows, NDArray[np.intp]]:
+        """Held-out rows end to end, ascending in each part, and the size of each part."""
+        if self.rows is not None:
+            self.rows.refuse_other_length(n, who=who)
+            return np.sort(self.rows.numbers), np.asarray([len(self.rows)], dtype=np.intp)
+        codes = self.folds.codes.numbers
+        if len(codes) != n:
+            raise SplitError(f"{who}: there are {len(codes)} fold labels, but the task has {n} rows. Pass one a row.")
+        held = np.flatnonzero(codes != NEVER_HELD)
+        return held[np.argsort(codes[held], kind="stable")], np.bincount(codes[held])
+
+    def _refuse_outsiders(self, held: Rows, rows: Rows, n: int, who: str) -> None:
+        outside = held[(held < 0) | (held >= n)]
+        if len(outside):
+            raise SplitError(f"{who}: there is no row {outside[0]}. The task has {n} rows, counted from 0.")
+        missing = held[~np.isin(held, rows)] if len(rows) < n else held[:0]
+        if len(missing):
+            raise SplitError(
+                f"{who}: row {missing[0]} is held out by the level above, so it cannot be held out here too "
+                f"({len(missing)} such rows). Row numbers are those of the whole task: use rows of its training part, "
+                "or a strategy that draws, such as KFold or Holdout."
+            )
+
+
+def _labelled(labels: Any) -> Labels:
+    values = _as_sequence(labels)
+    held = [i for i, label in enumerate(values) if not _never(label)]
+    distinct = _in_order({values[i] for i in held})
+    code_of = {label: code for code, label in enumerate(distinct)}
+    codes = np.full(len(values), NEVER_HELD, dtype=np.intp)
+    codes[held] = [code_of[values[i]] for i in held]
+    return Labels(Packed.of(codes, who="Given"), tuple(distinct))
+
+
+def _as_sequence(labels: Any) -> Sequence[Any]:
+    if isinstance(labels, str | bytes) or not hasattr(labels, "__len__"):
+        raise SplitError(f"Given: folds must be a label for each row, but is {labels!r}.")
+    values = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+    if any(isinstance(value, list) for value in values):
+        raise SplitError("Given: folds must be a flat sequence, one label for each row.")
+    return list(values)
+
+
+def _never(label: Any) -> bool:
+    if label is None or (isinstance(label, Real) and label != label):
+        return True
+    whole = isinstance(label, Integral) or (isinstance(label, float) and label.is_integer())
+    return (whole and label < 0) or type(label).__name__ in ("NAType", "NaTType")
+
+
+def _in_order(labels: set[Any]) -> list[Any]:
+    """Sorted; labels that do not compare are sorted by how they are written."""
+    try:
+        return sorted(labels)
+    except TypeError:
+        return sorted(labels, key=lambda label: (type(label).__name__, repr(label)))

@@ -1,0 +1,74 @@
+"""Shared blocks: the inner folds are the outer folds' other blocks, so one training set serves two outer folds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from heldout.base.errors import SplitError
+from heldout.base.rowkeys import Rows
+from heldout.splits.drawn import Splits
+from heldout.splits.strategy import shown
+from heldout.task import Task
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SharedBlocks:
+    """For ``validation=``: inside outer fold i, each other outer block j is held out in turn.
+
+    The training set without blocks i and j is the same seen from i and from j, so a nested study takes half the
+    fits. It needs outer splits that partition the rows into at least three blocks, and cannot draw alone.
+
+    Examples
+    --------
+    >>> SharedBlocks()
+    SharedBlocks()
+    """
+
+    inner_ok_under_partition: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        return shown(self)
+
+    def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
+        """Refused: there are no outer blocks to share."""
+        raise SplitError(
+            "SharedBlocks() has no blocks of its own: it takes those of an outer partition. "
+            "Use evaluate(…, test=KFold(5)) with it, or another validation such as KFold(5)."
+        )
+
+
+def shared_blocks(outer: Splits, part: int) -> Splits:
+    """The inner splits of outer part `part`: its training rows, with each other block of its repeat held out."""
+    _refuse_unshareable(outer)
+    n = len(outer.rows)
+    here, end = outer.held_cuts[part : part + 2]
+    repeat = here // n
+    held = np.concatenate([outer.held[repeat * n : here], outer.held[end : (repeat + 1) * n]])
+    blocks = np.flatnonzero((outer.held_cuts[:-1] // n == repeat) & (np.arange(len(outer)) != part))
+    recipe = replace(
+        outer.recipe, kind="shared", repeats=1, words=f"the {len(blocks)} other blocks of the outer splits"
+    )
+    return Splits.from_sizes(outer.train_rows(part), held, outer.held_sizes[blocks], recipe)
+
+
+def outer_blocks(outer: Splits) -> Splits:
+    """The splits on which the final choice is made under SharedBlocks: the outer blocks themselves."""
+    _refuse_unshareable(outer)
+    return outer
+
+
+def _refuse_unshareable(outer: Splits) -> None:
+    if not outer.recipe.partition or outer.train is not None:
+        raise SplitError(
+            f"SharedBlocks() needs outer splits that hold out every row once and train on all others, but these are: "
+            f"{outer.recipe.words}. Use test=KFold(…), or another validation."
+        )
+    blocks = len(outer) // outer.recipe.repeats
+    if blocks < 3:
+        raise SplitError(
+            f"SharedBlocks() needs at least 3 outer blocks, but there are {blocks}: with one held out, the other "
+            "would leave nothing to train on. Use test=KFold(3) or more."
+        )

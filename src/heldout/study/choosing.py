@@ -1,0 +1,64 @@
+"""Choosing a candidate from a validation table."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from heldout.base.errors import OptionError
+from heldout.study.panels import Chosen
+from heldout.study.search import Search
+from heldout.study.simplicity import simplicity
+from heldout.study.tables import PanelTable, as_cv_results
+
+
+def choose(search: Search, table: PanelTable) -> Chosen:
+    """The candidate that the search's rule picks; the first of the best where means tie exactly.
+
+    A candidate with a failed validation cell has a NaN mean and cannot be chosen.
+    """
+    means = table.losses[:, :, 0].mean(axis=1)
+    usable = np.isfinite(means)
+    failed = int(np.count_nonzero(np.isnan(means)))
+    if not usable.any():
+        return Chosen(candidate=None, inside=None, tied=0, failed=failed)
+    best = int(np.nanargmin(np.where(usable, means, np.nan)))
+    tied = int(np.count_nonzero(means == means[best]))
+    place = _pick(search, table, means, best)
+    return Chosen(candidate=table.candidates[place], inside=float(means[place]), tied=tied, failed=failed)
+
+
+def _pick(search: Search, table: PanelTable, means: Any, best: int) -> int:
+    if search.choose == "best":
+        return best
+    if search.choose == "one_se":
+        return _simplest_within_one_se(search, table, means, best)
+    if callable(search.choose):
+        return _own_choice(search, table)
+    raise OptionError(f'choose= is "best", "one_se" or a function, not {search.choose!r}.')
+
+
+def _simplest_within_one_se(search: Search, table: PanelTable, means: Any, best: int) -> int:
+    folds = table.losses[best, :, 0]
+    if len(folds) < 2:
+        raise OptionError('choose="one_se" needs at least two validation parts to know a standard error.')
+    error = float(folds.std(ddof=1) / np.sqrt(len(folds)))
+    key = simplicity(search)
+    near = [c for c in range(len(means)) if means[c] <= means[best] + error]
+    return min(near, key=lambda c: (key(table.candidates[c]), means[c], c))
+
+
+def _own_choice(search: Search, table: PanelTable) -> int:
+    assert callable(search.choose)
+    answer = search.choose(as_cv_results(search, table))
+    try:
+        place = operator.index(answer)
+    except TypeError:
+        raise OptionError(f"choose= must return the number of a candidate, not {answer!r}.") from None
+    if not 0 <= place < len(table.candidates):
+        raise OptionError(f"choose= returned candidate {place}, but there are {len(table.candidates)}.")
+    if not np.isfinite(table.losses[place, :, 0]).all():
+        raise OptionError(f"choose= returned candidate {place}, but a fit of it failed.")
+    return place

@@ -1,0 +1,82 @@
+"""Panels: candidates × parts of one drawn splits, which is how cells are kept; and the study that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from heldout.base.losses import Loss
+from heldout.splits.drawn import Splits
+from heldout.study.search import Search
+
+TEST = "test"
+VALIDATION = "validation"
+
+
+class TrainRef(NamedTuple):
+    """The training side of one part of one splits of the study."""
+
+    splits: str
+    part: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """Cells: every candidate on every part.
+
+    `candidates` is None while they are still to be chosen: the panel waits for the choice it names. A part's
+    predictor is trained on the part's own training side, or, where `trains` is given, on those instead; if
+    `averaged`, it is the average of one predictor trained on each.
+    """
+
+    key: str
+    level: str  # TEST or VALIDATION
+    splits: str
+    parts: range
+    candidates: range | None
+    waits_for: str | None = None
+    trains: tuple[TrainRef, ...] | None = None
+    averaged: bool = False
+
+    def trains_of(self, part: int) -> tuple[TrainRef, ...]:
+        return self.trains if self.trains is not None else (TrainRef(self.splits, part),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Which candidate does best on one validation panel."""
+
+    key: str
+    panel: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The answer of a choice; `candidate` is None when every candidate failed."""
+
+    candidate: int | None
+    inside: float | None  # mean validation loss of the chosen, inside sign
+    tied: int = 1  # how many candidates share the best mean exactly
+    failed: int = 0  # candidates that could not be chosen because a fit of theirs failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Study:
+    """The question as it stands: panels, choices, and what has been chosen so far."""
+
+    search: Search
+    splits: Mapping[str, Splits]
+    panels: tuple[Panel, ...]
+    reported: tuple[Loss, ...]  # the losses that are taken on test rows; the search's own losses choose
+    choices: tuple[Choice, ...] = ()
+    chosen: Mapping[str, Chosen] = field(default_factory=dict)
+
+    def panel(self, key: str) -> Panel:
+        return next(p for p in self.panels if p.key == key)
+
+    def losses_at(self, level: str) -> tuple[Loss, ...]:
+        return self.reported if level == TEST else self.search.losses
+
+    def of_level(self, level: str) -> tuple[Panel, ...]:
+        return tuple(p for p in self.panels if p.level == level)

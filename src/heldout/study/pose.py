@@ -1,0 +1,107 @@
+"""Posing the question: from a learner and drawn outer splits to a study of panels and choices."""
+
+from __future__ import annotations
+
+from heldout.base.errors import SplitError
+from heldout.base.losses import Loss
+from heldout.base.rowkeys import Rows
+from heldout.base.seeds import derive
+from heldout.splits.drawn import Splits
+from heldout.splits.given import Given
+from heldout.splits.shared import SharedBlocks, outer_blocks, shared_blocks
+from heldout.study.panels import TEST, VALIDATION, Choice, Panel, Study, TrainRef
+from heldout.study.search import Search
+from heldout.task.task import Task
+
+OUTER = "outer"
+FINAL = "final"  # the choice made on all rows
+
+
+def pose_evaluation(search: Search, task: Task, outer: Splits, *, reported: tuple[Loss, ...]) -> Study:
+    """The risk of a learner on the held-out rows of `outer`; for a tuned one, a choice inside each part first."""
+    if not search.tuned:
+        panel = Panel(key=TEST, level=TEST, splits=OUTER, parts=range(len(outer)), candidates=range(len(search)))
+        return Study(search=search, splits={OUTER: outer}, panels=(panel,), reported=reported)
+    check_validation(search, outer)
+    splits = {OUTER: outer}
+    validation, tests, choices = [], [], []
+    for part in range(len(outer)):
+        inner_key, choice_key = f"inner/{part}", f"fold/{part}"
+        inner = draw_validation(search, task, outer.train_rows(part), outer=outer, part=part)
+        splits[inner_key] = inner
+        validation.append(_validation_panel(search, inner_key, inner, f"{VALIDATION}/{part}"))
+        choices.append(Choice(key=choice_key, panel=f"{VALIDATION}/{part}"))
+        tests.append(
+            Panel(
+                key=f"{TEST}/{part}",
+                level=TEST,
+                splits=OUTER,
+                parts=range(part, part + 1),
+                candidates=None,
+                waits_for=choice_key,
+                trains=final_trains(search, inner_key, inner),
+                averaged=search.final == "ensemble",
+            )
+        )
+    panels = (*validation, *tests)
+    return Study(search=search, splits=splits, panels=panels, choices=tuple(choices), reported=reported)
+
+
+def pose_tuning(search: Search, task: Task, rows: Rows, *, outer: Splits | None = None) -> Study:
+    """The choice of a candidate on `rows` alone: what fitting a tuned learner asks."""
+    if isinstance(search.validation, SharedBlocks) and outer is not None:
+        inner = outer_blocks(outer)
+    else:
+        inner = draw_validation(search, task, rows)
+    final_trains(search, FINAL, inner)  # refuses early what could not be made final
+    panel = _validation_panel(search, FINAL, inner, VALIDATION)
+    return Study(
+        search=search,
+        splits={FINAL: inner},
+        panels=(panel,),
+        choices=(Choice(key=FINAL, panel=VALIDATION),),
+        reported=search.losses,
+    )
+
+
+def draw_validation(
+    search: Search, task: Task, rows: Rows, *, outer: Splits | None = None, part: int | None = None
+) -> Splits:
+    """Validation splits of these rows: they depend on the seed and the rows' content, not on which fold this is."""
+    if isinstance(search.validation, SharedBlocks) and outer is not None and part is not None:
+        return shared_blocks(outer, part)
+    seed = derive(search.seed, VALIDATION, task.content_key(rows))
+    try:
+        drawn: Splits = search.validation.draw(task, rows, seed=seed)
+    except SplitError as error:
+        if part is None:
+            raise
+        raise SplitError(f"Validation splits inside test fold {part}: {error}") from error
+    return drawn
+
+
+def check_validation(search: Search, outer: Splits) -> None:
+    """Refuse validation strategies that make no sense under these outer splits."""
+    if isinstance(search.validation, Given) and len(outer) > 1:
+        raise SplitError(
+            "Given names rows of the whole task, so it cannot be the validation of each of "
+            f"{len(outer)} test folds. Use validation=Holdout(…) or KFold(…), or test=Given(…) or Holdout(…)."
+        )
+
+
+def final_trains(search: Search, inner_key: str, inner: Splits) -> tuple[TrainRef, ...] | None:
+    """What the predictor that gets tested is trained on: None stands for all rows of the part."""
+    if search.final == "keep":
+        if len(inner) != 1:
+            raise SplitError(
+                f'final="keep" keeps the predictor trained without the development rows, but this validation has '
+                f'{len(inner)} parts. Use validation=Holdout(…) or Given(…), or final="retrain" or "ensemble".'
+            )
+        return (TrainRef(inner_key, 0),)
+    if search.final == "ensemble":
+        return tuple(TrainRef(inner_key, part) for part in range(len(inner)))
+    return None
+
+
+def _validation_panel(search: Search, splits_key: str, inner: Splits, key: str) -> Panel:
+    return Panel(key=key, level=VALIDATION, splits=splits_key, parts=range(len(inner)), candidates=range(len(search)))

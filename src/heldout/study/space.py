@@ -1,0 +1,174 @@
+"""Spaces: the candidates of one family, counted before they are built and built one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import ParameterGrid, ParameterSampler
+
+from heldout.base.errors import SpaceError
+
+Params = dict[str, Any]
+MOST_CANDIDATES = 10_000_000
+
+
+def log_grid(low: float, high: float, count: int) -> NDArray[np.float64]:
+    """Values that are uniform on the log scale, from 10**low to 10**high: what regularisation wants.
+
+    Parameters
+    ----------
+    low, high : float
+        Exponents of ten.
+    count : int
+        How many values.
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> ho.log_grid(-2, 2, 5).tolist()
+    [0.01, 0.1, 1.0, 10.0, 100.0]
+    """
+    if isinstance(count, bool) or int(count) != count or count < 1:
+        raise SpaceError(f"log_grid needs a whole number of values, at least 1, not {count!r}.")
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise SpaceError(f"log_grid needs finite exponents of ten, not {low!r} and {high!r}.")
+    return np.logspace(low, high, int(count))
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A space of `n` candidates drawn at random, with the seed of the `Tuned` that holds it.
+
+    Parameters
+    ----------
+    n : int
+        How many candidates to draw.
+    space : mapping, or list of mappings
+        From parameter names to scipy distributions (anything with `rvs`) or lists of values.
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> from scipy.stats import loguniform
+    >>> ho.Sample(20, {"alpha": loguniform(1e-6, 1e2)}).n
+    20
+    """
+
+    n: int
+    space: Any
+
+    def __post_init__(self) -> None:
+        if isinstance(self.n, bool) or not isinstance(self.n, int | np.integer) or self.n < 1:
+            raise SpaceError(f"Sample needs a whole number of candidates, at least 1, not {self.n!r}.")
+        if self.n > MOST_CANDIDATES:
+            raise SpaceError(f"Sample({self.n:,}) asks for more than {MOST_CANDIDATES:,} candidates. Draw fewer.")
+
+
+class Candidates(Sequence[Params]):
+    """The candidates of one space in order, each built when it is asked for."""
+
+    def __init__(self, source: Sequence[Params], names: tuple[str, ...]) -> None:
+        self._source = source
+        self.names = names  # every parameter that some candidate sets
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    @overload
+    def __getitem__(self, index: int) -> Params: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Params]: ...
+    def __getitem__(self, index: int | slice) -> Params | list[Params]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        return dict(self._source[index])
+
+    def __iter__(self) -> Iterator[Params]:
+        return (self[i] for i in range(len(self)))
+
+
+def build_candidates(space: Any, *, seed: int) -> Candidates:
+    """The candidates of a dict of lists, a list of such dicts, a `Sample`, or None (the learner as it is)."""
+    if space is None or (isinstance(space, Mapping | list | tuple) and not space):
+        return Candidates([{}], ())
+    if isinstance(space, Sample):
+        return _drawn(space, seed)
+    dicts = list(space) if isinstance(space, list | tuple) else [space]
+    for one in dicts:
+        _check_grid(one)
+    count = sum(prod(len(values) for values in one.values()) for one in dicts)
+    if count > MOST_CANDIDATES:
+        raise SpaceError(
+            f"This grid has {count:,} candidates, more than the {MOST_CANDIDATES:,} heldout takes. "
+            "Give fewer values, or draw from it with Sample(n, …)."
+        )
+    grid = ParameterGrid([{name: _listed(values) for name, values in one.items()} for one in dicts])
+    names = tuple(dict.fromkeys(name for one in dicts for name in one))
+    return Candidates(_Grid(grid), names)
+
+
+class _Grid(Sequence[Params]):
+    """`ParameterGrid` counts its candidates anew each time; a grid of thousands is asked its length often."""
+
+    def __init__(self, grid: Any) -> None:
+        self._grid = grid
+        self._count = len(grid)
+        self._at = lru_cache(maxsize=4096)(grid.__getitem__)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: Any) -> Any:
+        if not -self._count <= index < self._count:
+            raise IndexError(index)
+        return self._at(index % self._count)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_Grid, (self._grid,))
+
+
+def _check_grid(one: Any) -> None:
+    if not isinstance(one, Mapping):
+        raise SpaceError(
+            f"A space is a dict from parameter names to lists of values, a list of such dicts, or Sample(n, …), "
+            f"not {type(one).__name__}."
+        )
+    for name, values in one.items():
+        if not isinstance(name, str):
+            raise SpaceError(f"Parameter names are strings, not {name!r}.")
+        if hasattr(values, "rvs"):
+            raise SpaceError(f"{name!r} is a distribution; wrap the space in Sample(n, …) to draw from it.")
+        if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+            raise SpaceError(f"{name!r} needs a list of values, not {values!r}. For one value write [{values!r}].")
+        if np.ndim(values) > 1 and isinstance(values, np.ndarray):
+            raise SpaceError(f"{name!r} needs a one-dimensional list of values, not shape {values.shape}.")
+        if len(values) == 0:
+            raise SpaceError(f"{name!r} has no values, so the space is empty.")
+
+
+def _drawn(sample: Sample, seed: int) -> Candidates:
+    dicts = list(sample.space) if isinstance(sample.space, list | tuple) else [sample.space]
+    for one in dicts:
+        if not isinstance(one, Mapping) or not one:
+            raise SpaceError("Sample needs a dict from parameter names to distributions or lists of values.")
+        for name, values in one.items():
+            if not hasattr(values, "rvs") and (isinstance(values, str) or not hasattr(values, "__len__")):
+                raise SpaceError(f"{name!r} needs a distribution with rvs, or a list of values, not {values!r}.")
+    names = tuple(dict.fromkeys(name for one in dicts for name in one))
+    finite = all(not hasattr(values, "rvs") for one in dicts for values in one.values())
+    if finite:
+        count = sum(prod(len(values) for values in one.values()) for one in dicts)
+        if sample.n >= count:  # a sample as large as the grid is the grid
+            return build_candidates(dicts, seed=seed)
+    return Candidates(list(ParameterSampler(sample.space, int(sample.n), random_state=seed)), names)
+
+
+def _listed(values: Any) -> list[Any]:
+    """Values as a list; an array's numbers become Python's own, which print and compare as people write them."""
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)

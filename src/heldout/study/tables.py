@@ -1,0 +1,161 @@
+"""Tables: the answers of panels as columns, filled as cells come in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.responses import Responses
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a cell has no answer, and where."""
+
+    kind: str  # the exception's name
+    message: str
+    traceback: str
+    stage: str  # "fit", "predict" or "score"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitWarning:
+    """One warning that a fit gave."""
+
+    category: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CellAnswer:
+    """The answer of one cell: its mean loss for each loss of the study, and what was asked to be kept."""
+
+    panel: str
+    candidate: int
+    part: int
+    losses: tuple[float, ...]
+    rows: tuple[NDArray[np.float64] | None, ...] | None = None
+    responses: Responses | None = None
+    fit_seconds: float = 0.0
+    score_seconds: float = 0.0
+    failure: Failure | None = None
+    warnings: tuple[FitWarning, ...] = ()
+
+
+@dataclass(kw_only=True, eq=False)
+class PanelTable:
+    """The answers of one panel. Losses are inside sign, NaN where not answered or failed."""
+
+    candidates: range
+    parts: range
+    losses: NDArray[np.float64]  # candidates × parts × losses
+    fit_seconds: NDArray[np.float64]
+    score_seconds: NDArray[np.float64]
+    answered: NDArray[np.bool_]
+    failures: dict[tuple[int, int], Failure] = field(default_factory=dict)
+    rows: dict[tuple[int, int], tuple[NDArray[np.float64] | None, ...]] = field(default_factory=dict)
+    responses: dict[tuple[int, int], Responses] = field(default_factory=dict)
+
+    @classmethod
+    def empty(cls, candidates: range, parts: range, losses: int) -> PanelTable:
+        shape = (len(candidates), len(parts))
+        return cls(
+            candidates=candidates,
+            parts=parts,
+            losses=np.full((*shape, losses), np.nan),
+            fit_seconds=np.zeros(shape),
+            score_seconds=np.zeros(shape),
+            answered=np.zeros(shape, dtype=bool),
+        )
+
+    @property
+    def complete(self) -> bool:
+        return bool(self.answered.all())
+
+    def put(self, answer: CellAnswer) -> None:
+        place = (answer.candidate - self.candidates.start, answer.part - self.parts.start)
+        self.losses[place] = answer.losses
+        self.fit_seconds[place] = answer.fit_seconds
+        self.score_seconds[place] = answer.score_seconds
+        self.answered[place] = True
+        if answer.failure is not None:
+            self.failures[answer.candidate, answer.part] = answer.failure
+        if answer.rows is not None:
+            self.rows[answer.candidate, answer.part] = answer.rows
+        if answer.responses is not None:
+            self.responses[answer.candidate, answer.part] = answer.responses
+
+
+@dataclass(kw_only=True, eq=False)
+class Tables:
+    """All answers of a study, by panel, and the warnings its fits gave."""
+
+    panels: dict[str, PanelTable] = field(default_factory=dict)
+    warnings: dict[tuple[str, str], list[tuple[str, int, int]]] = field(default_factory=dict)
+
+    def __getitem__(self, panel: str) -> PanelTable:
+        return self.panels[panel]
+
+    def open(self, key: str, candidates: range, parts: range, losses: int) -> None:
+        if key not in self.panels:
+            self.panels[key] = PanelTable.empty(candidates, parts, losses)
+
+    def put(self, answer: CellAnswer) -> None:
+        self.panels[answer.panel].put(answer)
+        for warning in answer.warnings:
+            places = self.warnings.setdefault((warning.category, warning.message), [])
+            places.append((answer.panel, answer.candidate, answer.part))
+
+    def failures(self) -> list[tuple[str, int, int, Failure]]:
+        """Every failed cell, in the order of panels, candidates and parts."""
+        found: list[tuple[str, int, int, Failure]] = []
+        for key, table in self.panels.items():
+            found += [(key, c, p, failure) for (c, p), failure in sorted(table.failures.items(), key=lambda kv: kv[0])]
+        return found
+
+
+def as_cv_results(search: Any, table: PanelTable) -> dict[str, Any]:
+    """A panel's table in the shape of scikit-learn's ``cv_results_``: greater is better, the first loss as "score"."""
+    results: dict[str, Any] = {}
+    for name, seconds in (("fit_time", table.fit_seconds), ("score_time", table.score_seconds)):
+        results[f"mean_{name}"], results[f"std_{name}"] = seconds.mean(axis=1), seconds.std(axis=1)
+    if len(search.families) > 1:
+        results["family"] = np.array([search.family_of(c).name for c in table.candidates], dtype=object)
+    params = [search.params_of(c) for c in table.candidates]
+    for name in dict.fromkeys(name for family in search.families for name in family.candidates.names):
+        results[f"param_{name}"] = _param_column(name, params)
+    results["params"] = params
+    several = len(search.losses) > 1
+    for number, loss in enumerate(search.losses):
+        suffix = loss.name if several else "score"
+        scores = -table.losses[:, :, number]
+        for part in range(scores.shape[1]):
+            results[f"split{part}_test_{suffix}"] = scores[:, part]
+        means = scores.mean(axis=1)
+        results[f"mean_test_{suffix}"], results[f"std_test_{suffix}"] = means, scores.std(axis=1)
+        results[f"rank_test_{suffix}"] = _ranks(means)
+    return results
+
+
+def _param_column(name: str, params: list[dict[str, Any]]) -> Any:
+    column: Any = np.ma.array(np.empty(len(params), dtype=object), mask=True)
+    for i, one in enumerate(params):
+        if name in one:
+            column[i] = one[name]
+    values = [one[name] for one in params if name in one]
+    if len(values) == len(params) and all(isinstance(v, int | float | np.number) for v in values):
+        kinds = {type(v) is bool for v in values}
+        if kinds == {False}:
+            return np.ma.array(np.array(values))
+    return column
+
+
+def _ranks(means: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Ranks from 1, ties sharing the smallest, candidates with a failed fit last."""
+    low = np.nanmin(means) - 1 if np.isfinite(means).any() else 0.0
+    filled = np.where(np.isnan(means), low, means)
+    order = np.sort(-filled)
+    return (np.searchsorted(order, -filled) + 1).astype(np.int32)

@@ -1,0 +1,178 @@
+"""X as the user gave it: put into a container of the task, checked, and made read-only."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.errors import ColumnError, InputError, MixedColumnError
+from heldout.task.containers import column, container_kind, is_frame, is_pandas, is_polars, is_pyarrow, is_sparse
+from heldout.task.sequences import as_array, is_missing
+
+_NUMBER = (Number, np.bool_)
+
+
+def accept_features(X: Any) -> Any:
+    """X in a container of the task: an array, a CSR matrix, a data frame, or a 1-d array of objects."""
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biuf":
+        return X  # the common case, which must cost nothing
+    if X is None:
+        raise InputError("X is None. Pass a table, an array or a sequence with one entry a row.")
+    if is_sparse(X):
+        return X if X.format == "csr" else X.tocsr()
+    if is_frame(X):
+        return X
+    if is_polars(X, "LazyFrame"):
+        raise InputError("X is a polars LazyFrame, which has no rows yet. Pass X.collect().")
+    if is_pyarrow(X, "Table", "RecordBatch"):
+        return X.to_pandas()
+    if isinstance(X, np.ma.MaskedArray):
+        raise InputError("X is a masked array, whose mask learners would ignore. Pass X.filled(numpy.nan).")
+    return _dense(X) if _is_sequence(X) else _other_frame(X)
+
+
+def check_features(X: Any) -> None:
+    """Refuse shapes, types and column names that no learner can use."""
+    shape = X.shape
+    if not 1 <= len(shape) <= 2:
+        raise InputError(f"Found array with dim {len(shape)}, while dim <= 2 is required. Pass one row a sample.")
+    if shape[0] == 0:
+        raise InputError(
+            f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required: X has no rows."
+        )
+    if len(shape) == 2 and shape[1] == 0:
+        raise InputError(
+            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: X has no columns."
+        )
+    if is_pandas(X, "DataFrame"):
+        _check_names(X)
+    _refuse_complex(X)
+    for name, cells in _object_columns(X):
+        _refuse_mixture(name, cells)
+
+
+def freeze_features(X: Any) -> Any:
+    """The same values behind a face that cannot be written to; the user's own object keeps its flags."""
+    kind = container_kind(X)
+    if kind in ("array", "objects"):
+        return read_only(X)
+    if kind == "pandas":
+        return X.copy(deep=False)  # copy on write: later changes of the user's frame do not reach this one
+    if kind == "sparse":
+        X = copy.copy(X)
+        X.data, X.indices, X.indptr = read_only(X.data), read_only(X.indices), read_only(X.indptr)
+    return X
+
+
+def read_only(values: NDArray[Any]) -> NDArray[Any]:
+    """A view of these values that cannot be written to."""
+    view = values.view(np.ndarray)
+    view.setflags(write=False)
+    return view
+
+
+def _is_sequence(X: Any) -> bool:
+    return isinstance(X, np.ndarray | list | tuple) or (hasattr(X, "__array__") and not hasattr(X, "columns"))
+
+
+def _dense(X: Any) -> NDArray[Any]:
+    array = as_array(X)
+    if array.dtype.names is not None:
+        raise ColumnError("X is a structured array, which learners cannot read. Pass pandas.DataFrame(X).")
+    if array.ndim != 1 or not len(array):
+        return array
+    first = array[0]
+    if array.dtype.kind in "biufcmM" or isinstance(first, _NUMBER):
+        raise InputError(
+            f"Expected 2D array, got 1D array instead: X has shape {array.shape}. Reshape your data either using "
+            "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it contains a "
+            "single sample."
+        )
+    if array.dtype.kind == "O" and isinstance(first, list | tuple | np.ndarray) and _is_numeric(first):
+        raise ColumnError("The rows of X have different lengths. Give every row the same columns.")
+    return array.astype(object, copy=False)
+
+
+def _is_numeric(cells: Any) -> bool:
+    return len(cells) > 0 and all(isinstance(cell, _NUMBER) for cell in cells)
+
+
+def _other_frame(X: Any) -> Any:
+    import narwhals as nw
+
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    if isinstance(frame, nw.DataFrame):
+        return frame.to_pandas()
+    raise InputError(
+        f"X is of type {type(X).__name__}, which is no table. Pass a numpy array, a scipy sparse matrix, "
+        "a pandas or polars data frame, a pyarrow table, or a list with one entry a row."
+    )
+
+
+def _check_names(X: Any) -> None:
+    names = X.columns
+    if not names.is_unique:
+        twice = list(dict.fromkeys(names[names.duplicated()]))
+        raise ColumnError(f"X has more than one column named {_listed(twice)}. Give every column its own name.")
+    if len({isinstance(name, str) for name in names}) > 1:
+        others = [name for name in names if not isinstance(name, str)]
+        raise ColumnError(
+            f"X mixes column names that are text with others: {_listed(others)}. "
+            "Make them all text: X.columns = X.columns.astype(str)."
+        )
+
+
+def _refuse_complex(X: Any) -> None:
+    if is_pandas(X, "DataFrame"):
+        guilty = [name for name, dtype in zip(X.columns, X.dtypes, strict=True) if getattr(dtype, "kind", "O") == "c"]
+    else:
+        guilty = ["X"] if getattr(getattr(X, "dtype", None), "kind", "O") == "c" else []
+    if guilty:
+        raise ColumnError(
+            f"Complex data not supported: {_listed(guilty)}. Pass the real and the imaginary parts as two columns."
+        )
+
+
+def _object_columns(X: Any) -> Iterator[tuple[Any, Any]]:
+    """The columns of objects, with their names: the only ones that can mix types."""
+    if isinstance(X, np.ndarray):
+        if X.ndim == 2 and X.dtype.kind == "O":
+            yield from ((position, X[:, position]) for position in range(X.shape[1]))
+    elif is_frame(X):
+        for position, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+            if str(dtype).lower() == "object":
+                yield name, column(X, position).to_numpy()
+
+
+def _refuse_mixture(name: Any, cells: NDArray[Any]) -> None:
+    types = set(map(type, cells))
+    if len(types) == 1 or not any(issubclass(kind, _NUMBER) for kind in types):
+        return
+    if all(issubclass(kind, _NUMBER) or kind is type(None) for kind in types):
+        return
+    # Here a float may still be a NaN that stands for a missing text, so values must be looked at.
+    first: dict[bool, int] = {}
+    for row, cell in enumerate(cells):
+        if not is_missing(cell):
+            first.setdefault(isinstance(cell, _NUMBER), row)
+        if len(first) == 2:
+            number, other = first[True], first[False]
+            raise MixedColumnError(
+                f"Column {name!r} of X mixes numbers ({cells[number]!r} in row {number}) and "
+                f"{_plural(cells[other])} ({cells[other]!r} in row {other}), but each column given as an argument "
+                "must be all strings or all numbers. Convert it with pandas.to_numeric(…, errors='coerce') or "
+                "astype(str)."
+            )
+
+
+def _plural(cell: Any) -> str:
+    return "strings" if isinstance(cell, str) else f"{type(cell).__name__} objects"
+
+
+def _listed(names: list[Any]) -> str:
+    return ", ".join(repr(name) for name in names[:5]) + (", …" if len(names) > 5 else "")

@@ -1,0 +1,91 @@
+"""The roles of rows: groups, time, weights and strata, as arrays without missing values."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.errors import RoleError
+from heldout.task.sequences import as_array, missing_rows, some_rows
+
+Codes = NDArray[np.intp]
+
+
+def accept_labels(role: str, values: Any) -> tuple[Codes, tuple[Any, ...]]:
+    """Groups or strata as codes 0, 1, …, and what each code stands for. Any hashable value is a label."""
+    labels = _one_a_row(role, as_array(values, cells=True))
+    rows = missing_rows(labels)
+    if len(rows):
+        raise RoleError(
+            f"{role} are missing in {some_rows(rows)}. Fill them in (a label of its own for each such row), "
+            "or drop these rows."
+        )
+    if labels.dtype.kind == "O":
+        return _codes_of_objects(role, labels)
+    names, codes = np.unique(labels, return_inverse=True)
+    return codes.astype(np.intp, copy=False), tuple(names if names.dtype.kind in "mM" else names.tolist())
+
+
+def accept_time(values: Any) -> NDArray[Any]:
+    """Times as numbers, datetime64 (in UTC where they had a zone) or timedelta64."""
+    times = _one_a_row("time", as_array(values))
+    rows = missing_rows(times)
+    if len(rows):
+        raise RoleError(f"time is missing in {some_rows(rows)}. Fill in when these rows were seen, or drop them.")
+    if times.dtype.kind == "O" and all(isinstance(t, datetime.date | np.datetime64) for t in times):
+        import pandas as pd
+
+        return np.asarray(pd.to_datetime(times.tolist(), utc=True).tz_localize(None))
+    if times.dtype.kind not in "iufmM":
+        raise RoleError(
+            f"time must be numbers or dates, but holds {type(times.flat[0]).__name__} ({times.flat[0]!r}). "
+            "Convert it with pandas.to_datetime(…)."
+        )
+    if times.dtype.kind == "f" and not np.isfinite(times).all():
+        raise RoleError(f"time is infinite in {some_rows(np.flatnonzero(~np.isfinite(times)))}. Correct these rows.")
+    return times
+
+
+def accept_weight(values: Any) -> NDArray[np.float64]:
+    """Weights as finite numbers, none negative and not all zero."""
+    given = _one_a_row("sample_weight", as_array(values))
+    try:
+        weight = given.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise RoleError(f"sample_weight must be numbers, but holds {given.flat[0]!r}.") from None
+    rows = np.flatnonzero(~np.isfinite(weight))
+    if len(rows):
+        raise RoleError(f"sample_weight is NaN or infinite in {some_rows(rows)}. Use 0 for rows that do not count.")
+    rows = np.flatnonzero(weight < 0)
+    if len(rows):
+        raise RoleError(f"sample_weight is negative in {some_rows(rows)}. Weights must be 0 or more.")
+    if len(weight) and not weight.any():
+        raise RoleError(
+            "Sample weights must contain at least one non-zero number, but every sample_weight is zero. "
+            "Leave sample_weight out to weigh all rows alike."
+        )
+    return weight
+
+
+def _one_a_row(role: str, values: NDArray[Any]) -> NDArray[Any]:
+    if values.ndim == 2 and values.shape[1] == 1:
+        return values.ravel()
+    if values.ndim != 1:
+        raise RoleError(f"{role} must have one value a row (1-d), but has shape {values.shape}.")
+    return values
+
+
+def _codes_of_objects(role: str, labels: NDArray[Any]) -> tuple[Codes, tuple[Any, ...]]:
+    try:
+        names = list(dict.fromkeys(labels))
+    except TypeError:
+        raise RoleError(f"{role} must be labels that can be hashed, but holds {labels[0]!r}.") from None
+    try:
+        names.sort()
+    except TypeError:  # labels of several types have no order of their own; this one depends on no row
+        names.sort(key=lambda name: (type(name).__name__, repr(name)))
+    number = {name: code for code, name in enumerate(names)}
+    return np.fromiter((number[label] for label in labels), dtype=np.intp, count=len(labels)), tuple(names)

@@ -1,0 +1,64 @@
+"""One thread a fit, whatever the estimator asks for."""
+
+from __future__ import annotations
+
+import threading
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import ThreadpoolController, threadpool_info
+
+from heldout.engine import threads
+from heldout.engine.threads import one_thread
+
+
+def test_every_library_has_one_thread_and_its_own_number_after() -> None:
+    HistGradientBoostingClassifier()  # OpenMP is loaded
+    before = [lib["num_threads"] for lib in threadpool_info()]
+    with one_thread():
+        assert {lib["num_threads"] for lib in threadpool_info()} == {1}
+        with one_thread():
+            assert {lib["num_threads"] for lib in threadpool_info()} == {1}
+        assert {lib["num_threads"] for lib in threadpool_info()} == {1}
+    assert [lib["num_threads"] for lib in threadpool_info()] == before
+
+
+def test_an_estimator_with_all_jobs_stays_in_its_thread_and_keeps_its_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = make_classification(200, random_state=0)
+    model = RandomForestClassifier(20, n_jobs=-1, random_state=0)
+    expected = RandomForestClassifier(20, n_jobs=1, random_state=0).fit(X, y).predict_proba(X)
+    places = set()
+    fit_tree = DecisionTreeClassifier._fit
+
+    def spied_fit(self, *args, **kwargs):
+        places.add(threading.get_ident())
+        return fit_tree(self, *args, **kwargs)
+
+    monkeypatch.setattr(DecisionTreeClassifier, "_fit", spied_fit)
+    monkeypatch.setattr(joblib.parallel, "cpu_count", lambda: 4)
+    with one_thread():
+        found = model.fit(X, y).predict_proba(X)
+    assert places == {threading.get_ident()}
+    assert np.array_equal(found, expected)
+
+
+def test_libraries_are_looked_up_again_only_after_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = []
+
+    class Counted(ThreadpoolController):
+        def __init__(self) -> None:
+            looks.append(1)
+            super().__init__()
+
+    monkeypatch.setattr(threads, "ThreadpoolController", Counted)
+    libraries = threads._Libraries()
+    libraries.controller()
+    libraries.controller()
+    assert len(looks) == 1
+    monkeypatch.setitem(threads.sys.modules, "heldout_no_such_module", threads)
+    libraries.controller()
+    assert len(looks) == 2
