@@ -106,8 +106,7 @@ def test_a_row_has_one_hash_wherever_it_lies(name):
 def test_every_column_of_a_frame_counts(name):
     X = CONTAINERS[name]
     for column in X.columns:
-        changed = X[[column]]
-        assert min(distinct(hashes_of(changed))) > 1 or X[column].nunique() == 1
+        assert min(distinct(hashes_of(X[[column]]))) > 1, column
 
 
 @settings(max_examples=60, deadline=None)

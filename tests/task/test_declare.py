@@ -74,6 +74,7 @@ def test_pyarrow_becomes_pandas():
     assert isinstance(task.X, pd.DataFrame)
     assert task.columns == ("a", "b")
     np.testing.assert_array_equal(task.y, Y6)
+    assert isinstance(classify(pa.record_batch({"a": X6[:, 0]})).X, pd.DataFrame)
 
 
 def test_lists_of_rows():
@@ -120,14 +121,8 @@ def test_a_memory_map_is_taken(tmp_path):
     assert X.flags.writeable
 
 
-def test_other_eager_frames_go_through_narwhals():
-    class Frame:
-        columns = ("a",)
-
-        def __narwhals_dataframe__(self):
-            raise AssertionError("not reached: this class is no backend that narwhals knows")
-
-    with pytest.raises(InputError, match=r"X is of type set.*which is no table"):
+def test_what_is_no_table_is_refused():
+    with pytest.raises(InputError, match=r"X is of type set, which is no table"):
         classify({1, 2})
 
 
@@ -363,7 +358,7 @@ def test_a_column_that_mixes_numbers_and_texts_is_named():
         regress(frame)
     array = X6.astype(object)
     array[0, 0] = {"foo": "bar"}
-    with pytest.raises(TypeError, match="argument must be .* string.* number"):
+    with pytest.raises(TypeError, match=r"argument must be .* string.* number"):
         regress(array)
     with pytest.raises(ColumnError, match="Column 0 of X"):
         regress(array)

@@ -119,7 +119,8 @@ def _failed(step: Step, work: Work, done: Done) -> list[CellAnswer]:
     failure = Failure(
         kind=done.failure.kind, message=done.failure.message, traceback=done.failure.traceback, stage="fit"
     )
-    return [failed_cell(work, held, c, failure) for c in step.candidates for held in step.answers]
+    answers = [held for training in step.trainings for held in training.answers]
+    return [failed_cell(work, held, c, failure) for c in step.candidates for held in answers]
 
 
 @contextmanager

@@ -13,30 +13,31 @@ from heldout.base.responses import Responses
 from heldout.kernels.ensemble import average
 from heldout.kernels.fitting import fit_on_rows, make_candidate
 from heldout.kernels.scoring import ask_responses, failed_cell, failure_of, score_cell
-from heldout.kernels.step import Held, Step, Work
+from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.tables import CellAnswer, FitWarning
 
 LARGEST_STORED_WARNING = 2_000  # characters
 
 
 def answer_by_brute_force(step: Step, work: Work) -> Iterator[CellAnswer]:
-    """Answer each candidate of the step on each held-out side it serves."""
-    for candidate in step.candidates:
-        yield from _answer_candidate(step, work, candidate)
+    """Fit each candidate in each training of the step, and ask it on each held-out side it serves."""
+    for training in step.trainings:
+        for candidate in step.candidates:
+            yield from _answer_candidate(training, work, candidate)
 
 
-def _answer_candidate(step: Step, work: Work, candidate: int) -> Iterator[CellAnswer]:
+def _answer_candidate(training: Training, work: Work, candidate: int) -> Iterator[CellAnswer]:
     started = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            predictor = fit_predictor(step, work, candidate)
+            predictor = fit_predictor(training, work, candidate)
             failure = None
         except Exception as error:
             failure = failure_of(error, "fit")
     fit_seconds = perf_counter() - started
     fit_warnings = _plain(caught)
-    for held in step.answers:
+    for held in training.answers:
         if failure is not None:
             yield failed_cell(work, held, candidate, failure, warnings=fit_warnings, fit_seconds=fit_seconds)
             continue
@@ -48,8 +49,8 @@ def _answer_candidate(step: Step, work: Work, candidate: int) -> Iterator[CellAn
         yield _timed(answer, perf_counter() - started, all_warnings)
 
 
-def fit_predictor(step: Step, work: Work, candidate: int) -> Any:
-    """The candidate's predictor: trained on the step's rows, or averaged over one for each of its training sets."""
+def fit_predictor(training: Training, work: Work, candidate: int) -> Any:
+    """The candidate's predictor: trained on the training's rows, or averaged over one for each of its row sets."""
     members = [
         fit_on_rows(
             make_candidate(work.search, candidate),
@@ -58,9 +59,9 @@ def fit_predictor(step: Step, work: Work, candidate: int) -> Any:
             seed=work.search.seed,
             fit_params=work.fit_params,
         )
-        for ref in step.trains
+        for ref in training.trains
     ]
-    return average(members) if step.averaged else members[0]
+    return average(members) if training.averaged else members[0]
 
 
 def _answer_held(predictor: Any, work: Work, held: Held, candidate: int, fit_seconds: float) -> CellAnswer:

@@ -25,26 +25,29 @@ class Held(NamedTuple):
     part: int
 
 
+class Training(NamedTuple):
+    """One predictor a candidate: what it is trained on, and the held-out sides that it answers."""
+
+    trains: tuple[TrainRef, ...]
+    averaged: bool  # the predictor is the average of one trained on each of `trains`, not the only one
+    answers: tuple[Held, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One unit of work: these candidates, trained on these rows, answered on these held-out sides."""
+    """One unit of work: every one of these candidates in every one of these trainings."""
 
     kernel: str
     rule: str  # which rule of the planner put it here
     tier: str
     candidates: tuple[int, ...]
-    trains: tuple[TrainRef, ...]
-    averaged: bool  # the predictor is the average of one trained on each of `trains`, not the only one
-    answers: tuple[Held, ...]
+    trainings: tuple[Training, ...]
+    fits: int  # how many fits it takes, or as many as its work is worth
     threads: int = 1  # fixed by the plan, so that the last bits do not depend on who computes
 
     @property
-    def fits(self) -> int:
-        return len(self.candidates) * len(self.trains)
-
-    @property
     def cells(self) -> int:
-        return len(self.candidates) * len(self.answers)
+        return len(self.candidates) * sum(len(training.answers) for training in self.trainings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

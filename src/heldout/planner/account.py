@@ -95,9 +95,10 @@ def account_for(study: Study, plan: Plan) -> Account:
 def _lines(steps: Iterable[Step]) -> list[Line]:
     lines = []
     for step in steps:
-        levels = {held.level for held in step.answers}
+        answers = [held for training in step.trainings for held in training.answers]
+        levels = {held.level for held in answers}
         level = levels.pop() if len(levels) == 1 else "both"
-        rule = step.rule + (", shared" if len(step.answers) > 1 else "")
+        rule = step.rule + (", shared" if len(answers) > len(step.trainings) else "")
         lines.append(Line(stage=1, level=level, rule=rule, tier=step.tier, cells=step.cells, fits=step.fits))
     return lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import ceil
 
-from heldout.kernels.step import Held, Step
+from heldout.kernels.step import Held, Step, Training
 from heldout.study.panels import Panel
 
 MOST_STEPS = 20_000  # past this, several candidates share a step, so that planning stays cheap
@@ -23,12 +23,14 @@ def _steps_of(panel: Panel, batch: int) -> Iterator[Step]:
     candidates = panel.candidates or range(0)
     for part in panel.parts:
         for start in range(0, len(candidates), batch):
+            together = tuple(candidates[start : start + batch])
+            held = Held(panel.key, panel.level, panel.splits, part)
+            training = Training(panel.trains_of(part), panel.averaged, (held,))
             yield Step(
                 kernel="brute",
                 rule="brute force",
                 tier="identical",
-                candidates=tuple(candidates[start : start + batch]),
-                trains=panel.trains_of(part),
-                averaged=panel.averaged,
-                answers=(Held(panel.key, panel.level, panel.splits, part),),
+                candidates=together,
+                trainings=(training,),
+                fits=len(together) * len(training.trains),
             )

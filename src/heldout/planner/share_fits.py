@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from heldout.base.rowkeys import key_minus, key_of
-from heldout.kernels.step import Step
+from heldout.kernels.step import Step, Training
 from heldout.splits.drawn import Splits
 from heldout.study.panels import TrainRef
 from heldout.task.task import Task
@@ -26,11 +26,16 @@ def share_fits(steps: tuple[Step, ...], splits: Mapping[str, Splits], task: Task
     keys = {name: train_keys(one, task) for name, one in splits.items()}
     merged: dict[Any, Step] = {}
     for step in steps:
-        rows = tuple(_key(keys, ref) for ref in step.trains)
-        identity = (step.kernel, step.averaged, step.candidates, rows)
+        (training,) = step.trainings  # brute force's steps have one each
+        identity = (training.averaged, step.candidates, tuple(_key(keys, ref) for ref in training.trains))
         earlier = merged.get(identity)
-        merged[identity] = step if earlier is None else replace(earlier, answers=earlier.answers + step.answers)
+        merged[identity] = step if earlier is None else _joined(earlier, training)
     return tuple(merged.values()) if len(merged) < len(steps) else None
+
+
+def _joined(step: Step, training: Training) -> Step:
+    (first,) = step.trainings
+    return replace(step, trainings=(first._replace(answers=first.answers + training.answers),))
 
 
 def _key(keys: Mapping[str, list[Any]], ref: TrainRef) -> Any:

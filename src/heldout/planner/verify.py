@@ -15,7 +15,7 @@ def verify(steps: Iterable[Step], panels: Iterable[Panel], *, after: str) -> Non
     counts = {p.key: np.zeros((len(p.candidates or ()), len(p.parts)), dtype=np.int16) for p in panels}
     starts = {p.key: ((p.candidates or range(0)).start, p.parts.start) for p in panels}
     for step in steps:
-        for held in step.answers:
+        for held in (held for training in step.trainings for held in training.answers):
             first, part = starts[held.panel]
             for candidate in step.candidates:
                 counts[held.panel][candidate - first, held.part - part] += 1

@@ -113,10 +113,13 @@ def _add_numbers(lanes: Lanes, table: NDArray[Any], coefficients: Lanes, missing
 
 def _weighted_sums(words: Words, factors: Words) -> Words:
     """Σ factor × word over each row, in the way that is fastest for the width."""
-    width = len(factors)
-    if width == 1:
-        return words[:, 0] * factors[0]
-    sums: Words = words @ factors if width < 16 else np.einsum("ij,j->i", words, factors)
+    sums: Words
+    if len(factors) == 1:
+        sums = words[:, 0] * factors[0]
+    elif len(factors) < 16:
+        sums = words @ factors
+    else:
+        sums = np.einsum("ij,j->i", words, factors)
     return sums
 
 

@@ -29,7 +29,7 @@ def accept_features(X: Any) -> Any:
         return X
     if is_polars(X, "LazyFrame"):
         raise InputError("X is a polars LazyFrame, which has no rows yet. Pass X.collect().")
-    if is_pyarrow(X, "Table", "RecordBatch"):
+    if is_pyarrow(X, "RecordBatch"):
         return X.to_pandas()
     if isinstance(X, np.ma.MaskedArray):
         raise InputError("X is a masked array, whose mask learners would ignore. Pass X.filled(numpy.nan).")
@@ -43,11 +43,11 @@ def check_features(X: Any) -> None:
         raise InputError(f"Found array with dim {len(shape)}, while dim <= 2 is required. Pass one row a sample.")
     if shape[0] == 0:
         raise InputError(
-            f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required: X has no rows."
+            f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required. X has no rows."
         )
     if len(shape) == 2 and shape[1] == 0:
         raise InputError(
-            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: X has no columns."
+            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required. X has no columns."
         )
     if is_pandas(X, "DataFrame"):
         _check_names(X)
@@ -103,6 +103,7 @@ def _is_numeric(cells: Any) -> bool:
 
 
 def _other_frame(X: Any) -> Any:
+    """A pyarrow table, or a frame of any other library that narwhals knows, as a pandas frame."""
     import narwhals as nw
 
     frame = nw.from_native(X, pass_through=True, eager_only=True)

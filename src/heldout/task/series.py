@@ -13,6 +13,7 @@ from heldout.task.containers import is_pandas
 from heldout.task.words import NUMBER_KINDS
 
 _NUMPY_TYPES: dict[str, Any] = {"b": np.bool_, "i": np.int64, "u": np.uint64}
+_POLARS_INTEGERS = {f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)}  # wider ones have no array
 
 
 class Numbers(NamedTuple):
@@ -56,14 +57,11 @@ def _pandas_content(series: Any) -> Numbers | Hashes:
 
 def _polars_content(series: Any) -> Numbers | Hashes:
     dtype = series.dtype
+    is_boolean = str(dtype) == "Boolean"
     if dtype.is_temporal():
         series = series.to_physical()
-    elif dtype.is_decimal() or not (dtype.is_numeric() or str(dtype) == "Boolean"):
+    elif not (is_boolean or dtype.is_float() or str(dtype) in _POLARS_INTEGERS):
         return cell_digests(series.to_list())
     missing = series.is_null().to_numpy() if series.null_count() else None
-    values = (
-        series.to_numpy() if missing is None else series.fill_null(False if str(dtype) == "Boolean" else 0).to_numpy()
-    )
-    if values.dtype.kind not in NUMBER_KINDS:  # integers wider than 64 bits
-        return cell_digests(series.to_list())
-    return Numbers(values, missing)
+    filled = series if missing is None else series.fill_null(False if is_boolean else 0)
+    return Numbers(filled.to_numpy(), missing)
