@@ -79,11 +79,15 @@ def test_frames_and_sparse_matrices(tmp_path: Path) -> None:
     assert all(isinstance(ultimate_base(part), mmap.mmap) for part in (back.data, back.indices, back.indptr))
 
 
-def test_dates_of_foreign_byte_order_stay_the_same_dates(tmp_path: Path) -> None:
-    dates = np.array(["2020-02-29", "NaT"], dtype=">M8[D]")
-    back = share(dates, tmp_path, "x").open()
-    assert back.astype(str).tolist() == ["2020-02-29", "NaT"]
-    assert not back.flags.writeable
+@pytest.mark.parametrize("dtype", [">M8[D]", "<M8[ns]"])
+def test_dates_are_mapped_too(tmp_path: Path, dtype: str) -> None:
+    dates = np.array([["2020-02-29", "NaT"], ["1999-12-31", "2000-01-01"]], dtype=dtype)
+    for name, given_dates in {"whole": dates, "strided": dates[:, 1]}.items():
+        back = share(given_dates, tmp_path, name).open()
+        assert np.array_equal(back, given_dates, equal_nan=True)
+        assert np.datetime_data(back.dtype) == np.datetime_data(dates.dtype)
+        assert isinstance(ultimate_base(back), mmap.mmap)
+        assert not back.flags.writeable
 
 
 @settings(max_examples=50, deadline=None)

@@ -94,9 +94,9 @@ def prediction_columns(task: Task, outcome: Outcome) -> Columns:
         table = outcome.tables.panels.get(panel.key)
         for part in panel.parts if table is not None and len(table.candidates) else ():
             assert table is not None
-            responses = table.responses.get((table.candidates[0], part))
+            responses = table.responses(table.candidates[0], part)
             if responses is not None:
-                answered.append((part, responses, table.rows[table.candidates[0], part]))
+                answered.append((part, responses, table.row_losses(table.candidates[0], part)))
     if not answered:
         return {}
     rows = [outer.held_rows(part) for part, _, _ in answered]

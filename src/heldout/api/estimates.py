@@ -76,7 +76,7 @@ def test_record(task: Task, outcome: Outcome, number: int, sizes: Rows) -> Recor
             continue
         for place, part in enumerate(table.parts):
             folds[part] = table.losses[0, place, number]
-            kept = table.rows.get((table.candidates[0], part))
+            kept = table.row_losses(table.candidates[0], part)
             rows[part] = None if kept is None else kept[number]
     complete = [r for r in rows if r is not None]
     weight = task.weight

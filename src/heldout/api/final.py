@@ -39,7 +39,7 @@ def _tested_again(outcome: Outcome, task: Task) -> tuple[Any, tuple[Finding, ...
     study = outcome.study
     panel = study.of_level(TEST)[0]
     table = outcome.tables[panel.key]
-    recorded = table.responses.get((table.candidates[0], 0)) if len(table.candidates) else None
+    recorded = table.responses(table.candidates[0], 0) if len(table.candidates) else None
     if recorded is None or recorded.predict is None:
         raise FitFailed("The predictor that was to be tested failed, so there is none to give. See result.failures.")
     outer = study.splits[OUTER]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -140,7 +142,7 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if self.random_state is None:
             return derive(seed, "random_state")
         if isinstance(self.random_state, np.random.RandomState):
-            return int(self.random_state.randint(2**31))
+            return int(deepcopy(self.random_state).randint(2**31))  # a copy, as clone makes one: asking changes nothing
         if isinstance(self.random_state, bool) or not isinstance(self.random_state, int | np.integer):
             raise OptionError(f"random_state= is a whole number, a RandomState or None, not {self.random_state!r}.")
         return int(self.random_state)
@@ -246,7 +248,10 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         inner = get_tags(self._first_estimator())
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags = inner.classifier_tags
-        tags.regressor_tags = inner.regressor_tags
+        if inner.regressor_tags is not None:
+            # scikit-learn asks for an R² of a regressor that is not tagged so; the score here is minus the loss.
+            poor = inner.regressor_tags.poor_score or self.loss != "r2"
+            tags.regressor_tags = replace(inner.regressor_tags, poor_score=poor)
         tags.target_tags = inner.target_tags
         tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.input_tags.sparse = inner.input_tags.sparse

@@ -11,7 +11,8 @@ from sklearn import get_config
 from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import process_routing
 
-from heldout.base.errors import FitFailed
+from heldout.api.estimates import BEST_VALIDATION, best_validation_estimate
+from heldout.base.errors import FitFailed, InputError
 from heldout.base.losses import check_losses
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome, Running, run_study
@@ -22,6 +23,7 @@ from heldout.splits.drawn import Splits
 from heldout.study.panels import VALIDATION
 from heldout.study.pose import FINAL, pose_tuning
 from heldout.study.search import Search
+from heldout.study.simplicity import simplicity
 from heldout.study.tables import as_cv_results
 from heldout.task import Task, declare
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from heldout.api.tuned import Tuned
 
 WEIGHT = "sample_weight"
+LEVEL = 0.95  # of the intervals of a fitted learner's own estimates
 
 
 def routed_fit_params(tuned: Any, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,6 +46,8 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, groups: Any, time: Any, params: d
     """Choose, make the final predictor, and set the attributes that a fitted search has."""
     weight = params.pop(WEIGHT, None)
     task = declare(X, y, classification=is_classifier(tuned), groups=groups, time=time, sample_weight=weight)
+    if len(task) == 1:
+        raise InputError("Tuned holds rows out to choose by, but there is only 1 sample. Pass more rows.")
     search = tuned.as_search(seed=int(np.random.default_rng().integers(2**31)))
     check_search(search, task)
     fit_params = {name: _as_array(value, len(task)) for name, value in params.items()}
@@ -126,6 +131,7 @@ def _leave_attributes(tuned: Any, outcome: Outcome, predictor: Any, *, chosen: i
         {"category": category, "message": message, "times": len(places)}
         for (category, message), places in outcome.tables.warnings.items()
     ]
+    tuned.estimates_ = {BEST_VALIDATION: best_validation_estimate(outcome.study, level=LEVEL)}
     tuned.refit_time_ = seconds
 
 

@@ -14,7 +14,7 @@
     ├── LearnerError (TypeError, ValueError)  a learner heldout cannot take
     ├── OptionError (ValueError)     an option that is unknown or senseless
     ├── PredictionError (ValueError) a predictor that answered nonsense
-    ├── FitFailed (RuntimeError)     no fit worked, so there is no result
+    ├── FitFailed (RuntimeError, ValueError)  no fit worked, so there is no result
     ├── BackendError (RuntimeError)  the workers could not do their work
     └── StoredError (ValueError)     a saved file that cannot be read
 """
@@ -73,8 +73,8 @@ class PredictionError(HeldoutError, ValueError):
     """A predictor gave an answer of the wrong shape, or one that is not finite."""
 
 
-class FitFailed(HeldoutError, RuntimeError):
-    """Not one fit worked, so there is nothing to report."""
+class FitFailed(HeldoutError, RuntimeError, ValueError):
+    """Not one fit worked, so there is nothing to report; a ValueError too, as scikit-learn's searches raise."""
 
 
 class BackendError(HeldoutError, RuntimeError):

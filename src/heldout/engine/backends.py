@@ -15,9 +15,9 @@ from heldout.engine.threads import one_thread
 from heldout.kernels.perform import perform
 from heldout.kernels.scoring import failed_cell
 from heldout.kernels.step import Step, Work
-from heldout.study.tables import CellAnswer, Failure
+from heldout.study.tables import Answer, Failure
 
-Answered = tuple[Step, list[CellAnswer]]
+Answered = tuple[Step, list[Answer]]
 
 # Booting workers takes about a second, so short studies are done where they were asked. Which side does a step
 # cannot change its answer, so these may be seconds.
@@ -93,10 +93,10 @@ class StepDoer:
     """What travels to the workers: the work with its data left behind in a mapped file."""
 
     def __init__(self, work: Work, task: SharedRef) -> None:
-        self._work = replace(work, task=None)  # type: ignore[arg-type]
+        self._work = replace(work, task=None, products={})  # type: ignore[arg-type]
         self._task = task
 
-    def __call__(self, step: Step) -> list[CellAnswer]:
+    def __call__(self, step: Step) -> list[Answer]:
         if self._work.task is None:
             self._work = replace(self._work, task=self._task.open())
         return perform(step, self._work)
@@ -114,7 +114,7 @@ def _context(work: Work) -> StepDoer:
     return doer
 
 
-def _failed(step: Step, work: Work, done: Done) -> list[CellAnswer]:
+def _failed(step: Step, work: Work, done: Done) -> list[Answer]:
     assert done.failure is not None
     failure = Failure(
         kind=done.failure.kind, message=done.failure.message, traceback=done.failure.traceback, stage="fit"

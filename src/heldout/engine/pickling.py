@@ -46,7 +46,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         if isinstance(obj, type | FunctionType):
             self._carry_module(obj.__module__)
         elif type(obj) is np.ndarray and not obj.dtype.hasobject:
-            return _mappable(obj).__reduce_ex__(5)
+            return _reduce_array(obj)
         return super().reducer_override(obj)
 
     def _carry_module(self, name: str) -> None:
@@ -62,11 +62,17 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
             cloudpickle.unregister_pickle_by_value(module)
 
 
-def _mappable(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The array itself, or an equal one that numpy pickles out of band, to be mapped and not copied by each worker."""
-    if array.dtype.kind in "mM" and not array.dtype.isnative:
-        return array.astype(array.dtype.newbyteorder("="), order="K")
-    return array if array.flags.forc else array.copy(order="K")  # "K" keeps the layout
+def _reduce_array(array: np.ndarray[Any, Any]) -> Any:
+    """Pickle an array out of band also where numpy would not, so that workers map it and do not copy it."""
+    if array.dtype.kind in "mM":
+        native = array.astype(array.dtype.newbyteorder("="), order="K", copy=False)
+        return _as_dates, (native.view(np.int64), native.dtype.str)
+    dense = array if array.flags.forc else array.copy(order="K")  # "K" keeps the layout
+    return dense.__reduce_ex__(5)
+
+
+def _as_dates(numbers: np.ndarray[Any, Any], dtype: str) -> np.ndarray[Any, Any]:
+    return numbers.view(dtype)
 
 
 @lru_cache(maxsize=4096)

@@ -19,7 +19,7 @@ from heldout.planner.passes import make_plan
 from heldout.planner.plan import Plan, ready_panels
 from heldout.study.advance import advance
 from heldout.study.panels import TEST, VALIDATION, Panel, Study
-from heldout.study.tables import Tables
+from heldout.study.tables import CellAnswer, Tables
 from heldout.task.task import Task
 
 MOST_KEPT_ROW_LOSSES = 1 << 25  # numbers: a quarter of a gigabyte of validation row losses, then they are let go
@@ -73,7 +73,9 @@ def _perform(
     for step, answers in backend.run(work, _queue(plan, queue_seed)):
         for answer in answers:
             tables.put(answer)
-        progress.advance(step.fits, sum(answer.failure is not None for answer in answers))
+        progress.advance(
+            step.fits, sum(isinstance(answer, CellAnswer) and answer.failure is not None for answer in answers)
+        )
 
 
 def _queue(plan: Plan, seed: int | None) -> list[Step]:

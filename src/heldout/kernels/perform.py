@@ -8,14 +8,14 @@ import sklearn
 
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.step import Step, Work
-from heldout.study.tables import CellAnswer
+from heldout.study.tables import Answer
 
-Kernel = Callable[[Step, Work], Iterator[CellAnswer]]
+Kernel = Callable[[Step, Work], Iterator[Answer]]
 
 KERNELS: Mapping[str, Kernel] = {"brute": answer_by_brute_force}
 
 
-def perform(step: Step, work: Work) -> list[CellAnswer]:
+def perform(step: Step, work: Work) -> list[Answer]:
     """All answers of one step, computed under the scikit-learn configuration in which the study was asked."""
     with sklearn.config_context(**work.config):
         return list(KERNELS[step.kernel](step, work))

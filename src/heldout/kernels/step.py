@@ -43,7 +43,10 @@ class Step:
     candidates: tuple[int, ...]
     trainings: tuple[Training, ...]
     fits: int  # how many fits it takes, or as many as its work is worth
-    threads: int = 1  # fixed by the plan, so that the last bits do not depend on who computes
+    spreads: bool = (
+        False  # it spreads its own work over threads of one process, so it is done where the study was asked
+    )
+    threads: int = 1  # of the BLAS, fixed by the plan, so that the last bits do not depend on who computes
 
     @property
     def cells(self) -> int:
@@ -62,6 +65,11 @@ class Work:
     keep_responses: frozenset[str] = frozenset()  # panels whose responses are kept
     fit_params: Mapping[str, Any] = field(default_factory=dict)  # passed to fit; what has a row each is cut to the rows
     config: Mapping[str, Any] = field(default_factory=dict)  # scikit-learn's configuration where the study was asked
+    jobs: int = 1  # threads a step that spreads may use; they change no bit
+    budget: int = 1 << 30  # bytes of working memory a step may take
+    products: dict[Any, Any] = field(
+        default_factory=dict
+    )  # what kernels prepared, by key, for later steps to use again
 
     def train_rows(self, ref: TrainRef) -> Rows:
         return self.splits[ref.splits].train_rows(ref.part)

@@ -45,6 +45,33 @@ class CellAnswer:
     warnings: tuple[FitWarning, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BlockAnswer:
+    """The answers of several candidates on several parts of one panel, in columns: what a kernel gives at once.
+
+    The held-out rows of the parts stand end to end, `cuts` says where each begins and the last ends.
+    """
+
+    panel: str
+    candidates: tuple[int, ...]
+    parts: range
+    losses: NDArray[np.float64]  # candidates × parts × losses
+    cuts: NDArray[np.intp]
+    rows: tuple[NDArray[np.float64] | None, ...] | None = None  # for each loss: candidates × rows
+    responses: tuple[Responses, ...] | None = None  # for each candidate: all rows
+    seconds: float = 0.0  # of the whole block
+
+    def place(self, candidate: int, part: int) -> tuple[int, slice] | None:
+        """Where a cell stands in the block, if it does."""
+        if candidate not in self.candidates or part not in self.parts:
+            return None
+        start = part - self.parts.start
+        return self.candidates.index(candidate), slice(int(self.cuts[start]), int(self.cuts[start + 1]))
+
+
+Answer = CellAnswer | BlockAnswer
+
+
 @dataclass(kw_only=True, eq=False)
 class PanelTable:
     """The answers of one panel. Losses are inside sign, NaN where not answered or failed."""
@@ -56,8 +83,9 @@ class PanelTable:
     score_seconds: NDArray[np.float64]
     answered: NDArray[np.bool_]
     failures: dict[tuple[int, int], Failure] = field(default_factory=dict)
-    rows: dict[tuple[int, int], tuple[NDArray[np.float64] | None, ...]] = field(default_factory=dict)
-    responses: dict[tuple[int, int], Responses] = field(default_factory=dict)
+    _rows: dict[tuple[int, int], tuple[NDArray[np.float64] | None, ...]] = field(default_factory=dict)
+    _responses: dict[tuple[int, int], Responses] = field(default_factory=dict)
+    _blocks: list[BlockAnswer] = field(default_factory=list)
 
     @classmethod
     def empty(cls, candidates: range, parts: range, losses: int) -> PanelTable:
@@ -75,7 +103,10 @@ class PanelTable:
     def complete(self) -> bool:
         return bool(self.answered.all())
 
-    def put(self, answer: CellAnswer) -> None:
+    def put(self, answer: Answer) -> None:
+        if isinstance(answer, BlockAnswer):
+            self._put_block(answer)
+            return
         place = (answer.candidate - self.candidates.start, answer.part - self.parts.start)
         self.losses[place] = answer.losses
         self.fit_seconds[place] = answer.fit_seconds
@@ -84,9 +115,39 @@ class PanelTable:
         if answer.failure is not None:
             self.failures[answer.candidate, answer.part] = answer.failure
         if answer.rows is not None:
-            self.rows[answer.candidate, answer.part] = answer.rows
+            self._rows[answer.candidate, answer.part] = answer.rows
         if answer.responses is not None:
-            self.responses[answer.candidate, answer.part] = answer.responses
+            self._responses[answer.candidate, answer.part] = answer.responses
+
+    def _put_block(self, block: BlockAnswer) -> None:
+        places = np.ix_(
+            [c - self.candidates.start for c in block.candidates], [p - self.parts.start for p in block.parts]
+        )
+        self.losses[places] = block.losses
+        self.fit_seconds[places] = block.seconds / max(1, block.losses.shape[0] * block.losses.shape[1])
+        self.answered[places] = True
+        if block.rows is not None or block.responses is not None:
+            self._blocks.append(block)
+
+    def row_losses(self, candidate: int, part: int) -> tuple[NDArray[np.float64] | None, ...] | None:
+        """The row losses of one cell, for each loss, where they were kept."""
+        if (candidate, part) in self._rows:
+            return self._rows[candidate, part]
+        for block in self._blocks:
+            place = block.place(candidate, part)
+            if place is not None and block.rows is not None:
+                return tuple(None if one is None else one[place] for one in block.rows)
+        return None
+
+    def responses(self, candidate: int, part: int) -> Responses | None:
+        """The responses of one cell, where they were kept."""
+        if (candidate, part) in self._responses:
+            return self._responses[candidate, part]
+        for block in self._blocks:
+            place = block.place(candidate, part)
+            if place is not None and block.responses is not None:
+                return _cut(block.responses[place[0]], place[1])
+        return None
 
 
 @dataclass(kw_only=True, eq=False)
@@ -103,8 +164,10 @@ class Tables:
         if key not in self.panels:
             self.panels[key] = PanelTable.empty(candidates, parts, losses)
 
-    def put(self, answer: CellAnswer) -> None:
+    def put(self, answer: Answer) -> None:
         self.panels[answer.panel].put(answer)
+        if isinstance(answer, BlockAnswer):
+            return
         for warning in answer.warnings:
             places = self.warnings.setdefault((warning.category, warning.message), [])
             places.append((answer.panel, answer.candidate, answer.part))
@@ -115,6 +178,15 @@ class Tables:
         for key, table in self.panels.items():
             found += [(key, c, p, failure) for (c, p), failure in sorted(table.failures.items(), key=lambda kv: kv[0])]
         return found
+
+
+def _cut(responses: Responses, rows: slice) -> Responses:
+    return Responses(
+        predict=None if responses.predict is None else responses.predict[rows],
+        predict_proba=None if responses.predict_proba is None else responses.predict_proba[rows],
+        decision_function=None if responses.decision_function is None else responses.decision_function[rows],
+        classes=responses.classes,
+    )
 
 
 def as_cv_results(search: Any, table: PanelTable) -> dict[str, Any]:
