@@ -18,7 +18,7 @@ import os, sys, time
 from heldout.engine.pool import shared_pool
 
 def work(x):
-    print(f"pid {os.getpid()}", flush=True)
+    os.write(1, f"pid {os.getpid()}\\n".encode())  # one write, which no other process's can cut
     time.sleep(x)
     return x
 
@@ -125,7 +125,7 @@ from heldout.engine.shared import share, transport_folder
 share([1, 2], transport_folder(), "x")
 running = pool.run(work, [(0, 0.0), (1, 60.0)])
 next(running)
-print("folder", transport_folder(), flush=True)
+os.write(1, f"folder {transport_folder()}\\n".encode())
 """
     program = launch(tmp_path, BUSY + source)
     output, errors = program.communicate(timeout=60)

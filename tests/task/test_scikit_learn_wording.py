@@ -1,4 +1,4 @@
-"""A learner that lets the task check its data passes scikit-learn's own checks: the words of errors are the expected ones."""
+"""A learner that lets the task check its data passes scikit-learn's checks, which look for certain words in errors."""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ def study_estimates(task: Task, outcome: Outcome, *, level: float, pool: bool) -
     study = outcome.study
     outer = study.splits[OUTER]
     sizes = trained_sizes(study, outer)
+    trained = float(np.mean(sizes)) or None  # None: fitted beforehand
     found: dict[str, Estimate] = {}
     for number, loss in enumerate(study.reported):
         record = test_record(task, outcome, number, sizes)
@@ -34,15 +35,13 @@ def study_estimates(task: Task, outcome: Outcome, *, level: float, pool: bool) -
             record.kind,
             parts=record.parts,
             tuned=study.search.tuned,
-            train_size=float(np.mean(sizes)),
+            train_size=trained,
             loss=loss.name,
             sign=loss.sign,
         )
         found[name] = estimate_risk(record, name=name, estimand=words, level=level, pool=pool)
-        if number == 0 and record.parts > 1:
-            words = fold_predictors_risk(
-                loss.name, train_size=float(np.mean(sizes)), parts=record.parts, sign=loss.sign
-            )
+        if number == 0 and record.parts > 1 and trained is not None:
+            words = fold_predictors_risk(loss.name, train_size=trained, parts=record.parts, sign=loss.sign)
             reason = "No interval is made for the fold predictors here; see the risk for one."
             found[FOLD_PREDICTORS] = estimate_risk(
                 record, name=FOLD_PREDICTORS, estimand=words, level=level, pool=pool, reason=reason

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -19,3 +19,13 @@ class Responses:
     decision_function: NDArray[Any] | None = None
     classes: NDArray[Any] | None = None  # of the predictor: the columns of predict_proba
     asked: dict[str, float] = field(default_factory=dict)  # losses that had to ask the predictor itself, by name
+
+
+def cut_rows(responses: Responses, rows: slice) -> Responses:
+    """The responses on some of the rows."""
+    return replace(
+        responses,
+        predict=None if responses.predict is None else responses.predict[rows],
+        predict_proba=None if responses.predict_proba is None else responses.predict_proba[rows],
+        decision_function=None if responses.decision_function is None else responses.decision_function[rows],
+    )

@@ -62,7 +62,7 @@ def _decides(self: Any) -> bool:
 
 
 class AveragedClassifier(ClassifierMixin, _Members):  # type: ignore[misc]
-    """Predicts by its members' mean probability; without probabilities by their mean decision function; else by vote."""
+    """Predicts by its members' mean probability; without one by their mean decision function; else by vote."""
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.errors import FitFailed, PredictionError
-from heldout.base.losses import mean_loss, row_losses
-from heldout.base.responses import Responses
+from heldout.base.losses import Loss, mean_loss, row_losses
+from heldout.base.responses import METHODS, Responses, cut_rows
 from heldout.base.rowkeys import Rows
 from heldout.kernels.step import Held, Work
 from heldout.study.panels import VALIDATION
-from heldout.study.tables import CellAnswer, Failure, FitWarning
+from heldout.study.tables import Answer, BlockAnswer, CellAnswer, Failure, FitWarning
 
 
 def score_cell(work: Work, held: Held, candidate: int, responses: Responses, **seconds: Any) -> CellAnswer:
@@ -107,3 +107,96 @@ def checked_response(answer: Any, method: str, n: int) -> NDArray[Any]:
         bad = np.flatnonzero(~np.isfinite(array.reshape(n, -1)).all(axis=1))
         raise PredictionError(f"{method} answered NaN or infinity on {len(bad)} of {n} held-out rows.")
     return array
+
+
+def score_block(
+    work: Work, helds: Sequence[Held], candidates: tuple[int, ...], responses: Sequence[Responses], *, seconds: float
+) -> list[Answer]:
+    """The answers of several candidates on neighbouring parts of one panel, from responses on all their rows.
+
+    Parameters
+    ----------
+    helds : sequence of Held
+        Neighbouring parts of one panel, in order.
+    responses : sequence of Responses
+        One a candidate, on the held-out rows of those parts end to end.
+    """
+    panel, level = helds[0].panel, helds[0].level
+    rows = [work.held_rows(held) for held in helds]
+    cuts = np.concatenate([[0], np.cumsum([len(r) for r in rows])]).astype(np.intp)
+    every = np.concatenate(rows)
+    y = work.task.y[every]
+    weight = None if work.task.weight is None else work.task.weight[every]
+    losses = work.losses[level]
+    try:
+        for one in responses:
+            _check_finite(one)
+        found = [_block_losses(loss, y, weight, responses, cuts) for loss in losses]
+        means = np.stack([mean for mean, _ in found], axis=2)
+        if not np.isfinite(means).all():
+            raise PredictionError("A loss is not a finite number.")
+    except Exception:  # something in the block fails: find out which cell, one at a time
+        return _score_one_by_one(work, helds, candidates, responses, cuts)
+    return [
+        BlockAnswer(
+            panel=panel,
+            candidates=candidates,
+            parts=range(helds[0].part, helds[-1].part + 1),
+            losses=means,
+            cuts=cuts,
+            rows=tuple(kept for _, kept in found) if panel in work.keep_rows else None,
+            responses=tuple(responses) if panel in work.keep_responses else None,
+            seconds=seconds,
+        )
+    ]
+
+
+def _block_losses(
+    loss: Loss, y: NDArray[Any], weight: Any, responses: Sequence[Responses], cuts: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Mean losses (candidates × parts), and the row losses they come from where the loss has them."""
+    parts = len(cuts) - 1
+    kept = [row_losses(loss, y, one) for one in responses]
+    table = None if any(one is None for one in kept) else np.stack([one for one in kept if one is not None])
+    means = np.empty((len(responses), parts))
+    if table is not None and loss.scorer is None:
+        if parts == len(y):  # leave-one-out: a row is its own mean, whatever its weight
+            return table.astype(float), table
+        for part in range(parts):
+            rows = slice(cuts[part], cuts[part + 1])
+            means[:, part] = (
+                table[:, rows].mean(axis=1)
+                if weight is None
+                else np.average(table[:, rows], axis=1, weights=weight[rows])
+            )
+        return means, table
+    for part in range(parts):
+        rows = slice(cuts[part], cuts[part + 1])
+        for number, one in enumerate(responses):
+            means[number, part] = mean_loss(
+                loss, y[rows], cut_rows(one, rows), None if weight is None else weight[rows]
+            )
+    return means, table
+
+
+def _score_one_by_one(
+    work: Work, helds: Sequence[Held], candidates: tuple[int, ...], responses: Sequence[Responses], cuts: Any
+) -> list[Answer]:
+    answers: list[Answer] = []
+    for candidate, whole in zip(candidates, responses, strict=True):
+        for number, held in enumerate(helds):
+            one = cut_rows(whole, slice(cuts[number], cuts[number + 1]))
+            try:
+                _check_finite(one)
+            except PredictionError as error:
+                answers.append(failed_cell(work, held, candidate, failure_of(error, "predict")))
+                continue
+            answers.append(score_cell(work, held, candidate, one))
+    return answers
+
+
+def _check_finite(responses: Responses) -> None:
+    for method in METHODS:
+        answer = getattr(responses, method)
+        if answer is not None:
+            checked_response(answer, method, len(answer))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.responses import Responses
+from heldout.base.responses import Responses, cut_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,7 @@ class PanelTable:
         for block in self._blocks:
             place = block.place(candidate, part)
             if place is not None and block.responses is not None:
-                return _cut(block.responses[place[0]], place[1])
+                return cut_rows(block.responses[place[0]], place[1])
         return None
 
 
@@ -178,15 +178,6 @@ class Tables:
         for key, table in self.panels.items():
             found += [(key, c, p, failure) for (c, p), failure in sorted(table.failures.items(), key=lambda kv: kv[0])]
         return found
-
-
-def _cut(responses: Responses, rows: slice) -> Responses:
-    return Responses(
-        predict=None if responses.predict is None else responses.predict[rows],
-        predict_proba=None if responses.predict_proba is None else responses.predict_proba[rows],
-        decision_function=None if responses.decision_function is None else responses.decision_function[rows],
-        classes=responses.classes,
-    )
 
 
 def as_cv_results(search: Any, table: PanelTable) -> dict[str, Any]:

@@ -1,0 +1,112 @@
+"""The default preparation of columns: part of the learner, so that it is fitted inside the folds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
+
+from heldout.base.errors import ColumnError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NUMBERS, CATEGORIES, DATES = "numbers", "categories", "dates"
+MISSING = "(missing)"
+MOST_ONE_HOT = 32  # values of one column that get a column each; rarer ones share one
+MOST_ORDINAL = 200  # HistGradientBoosting takes at most 255
+
+
+def column_kinds(X: pd.DataFrame) -> dict[str, list[str]]:
+    """The columns of each kind, by dtype: numbers, dates, and categories (text, yes-or-no and categorical).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> column_kinds(pd.DataFrame({"age": [31, 7], "city": ["Bern", "Basel"]}))
+    {'numbers': ['age'], 'dates': [], 'categories': ['city']}
+    """
+    kinds: dict[str, list[str]] = {NUMBERS: [], DATES: [], CATEGORIES: []}
+    for name, dtype in zip(X.columns, X.dtypes, strict=True):
+        kinds[_kind(X[name], dtype)].append(name)
+    return kinds
+
+
+def _kind(values: pd.Series[Any], dtype: Any) -> str:
+    import pandas as pd
+
+    if pd.api.types.is_bool_dtype(dtype) or isinstance(dtype, pd.CategoricalDtype | pd.StringDtype):
+        return CATEGORIES
+    if pd.api.types.is_numeric_dtype(dtype) and dtype.kind != "c":
+        return NUMBERS
+    if dtype.kind in "mM":
+        return DATES
+    if dtype == object and all(isinstance(one, str | bool) for one in values.dropna()):
+        return CATEGORIES
+    raise ColumnError(
+        f"Column {values.name!r} has type {dtype}, which no learner of the catalogue can use. "
+        "Turn it into numbers, dates or text, or leave it out."
+    )
+
+
+def prepare_scaled(kinds: Mapping[str, list[str]]) -> ColumnTransformer:
+    """For learners that measure distances or shrink coefficients: filled in, scaled, one column a category."""
+    numbers = [_filled(), StandardScaler()]
+    return _by_kind(kinds, numbers=numbers, categories=[_one_hot()])
+
+
+def prepare_unscaled(kinds: Mapping[str, list[str]]) -> ColumnTransformer:
+    """For trees: filled in, one column a category, the scale left alone."""
+    return _by_kind(kinds, numbers=[_filled()], categories=[_one_hot()])
+
+
+def prepare_coded(kinds: Mapping[str, list[str]]) -> tuple[ColumnTransformer, list[int]]:
+    """For boosting, which takes missing numbers and coded categories as they are; and where the codes are."""
+    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=MOST_ORDINAL)
+    columns = _by_kind(kinds, numbers=[], categories=[codes])
+    before = len(kinds[NUMBERS]) + len(kinds[DATES])
+    return columns, list(range(before, before + len(kinds[CATEGORIES])))
+
+
+def as_text(X: pd.DataFrame) -> pd.DataFrame:
+    """Every value as text, missing ones as a text of their own, whatever the columns were."""
+    return X.astype(object).where(X.notna(), MISSING).map(str)
+
+
+def as_days(X: pd.DataFrame) -> pd.DataFrame:
+    """Dates as days since 1970, durations as days; missing ones as NaN."""
+    return X.apply(_days)
+
+
+def _days(values: pd.Series[Any]) -> pd.Series[Any]:
+    import pandas as pd
+
+    if values.dtype.kind == "M":
+        moments = pd.to_datetime(values, utc=True)
+        values = moments - pd.Timestamp("1970-01-01", tz="UTC")
+    return values.dt.total_seconds() / 86_400.0
+
+
+def _filled() -> SimpleImputer:
+    # A column may have no value at all in some training part; it must keep its place there.
+    return SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+
+
+def _one_hot() -> OneHotEncoder:
+    return OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_ONE_HOT, sparse_output=False)
+
+
+def _by_kind(kinds: Mapping[str, list[str]], *, numbers: list[Any], categories: list[Any]) -> ColumnTransformer:
+    text = FunctionTransformer(as_text, feature_names_out="one-to-one")
+    days = FunctionTransformer(as_days, feature_names_out="one-to-one")
+    steps: dict[str, Pipeline | str] = {
+        NUMBERS: make_pipeline(*numbers) if numbers else "passthrough",
+        DATES: make_pipeline(days, *numbers),
+        CATEGORIES: make_pipeline(text, *categories),
+    }
+    return ColumnTransformer([(kind, steps[kind], kinds[kind]) for kind in steps if kinds[kind]])

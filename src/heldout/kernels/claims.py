@@ -1,0 +1,65 @@
+"""What a kernel says of a search before anything is fitted: which candidates it answers together, and why not others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sklearn.pipeline import Pipeline
+
+from heldout.kernels.fitting import make_candidate
+from heldout.kernels.step import Step, Training, Work
+from heldout.splits.drawn import Splits
+from heldout.study.search import Search
+from heldout.study.tables import Answer
+from heldout.task.task import Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims:
+    """Groups of candidates that a kernel answers together, and a reason for each kind it refused."""
+
+    groups: tuple[tuple[int, ...], ...] = ()
+    refusals: tuple[str, ...] = ()
+
+
+class AcrossKernel(Protocol):
+    """A kernel that answers many training sets of one learner family from shared products."""
+
+    name: str  # also the rule's name: "ridge"
+    tier: str
+
+    def claim(self, search: Search, task: Task) -> Claims:
+        """The groups of candidates it can answer on this task."""
+        ...
+
+    def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
+        """Why this training must be left to brute force, or None."""
+        ...
+
+    def answer(self, step: Step, work: Work) -> Iterator[Answer]:
+        """The responses of every candidate of the step in every training, scored."""
+        ...
+
+
+def chain_of(estimator: Any) -> list[tuple[str, Any]]:
+    """The steps of a candidate in order, nested Pipelines opened, steps that do nothing left out.
+
+    Names are full parameter prefixes: the step ``ridge`` of a Pipeline has parameters ``ridge__…``; the estimator
+    itself, outside any Pipeline, has the name ``""``.
+    """
+    if not isinstance(estimator, Pipeline):
+        return [("", estimator)]
+    chain: list[tuple[str, Any]] = []
+    for name, step in estimator.steps:
+        if step is None or (isinstance(step, str) and step == "passthrough"):
+            continue
+        chain += [(f"{name}__{inner}" if inner else name, one) for inner, one in chain_of(step)]
+    return chain
+
+
+def candidates_of(search: Search) -> Iterator[tuple[int, Any]]:
+    """Every candidate of a search as an unfitted estimator, one at a time."""
+    for candidate in range(len(search)):
+        yield candidate, make_candidate(search, candidate)

@@ -1,0 +1,1 @@
+"""Paths: parameters whose smaller values can be read off one fit, one file a learner family."""
