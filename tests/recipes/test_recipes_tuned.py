@@ -182,17 +182,17 @@ def test_cheap_nested_cross_validation(problem: Problem) -> None:
 def test_shared_blocks(problem: Problem) -> None:
     """Inside outer fold i each other outer block is held out in turn; half the validation fits serve two folds."""
     task = task_of(problem.X, problem.y, problem.classification)
-    outer = outer_parts(task, ho.KFold(4))
+    outer = outer_parts(task, ho.KFold(3))
 
     def others(i: int) -> list[tuple[Any, Any]]:
         train = outer[i][0]
         return [(np.setdiff1d(train, held), held) for j, (_, held) in enumerate(outer) if j != i]
 
     expected = plain_loop.nested(problem.candidates, problem.X, problem.y, outer, others, problem.loss)
-    result = evaluate(problem, validation=ho.SharedBlocks(), test=ho.KFold(4))
+    result = evaluate(problem, validation=ho.SharedBlocks(), test=ho.KFold(3))
     assert_same(result, expected, problem.loss_name)
-    assert result.plan.fits_before == 4 * 3 * 3 + 4
-    assert result.plan.fits == 4 * 3 * 3 // 2 + 4
+    assert result.plan.fits_before == 3 * 2 * 3 + 3
+    assert result.plan.fits == 3 * 2 * 3 // 2 + 3
 
 
 def test_shared_blocks_choose_the_final_candidate_on_the_outer_blocks() -> None:

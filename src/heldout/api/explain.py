@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from heldout.api.evaluate import ask
-from heldout.base.options import Options
+from heldout.base.options import Options, switched_rules
 from heldout.planner.account import Account, account_for
 from heldout.planner.passes import make_plan
 
@@ -41,5 +42,5 @@ def explain(
     """
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
     asked = ask(learner, X, y, test=test, roles=roles, loss=loss, level=0.95, seed=seed, options=options)
-    plan = make_plan(asked.study, asked.task, done=frozenset(), rules=asked.options.rules)
+    plan = make_plan(asked.study, asked.task, done=frozenset(), rules=switched_rules(asked.options.rules, os.environ))
     return account_for(asked.study, plan)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -89,10 +90,15 @@ def gather_facts(task: Task, outcome: Outcome, *, level: float, seed: int, pool:
     )
 
 
+@cache  # reading the metadata of four packages takes longer than a small study
+def _builds() -> tuple[tuple[str, str], ...]:
+    names = ("heldout", "scikit-learn", "numpy", "scipy")
+    return (("python", platform.python_version()), ("machine", platform.machine()), *((n, version(n)) for n in names))
+
+
 def environment() -> dict[str, str]:
     """The builds that the numbers depend on."""
-    names = ("heldout", "scikit-learn", "numpy", "scipy")
-    return {"python": platform.python_version(), "machine": platform.machine(), **{n: version(n) for n in names}}
+    return dict(_builds())
 
 
 def _total_seconds(outcome: Outcome, name: str) -> float:
@@ -102,6 +108,7 @@ def _total_seconds(outcome: Outcome, name: str) -> float:
 def _plan_facts(outcome: Outcome) -> dict[str, Any]:
     facts = asdict(outcome.account)
     facts["text"] = str(outcome.account)
+    facts["checks"] = [asdict(check) for check in outcome.checks]
     return facts
 
 
@@ -112,7 +119,7 @@ def _findings(task: Task, outcome: Outcome) -> list[Finding]:
         note = rare_class_note(task, outer.rows, len(outer) // outer.recipe.repeats)
         if note:
             found.append(Finding(code="H101", severity="warning", message=note))
-    for (category, message), places in outcome.tables.warnings.items():
+    for category, message, places in outcome.tables.warnings_in_order():
         panel, candidate, part = places[0]
         where = f"{study.search.describe(candidate)}, {panel.split('/')[0]} part {part}"
         text = f"{len(places)} cells gave {category}: {message} (first: {where})"
@@ -129,6 +136,13 @@ def _findings(task: Task, outcome: Outcome) -> list[Finding]:
     if barred:
         text = f"{len(barred)} candidates could not be chosen in a fold where a fit of theirs failed."
         found.append(Finding(code="H203", severity="warning", message=text))
+    for check in outcome.checks:
+        if not check.passed:
+            text = (
+                f"The kernel {check.kernel!r} differs from brute force by {check.difference:.2g} on {check.cell}, more "
+                f"than its tier {check.tier!r} allows; its cells were answered by brute force. Please report it."
+            )
+            found.append(Finding(code="H205", severity="warning", message=text))
     chooses, reports = study.search.losses[0].name, study.reported[0].name
     if study.search.tuned and chooses != reports:
         text = f"Candidates are chosen by {chooses!r}, the learner's own loss; the risk reported is {reports!r}."

@@ -129,7 +129,7 @@ def _leave_attributes(tuned: Any, outcome: Outcome, predictor: Any, *, chosen: i
     ]
     tuned.warnings_ = [
         {"category": category, "message": message, "times": len(places)}
-        for (category, message), places in outcome.tables.warnings.items()
+        for category, message, places in outcome.tables.warnings_in_order()
     ]
     tuned.estimates_ = {BEST_VALIDATION: best_validation_estimate(outcome.study, level=LEVEL)}
     tuned.refit_time_ = seconds

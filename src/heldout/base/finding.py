@@ -11,6 +11,7 @@ CODES = {
     "H202": "fits failed",
     "H203": "candidates could not be chosen because a fit of theirs failed",
     "H204": "the predictor that was made again does not repeat its recorded predictions",
+    "H205": "a kernel did not repeat what brute force says, so brute force was used instead",
     "H301": "the loss that chooses is not the loss that is reported",
 }
 

@@ -46,3 +46,21 @@ class Options:
 
 def _make(values: dict[str, Any]) -> Options:
     return Options(**values)
+
+
+RULES_VARIABLE = "HELDOUT_RULES"
+
+
+def switched_rules(rules: Mapping[str, bool] | None, environ: Mapping[str, str]) -> dict[str, bool]:
+    """The rules switched by the environment (``HELDOUT_RULES=ridge=off,within=off``), then by the options.
+
+    >>> switched_rules({"within": True}, {"HELDOUT_RULES": "ridge=off,within=off"})
+    {'ridge': False, 'within': True}
+    """
+    switches: dict[str, bool] = {}
+    for word in filter(None, environ.get(RULES_VARIABLE, "").split(",")):
+        name, _, state = word.strip().partition("=")
+        if state not in ("on", "off"):
+            raise OptionError(f"{RULES_VARIABLE} takes name=on or name=off, separated by commas, not {word!r}.")
+        switches[name] = state == "on"
+    return {**switches, **(rules or {})}

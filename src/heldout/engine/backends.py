@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Protocol
@@ -50,16 +50,16 @@ class Processes:
         self._eager = eager
 
     def run(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
-        left = iter(steps)
+        yield from Inline().run(work, [step for step in steps if step.spreads])
+        left = [step for step in steps if not step.spreads]
         if self._eager:
             done = 0
-            for answered in self._begin_inline(work, steps):
+            for answered in self._begin_inline(work, left):
                 done += 1
-                next(left)
                 yield answered
-            if done == len(steps):
-                return
-        yield from self._run_on_pool(work, list(left))
+            left = left[done:]
+        if left:
+            yield from self._run_on_pool(work, left)
 
     def _begin_inline(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
         """Do steps here until the rest is worth the workers, and while they boot."""
@@ -84,9 +84,10 @@ class Processes:
         pool: Pool = shared_pool(self._jobs)
         pool.start()
         context = _context(work)
-        for done in pool.run(context, enumerate(steps)):
-            step = steps[done.call_id]
-            yield step, done.value if done.failure is None else _failed(step, work, done)
+        with closing(pool.run(context, enumerate(steps))) as finished:
+            for done in finished:
+                step = steps[done.call_id]
+                yield step, done.value if done.failure is None else _failed(step, work, done)
 
 
 class StepDoer:

@@ -36,7 +36,7 @@ def _answer_candidate(training: Training, work: Work, candidate: int) -> Iterato
         except Exception as error:
             failure = failure_of(error, "fit")
     fit_seconds = perf_counter() - started
-    fit_warnings = _plain(caught)
+    fit_warnings = plain_warnings(caught)
     for held in training.answers:
         if failure is not None:
             yield failed_cell(work, held, candidate, failure, warnings=fit_warnings, fit_seconds=fit_seconds)
@@ -45,7 +45,7 @@ def _answer_candidate(training: Training, work: Work, candidate: int) -> Iterato
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             answer = _answer_held(predictor, work, held, candidate, fit_seconds)
-        all_warnings = (*fit_warnings, *_plain(caught))
+        all_warnings = (*fit_warnings, *plain_warnings(caught))
         yield _timed(answer, perf_counter() - started, all_warnings)
 
 
@@ -89,7 +89,7 @@ def _timed(answer: CellAnswer, seconds: float, found: tuple[FitWarning, ...]) ->
     return replace(answer, score_seconds=seconds, warnings=found)
 
 
-def _plain(caught: Any) -> tuple[FitWarning, ...]:
+def plain_warnings(caught: Any) -> tuple[FitWarning, ...]:
     """Warnings as plain text, each kind once a fit."""
     return tuple(
         dict.fromkeys(

@@ -7,12 +7,21 @@ from collections.abc import Callable, Iterator, Mapping
 import sklearn
 
 from heldout.kernels.brute import answer_by_brute_force
+from heldout.kernels.claims import AcrossKernel
 from heldout.kernels.step import Step, Work
+from heldout.kernels.within import answer_within
 from heldout.study.tables import Answer
 
 Kernel = Callable[[Step, Work], Iterator[Answer]]
 
-KERNELS: Mapping[str, Kernel] = {"brute": answer_by_brute_force}
+# Kernels that answer many training sets at once, in the order in which they may claim.
+ACROSS: tuple[AcrossKernel, ...] = ()
+
+KERNELS: Mapping[str, Kernel] = {
+    "brute": answer_by_brute_force,
+    "within": answer_within,
+    **{kernel.name: kernel.answer for kernel in ACROSS},
+}
 
 
 def perform(step: Step, work: Work) -> list[Answer]:

@@ -65,14 +65,18 @@ class Account:
             + (", once the choices are made" if line.waits else "")
             for i, line in enumerate(self.lines, 1)
         ]
-        rules = [
-            f"  {p.name}: {p.fits_before:,} → {p.fits_after:,} fits"
-            if p.fits_after < p.fits_before
-            else f"  {p.name}: nothing to share, no two cells have the same candidate and training rows"
-            for p in self.passes
-        ]
+        rules = [f"  {line}" for p in self.passes for line in _rule_words(p)]
         notes = [f"  {note}" for note in self.notes]
         return "\n".join(head + steps + (["Rules", *rules] if rules else []) + (["Notes", *notes] if notes else []))
+
+
+def _rule_words(record: PassRecord) -> list[str]:
+    """What a pass did, and why it left what it left."""
+    saved = record.fits_after < record.fits_before
+    head = (
+        f"{record.name}: {record.fits_before:,} → {record.fits_after:,} fits" if saved else f"{record.name}: not used"
+    )
+    return [head, *(f"    {reason}" for reason in record.refusals)]
 
 
 def account_for(study: Study, plan: Plan) -> Account:

@@ -1,4 +1,4 @@
-"""The plan every study begins as: one fit for each candidate and training set of each panel."""
+"""The plan every study begins as: every candidate fitted on every training set of each panel."""
 
 from __future__ import annotations
 
@@ -6,31 +6,45 @@ from collections.abc import Iterable, Iterator
 from math import ceil
 
 from heldout.kernels.step import Held, Step, Training
+from heldout.planner.draft import BRUTE
 from heldout.study.panels import Panel
 
-MOST_STEPS = 20_000  # past this, several candidates share a step, so that planning stays cheap
+MOST_STEPS = 20_000  # past this, several candidates share a step, so that the queue stays cheap
 
 
 def plan_brute_force(panels: Iterable[Panel]) -> tuple[Step, ...]:
-    """Steps of as few candidates as the number of cells allows; the batch size depends on counts alone."""
-    panels = tuple(panels)
-    cells = sum(len(p.candidates or ()) * len(p.parts) for p in panels)
+    """One step a panel, with all its candidates and trainings: what the rules begin from."""
+    return tuple(_step_of(panel) for panel in panels if panel.candidates)
+
+
+def _step_of(panel: Panel) -> Step:
+    trainings = tuple(
+        Training(panel.trains_of(part), panel.averaged, (Held(panel.key, panel.level, panel.splits, part),))
+        for part in panel.parts
+    )
+    return brute_step(tuple(panel.candidates or ()), trainings)
+
+
+def brute_step(candidates: tuple[int, ...], trainings: tuple[Training, ...]) -> Step:
+    """These candidates, each fitted in each of these trainings."""
+    return Step(
+        kernel=BRUTE,
+        rule="brute force",
+        tier="identical",
+        candidates=candidates,
+        trainings=trainings,
+        fits=len(candidates) * sum(len(training.trains) for training in trainings),
+    )
+
+
+def cut_brute_force(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Brute-force steps in pieces that can be done side by side; their size depends on counts alone."""
+    cells = sum(len(step.candidates) * len(step.trainings) for step in steps if step.kernel == BRUTE)
     batch = max(1, ceil(cells / MOST_STEPS))
-    return tuple(step for panel in panels for step in _steps_of(panel, batch))
+    return tuple(piece for step in steps for piece in (_pieces(step, batch) if step.kernel == BRUTE else (step,)))
 
 
-def _steps_of(panel: Panel, batch: int) -> Iterator[Step]:
-    candidates = panel.candidates or range(0)
-    for part in panel.parts:
-        for start in range(0, len(candidates), batch):
-            together = tuple(candidates[start : start + batch])
-            held = Held(panel.key, panel.level, panel.splits, part)
-            training = Training(panel.trains_of(part), panel.averaged, (held,))
-            yield Step(
-                kernel="brute",
-                rule="brute force",
-                tier="identical",
-                candidates=together,
-                trainings=(training,),
-                fits=len(together) * len(training.trains),
-            )
+def _pieces(step: Step, batch: int) -> Iterator[Step]:
+    for training in step.trainings:
+        for start in range(0, len(step.candidates), batch):
+            yield brute_step(step.candidates[start : start + batch], (training,))

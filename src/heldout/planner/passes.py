@@ -3,38 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from heldout.base.errors import OptionError, did_you_mean
-from heldout.kernels.step import Step
-from heldout.planner.brute_force import plan_brute_force
+from heldout.kernels.perform import ACROSS
+from heldout.planner.across import across
+from heldout.planner.brute_force import cut_brute_force, plan_brute_force
+from heldout.planner.draft import Draft, Rule
 from heldout.planner.plan import PassRecord, Plan, ready_panels
 from heldout.planner.share_fits import share_fits
 from heldout.planner.verify import verify
-from heldout.splits.drawn import Splits
-from heldout.study.panels import Study
+from heldout.planner.within import within
+from heldout.study.panels import TEST, VALIDATION, Study
 from heldout.task.task import Task
 
-Rule = Callable[[tuple[Step, ...], Mapping[str, Splits], Task], tuple[Step, ...] | None]
+PASSES: tuple[tuple[str, Rule], ...] = (
+    ("share_fits", share_fits),
+    *((kernel.name, across(kernel)) for kernel in ACROSS),
+    ("within", within),
+)
 
-PASSES: tuple[tuple[str, Rule], ...] = (("share_fits", share_fits),)
 
+def make_plan(
+    study: Study,
+    task: Task,
+    *,
+    done: frozenset[str],
+    rules: Mapping[str, bool] | None = None,
+    own_fit_params: bool = False,
+    clock: Callable[[], float] | None = None,
+) -> Plan:
+    """The plan of the panels that are ready: brute force, rewritten by each pass that is switched on.
 
-def make_plan(study: Study, task: Task, *, done: frozenset[str], rules: Mapping[str, bool] | None = None) -> Plan:
-    """The plan of the panels that are ready: brute force, rewritten by each pass that is switched on."""
+    `clock`, where given, only times the passes; no choice depends on it.
+    """
     check_rules(rules)
     panels = ready_panels(study, done)
-    steps = plan_brute_force(panels)
-    verify(steps, panels, after="brute force")
+    draft = Draft(
+        steps=plan_brute_force(panels),
+        search=study.search,
+        splits=study.splits,
+        task=task,
+        asks_predictor=any(loss.asks_predictor for level in (TEST, VALIDATION) for loss in study.losses_at(level)),
+        own_fit_params=own_fit_params,
+    )
+    verify(draft.steps, panels, after="brute force")
     records = []
     for name, rule in PASSES:
         if rules is not None and not rules.get(name, True):
+            records.append(PassRecord(name=name, fits_before=0, fits_after=0, refusals=("switched off",)))
             continue
-        before = sum(step.fits for step in steps)
-        rewritten = rule(steps, study.splits, task)
-        if rewritten is not None:
-            steps = rewritten
-            verify(steps, panels, after=name)
-        records.append(PassRecord(name=name, fits_before=before, fits_after=sum(step.fits for step in steps)))
+        started = clock() if clock else 0.0
+        before = sum(step.fits for step in draft.steps)
+        rewrite = rule(draft)
+        if rewrite.steps is not None:
+            draft = replace(draft, steps=rewrite.steps)
+            verify(draft.steps, panels, after=name)
+        records.append(
+            PassRecord(
+                name=name,
+                fits_before=before,
+                fits_after=sum(step.fits for step in draft.steps),
+                refusals=rewrite.refusals,
+                seconds=(clock() - started) if clock else 0.0,
+            )
+        )
+    steps = cut_brute_force(draft.steps)
+    verify(steps, panels, after="cutting brute force")
     return Plan(steps=steps, passes=tuple(records))
 
 

@@ -15,6 +15,8 @@ class PassRecord:
     name: str
     fits_before: int
     fits_after: int
+    refusals: tuple[str, ...] = ()  # why it left what it left
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

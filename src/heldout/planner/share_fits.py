@@ -7,39 +7,49 @@ It must refuse to merge training rows that are equal as sets but not as sequence
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
 from heldout.base.rowkeys import key_minus, key_of
-from heldout.kernels.step import Step, Training
+from heldout.kernels.step import Training
+from heldout.planner.brute_force import brute_step
+from heldout.planner.draft import Draft, Rewrite, refused
 from heldout.splits.drawn import Splits
-from heldout.study.panels import TrainRef
 from heldout.task.task import Task
 
 
-def share_fits(steps: tuple[Step, ...], splits: Mapping[str, Splits], task: Task) -> tuple[Step, ...] | None:
-    """The steps with equal ones merged, or None when all differ."""
-    keys = {name: train_keys(one, task) for name, one in splits.items()}
-    merged: dict[Any, Step] = {}
-    for step in steps:
-        (training,) = step.trainings  # brute force's steps have one each
-        identity = (training.averaged, step.candidates, tuple(_key(keys, ref) for ref in training.trains))
-        earlier = merged.get(identity)
-        merged[identity] = step if earlier is None else _joined(earlier, training)
-    return tuple(merged.values()) if len(merged) < len(steps) else None
-
-
-def _joined(step: Step, training: Training) -> Step:
-    (first,) = step.trainings
-    return replace(step, trainings=(first._replace(answers=first.answers + training.answers),))
-
-
-def _key(keys: Mapping[str, list[Any]], ref: TrainRef) -> Any:
-    return keys[ref.splits][ref.part]
+def share_fits(draft: Draft) -> Rewrite:
+    """Merge the steps whose candidates and training rows are the same."""
+    used = {ref.splits for step in draft.steps for training in step.trainings for ref in training.trains}
+    keys = {name: train_keys(draft.splits[name], draft.task) for name in used}
+    merged: dict[
+        Any, tuple[int, Training]
+    ] = {}  # by identity: the step that keeps it, and the training with all answers
+    shared = False
+    for number, step in enumerate(draft.steps):
+        for training in step.trainings:
+            rows = tuple(keys[ref.splits][ref.part] for ref in training.trains)
+            identity = (step.candidates, training.averaged, rows)
+            if identity in merged:
+                shared = True
+                keeper, first = merged[identity]
+                merged[identity] = (keeper, first._replace(answers=first.answers + training.answers))
+            else:
+                merged[identity] = (number, training)
+    if not shared:
+        return refused("no two cells have the same candidate and training rows")
+    kept: list[list[Training]] = [[] for _ in draft.steps]
+    for number, training in merged.values():
+        kept[number].append(training)
+    return Rewrite(
+        steps=tuple(
+            brute_step(step.candidates, tuple(trainings))
+            for step, trainings in zip(draft.steps, kept, strict=True)
+            if trainings
+        )
+    )
 
 
 def train_keys(splits: Splits, task: Task) -> list[Any]:
@@ -47,8 +57,8 @@ def train_keys(splits: Splits, task: Task) -> list[Any]:
     hashes = task.index_hashes
     if splits.train is None or splits.train_cuts is None:
         whole = key_of(hashes, splits.rows)
-        sums = np.add.reduceat(hashes[splits.held], splits.held_cuts[:-1], axis=0)
-        return [key_minus(whole, (int(high) << 64) | int(low)) for low, high in sums]
+        sums = np.add.reduceat(hashes[splits.held], splits.held_cuts[:-1], axis=0).tolist()
+        return [key_minus(whole, (high << 64) | low) for low, high in sums]
     found: list[Any] = []
     for part in range(len(splits)):
         rows = splits.train_rows(part)

@@ -15,10 +15,14 @@ def verify(steps: Iterable[Step], panels: Iterable[Panel], *, after: str) -> Non
     counts = {p.key: np.zeros((len(p.candidates or ()), len(p.parts)), dtype=np.int16) for p in panels}
     starts = {p.key: ((p.candidates or range(0)).start, p.parts.start) for p in panels}
     for step in steps:
-        for held in (held for training in step.trainings for held in training.answers):
-            first, part = starts[held.panel]
-            for candidate in step.candidates:
-                counts[held.panel][candidate - first, held.part - part] += 1
+        parts: dict[str, list[int]] = {}
+        for training in step.trainings:
+            for held in training.answers:
+                parts.setdefault(held.panel, []).append(held.part)
+        for panel, numbers in parts.items():
+            first, start = starts[panel]
+            places = np.ix_(np.array(step.candidates) - first, np.array(numbers) - start)
+            np.add.at(counts[panel], places, 1)
     for key, count in counts.items():
         if not (count == 1).all():
             wrong = int(np.count_nonzero(count != 1))

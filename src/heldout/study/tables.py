@@ -172,6 +172,16 @@ class Tables:
             places = self.warnings.setdefault((warning.category, warning.message), [])
             places.append((answer.panel, answer.candidate, answer.part))
 
+    def warnings_in_order(self) -> list[tuple[str, str, list[tuple[str, int, int]]]]:
+        """Each warning with its cells, in the order of the study, whatever the order in which cells were answered."""
+        places = {panel: place for place, panel in enumerate(self.panels)}
+
+        def order(cell: tuple[str, int, int]) -> tuple[int, int, int]:
+            return places[cell[0]], cell[1], cell[2]
+
+        found = [(kind, text, sorted(cells, key=order)) for (kind, text), cells in self.warnings.items()]
+        return sorted(found, key=lambda one: (order(one[2][0]), one[0], one[1]))
+
     def failures(self) -> list[tuple[str, int, int, Failure]]:
         """Every failed cell, in the order of panels, candidates and parts."""
         found: list[tuple[str, int, int, Failure]] = []

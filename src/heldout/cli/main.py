@@ -1,0 +1,61 @@
+"""`heldout`: the group of commands, and how each of them ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from heldout import __version__
+from heldout.base.errors import BackendError, FitFailed, HeldoutError
+from heldout.cli.evaluate import evaluate
+from heldout.cli.explain import explain
+from heldout.report.text import safe
+
+WRONG_USE, INCOMPLETE, INTERRUPTED = 2, 3, 130
+
+
+class Commands(click.Group):
+    """Turns errors that have a name into a line on stderr and an exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (FitFailed, BackendError) as error:
+            _say(error)
+            ctx.exit(INCOMPLETE)
+        except HeldoutError as error:
+            _say(error)
+            ctx.exit(WRONG_USE)
+        except KeyboardInterrupt:
+            click.echo("Interrupted: there is no result.", err=True)
+            ctx.exit(INTERRUPTED)
+
+
+def _say(error: HeldoutError) -> None:
+    lines = str(error).splitlines() or [type(error).__name__]  # what follows the first line is a traceback
+    click.echo(click.style("Error: ", fg="red", bold=True) + safe(lines[0]), err=True)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="heldout", message="%(prog)s %(version)s")
+def main() -> None:
+    """Choose a model, and say how good it really is.
+
+    \b
+    heldout evaluate data.csv --target price
+    heldout evaluate data.csv --target price --learner ridge,forest --test kfold:10
+    heldout explain data.csv --target price --learner ridge,forest
+
+    The risk that is reported is measured on rows that no fit and no choice has seen. With several learners, choosing
+    between them is part of what is measured.
+
+    Exit codes: 0 good, 2 wrong use, 3 incomplete (a fit that the risk needs failed), 130 interrupted.
+    """
+
+
+main.add_command(evaluate)
+main.add_command(explain)
+
+if __name__ == "__main__":
+    main()

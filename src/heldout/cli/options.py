@@ -1,0 +1,87 @@
+"""The options that say what is asked: the same for every command that poses a study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+import click
+
+# The catalogue itself imports scikit-learn, which --help must not.
+LEARNERS = "ridge, lasso, logistic, knn, tree, forest, boosting, svm, dummy"
+SPLITS = "kfold:5, kfold:5x3 (repeated), kfold:5:contiguous, loo, holdout:0.2, resample:20:0.2, forward:5"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What the user asked, as written on the command line."""
+
+    data: str
+    target: str
+    learner: tuple[str, ...]
+    test: str | None
+    validation: str | None
+    loss: tuple[str, ...]
+    groups: str | None
+    time: str | None
+    weights: str | None
+    drop: tuple[str, ...]
+    classification: bool | None  # None: to be seen from the target
+    seed: int
+
+
+_OPTIONS = (
+    click.argument("data", type=click.Path()),
+    click.option("--target", "-t", required=True, metavar="COLUMN", help="The column to predict."),
+    click.option(
+        "--learner",
+        "-l",
+        multiple=True,
+        metavar="NAME",
+        help=f"Which learners compete: {LEARNERS}. Repeat it, or separate names by commas. "
+        "Default: logistic for classes, ridge for numbers.",
+    ),
+    click.option(
+        "--test",
+        metavar="SPLITS",
+        help=f"The rows held out to estimate the risk: {SPLITS}. Default: kfold:5, with --time forward:5.",
+    ),
+    click.option(
+        "--validation",
+        metavar="SPLITS",
+        help="The rows held out, within each training part, to choose a candidate: as for --test, or shared (the "
+        "blocks of the test). Default: kfold:5, with --time forward:5.",
+    ),
+    click.option(
+        "--loss",
+        multiple=True,
+        metavar="NAME",
+        help="zero_one, squared, absolute, log, or any scoring name of scikit-learn. Repeat it for several: the first "
+        "chooses, and is the risk. Default: zero_one for classes, squared for numbers.",
+    ),
+    click.option("--groups", metavar="COLUMN", help="Rows that belong together and must never be on two sides."),
+    click.option("--time", metavar="COLUMN", help="When each row was seen: numbers or dates like 2024-01-31."),
+    click.option("--weights", metavar="COLUMN", help="How much each row counts, in fits and in mean losses."),
+    click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out. Repeat it for several."),
+    click.option(
+        "--classification/--regression",
+        default=None,
+        help="Whether the target is classes or numbers. Default: seen from the target, and said.",
+    ),
+    click.option("--seed", type=int, default=0, show_default=True, help="Decides splits and all that is random."),
+)
+
+
+def asks_question(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of a question, which reach it as one `Question`."""
+
+    @wraps(command)
+    def with_question(**values: Any) -> Any:
+        asked = {name: values.pop(name) for name in Question.__dataclass_fields__}
+        return command(Question(**asked), **values)
+
+    for option in reversed(_OPTIONS):
+        with_question = option(with_question)
+    return with_question

@@ -1,0 +1,154 @@
+"""Spot checks: while a study runs, one cell a kernel is answered again by brute force and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from heldout.base.responses import METHODS, Responses
+from heldout.base.seeds import derive
+from heldout.kernels.perform import perform
+from heldout.kernels.step import Held, Step, Training, Work
+from heldout.planner.brute_force import brute_step
+from heldout.planner.draft import BRUTE
+from heldout.study.tables import Answer, BlockAnswer, CellAnswer, Tables
+
+SPOT = "spot:"
+ROUNDING = 1e-9  # of the largest response: what the tier `rounding` allows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpotCheck:
+    """What a spot check found."""
+
+    kernel: str
+    tier: str
+    cell: str
+    difference: float  # largest difference of responses (of losses, for identical kernels), relative
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Spot:
+    """A cell that is answered twice."""
+
+    kernel: str
+    tier: str
+    candidate: int
+    held: Held  # as the panel knows it
+    origin: Step
+    training: Training
+    panel: str  # as the check knows it
+    step: Step  # brute force on this cell alone
+
+
+@dataclass(kw_only=True, eq=False)
+class SpotChecks:
+    """The checks of one study: each kernel is checked the first time it is used."""
+
+    made: list[SpotCheck] = field(default_factory=list)
+    _answers: dict[str, CellAnswer] = field(default_factory=dict)
+
+    def draw(self, steps: Sequence[Step], work: Work) -> list[Spot]:
+        """One cell for each kernel not checked yet, drawn by the seed."""
+        spots = []
+        checked = {check.kernel for check in self.made}
+        by_kernel: dict[str, list[Step]] = {}
+        for step in steps:
+            if step.kernel != BRUTE and step.kernel not in checked:
+                by_kernel.setdefault(step.kernel, []).append(step)
+        for kernel, own in by_kernel.items():
+            step = own[derive(work.search.seed, "spot step", kernel) % len(own)]
+            training = step.trainings[derive(work.search.seed, "spot training", kernel) % len(step.trainings)]
+            candidate = step.candidates[derive(work.search.seed, "spot candidate", kernel) % len(step.candidates)]
+            held = training.answers[0]
+            panel = f"{SPOT}{kernel}"
+            alone = training._replace(answers=(held._replace(panel=panel),))
+            spots.append(
+                Spot(
+                    kernel=kernel,
+                    tier=step.tier,
+                    candidate=candidate,
+                    held=held,
+                    origin=step,
+                    training=training,
+                    panel=panel,
+                    step=brute_step((candidate,), (alone,)),
+                )
+            )
+        return spots
+
+    def take(self, answers: Iterable[Answer]) -> None:
+        """Keep brute force's answer of a spot."""
+        for answer in answers:
+            if isinstance(answer, CellAnswer):
+                self._answers[answer.panel] = answer
+
+    def compare(self, spots: Iterable[Spot], tables: Tables, work: Work) -> list[str]:
+        """Compare each spot with what its kernel said; the kernels that failed."""
+        failed = []
+        for spot in spots:
+            check = _compare(spot, self._answers[spot.panel], tables, work)
+            self.made.append(check)
+            if not check.passed:
+                failed.append(spot.kernel)
+        return failed
+
+
+def is_spot(step: Step) -> bool:
+    """Whether this step answers a spot check."""
+    return step.trainings[0].answers[0].panel.startswith(SPOT)
+
+
+def _compare(spot: Spot, brute: CellAnswer, tables: Tables, work: Work) -> SpotCheck:
+    table = tables[spot.held.panel]
+    place = (spot.candidate - table.candidates.start, spot.held.part - table.parts.start)
+    recorded = table.losses[place]
+    if spot.tier == "identical" or brute.failure is not None:
+        same = np.array_equal(recorded, np.array(brute.losses), equal_nan=True)
+        difference = 0.0 if same else float(np.max(np.abs(recorded - np.array(brute.losses))))
+    else:
+        difference = _responses_differ(spot, brute, work)
+        same = difference <= ROUNDING
+    words = f"{work.search.describe(spot.candidate)} on {spot.held.panel}, part {spot.held.part}"
+    return SpotCheck(kernel=spot.kernel, tier=spot.tier, cell=words, difference=difference, passed=bool(same))
+
+
+def _responses_differ(spot: Spot, brute: CellAnswer, work: Work) -> float:
+    """The largest difference of responses, relative to the largest response, when the kernel answers the cell alone."""
+    own = spot.held._replace(panel=spot.panel)
+    alone = replace(
+        spot.origin, candidates=(spot.candidate,), trainings=(spot.training._replace(answers=(own,)),), fits=1
+    )
+    answers = perform(alone, work)
+    kernel = _kept_responses(answers)
+    if kernel is None or brute.responses is None:
+        return float("inf")
+    return max(
+        (
+            _relative(getattr(kernel, method), getattr(brute.responses, method))
+            for method in METHODS
+            if getattr(brute.responses, method) is not None
+        ),
+        default=0.0,
+    )
+
+
+def _kept_responses(answers: Sequence[Answer]) -> Responses | None:
+    first = answers[0]
+    if isinstance(first, BlockAnswer):
+        return None if first.responses is None else first.responses[0]
+    return first.responses
+
+
+def _relative(ours: Any, theirs: Any) -> float:
+    if ours is None or np.shape(ours) != np.shape(theirs):
+        return float("inf")
+    if np.asarray(theirs).dtype.kind not in "fiu":
+        return 0.0 if np.array_equal(ours, theirs) else float("inf")
+    largest = float(np.max(np.abs(theirs), initial=0.0))
+    gap = float(np.max(np.abs(np.asarray(ours, dtype=float) - theirs), initial=0.0))
+    return gap / largest if largest else gap

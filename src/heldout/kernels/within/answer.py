@@ -1,0 +1,196 @@
+"""Answering candidates inside one training set along their sharing tree: what brute force does, each thing once.
+
+Law: a transformer and an estimator fitted on equal inputs with equal parameters and seeds are equal, so what follows
+may start from either. Each consumer gets a copy of what it shares, since transformers may write into their input.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from heldout.base.losses import needed_methods
+from heldout.base.responses import Responses
+from heldout.kernels.brute import plain_warnings
+from heldout.kernels.fitting import make_candidate, set_seeds
+from heldout.kernels.scoring import ask_responses, checked_response, failed_cell, failure_of, score_cell
+from heldout.kernels.step import Held, Step, Training, Work
+from heldout.kernels.within.tree import Branch, Leaf, grow_branches
+from heldout.study.tables import Answer, CellAnswer, Failure, FitWarning
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Data:
+    """The rows as they are after some transformers: the training side and each held-out side."""
+
+    train: Any
+    held: tuple[Any, ...]
+    warnings: tuple[FitWarning, ...] = ()
+    seconds: float = 0.0
+
+    def private(self) -> Data:
+        return replace(self, train=_copied(self.train), held=tuple(_copied(one) for one in self.held))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Setting:
+    """One training of a step, with its targets and weights."""
+
+    work: Work
+    training: Training
+    y: Any
+    fit_arguments: dict[str, Any]
+
+
+def answer_within(step: Step, work: Work) -> Iterator[Answer]:
+    """Answer the step's candidates in each of its trainings."""
+    for training in step.trainings:
+        (ref,) = training.trains
+        rows = work.train_rows(ref)
+        candidates = [(candidate, make_candidate(work.search, candidate)) for candidate in step.candidates]
+        key = work.task.content_key(rows)
+        for _, estimator in candidates:
+            set_seeds(estimator, work.search.seed, key)
+        weight = {} if work.task.weight is None else {"sample_weight": work.task.weight[rows]}
+        setting = Setting(work=work, training=training, y=work.task.y[rows], fit_arguments=weight)
+        held = tuple(work.task.take(work.held_rows(one)) for one in training.answers)
+        yield from _answer_branch(grow_branches(candidates), Data(train=work.task.take(rows), held=held), setting)
+
+
+def _answer_branch(branch: Branch, data: Data, setting: Setting) -> Iterator[Answer]:
+    followers: list[Branch | Leaf] = [*branch.branches, *branch.leaves]
+    for number, follower in enumerate(followers):
+        own = data if number == len(followers) - 1 else data.private()
+        if isinstance(follower, Leaf):
+            yield from _answer_leaf(follower, own, setting)
+            continue
+        try:
+            transformed = _transform(follower.transformer, own, setting)
+        except _Failed as error:
+            yield from _all_failed(follower.candidates, setting, error.failure, warnings=own.warnings)
+            continue
+        yield from _answer_branch(follower, transformed, setting)
+
+
+def _transform(transformer: Any, data: Data, setting: Setting) -> Data:
+    """Fit a transformer as a Pipeline does, and carry every side through it."""
+    started = perf_counter()
+    with _recorded() as caught, _staged("fit"):
+        if hasattr(transformer, "fit_transform"):
+            train = transformer.fit_transform(data.train, setting.y)
+        else:
+            train = transformer.fit(data.train, setting.y).transform(data.train)
+        held = tuple(transformer.transform(one) for one in data.held)
+    return Data(
+        train=train,
+        held=held,
+        warnings=(*data.warnings, *plain_warnings(caught)),
+        seconds=data.seconds + perf_counter() - started,
+    )
+
+
+def _answer_leaf(leaf: Leaf, data: Data, setting: Setting) -> Iterator[Answer]:
+    started = perf_counter()
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with _recorded() as caught, _staged("fit"):
+            fitted = leaf.members[0][1].fit(data.train, setting.y.copy(), **setting.fit_arguments)
+    except _Failed as error:
+        yield from _leaf_failed(leaf, data, setting, error.failure)
+        return
+    found = (*data.warnings, *plain_warnings(caught))
+    # A path's one fit is shared by its values, so that seconds add up to what was spent.
+    seconds = data.seconds + (perf_counter() - started) / len(leaf.members)
+    for X, held in zip(data.held, setting.training.answers, strict=True):
+        yield from _answer_held(leaf, fitted, X, held, setting=setting, found=found, fit_seconds=seconds)
+
+
+def _answer_held(
+    leaf: Leaf, fitted: Any, X: Any, held: Held, *, setting: Setting, found: tuple[FitWarning, ...], fit_seconds: float
+) -> Iterator[Answer]:
+    work = setting.work
+    methods = needed_methods(work.losses[held.level])
+    rows = work.held_rows(held)
+    started = perf_counter()
+    try:
+        with _recorded() as caught, _staged("predict"):
+            answers = list(_responses(leaf, fitted, X, methods, len(rows)))
+    except _Failed as error:
+        yield from (
+            failed_cell(work, held, c, error.failure, warnings=found, fit_seconds=fit_seconds) for c in leaf.candidates
+        )
+        return
+    seconds = (perf_counter() - started) / len(leaf.members)
+    found = (*found, *plain_warnings(caught))
+    for candidate, responses in zip(leaf.candidates, answers, strict=True):
+        with _recorded() as caught:
+            answer = score_cell(work, held, candidate, responses, fit_seconds=fit_seconds)
+        yield replace(answer, score_seconds=seconds, warnings=(*found, *plain_warnings(caught)))
+
+
+def _responses(leaf: Leaf, fitted: Any, X: Any, methods: Sequence[tuple[str, ...]], n: int) -> Iterator[Responses]:
+    if leaf.path is None:
+        answer = ask_responses(fitted, X, methods, np.arange(n))
+        yield from (answer for _ in leaf.members)
+        return
+    values = [getattr(estimator, leaf.path.parameter) for _, estimator in leaf.members]
+    for responses in leaf.path.responses(fitted, values, X, methods):
+        for method in ("predict", "predict_proba", "decision_function"):
+            if getattr(responses, method) is not None:
+                checked_response(getattr(responses, method), method, n)
+        yield responses
+
+
+def _leaf_failed(leaf: Leaf, data: Data, setting: Setting, failure: Failure) -> Iterator[Answer]:
+    """A failed fit is that candidate's; the other values of a path are tried alone, as brute force would."""
+    first, *rest = leaf.members
+    if leaf.path is None:
+        yield from _all_failed(leaf.candidates, setting, failure, warnings=data.warnings)
+        return
+    yield from _all_failed((first[0],), setting, failure, warnings=data.warnings)
+    for member in rest:
+        yield from _answer_leaf(Leaf(path=None, members=(member,)), data.private(), setting)
+
+
+def _all_failed(
+    candidates: Sequence[int], setting: Setting, failure: Failure, *, warnings: tuple[FitWarning, ...]
+) -> Iterator[CellAnswer]:
+    for candidate in candidates:
+        for held in setting.training.answers:
+            yield failed_cell(setting.work, held, candidate, failure, warnings=warnings)
+
+
+class _Failed(Exception):
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+@contextmanager
+def _staged(stage: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise _Failed(failure_of(error, stage)) from error
+
+
+@contextmanager
+def _recorded() -> Iterator[list[warnings.WarningMessage]]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield caught
+
+
+def _copied(X: Any) -> Any:
+    """A copy with the same memory layout, on which sums have the same last bits."""
+    if isinstance(X, np.ndarray):
+        return X.copy(order="K")
+    if hasattr(X, "copy"):
+        return X.copy()
+    return X.clone() if hasattr(X, "clone") else X

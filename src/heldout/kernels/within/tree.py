@@ -1,0 +1,109 @@
+"""The sharing tree of some candidates: chains that begin alike share their beginning, leaves share one fit."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from heldout.kernels.claims import chain_of
+from heldout.kernels.paths import PATHS
+from heldout.kernels.paths.path import Path
+from heldout.kernels.within.signature import signature
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Leaf:
+    """Last steps that one fit serves: a single candidate's, equal ones, or a path of values."""
+
+    path: Path | None
+    members: tuple[tuple[int, Any], ...]  # candidate, unfitted last step; the first is the one that is fitted
+
+    @property
+    def candidates(self) -> tuple[int, ...]:
+        return tuple(candidate for candidate, _ in self.members)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Branch:
+    """A transformer and what follows it; at the root `transformer` is None."""
+
+    transformer: Any
+    branches: tuple[Branch, ...]
+    leaves: tuple[Leaf, ...]
+
+    @property
+    def candidates(self) -> tuple[int, ...]:
+        own = [candidate for leaf in self.leaves for candidate in leaf.candidates]
+        return tuple(sorted(own + [candidate for branch in self.branches for candidate in branch.candidates]))
+
+    @property
+    def fits(self) -> int:
+        """Fits of last steps, which are what brute force counts too."""
+        return len(self.leaves) + sum(branch.fits for branch in self.branches)
+
+    @property
+    def transforms(self) -> int:
+        """Fits of transformers."""
+        return (self.transformer is not None) + sum(branch.transforms for branch in self.branches)
+
+
+Chain = tuple[int, list[tuple[str, Any]]]
+
+
+def grow_branches(candidates: Iterable[tuple[int, Any]]) -> Branch:
+    """The tree of these candidates, each with its unfitted estimator."""
+    return _grow(None, [(candidate, chain_of(estimator)) for candidate, estimator in candidates], depth=0)
+
+
+def _grow(transformer: Any, chains: Sequence[Chain], depth: int) -> Branch:
+    ends = [(candidate, chain[-1][1]) for candidate, chain in chains if len(chain) == depth + 1]
+    longer: dict[Hashable, list[Chain]] = {}
+    for candidate, chain in chains:
+        if len(chain) > depth + 1:
+            longer.setdefault(signature(chain[depth][1]), []).append((candidate, chain))
+    return Branch(
+        transformer=transformer,
+        branches=tuple(_grow(group[0][1][depth][1], group, depth + 1) for group in longer.values()),
+        leaves=_leaves(ends),
+    )
+
+
+def _leaves(ends: Sequence[tuple[int, Any]]) -> tuple[Leaf, ...]:
+    by_type: dict[type, list[tuple[int, Any]]] = {}
+    for candidate, estimator in ends:
+        by_type.setdefault(type(estimator), []).append((candidate, estimator))
+    return tuple(leaf for group in by_type.values() for leaf in _leaves_of_type(group))
+
+
+def _leaves_of_type(ends: Sequence[tuple[int, Any]]) -> list[Leaf]:
+    """The grouping with the fewest fits, among no path and each path that takes this type."""
+    best = _grouped(ends, None)
+    for path in PATHS:
+        if path.takes(ends[0][1]):
+            grouped = _grouped(ends, path)
+            if len(grouped) < len(best):
+                best = grouped
+    return best
+
+
+def _grouped(ends: Sequence[tuple[int, Any]], path: Path | None) -> list[Leaf]:
+    without = () if path is None else (path.parameter,)
+    groups: dict[Hashable, list[tuple[int, Any]]] = {}
+    for candidate, estimator in ends:
+        groups.setdefault(signature(estimator, without=without), []).append((candidate, estimator))
+    leaves: list[Leaf] = []
+    for group in groups.values():
+        if path is None or len(group) == 1 or path.refusal([estimator for _, estimator in group]) is not None:
+            leaves += [Leaf(path=None, members=equal) for equal in _equals(group)]
+            continue
+        values = [getattr(estimator, path.parameter) for _, estimator in group]
+        leaves.append(Leaf(path=path, members=tuple(group[place] for place in path.order(values))))
+    return leaves
+
+
+def _equals(group: Sequence[tuple[int, Any]]) -> list[tuple[tuple[int, Any], ...]]:
+    same: dict[Hashable, list[tuple[int, Any]]] = {}
+    for candidate, estimator in group:
+        same.setdefault(signature(estimator), []).append((candidate, estimator))
+    return [tuple(members) for members in same.values()]

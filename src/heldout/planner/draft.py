@@ -1,0 +1,49 @@
+"""A plan in the making, and what a rule makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from heldout.kernels.step import Step
+from heldout.splits.drawn import Splits
+from heldout.study.search import Search
+from heldout.task.task import Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Draft:
+    """The steps so far and the question behind them. Brute-force steps have one training each."""
+
+    steps: tuple[Step, ...]
+    search: Search
+    splits: Mapping[str, Splits]
+    task: Task
+    asks_predictor: bool  # some loss calls the estimator itself, so it must be fitted as it is
+    own_fit_params: bool  # fits take parameters of the user's own, or routed metadata
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite:
+    """What a rule did: new steps, or None when it left the draft alone, and why it left what it left."""
+
+    steps: tuple[Step, ...] | None = None
+    refusals: tuple[str, ...] = ()
+
+
+Rule = Callable[[Draft], Rewrite]
+BRUTE = "brute"
+
+
+def refused(*reasons: str) -> Rewrite:
+    """The rule leaves the draft alone, for these reasons."""
+    return Rewrite(refusals=tuple(dict.fromkeys(reasons)))
+
+
+def general_refusal(draft: Draft) -> str | None:
+    """Why no kernel may touch this study at all, or None."""
+    if draft.asks_predictor:
+        return "a scorer calls the estimator itself, so it must be fitted as it is"
+    if draft.own_fit_params:
+        return "fits take parameters of your own, or routed metadata"
+    return None
