@@ -24,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from heldout.api.preparation import column_kinds, prepare_coded, prepare_scaled, prepare_unscaled
 from heldout.api.tuned import Tuned
 from heldout.base.errors import LearnerError, did_you_mean
+from heldout.base.losses import Loss, resolve_losses
 from heldout.study.space import log_grid
 
 if TYPE_CHECKING:
@@ -129,6 +130,8 @@ def tuned_learner(names: Iterable[str], X: pd.DataFrame, *, classification: bool
     families = {name: learner_named(name, X, classification=classification) for name in dict.fromkeys(names)}
     if not families:
         raise LearnerError("No learner was named.")
+    if options.get("loss") is not None:
+        _check_answers(families, resolve_losses(options["loss"], classification=classification))
     if len(families) == 1:
         ((estimator, space),) = families.values()
         if not space:
@@ -145,6 +148,18 @@ def _entry(name: str, *, classification: bool) -> Entry:
         fit = ", ".join(learner_names(classification=classification))
         raise LearnerError(f"{name!r} is for {can}, but this is {cannot}. Learners that suit: {fit}.")
     return entry
+
+
+def _check_answers(families: Mapping[str, tuple[Any, Space]], losses: tuple[Loss, ...]) -> None:
+    """Refuse a learner that cannot answer what a loss asks, such as probabilities, before any fit."""
+    for name, (estimator, _) in families.items():
+        for loss in losses:
+            for methods in loss.methods:
+                if not any(hasattr(estimator, method) for method in methods):
+                    raise LearnerError(
+                        f"{name!r} has no {' or '.join(methods)}, which the loss {loss.name!r} needs. "
+                        "Choose another learner, or another loss."
+                    )
 
 
 def _on_unit_target(model: Any) -> TransformedTargetRegressor:

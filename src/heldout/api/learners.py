@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 from heldout.api.searches import search_of_sklearn, understood
 from heldout.api.tuned import Tuned
 from heldout.base.errors import LearnerError
-from heldout.base.losses import resolve_losses
+from heldout.base.losses import Loss, resolve_losses, score_loss
 from heldout.study.search import Family, Search
 from heldout.study.space import build_candidates
 
@@ -28,7 +28,10 @@ def as_search(learner: Any, *, seed: int) -> Search:
     if type(learner) in (GridSearchCV, RandomizedSearchCV):
         notes = (f"{type(learner).__name__} with a callable refit is run as a black box: its fits cannot be shared.",)
     family = Family(name=type(learner).__name__, estimator=learner, candidates=build_candidates(None, seed=seed))
-    losses = resolve_losses(None, classification=is_classifier(learner))
+    if isinstance(learner, GridSearchCV | RandomizedSearchCV):
+        losses: tuple[Loss, ...] = (score_loss(learner),)  # what it chooses by, as for the searches that are understood
+    else:
+        losses = resolve_losses(None, classification=is_classifier(learner))
     return Search(families=(family,), losses=losses, seed=seed, notes=notes)
 
 

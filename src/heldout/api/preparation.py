@@ -46,7 +46,7 @@ def _kind(values: pd.Series[Any], dtype: Any) -> str:
         return NUMBERS
     if dtype.kind in "mM":
         return DATES
-    if dtype == object and all(isinstance(one, str | bool) for one in values.dropna()):
+    if dtype.kind == "O" and all(isinstance(one, str | bool) for one in values.dropna()):
         return CATEGORIES
     raise ColumnError(
         f"Column {values.name!r} has type {dtype}, which no learner of the catalogue can use. "
@@ -89,7 +89,8 @@ def _days(values: pd.Series[Any]) -> pd.Series[Any]:
     if values.dtype.kind == "M":
         moments = pd.to_datetime(values, utc=True)
         values = moments - pd.Timestamp("1970-01-01", tz="UTC")
-    return values.dt.total_seconds() / 86_400.0
+    days: pd.Series[Any] = values.dt.total_seconds() / 86_400.0
+    return days
 
 
 def _filled() -> SimpleImputer:

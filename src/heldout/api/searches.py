@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -73,7 +74,8 @@ def _repeatable(cv: Any) -> bool:
 def _candidates(search: Any, seed: int) -> Candidates:
     if type(search) is GridSearchCV:
         return build_candidates(search.param_grid, seed=seed)
-    state = search.random_state if search.random_state is not None else derive(seed, "random_state")
+    # A RandomState is copied, as clone copies it for each outer fold.
+    state = deepcopy(search.random_state) if search.random_state is not None else derive(seed, "random_state")
     dicts = search.param_distributions
     names = dict.fromkeys(name for one in (dicts if isinstance(dicts, list) else [dicts]) for name in one)
     return Candidates(list(ParameterSampler(dicts, search.n_iter, random_state=state)), tuple(names))
@@ -85,6 +87,8 @@ def _losses(search: Any) -> tuple[Loss, ...]:
     if search.scoring is None:
         return (score_loss(search.estimator),)
     losses = resolve_losses(search.scoring, classification=classification)
+    if isinstance(search.scoring, str) or callable(search.scoring):
+        return losses  # one score chooses, whatever true value refit has
     if isinstance(search.refit, str):
         chosen = [loss for loss in losses if loss.name == search.refit]
         if not chosen:

@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import process_routing
 
 from heldout.api.estimates import BEST_VALIDATION, best_validation_estimate
-from heldout.base.errors import FitFailed, InputError
+from heldout.base.errors import FitFailed, InputError, LearnerError
 from heldout.base.losses import check_losses
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome, Running, run_study
@@ -65,6 +65,8 @@ def check_search(search: Search, task: Task) -> None:
     """Everything about a search that can be refused before the first fit."""
     check_names(search)
     check_losses(search.losses, task.y, task.classification, weighted=task.weight is not None)
+    if search.final == "ensemble" and task.classification and task.y.ndim > 1:
+        raise LearnerError('final="ensemble" cannot average classifiers with several outputs. Use final="retrain".')
     if task.weight is not None:
         for family in search.families:
             check_takes_weights(family.estimator)

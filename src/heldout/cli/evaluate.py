@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import click
 
-from heldout.cli.options import Question, asks_question
+from heldout.cli.options import INCOMPLETE, Question, asks_question
+from heldout.report.text import safe
 
 
-@click.command()
+@click.command(short_help="The risk of a learner, or of the choice between several.")
 @asks_question
-@click.option("--level", type=float, default=0.95, show_default=True, help="The level of the intervals.")
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="The level of the intervals.",
+)
 @click.option("--jobs", "-j", type=int, help="Worker processes; -1 for all cores. Default: all, where it pays.")
 @click.option("--save", metavar="FILE", type=click.Path(), help="Write the whole result, for heldout.load to read.")
 @click.option("--quiet", "-q", is_flag=True, help="The risk alone, on one line.")
@@ -44,7 +51,7 @@ def evaluate(
     from heldout.api.explain import explain as plan_of
     from heldout.cli.output import check_writable, echo_json, plan_facts, save_result
     from heldout.cli.question import pose
-    from heldout.report.terminal import head_text, one_line, open_console, result_view
+    from heldout.report.terminal import head_view, one_line, open_console, result_view, show
 
     check_writable(save)
     posed = pose(question)
@@ -52,17 +59,18 @@ def evaluate(
     console = open_console()
     if talks:
         account = plan_of(posed.learner, posed.frame, **posed.asked)
-        console.print(head_text(posed.head, posed.names, plan_facts(account)))
+        show(head_view(posed.head, plan_facts(account)), console)
     bar = "auto" if progress and not quiet else False
     result = risk_of(posed.learner, posed.frame, level=level, jobs=jobs, progress=bar, **posed.asked)
     summary = result.summary()
     if as_json:
         echo_json(summary)
     else:
-        console.print(one_line(summary) if quiet else result_view(summary))
+        show(one_line(summary) if quiet else result_view(summary), console)
     if save is not None:
         save_result(result.save, save)
         if talks:
-            click.echo(f"Saved       {save}; heldout.load reads it")
+            click.echo(f"saved       {save}  (heldout.load reads it)")
     if result.risk.value is None:
-        ctx.exit(3)
+        click.echo(f"Incomplete: {safe(result.risk.reason)}", err=True)
+        ctx.exit(INCOMPLETE)

@@ -7,7 +7,7 @@ import click
 from heldout.cli.options import Question, asks_question
 
 
-@click.command()
+@click.command(short_help="The plan of a study and its cost; nothing is fitted.")
 @asks_question
 @click.option("--json", "as_json", is_flag=True, help="The plan as JSON, for programs.")
 def explain(question: Question, as_json: bool) -> None:
@@ -22,11 +22,12 @@ def explain(question: Question, as_json: bool) -> None:
     from heldout.api.explain import explain as plan_of
     from heldout.cli.output import echo_json, plan_facts
     from heldout.cli.question import pose
-    from heldout.report.terminal import open_console, plan_text
+    from heldout.report.terminal import open_console, plan_view, show
 
     posed = pose(question)
     account = plan_of(posed.learner, posed.frame, **posed.asked)
     if as_json:
         echo_json(plan_facts(account))
         return
-    open_console().print(plan_text(posed.head, str(account)))
+    console = open_console()
+    show(plan_view(posed.head, str(account), width=console.width), console)

@@ -10,9 +10,8 @@ from heldout import __version__
 from heldout.base.errors import BackendError, FitFailed, HeldoutError
 from heldout.cli.evaluate import evaluate
 from heldout.cli.explain import explain
+from heldout.cli.options import INCOMPLETE, INTERRUPTED, WRONG_USE
 from heldout.report.text import safe
-
-WRONG_USE, INCOMPLETE, INTERRUPTED = 2, 3, 130
 
 
 class Commands(click.Group):
@@ -58,4 +57,4 @@ main.add_command(evaluate)
 main.add_command(explain)
 
 if __name__ == "__main__":
-    main()
+    main(prog_name="heldout")

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+WRONG_USE, INCOMPLETE, INTERRUPTED = 2, 3, 130  # exit codes
+
 # The catalogue itself imports scikit-learn, which --help must not.
 LEARNERS = "ridge, lasso, logistic, knn, tree, forest, boosting, svm, dummy"
 SPLITS = "kfold:5, kfold:5x3 (repeated), kfold:5:contiguous, loo, holdout:0.2, resample:20:0.2, forward:5"

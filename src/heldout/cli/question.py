@@ -29,8 +29,7 @@ class Posed:
     learner: Any
     frame: pd.DataFrame
     asked: dict[str, Any]  # what evaluate and explain both take by name
-    head: tuple[str, ...]  # what was understood, for people
-    names: tuple[str, ...]  # of the learners
+    head: dict[str, str]  # what was understood, for people
 
 
 def pose(question: Question) -> Posed:
@@ -39,7 +38,7 @@ def pose(question: Question) -> Posed:
     frame = read_table(question.data)
     frame, notes = _without_row_numbers(frame, question)
     frame = _without_dropped(frame, question, file)
-    X = frame.drop(columns=[name for name in _named(question).values()])
+    X = frame.drop(columns=list(_named(question).values()))
     if not X.shape[1]:
         raise ColumnError(f"No column of {file!r} is left to learn from: all are the target, roles, or dropped.")
     _refuse_infinite(X, file)
@@ -68,8 +67,8 @@ def pose(question: Question) -> Posed:
         "loss": losses,
         "seed": question.seed,
     }
-    head = (_data_words(X, file), f"target {question.target}: {why}", *notes)
-    return Posed(learner=learner, frame=frame, asked=asked, head=head, names=names)
+    head = {"data": _data_words(X, file), **notes, "target": f"{question.target}: {why}", "learner": ", ".join(names)}
+    return Posed(learner=learner, frame=frame, asked=asked, head=head)
 
 
 def target_kind(target: pd.Series[Any], *, wanted: bool | None) -> tuple[bool, str]:
@@ -107,15 +106,15 @@ def _named(question: Question) -> dict[str, str]:
     return {option: name for option, name in roles.items() if name is not None}
 
 
-def _without_row_numbers(frame: pd.DataFrame, question: Question) -> tuple[pd.DataFrame, list[str]]:
+def _without_row_numbers(frame: pd.DataFrame, question: Question) -> tuple[pd.DataFrame, dict[str, str]]:
     """Leave out a nameless first column that only counts: the mark of a table saved with its index."""
     first = frame.columns[0]
     if first != "Unnamed: 0" or first in _named(question).values():
-        return frame, []
+        return frame, {}
     counts = frame[first].to_numpy()
     if counts.dtype.kind != "i" or not (np.diff(counts) == 1).all():
-        return frame, []
-    return frame.drop(columns=[first]), ["the first column, which has no name and counts the rows, is left out"]
+        return frame, {}
+    return frame.drop(columns=[first]), {"left out": "the first column, which has no name and only counts rows"}
 
 
 def _without_dropped(frame: pd.DataFrame, question: Question, file: str) -> pd.DataFrame:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from heldout.base.errors import BackendError, OptionError, did_you_mean
 from heldout.engine.pool import Done, Pool, allowed_jobs, explain_unpicklable, shared_pool
@@ -84,7 +84,7 @@ class Processes:
         pool: Pool = shared_pool(self._jobs)
         pool.start()
         context = _context(work)
-        with closing(pool.run(context, enumerate(steps))) as finished:
+        with closing(cast("Generator[Done, None, None]", pool.run(context, enumerate(steps)))) as finished:
             for done in finished:
                 step = steps[done.call_id]
                 yield step, done.value if done.failure is None else _failed(step, work, done)

@@ -120,11 +120,10 @@ def _read_parquet(place: Path) -> pd.DataFrame:
             "Install it (pip install pyarrow), or save the table as .csv."
         )
     import pandas as pd
-    import pyarrow as pa
 
     try:
         frame = pd.read_parquet(place, engine="pyarrow")
-    except pa.ArrowException as error:
+    except (ValueError, NotImplementedError) as error:  # what pyarrow's own errors derive from
         raise InputError(f"{place.name!r} is not a whole Parquet file: {str(error).splitlines()[0]}") from None
     named = any(name is not None for name in frame.index.names)
     frame = frame.reset_index(drop=not named)  # an index with a name is a column that was put there
@@ -161,4 +160,4 @@ def _as_dates(values: pd.Series[Any]) -> pd.Series[Any] | None:
     return dates
 
 
-_READERS: dict[str, Callable[[Path], Any]] = {".csv": _read_csv, ".tsv": _read_tsv, ".parquet": _read_parquet}
+_READERS: dict[str, Callable[[Path], pd.DataFrame]] = {".csv": _read_csv, ".tsv": _read_tsv, ".parquet": _read_parquet}

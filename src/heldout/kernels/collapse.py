@@ -92,13 +92,22 @@ class LinearDecider(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def collapse_regressors(members: Sequence[Any]) -> LinearPredictor:
     """The average of linear regressors as one."""
     pairs = [_linear(member, _LINEAR_REGRESSORS) for member in members]
-    return LinearPredictor(np.mean([c for c, _ in pairs], axis=0), np.mean([b for _, b in pairs], axis=0))
+    coef, intercept = np.mean([c for c, _ in pairs], axis=0), np.mean([b for _, b in pairs], axis=0)
+    return _with_names(LinearPredictor(coef, intercept), members[0])
 
 
 def collapse_classifiers(members: Sequence[Any], classes: NDArray[Any]) -> LinearDecider:
     """The average of linear decision functions as one."""
     pairs = [_linear(member, _LINEAR_CLASSIFIERS) for member in members]
-    return LinearDecider(np.mean([c for c, _ in pairs], axis=0), np.mean([b for _, b in pairs], axis=0), classes)
+    coef, intercept = np.mean([c for c, _ in pairs], axis=0), np.mean([b for _, b in pairs], axis=0)
+    return _with_names(LinearDecider(np.atleast_2d(coef), intercept, classes), members[0])
+
+
+def _with_names(predictor: Any, member: Any) -> Any:
+    """The predictor, knowing the names of the features that the members were trained on."""
+    if hasattr(member, "feature_names_in_"):
+        predictor.feature_names_in_ = member.feature_names_in_
+    return predictor
 
 
 def _linear(member: Any, kinds: tuple[type, ...]) -> tuple[NDArray[Any], Any]:
@@ -119,7 +128,8 @@ def _linear(member: Any, kinds: tuple[type, ...]) -> tuple[NDArray[Any], Any]:
 
 def _affine(step: Any) -> tuple[Any, Any]:
     if type(step) is preprocessing.StandardScaler:
-        return (0.0 if step.mean_ is None else step.mean_), (1.0 if step.scale_ is None else step.scale_)
+        centre = step.mean_ if step.with_mean else 0.0  # mean_ is there also when it is not subtracted
+        return centre, (step.scale_ if step.with_std else 1.0)
     if type(step) is preprocessing.RobustScaler:
         centre = step.center_ if step.with_centering else 0.0
         return centre, (step.scale_ if step.with_scaling else 1.0)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
 from heldout.base.errors import LearnerError
@@ -56,9 +57,15 @@ def _all_have(method: str) -> Any:
 
 
 def _decides(self: Any) -> bool:
-    """Decision functions can be averaged only between members that know the same classes."""
+    """Decision functions can be averaged only where all members know the same classes, and have a column for each."""
     same = all(np.array_equal(member.classes_, self.classes_) for member in self.members)
-    return same and bool(_all_have("decision_function")(self))
+    return same and bool(_all_have("decision_function")(self)) and not _decides_by_pairs(self.members[0])
+
+
+def _decides_by_pairs(member: Any) -> bool:
+    """Whether the columns of the decision function stand for pairs of classes, as ``SVC(…, "ovo")`` has them."""
+    last = member.steps[-1][1] if isinstance(member, Pipeline) else member
+    return getattr(last, "decision_function_shape", None) == "ovo" and len(member.classes_) > 2
 
 
 class AveragedClassifier(ClassifierMixin, _Members):  # type: ignore[misc]

@@ -72,10 +72,10 @@ class Account:
 
 def _rule_words(record: PassRecord) -> list[str]:
     """What a pass did, and why it left what it left."""
-    saved = record.fits_after < record.fits_before
-    head = (
-        f"{record.name}: {record.fits_before:,} → {record.fits_after:,} fits" if saved else f"{record.name}: not used"
-    )
+    head = f"{record.name}: not used"
+    if record.used:
+        head = f"{record.name}: {record.fits_before:,} → {record.fits_after:,} fits"
+        head += f", {record.note}" if record.note else ""
     return [head, *(f"    {reason}" for reason in record.refusals)]
 
 

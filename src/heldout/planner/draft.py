@@ -29,6 +29,7 @@ class Rewrite:
 
     steps: tuple[Step, ...] | None = None
     refusals: tuple[str, ...] = ()
+    note: str = ""  # what it saves besides fits
 
 
 Rule = Callable[[Draft], Rewrite]

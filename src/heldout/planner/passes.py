@@ -47,7 +47,7 @@ def make_plan(
         asks_predictor=any(loss.asks_predictor for level in (TEST, VALIDATION) for loss in study.losses_at(level)),
         own_fit_params=own_fit_params,
     )
-    verify(draft.steps, panels, after="brute force")
+    verify(draft, panels, after="brute force")
     records = []
     for name, rule in PASSES:
         if rules is not None and not rules.get(name, True):
@@ -58,19 +58,21 @@ def make_plan(
         rewrite = rule(draft)
         if rewrite.steps is not None:
             draft = replace(draft, steps=rewrite.steps)
-            verify(draft.steps, panels, after=name)
+            verify(draft, panels, after=name)
         records.append(
             PassRecord(
                 name=name,
                 fits_before=before,
                 fits_after=sum(step.fits for step in draft.steps),
                 refusals=rewrite.refusals,
+                used=rewrite.steps is not None,
+                note=rewrite.note,
                 seconds=(clock() - started) if clock else 0.0,
             )
         )
-    steps = cut_brute_force(draft.steps)
-    verify(steps, panels, after="cutting brute force")
-    return Plan(steps=steps, passes=tuple(records))
+    draft = replace(draft, steps=cut_brute_force(draft.steps))
+    verify(draft, panels, after="cutting brute force")
+    return Plan(steps=draft.steps, passes=tuple(records))
 
 
 def check_rules(rules: Mapping[str, bool] | None) -> None:

@@ -16,6 +16,8 @@ class PassRecord:
     fits_before: int
     fits_after: int
     refusals: tuple[str, ...] = ()  # why it left what it left
+    used: bool = False
+    note: str = ""  # what it saved besides fits
     seconds: float = 0.0
 
 

@@ -1,29 +1,62 @@
-"""The validity of a plan: every cell of its panels answered exactly once."""
+"""The validity of a plan: every cell of its panels answered exactly once, by a predictor of the rows it asks for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 
-from heldout.kernels.step import Step
-from heldout.study.panels import Panel
+from heldout.kernels.step import Held, Training
+from heldout.planner.draft import Draft
+from heldout.planner.share_fits import train_keys
+from heldout.study.panels import Panel, TrainRef
 
 
-def verify(steps: Iterable[Step], panels: Iterable[Panel], *, after: str) -> None:
-    """Raise AssertionError, naming the pass, when a cell is answered never or twice: that is a bug in heldout."""
+def verify(draft: Draft, panels: Collection[Panel], *, after: str) -> None:
+    """Raise AssertionError, naming the pass, when the steps do not answer these panels: that is a bug in heldout."""
+    rows = _RowKeys(draft)
     counts = {p.key: np.zeros((len(p.candidates or ()), len(p.parts)), dtype=np.int16) for p in panels}
-    starts = {p.key: ((p.candidates or range(0)).start, p.parts.start) for p in panels}
-    for step in steps:
+    asked = {p.key: p for p in panels}
+    for step in draft.steps:
         parts: dict[str, list[int]] = {}
         for training in step.trainings:
             for held in training.answers:
+                if held.panel not in asked or not _is_asked(asked[held.panel], held, training, rows):
+                    raise AssertionError(
+                        f"After pass {after!r}, {training.trains} are to answer {held}, which no panel asks."
+                    )
                 parts.setdefault(held.panel, []).append(held.part)
-        for panel, numbers in parts.items():
-            first, start = starts[panel]
-            places = np.ix_(np.array(step.candidates) - first, np.array(numbers) - start)
-            np.add.at(counts[panel], places, 1)
+        for key, numbers in parts.items():
+            panel = asked[key]
+            candidates = panel.candidates if panel.candidates is not None else range(0)
+            if not all(c in candidates for c in step.candidates) or not all(n in panel.parts for n in numbers):
+                raise AssertionError(f"After pass {after!r}, a step answers cells that panel {key!r} does not have.")
+            places = np.ix_(np.array(step.candidates) - candidates.start, np.array(numbers) - panel.parts.start)
+            np.add.at(counts[key], places, 1)
     for key, count in counts.items():
         if not (count == 1).all():
             wrong = int(np.count_nonzero(count != 1))
             raise AssertionError(f"After pass {after!r}, {wrong} cells of panel {key!r} are not answered exactly once.")
+
+
+class _RowKeys:
+    """What identifies the training rows of each part, looked up only where a plan trains on another part's rows."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._keys: dict[str, list[Any]] = {}
+
+    def same(self, one: tuple[TrainRef, ...], other: tuple[TrainRef, ...]) -> bool:
+        return one == other or [self._key(ref) for ref in one] == [self._key(ref) for ref in other]
+
+    def _key(self, ref: TrainRef) -> Any:
+        if ref.splits not in self._keys:
+            self._keys[ref.splits] = train_keys(self._draft.splits[ref.splits], self._draft.task)
+        return self._keys[ref.splits][ref.part]
+
+
+def _is_asked(panel: Panel, held: Held, training: Training, rows: _RowKeys) -> bool:
+    """Whether the panel wants this held-out side answered by a predictor trained so."""
+    as_panel = (held.level, held.splits, training.averaged) == (panel.level, panel.splits, panel.averaged)
+    return as_panel and rows.same(training.trains, panel.trains_of(held.part))

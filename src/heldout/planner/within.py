@@ -31,6 +31,7 @@ def within(draft: Draft) -> Rewrite:
     steps: list[Step] = []
     reasons: list[str] = []
     changed = False
+    before = after = 0
     for step in draft.steps:
         if step.kernel != BRUTE or len(step.candidates) < 2:
             steps.append(step)
@@ -49,9 +50,12 @@ def within(draft: Draft) -> Rewrite:
         else:
             changed = True
             steps += _split(step, found)
+            before += len(step.trainings) * sum(part.transforms_alone for part in found)
+            after += len(step.trainings) * sum(part.transforms for part in found)
     if not changed:
         return refused(*reasons)
-    return Rewrite(steps=tuple(steps), refusals=tuple(dict.fromkeys(reasons)))
+    note = f"{before:,} → {after:,} transformer fits" if after < before else ""
+    return Rewrite(steps=tuple(steps), refusals=tuple(dict.fromkeys(reasons)), note=note)
 
 
 def _branches(search: Search, candidates: tuple[int, ...]) -> tuple[Branch, ...] | str:

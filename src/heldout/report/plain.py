@@ -17,6 +17,8 @@ def plain(value: Any) -> Any:
     """
     if value is None or isinstance(value, bool | str):
         return value
+    if isinstance(value, np.longdouble):  # its item() is itself
+        return plain(float(value))
     if isinstance(value, np.generic):
         return plain(value.item())
     if isinstance(value, int):

@@ -7,7 +7,8 @@ what a terminal would act on; so names in the data are shown as they are, whatev
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from textwrap import wrap
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -15,33 +16,51 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from heldout.report.text import number, safe
+from heldout.report.text import line, number, safe
 
 MOST_FOLDS = 12  # shown one a line; more are counted
 MOST_CHOICES = 8
+LABELS = 10  # how wide the names of facts are
 _STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan"}
 
 
 def open_console() -> Console:
     """The console of a command: colours on a terminal, plain text anywhere else."""
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=False)
+    return Console(highlight=False, markup=False, emoji=False)
 
 
-def head_text(head: Iterable[str], names: Iterable[str], plan: Mapping[str, Any]) -> Text:
-    """What was understood of the data, and the plan in two lines."""
-    saved = plan["fits_before"] - plan["fits"]
-    fits = f"{plan['fits']:,} fits" + (f" instead of {plan['fits_before']:,}" if saved > 0 else "")
-    count = plan["candidates"]
-    who = f"{', '.join(names)}: " + ("1 candidate" if count == 1 else f"{count:,} candidates")
-    splits = f"test {plan['outer']}" + (f"; validation {plan['inner']}" if plan["inner"] else "")
-    lines = [*head, f"plan: {who}, {plan['cells']:,} cells, {fits}", f"      {splits}"]
-    return Text("\n".join(_line(line) for line in lines), style="dim")
+def show(view: RenderableType, console: Console) -> None:
+    """Print a view; where no one looks at a terminal, without the blanks that fill its lines up."""
+    if console.is_terminal:
+        console.print(view)
+        return
+    with console.capture() as captured:
+        console.print(view)
+    console.file.write("\n".join(line.rstrip() for line in captured.get().split("\n")))
 
 
-def plan_text(head: Iterable[str], plan: str) -> Text:
-    """What was understood of the data, and the whole plan."""
-    text = Text("\n".join(_line(line) for line in head), style="dim")
-    return Text.assemble(text, "\n\n", "\n".join(safe(line) for line in plan.splitlines()))
+def head_view(head: Mapping[str, str], plan: Mapping[str, Any]) -> RenderableType:
+    """What was understood of the question, then the plan in a line or two."""
+    facts = _facts(head)
+    candidates = "1 candidate" if plan["candidates"] == 1 else f"{plan['candidates']:,} candidates"
+    fewer = f" instead of {plan['fits_before']:,}" if plan["fits"] < plan["fits_before"] else ""
+    _add(facts, "plan", f"{candidates}, {plan['cells']:,} cells, {plan['fits']:,} fits{fewer}")
+    _add(facts, "", f"test {plan['outer']}")
+    if plan["inner"]:
+        _add(facts, "", f"validation {plan['inner']}")
+    return facts
+
+
+def plan_view(head: Mapping[str, str], plan: str, *, width: int) -> RenderableType:
+    """What was understood of the question, then the whole plan."""
+    lines = [piece for long in safe(plan).splitlines() for piece in _hung(long, width)]
+    return Group(_facts(head), Text(), Text("\n".join(lines)))
+
+
+def _hung(text: str, width: int) -> list[str]:
+    """A line cut to the width, its rest further in."""
+    margin = " " * (len(text) - len(text.lstrip()) + 4)
+    return wrap(text, width, subsequent_indent=margin, break_on_hyphens=False) or [""]
 
 
 def one_line(summary: Mapping[str, Any]) -> Text:
@@ -52,7 +71,7 @@ def one_line(summary: Mapping[str, Any]) -> Text:
     'squared 2 (95% interval 1.5 to 2.5)'
     """
     risk = summary["risk"]
-    text = Text(f"{_line(risk['loss'])} {number(risk['value'])}", no_wrap=True, overflow="ignore")
+    text = Text(f"{line(risk['loss'])} {number(risk['value'])}", no_wrap=True, overflow="ignore")
     return text.append(f" ({_interval(risk)})") if risk["low"] is not None else text
 
 
@@ -73,7 +92,7 @@ def result_view(summary: Mapping[str, Any]) -> Group:
 
 def _risk(summary: Mapping[str, Any]) -> RenderableType:
     risk = summary["risk"]
-    head = Text.assemble((f"{_line(risk['loss'])}  ", "bold"), (number(risk["value"]), "bold green"))
+    head = Text.assemble((f"{line(risk['loss'])}  ", "bold"), (number(risk["value"]), "bold green"))
     facts = _facts()
     if risk["low"] is not None:
         head.append(f"   {_interval(risk)}", style="bold")
@@ -91,7 +110,7 @@ def _beside(estimates: Mapping[str, Any]) -> list[RenderableType]:
     for name, estimate in estimates.items():
         if name in ("risk", "fold_predictors"):
             continue
-        label = "optimistic" if estimate["optimistic"] else _line(estimate["loss"])
+        label = "optimistic" if estimate["optimistic"] else line(estimate["loss"])
         between = f"   {_interval(estimate)}" if estimate["low"] is not None else ""
         text = Text.assemble((number(estimate["value"]), "yellow" if estimate["optimistic"] else "bold"), between)
         facts.add_row(Text(label), text)
@@ -107,7 +126,7 @@ def _folds(summary: Mapping[str, Any]) -> RenderableType | None:
         return None
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column(Text("fold"), justify="right")
-    table.add_column(Text(_line(loss)), justify="right")
+    table.add_column(Text(line(loss)), justify="right")
     inside = next((name for row in choices for name in row if name.startswith("validation_")), None)
     if choices:
         table.add_column(Text("validation"), justify="right")
@@ -146,7 +165,7 @@ def _choice_words(choice: Mapping[str, Any]) -> str:
         f"{name}={number(value) if isinstance(value, float) else value}"
         for name, value in zip(names, params.values(), strict=True)
     )
-    return _line(f"{choice['family']}  {words}")
+    return line(f"{choice['family']} {words}")
 
 
 def _findings(findings: list[Mapping[str, Any]]) -> RenderableType | None:
@@ -165,28 +184,25 @@ def _findings(findings: list[Mapping[str, Any]]) -> RenderableType | None:
 
 def _foot(summary: Mapping[str, Any]) -> RenderableType:
     about, seconds = summary["about"], summary["seconds"]
-    fits = sum(line["fits"] for line in summary["plan"]["lines"])
+    fits = sum(step["fits"] for step in summary["plan"]["lines"])
     facts = _facts()
     _add(facts, "predictor", summary["covers"]["sentence"])
-    _add(
-        facts,
-        "splits",
-        f"test {about['test']}" + (f"; validation {about['validation']}" if about["validation"] else ""),
-    )
     work = f"{fits:,} fits in {seconds['total']:.3g} s; seed {about['seed']}, data {about['fingerprint'][:12]}"
     _add(facts, "work", work)
     return facts
 
 
-def _facts() -> Table:
-    table = Table.grid(padding=(0, 2, 0, 0), pad_edge=True)
-    table.add_column(no_wrap=True, style="dim", min_width=10)
+def _facts(facts: Mapping[str, Any] | None = None) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, style="dim", min_width=LABELS)
     table.add_column(ratio=1, overflow="fold")
+    for label, text in (facts or {}).items():
+        _add(table, label, text)
     return table
 
 
 def _add(facts: Table, label: str, text: Any) -> None:
-    facts.add_row(Text(label), Text(_line(text)))
+    facts.add_row(Text(label), Text(line(text)))
 
 
 def _interval(estimate: Mapping[str, Any]) -> str:
@@ -194,11 +210,6 @@ def _interval(estimate: Mapping[str, Any]) -> str:
     return f"{level} interval {number(estimate['low'])} to {number(estimate['high'])}"
 
 
-def _line(text: Any) -> str:
-    """Any text as one line that is safe to show."""
-    return " ".join(safe(text).splitlines()).replace("\t", " ")
-
-
 def _clipped(text: Any, most: int = 300) -> str:
-    line = " ".join(_line(text).split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+    short = line(text)
+    return short if len(short) <= most else short[: most - 1] + "…"

@@ -28,19 +28,24 @@ def safe(text: Any) -> str:
     return _CONTROL.sub("�", str(text))
 
 
-def number(value: float | None) -> str:
-    """A number with four significant digits, or a dash."""
-    return "–" if value is None else f"{value:.4g}"
+def line(text: Any) -> str:
+    """The same on one line: a name with a line break in it must not look like a line of ours."""
+    return " ".join(safe(text).split())
+
+
+def number(value: float | str | None) -> str:
+    """A number with four significant digits, or a dash; infinity comes as text, since JSON has none."""
+    return "–" if value is None else value if isinstance(value, str) else f"{value:.4g}"
 
 
 def _risk(risk: Mapping[str, Any]) -> str:
-    lines = [f"{safe(risk['loss'])} {number(risk['value'])}"]
+    lines = [f"{line(risk['loss'])} {number(risk['value'])}"]
     if risk["low"] is not None:
-        lines[0] += f"   {risk['level']:.0%} interval {number(risk['low'])} to {number(risk['high'])}"
+        lines[0] += f"   {100 * risk['level']:.4g}% interval {number(risk['low'])} to {number(risk['high'])}"
         lines.append(f"  interval    {risk['method']}, {risk['guarantee']}")
     elif risk["reason"]:
-        lines.append(f"  interval    {safe(risk['reason'])}")
-    lines.append(f"  estimates   {safe(risk['estimand'])}")
+        lines.append(f"  interval    {line(risk['reason'])}")
+    lines.append(f"  estimates   {line(risk['estimand'])}")
     lines.append(f"  from        {risk['n']:,} held-out rows")
     return "\n".join(lines)
 
@@ -52,7 +57,7 @@ def _beside(estimates: Mapping[str, Any]) -> str:
             continue
         between = "" if estimate["low"] is None else f" ({number(estimate['low'])} to {number(estimate['high'])})"
         mark = "optimistic, " if estimate["optimistic"] else ""
-        lines.append(f"  {safe(name)}  {number(estimate['value'])}{between}   {mark}{safe(estimate['estimand'])}")
+        lines.append(f"  {line(name)}  {number(estimate['value'])}{between}   {mark}{line(estimate['estimand'])}")
     return "\n".join(["Beside it", *lines]) if lines else ""
 
 
@@ -83,16 +88,15 @@ def _choice_words(choice: Mapping[str, Any]) -> str:
         for name, value in choice.items()
         if name.startswith("param_") and value is not None
     )
-    return safe(f"{choice['family']}({params})")
+    return line(f"{choice['family']}({params})")
 
 
 def _findings(findings: list[Mapping[str, Any]]) -> str:
-    lines = [f"  {f['code']} {f['severity']}: {_clipped(safe(f['message']))}" for f in findings]
+    lines = [f"  {f['code']} {f['severity']}: {_clipped(line(f['message']))}" for f in findings]
     return "\n".join(["Findings", *lines]) if lines else ""
 
 
 def _clipped(text: str, most: int = 300) -> str:
-    text = " ".join(text.split())
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -101,9 +105,9 @@ def _footer(summary: Mapping[str, Any]) -> str:
     fits = sum(line["fits"] for line in plan["lines"])
     return "\n".join(
         [
-            f"Predictor   {safe(summary['covers']['sentence'])}",
-            f"Test        {safe(about['test'])}"
-            + (f"; validation {safe(about['validation'])}" if about["validation"] else ""),
+            f"Predictor   {line(summary['covers']['sentence'])}",
+            f"Test        {line(about['test'])}"
+            + (f"; validation {line(about['validation'])}" if about["validation"] else ""),
             f"Work        {fits:,} fits in {seconds['total']:.3g} s; "
             f"seed {about['seed']}, data {about['fingerprint'][:12]}",
         ]

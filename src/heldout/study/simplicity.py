@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from heldout.base.errors import SpaceError
-from heldout.study.search import Search
-from heldout.study.space import Params
+from heldout.base.errors import SpaceError, did_you_mean
+from heldout.study.search import Family, Search
 
 SMALLER, LARGER = "smaller", "larger"
 
@@ -72,14 +72,14 @@ def simplicity(search: Search) -> Callable[[int], tuple[Any, ...]]:
         return lambda candidate: (of_params(search.params_of(candidate)),)
     if search.simplest is not None:
         directions = dict(_checked(search.simplest))
-        return lambda candidate: _key(search.params_of(candidate), directions)
+        return lambda candidate: _key(search, candidate, directions)
     if len(search.families) > 1:
         raise SpaceError(
             'choose="one_se" does not know which family is simplest. Say it with simplest=: a function of a '
             "candidate's parameters, the smaller the simpler."
         )
     directions = _known_directions(search)
-    return lambda candidate: _key(search.params_of(candidate), directions)
+    return lambda candidate: _key(search, candidate, directions)
 
 
 def _checked(simplest: Any) -> Mapping[str, str]:
@@ -107,10 +107,29 @@ def _known_directions(search: Search) -> dict[str, str]:
     return directions
 
 
-def _key(params: Params, directions: Mapping[str, str]) -> tuple[float, ...]:
+def _key(search: Search, candidate: int, directions: Mapping[str, str]) -> tuple[float, ...]:
+    params, family = search.params_of(candidate), search.family_of(candidate)
     key = []
     for name, direction in directions.items():
-        value = params.get(name)
-        number = np.inf if value is None else float(value)  # None as a limit means no limit
+        number = _as_number(params[name] if name in params else _own_value(family, name), name)
         key.append(number if direction == SMALLER else -number)
     return tuple(key)
+
+
+def _own_value(family: Family, name: str) -> Any:
+    """What a candidate that does not set this parameter has: the estimator's own value."""
+    known = family.estimator.get_params(deep=True)
+    if name not in known:
+        raise SpaceError(f"simplest= names {name!r}, which {family.name} does not have. {did_you_mean(name, known)}")
+    return known[name]
+
+
+def _as_number(value: Any, name: str) -> float:
+    if value is None or (isinstance(value, str) and value == "all"):
+        return np.inf  # as a limit, neither limits anything
+    if isinstance(value, numbers.Real):
+        return float(value)
+    raise SpaceError(
+        f'choose="one_se" cannot order {name}={value!r}, which is not a number. Say what is simple with simplest=: a '
+        "function of a candidate's parameters, the smaller the simpler."
+    )

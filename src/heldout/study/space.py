@@ -109,7 +109,7 @@ def build_candidates(space: Any, *, seed: int) -> Candidates:
             "Give fewer values, or draw from it with Sample(n, …)."
         )
     grid = ParameterGrid([{name: _listed(values) for name, values in one.items()} for one in dicts])
-    names = tuple(dict.fromkeys(name for one in dicts for name in one))
+    names = tuple(dict.fromkeys(name for one in dicts for name in sorted(one)))
     return Candidates(_Grid(grid), names)
 
 
@@ -119,7 +119,7 @@ class _Grid(Sequence[Params]):
     def __init__(self, grid: Any) -> None:
         self._grid = grid
         self._count = len(grid)
-        self._at = lru_cache(maxsize=4096)(grid.__getitem__)
+        self._at = lru_cache(maxsize=4096)(self._build)
 
     def __len__(self) -> int:
         return self._count
@@ -128,6 +128,9 @@ class _Grid(Sequence[Params]):
         if not -self._count <= index < self._count:
             raise IndexError(index)
         return self._at(index % self._count)
+
+    def _build(self, index: int) -> Params:
+        return dict(sorted(self._grid[index].items()))  # as iterating over the grid gives them
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_Grid, (self._grid,))
@@ -146,7 +149,7 @@ def _check_grid(one: Any) -> None:
             raise SpaceError(f"{name!r} is a distribution; wrap the space in Sample(n, …) to draw from it.")
         if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
             raise SpaceError(f"{name!r} needs a list of values, not {values!r}. For one value write [{values!r}].")
-        if np.ndim(values) > 1 and isinstance(values, np.ndarray):
+        if isinstance(values, np.ndarray) and values.ndim > 1:
             raise SpaceError(f"{name!r} needs a one-dimensional list of values, not shape {values.shape}.")
         if len(values) == 0:
             raise SpaceError(f"{name!r} has no values, so the space is empty.")
@@ -160,7 +163,7 @@ def _drawn(sample: Sample, seed: int) -> Candidates:
         for name, values in one.items():
             if not hasattr(values, "rvs") and (isinstance(values, str) or not hasattr(values, "__len__")):
                 raise SpaceError(f"{name!r} needs a distribution with rvs, or a list of values, not {values!r}.")
-    names = tuple(dict.fromkeys(name for one in dicts for name in one))
+    names = tuple(dict.fromkeys(name for one in dicts for name in sorted(one)))
     finite = all(not hasattr(values, "rvs") for one in dicts for values in one.values())
     if finite:
         count = sum(prod(len(values) for values in one.values()) for one in dicts)

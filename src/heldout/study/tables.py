@@ -204,7 +204,7 @@ def as_cv_results(search: Any, table: PanelTable) -> dict[str, Any]:
     several = len(search.losses) > 1
     for number, loss in enumerate(search.losses):
         suffix = loss.name if several else "score"
-        scores = -table.losses[:, :, number]
+        scores = 0.0 - table.losses[:, :, number]  # and not -0.0 where the loss is 0
         for part in range(scores.shape[1]):
             results[f"split{part}_test_{suffix}"] = scores[:, part]
         means = scores.mean(axis=1)
@@ -214,16 +214,19 @@ def as_cv_results(search: Any, table: PanelTable) -> dict[str, Any]:
 
 
 def _param_column(name: str, params: list[dict[str, Any]]) -> Any:
-    column: Any = np.ma.array(np.empty(len(params), dtype=object), mask=True)
-    for i, one in enumerate(params):
-        if name in one:
-            column[i] = one[name]
-    values = [one[name] for one in params if name in one]
-    if len(values) == len(params) and all(isinstance(v, int | float | np.number) for v in values):
-        kinds = {type(v) is bool for v in values}
-        if kinds == {False}:
-            return np.ma.array(np.array(values))
+    """A parameter over candidates, masked where one does not set it; of a plain type where all values have one."""
+    values = {place: one[name] for place, one in enumerate(params) if name in one}
+    column: Any = np.ma.MaskedArray(np.empty(len(params), dtype=_plain_type(list(values.values()))), mask=True)
+    for place, value in values.items():
+        column[place] = value
     return column
+
+
+def _plain_type(values: list[Any]) -> Any:
+    """The numpy type of numbers and booleans; object for texts, sequences and whatever else."""
+    if all(isinstance(value, bool | int | float | np.number | np.bool_) for value in values):
+        return np.array(values).dtype
+    return object
 
 
 def _ranks(means: NDArray[np.float64]) -> NDArray[np.int32]:

@@ -70,12 +70,46 @@ def _answer_branch(branch: Branch, data: Data, setting: Setting) -> Iterator[Ans
         if isinstance(follower, Leaf):
             yield from _answer_leaf(follower, own, setting)
             continue
+        if follower.size is not None:
+            yield from _answer_sizes(follower, own, setting)
+            continue
         try:
             transformed = _transform(follower.transformer, own, setting)
         except _Failed as error:
             yield from _all_failed(follower.candidates, setting, error.failure, warnings=own.warnings)
             continue
         yield from _answer_branch(follower, transformed, setting)
+
+
+def _answer_sizes(branch: Branch, data: Data, setting: Setting) -> Iterator[Answer]:
+    """Fit the largest size once; carry every side through each size as if it had been fitted alone."""
+    size = branch.size
+    assert size is not None
+    started = perf_counter()
+    try:
+        with _recorded() as caught, _staged("fit"):
+            fitted = size.fit(branch.transformer, _copied(data.train), setting.y)
+    except _Failed:  # the largest may ask too much where the smaller do not: each alone, as brute force would
+        yield from _answer_branch(replace(branch, transformer=None, size=None), data, setting)
+        return
+    shared = (perf_counter() - started) / len(branch.branches)
+    for own in branch.branches:
+        started = perf_counter()
+        one = data.private()
+        try:
+            with _staged("fit"):
+                twin, train = size.read(fitted, own.transformer, one.train)
+                held = tuple(twin.transform(side) for side in one.held)
+        except _Failed as error:
+            yield from _all_failed(own.candidates, setting, error.failure, warnings=data.warnings)
+            continue
+        sized = Data(
+            train=train,
+            held=held,
+            warnings=(*data.warnings, *plain_warnings(caught)),
+            seconds=data.seconds + shared + perf_counter() - started,
+        )
+        yield from _answer_branch(replace(own, transformer=None), sized, setting)
 
 
 def _transform(transformer: Any, data: Data, setting: Setting) -> Data:
@@ -190,7 +224,18 @@ def _recorded() -> Iterator[list[warnings.WarningMessage]]:
 def _copied(X: Any) -> Any:
     """A copy with the same memory layout, on which sums have the same last bits."""
     if isinstance(X, np.ndarray):
-        return X.copy(order="K")
+        return _copied_array(X)
     if hasattr(X, "copy"):
         return X.copy()
     return X.clone() if hasattr(X, "clone") else X
+
+
+def _copied_array(X: Any) -> Any:
+    base = X.base
+    whole = isinstance(base, np.ndarray) and (base.flags.c_contiguous or base.flags.f_contiguous)
+    if X.flags.c_contiguous or X.flags.f_contiguous or not whole:
+        return X.copy(order="K")
+    # Some columns of a wider array: keep them as far apart in memory as they are.
+    wider = base.copy(order="K").ravel(order="K")
+    offset = X.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    return np.ndarray(X.shape, X.dtype, buffer=wider, offset=offset, strides=X.strides)

@@ -10,6 +10,7 @@ from heldout.kernels.claims import chain_of
 from heldout.kernels.paths import PATHS
 from heldout.kernels.paths.path import Path
 from heldout.kernels.within.signature import signature
+from heldout.kernels.within.sizes import Size, size_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -26,11 +27,16 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Branch:
-    """A transformer and what follows it; at the root `transformer` is None."""
+    """A transformer and what follows it; at the root `transformer` is None.
+
+    Where `size` is given, `transformer` is the one that is fitted, and the branches are its sizes: each has a
+    transformer that is not fitted but read off it.
+    """
 
     transformer: Any
     branches: tuple[Branch, ...]
     leaves: tuple[Leaf, ...]
+    size: Size | None = None
 
     @property
     def candidates(self) -> tuple[int, ...]:
@@ -44,8 +50,16 @@ class Branch:
 
     @property
     def transforms(self) -> int:
-        """Fits of transformers."""
-        return (self.transformer is not None) + sum(branch.transforms for branch in self.branches)
+        """Fits of transformers: sizes that are read off one fit count once."""
+        below = sum(branch.transforms for branch in self.branches)
+        read_off = len(self.branches) if self.size is not None else 0
+        return (self.transformer is not None) + below - read_off
+
+    @property
+    def transforms_alone(self) -> int:
+        """Fits of transformers if every candidate fitted its own."""
+        own = len(self.candidates) if self.transformer is not None and self.size is None else 0
+        return own + sum(branch.transforms_alone for branch in self.branches)
 
 
 Chain = tuple[int, list[tuple[str, Any]]]
@@ -61,12 +75,29 @@ def _grow(transformer: Any, chains: Sequence[Chain], depth: int) -> Branch:
     longer: dict[Hashable, list[Chain]] = {}
     for candidate, chain in chains:
         if len(chain) > depth + 1:
-            longer.setdefault(signature(chain[depth][1]), []).append((candidate, chain))
-    return Branch(
-        transformer=transformer,
-        branches=tuple(_grow(group[0][1][depth][1], group, depth + 1) for group in longer.values()),
-        leaves=_leaves(ends),
-    )
+            size = size_of(chain[depth][1])
+            without = () if size is None else (size.parameter,)
+            longer.setdefault(signature(chain[depth][1], without=without), []).append((candidate, chain))
+    branches = [branch for group in longer.values() for branch in _branches(group, depth)]
+    return Branch(transformer=transformer, branches=tuple(branches), leaves=_leaves(ends))
+
+
+def _branches(chains: Sequence[Chain], depth: int) -> list[Branch]:
+    """Branches of chains whose next transformers are equal, or equal but for their size."""
+    equal: dict[Hashable, list[Chain]] = {}
+    for candidate, chain in chains:
+        equal.setdefault(signature(chain[depth][1]), []).append((candidate, chain))
+    branches = [_grow(group[0][1][depth][1], group, depth + 1) for group in equal.values()]
+    size = size_of(chains[0][1][depth][1])
+    transformers = [branch.transformer for branch in branches]
+    if size is None or len(branches) == 1 or size.refusal(transformers) is not None:
+        return branches
+    largest = max(transformers, key=lambda one: _as_number(getattr(one, size.parameter)))
+    return [Branch(transformer=largest, branches=tuple(branches), leaves=(), size=size)]
+
+
+def _as_number(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else float("inf")  # SelectKBest takes "all"
 
 
 def _leaves(ends: Sequence[tuple[int, Any]]) -> tuple[Leaf, ...]:
