@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.utils.validation import validate_data
 
 from heldout.base.errors import ColumnError
 
@@ -73,14 +75,48 @@ def prepare_coded(kinds: Mapping[str, list[str]]) -> tuple[ColumnTransformer, li
     return columns, list(range(before, before + len(kinds[CATEGORIES])))
 
 
-def as_text(X: pd.DataFrame) -> pd.DataFrame:
-    """Every value as text, missing ones as a text of their own, whatever the columns were."""
-    return X.astype(object).where(X.notna(), MISSING).map(str)
+class _Reading(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A transformer that learns nothing but the names of its columns."""
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
+        """Remember the columns."""
+        validate_data(self, X, skip_check_array=True)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
 
-def as_days(X: pd.DataFrame) -> pd.DataFrame:
-    """Dates as days since 1970, durations as days; missing ones as NaN."""
-    return X.apply(_days)
+class AsText(_Reading):
+    """Every value as text, missing ones as a text of their own, whatever the columns were.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> AsText().fit_transform(pd.DataFrame({"smokes": [True, None]}))["smokes"].tolist()
+    ['True', '(missing)']
+    """
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """The same table, of text."""
+        return X.astype(object).where(X.notna(), MISSING).map(str)
+
+
+class AsDays(_Reading):
+    """Dates as days since 1970, durations as days; missing ones as NaN.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> AsDays().fit_transform(pd.DataFrame({"seen": pd.to_datetime(["1970-01-02 12:00"])}))["seen"].tolist()
+    [1.5]
+    """
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """The same table, of numbers."""
+        return X.apply(_days)
 
 
 def _days(values: pd.Series[Any]) -> pd.Series[Any]:
@@ -103,11 +139,9 @@ def _one_hot() -> OneHotEncoder:
 
 
 def _by_kind(kinds: Mapping[str, list[str]], *, numbers: list[Any], categories: list[Any]) -> ColumnTransformer:
-    text = FunctionTransformer(as_text, feature_names_out="one-to-one")
-    days = FunctionTransformer(as_days, feature_names_out="one-to-one")
     steps: dict[str, Pipeline | str] = {
         NUMBERS: make_pipeline(*numbers) if numbers else "passthrough",
-        DATES: make_pipeline(days, *numbers),
-        CATEGORIES: make_pipeline(text, *categories),
+        DATES: make_pipeline(AsDays(), *numbers),
+        CATEGORIES: make_pipeline(AsText(), *categories),
     }
     return ColumnTransformer([(kind, steps[kind], kinds[kind]) for kind in steps if kinds[kind]])

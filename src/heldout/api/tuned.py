@@ -260,5 +260,11 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def get_metadata_routing(self) -> MetadataRouter:
         """What this estimator wants of metadata, and where it goes: as scikit-learn's searches have it."""
         router = MetadataRouter(owner=self).add_self_request(self)
-        router.add(estimator=self._first_estimator(), method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        for name, (_, estimator, _) in zip(self.routed_names(), self._families(), strict=True):
+            router.add(**{name: estimator}, method_mapping=mapping)
         return router
+
+    def routed_names(self) -> list[str]:
+        """The names under which metadata goes to each family; a single estimator is "estimator", as in searches."""
+        return [f"estimator_{i}" if i else "estimator" for i in range(len(self._families()))]

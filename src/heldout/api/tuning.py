@@ -39,7 +39,10 @@ def routed_fit_params(tuned: Any, params: Mapping[str, Any]) -> dict[str, Any]:
     if not get_config()["enable_metadata_routing"] or not params:
         return dict(params)
     routed = process_routing(tuned, "fit", **params)
-    return dict(routed.estimator.fit)
+    first, *others = (routed[name].fit for name in tuned.routed_names())
+    if any(other.keys() != first.keys() for other in others):
+        raise LearnerError("Families that compete must ask for the same metadata; see their set_fit_request.")
+    return dict(first)
 
 
 def fit_tuned(tuned: Tuned, X: Any, y: Any, *, groups: Any, time: Any, params: dict[str, Any]) -> Tuned:
@@ -65,6 +68,8 @@ def check_search(search: Search, task: Task) -> None:
     """Everything about a search that can be refused before the first fit."""
     check_names(search)
     check_losses(search.losses, task.y, task.classification, weighted=task.weight is not None)
+    if search.choose == "one_se":
+        simplicity(search)  # refuses where nobody said what simple means
     if search.final == "ensemble" and task.classification and task.y.ndim > 1:
         raise LearnerError('final="ensemble" cannot average classifiers with several outputs. Use final="retrain".')
     if task.weight is not None:

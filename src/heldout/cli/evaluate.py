@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from heldout.cli.options import INCOMPLETE, Question, asks_question
-from heldout.report.text import safe
+from heldout.report.text import line
 
 
 @click.command(short_help="The risk of a learner, or of the choice between several.")
@@ -72,5 +72,5 @@ def evaluate(
         if talks:
             click.echo(f"saved       {save}  (heldout.load reads it)")
     if result.risk.value is None:
-        click.echo(f"Incomplete: {safe(result.risk.reason)}", err=True)
+        click.echo(f"Incomplete: {line(result.risk.reason)}", err=True)
         ctx.exit(INCOMPLETE)

@@ -11,7 +11,7 @@ from heldout.base.errors import BackendError, FitFailed, HeldoutError
 from heldout.cli.evaluate import evaluate
 from heldout.cli.explain import explain
 from heldout.cli.options import INCOMPLETE, INTERRUPTED, WRONG_USE
-from heldout.report.text import safe
+from heldout.report.text import line
 
 
 class Commands(click.Group):
@@ -32,8 +32,10 @@ class Commands(click.Group):
 
 
 def _say(error: HeldoutError) -> None:
-    lines = str(error).splitlines() or [type(error).__name__]  # what follows the first line is a traceback
-    click.echo(click.style("Error: ", fg="red", bold=True) + safe(lines[0]), err=True)
+    text = str(error)
+    if isinstance(error, FitFailed | BackendError):
+        text = text.partition("\n")[0]  # what follows is a traceback
+    click.echo(click.style("Error: ", fg="red", bold=True) + line(text), err=True)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

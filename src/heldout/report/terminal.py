@@ -36,7 +36,7 @@ def show(view: RenderableType, console: Console) -> None:
         return
     with console.capture() as captured:
         console.print(view)
-    console.file.write("\n".join(line.rstrip() for line in captured.get().split("\n")))
+    console.file.write("\n".join(one.rstrip() for one in captured.get().split("\n")))
 
 
 def head_view(head: Mapping[str, str], plan: Mapping[str, Any]) -> RenderableType:
@@ -100,7 +100,7 @@ def _risk(summary: Mapping[str, Any]) -> RenderableType:
     if risk["low"] is not None:
         _add(facts, "interval", f"{risk['method']}, {risk['guarantee']}; from {risk['n']:,} held-out rows")
     else:
-        _add(facts, "interval", f"none: {risk['reason']}" if risk["reason"] else "none")
+        _add(facts, "interval", risk["reason"] or "none")
     return Group(head, facts, *_beside(summary["estimates"]))
 
 

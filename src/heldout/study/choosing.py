@@ -30,6 +30,15 @@ def choose(search: Search, table: PanelTable) -> Chosen:
     return Chosen(candidate=table.candidates[place], inside=float(means[place]), tied=tied, failed=failed)
 
 
+def check_parts(search: Search, parts: int) -> None:
+    """Refuse a rule that cannot choose on this many validation parts."""
+    if search.choose == "one_se" and parts < 2:
+        raise OptionError(
+            'choose="one_se" needs at least two validation parts to know a standard error, but there is one. '
+            'Use validation=KFold(…) or Resample(…), or choose="best".'
+        )
+
+
 def _pick(search: Search, table: PanelTable, means: Any, best: int) -> int:
     if search.choose == "best":
         return best
@@ -42,8 +51,6 @@ def _pick(search: Search, table: PanelTable, means: Any, best: int) -> int:
 
 def _simplest_within_one_se(search: Search, table: PanelTable, means: Any, best: int) -> int:
     folds = table.losses[best, :, 0]
-    if len(folds) < 2:
-        raise OptionError('choose="one_se" needs at least two validation parts to know a standard error.')
     error = float(folds.std(ddof=1) / np.sqrt(len(folds)))
     key = simplicity(search)
     near = [c for c in range(len(means)) if means[c] <= means[best] + error]

@@ -9,6 +9,7 @@ from heldout.base.seeds import derive
 from heldout.splits.drawn import Splits
 from heldout.splits.given import Given
 from heldout.splits.shared import SharedBlocks, outer_blocks, shared_blocks
+from heldout.study.choosing import check_parts
 from heldout.study.panels import TEST, VALIDATION, Choice, Panel, Study, TrainRef
 from heldout.study.search import Search
 from heldout.task.task import Task
@@ -104,4 +105,5 @@ def final_trains(search: Search, inner_key: str, inner: Splits) -> tuple[TrainRe
 
 
 def _validation_panel(search: Search, splits_key: str, inner: Splits, key: str) -> Panel:
+    check_parts(search, len(inner))
     return Panel(key=key, level=VALIDATION, splits=splits_key, parts=range(len(inner)), candidates=range(len(search)))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from heldout.base.responses import Responses
+from heldout.base.responses import METHODS, Responses
 from heldout.kernels.scoring import ask_responses
 
 Methods = Sequence[tuple[str, ...]]
@@ -38,6 +40,13 @@ def stand_in(fitted: Any, replaced: Mapping[str, Any]) -> Any:
     for name, value in replaced.items():
         setattr(member, name, value)
     return member
+
+
+def limited(fitted: Any, **limit: Any) -> Any:
+    """A member of a fitted that can itself be asked to stop at some round."""
+    methods = {name: partial(getattr(fitted, name), **limit) for name in METHODS[:2] if hasattr(fitted, name)}
+    classes = {"classes_": fitted.classes_} if hasattr(fitted, "classes_") else {}
+    return SimpleNamespace(**methods, **classes)
 
 
 class Answering:

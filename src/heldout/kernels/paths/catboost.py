@@ -7,11 +7,9 @@ from the number of trees to come. Threads do not change its results on a CPU.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
-from heldout.kernels.paths.asking import Methods
+from heldout.kernels.paths.asking import Methods, limited
 from heldout.kernels.paths.counting import CountPath, named
 
 COUNTS = ("iterations", "n_estimators")
@@ -61,12 +59,7 @@ def _refuses(estimator: Any) -> str | None:
 
 def _members(fitted: Any, sizes: Sequence[int], X: Any, methods: Methods) -> Iterator[Any]:
     for size in sizes:
-        trees = min(size, fitted.tree_count_)
-        member = SimpleNamespace(predict=partial(fitted.predict, ntree_end=trees))
-        if hasattr(fitted, "predict_proba"):
-            member.predict_proba = partial(fitted.predict_proba, ntree_end=trees)
-            member.classes_ = fitted.classes_
-        yield member
+        yield limited(fitted, ntree_end=min(size, fitted.tree_count_))
 
 
 CATBOOST = tuple(

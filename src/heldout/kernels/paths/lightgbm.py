@@ -6,11 +6,9 @@ Law: a round depends on the rounds before it and on one random stream. dart resc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
-from heldout.kernels.paths.asking import Methods
+from heldout.kernels.paths.asking import Methods, limited
 from heldout.kernels.paths.counting import CountPath, named
 
 # Other names of n_estimators, which win over it, and ways to stop early.
@@ -57,11 +55,7 @@ def _one_order(params: dict[str, Any]) -> bool:
 
 def _members(fitted: Any, sizes: Sequence[int], X: Any, methods: Methods) -> Iterator[Any]:
     for size in sizes:
-        member = SimpleNamespace(predict=partial(fitted.predict, num_iteration=size))
-        if hasattr(fitted, "predict_proba"):
-            member.predict_proba = partial(fitted.predict_proba, num_iteration=size)
-            member.classes_ = fitted.classes_
-        yield member
+        yield limited(fitted, num_iteration=size)
 
 
 LIGHTGBM = CountPath(

@@ -7,11 +7,9 @@ linear booster keeps no rounds apart.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
-from heldout.kernels.paths.asking import Methods
+from heldout.kernels.paths.asking import Methods, limited
 from heldout.kernels.paths.counting import CountPath, named
 
 
@@ -35,12 +33,7 @@ def _refuses(estimator: Any) -> str | None:
 def _members(fitted: Any, sizes: Sequence[int], X: Any, methods: Methods) -> Iterator[Any]:
     built = fitted.get_booster().num_boosted_rounds()
     for size in sizes:
-        rounds = (0, min(size, built))
-        member = SimpleNamespace(predict=partial(fitted.predict, iteration_range=rounds))
-        if hasattr(fitted, "predict_proba"):
-            member.predict_proba = partial(fitted.predict_proba, iteration_range=rounds)
-            member.classes_ = fitted.classes_
-        yield member
+        yield limited(fitted, iteration_range=(0, min(size, built)))
 
 
 XGBOOST = CountPath(

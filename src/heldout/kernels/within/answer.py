@@ -88,7 +88,7 @@ def _answer_sizes(branch: Branch, data: Data, setting: Setting) -> Iterator[Answ
     started = perf_counter()
     try:
         with _recorded() as caught, _staged("fit"):
-            fitted = size.fit(branch.transformer, _copied(data.train), setting.y)
+            fitted = size.fit(branch.transformer, _copied(data.train), setting.y.copy())
     except _Failed:  # the largest may ask too much where the smaller do not: each alone, as brute force would
         yield from _answer_branch(replace(branch, transformer=None, size=None), data, setting)
         return
@@ -117,9 +117,9 @@ def _transform(transformer: Any, data: Data, setting: Setting) -> Data:
     started = perf_counter()
     with _recorded() as caught, _staged("fit"):
         if hasattr(transformer, "fit_transform"):
-            train = transformer.fit_transform(data.train, setting.y)
+            train = transformer.fit_transform(data.train, setting.y.copy())
         else:
-            train = transformer.fit(data.train, setting.y).transform(data.train)
+            train = transformer.fit(data.train, setting.y.copy()).transform(data.train)
         held = tuple(transformer.transform(one) for one in data.held)
     return Data(
         train=train,
@@ -130,19 +130,43 @@ def _transform(transformer: Any, data: Data, setting: Setting) -> Data:
 
 
 def _answer_leaf(leaf: Leaf, data: Data, setting: Setting) -> Iterator[Answer]:
+    if leaf.path is None:
+        yield from _answer_fitted(leaf, data, setting)
+        return
+    try:
+        # A path that fails leaves the rows as they are, for its values to be fitted one by one.
+        answers = list(_answer_fitted(leaf, data.private(), setting))
+    except _Failed:
+        for member in leaf.members:  # each alone, as brute force would, so that each keeps its own failure
+            yield from _answer_fitted(Leaf(path=None, members=(member,)), data.private(), setting)
+        return
+    yield from answers
+
+
+def _answer_fitted(leaf: Leaf, data: Data, setting: Setting) -> Iterator[Answer]:
+    """Fit what the leaf's members share and answer them all; a path raises what fails, a single fit records it."""
     started = perf_counter()
-    caught: list[warnings.WarningMessage] = []
+    first = leaf.members[0][1]
     try:
         with _recorded() as caught, _staged("fit"):
-            fitted = leaf.members[0][1].fit(data.train, setting.y.copy(), **setting.fit_arguments)
+            unfitted = first if leaf.path is None else leaf.path.start(first)
+            fitted = unfitted.fit(data.train, setting.y.copy(), **setting.fit_arguments)
     except _Failed as error:
-        yield from _leaf_failed(leaf, data, setting, error.failure)
+        if leaf.path is not None:
+            raise
+        yield from _all_failed(leaf.candidates, setting, error.failure, warnings=data.warnings)
         return
-    found = (*data.warnings, *plain_warnings(caught))
     # A path's one fit is shared by its values, so that seconds add up to what was spent.
     seconds = data.seconds + (perf_counter() - started) / len(leaf.members)
+    found = (*data.warnings, *plain_warnings(caught))
     for X, held in zip(data.held, setting.training.answers, strict=True):
-        yield from _answer_held(leaf, fitted, X, held, setting=setting, found=found, fit_seconds=seconds)
+        try:
+            yield from _answer_held(leaf, fitted, X, held, setting=setting, found=found, fit_seconds=seconds)
+        except _Failed as error:
+            if leaf.path is not None:
+                raise
+            for candidate in leaf.candidates:
+                yield failed_cell(setting.work, held, candidate, error.failure, warnings=found, fit_seconds=seconds)
 
 
 def _answer_held(
@@ -152,14 +176,8 @@ def _answer_held(
     methods = needed_methods(work.losses[held.level])
     rows = work.held_rows(held)
     started = perf_counter()
-    try:
-        with _recorded() as caught, _staged("predict"):
-            answers = list(_responses(leaf, fitted, X, methods, len(rows)))
-    except _Failed as error:
-        yield from (
-            failed_cell(work, held, c, error.failure, warnings=found, fit_seconds=fit_seconds) for c in leaf.candidates
-        )
-        return
+    with _recorded() as caught, _staged("predict"):
+        answers = list(_responses(leaf, fitted, X, methods, len(rows)))
     seconds = (perf_counter() - started) / len(leaf.members)
     found = (*found, *plain_warnings(caught))
     for candidate, responses in zip(leaf.candidates, answers, strict=True):
@@ -173,23 +191,12 @@ def _responses(leaf: Leaf, fitted: Any, X: Any, methods: Sequence[tuple[str, ...
         answer = ask_responses(fitted, X, methods, np.arange(n))
         yield from (answer for _ in leaf.members)
         return
-    values = [getattr(estimator, leaf.path.parameter) for _, estimator in leaf.members]
+    values = [leaf.path.value_of(estimator) for _, estimator in leaf.members]
     for responses in leaf.path.responses(fitted, values, X, methods):
         for method in ("predict", "predict_proba", "decision_function"):
             if getattr(responses, method) is not None:
                 checked_response(getattr(responses, method), method, n)
         yield responses
-
-
-def _leaf_failed(leaf: Leaf, data: Data, setting: Setting, failure: Failure) -> Iterator[Answer]:
-    """A failed fit is that candidate's; the other values of a path are tried alone, as brute force would."""
-    first, *rest = leaf.members
-    if leaf.path is None:
-        yield from _all_failed(leaf.candidates, setting, failure, warnings=data.warnings)
-        return
-    yield from _all_failed((first[0],), setting, failure, warnings=data.warnings)
-    for member in rest:
-        yield from _answer_leaf(Leaf(path=None, members=(member,)), data.private(), setting)
 
 
 def _all_failed(

@@ -122,13 +122,14 @@ def _grouped(ends: Sequence[tuple[int, Any]], path: Path | None) -> list[Leaf]:
     without = () if path is None else (path.parameter,)
     groups: dict[Hashable, list[tuple[int, Any]]] = {}
     for candidate, estimator in ends:
-        groups.setdefault(signature(estimator, without=without), []).append((candidate, estimator))
+        lane = None if path is None else path.lane(path.value_of(estimator))
+        groups.setdefault((signature(estimator, without=without), lane), []).append((candidate, estimator))
     leaves: list[Leaf] = []
     for group in groups.values():
         if path is None or len(group) == 1 or path.refusal([estimator for _, estimator in group]) is not None:
             leaves += [Leaf(path=None, members=equal) for equal in _equals(group)]
             continue
-        values = [getattr(estimator, path.parameter) for _, estimator in group]
+        values = [path.value_of(estimator) for _, estimator in group]
         leaves.append(Leaf(path=path, members=tuple(group[place] for place in path.order(values))))
     return leaves
 

@@ -1,0 +1,5 @@
+"""Nearest neighbours: one search answers every n_neighbors and weighting, and without a scaler every fold as well."""
+
+from heldout.kernels.neighbours.kernel import KERNEL
+
+__all__ = ["KERNEL"]

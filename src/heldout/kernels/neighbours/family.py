@@ -1,0 +1,148 @@
+"""Which candidates are nearest neighbours, and which of them one search answers together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import Pipeline
+
+from heldout.kernels.claims import candidates_of
+from heldout.kernels.within.signature import signature
+from heldout.study.search import Search
+
+KINDS = (KNeighborsClassifier, KNeighborsRegressor)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One candidate of a group: all that sets it apart from the others."""
+
+    candidate: int
+    k: int
+    weights: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Group:
+    """Candidates that differ in n_neighbors and weights alone."""
+
+    estimator: Any  # one of them, unfitted
+    members: tuple[Member, ...]
+
+    @property
+    def knn(self) -> Any:
+        return last_step(self.estimator)
+
+    @property
+    def prepared(self) -> bool:
+        """Whether something is fitted in front, so that distances differ between training sets."""
+        return has_preparation(self.estimator)
+
+    @property
+    def largest(self) -> int:
+        return max(member.k for member in self.members)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Survey:
+    """The groups of a search, and why other candidates are in none."""
+
+    groups: tuple[Group, ...]
+    refusals: tuple[str, ...]
+
+    def group_of(self, candidate: int) -> Group:
+        return next(g for g in self.groups if any(m.candidate == candidate for m in g.members))
+
+    @property
+    def largest(self) -> int:
+        return max((group.largest for group in self.groups), default=0)
+
+    @property
+    def most(self) -> int:
+        """The number of candidates in the largest group."""
+        return max((len(group.members) for group in self.groups), default=0)
+
+
+_surveys: WeakKeyDictionary[Search, Survey] = WeakKeyDictionary()
+
+
+def survey(search: Search) -> Survey:
+    """The groups of a search; looked through once for each search."""
+    found = _surveys.get(search)
+    if found is None:
+        found = _surveys[search] = _look_through(search)
+    return found
+
+
+def _look_through(search: Search) -> Survey:
+    groups: dict[Hashable, list[Member]] = {}
+    first: dict[Hashable, Any] = {}
+    refusals: dict[str, None] = {}
+    for candidate, estimator in candidates_of(search):
+        reason = _refusal(estimator)
+        if reason is not None:
+            refusals[reason] = None
+            continue
+        knn = last_step(estimator)
+        member = Member(candidate=candidate, k=int(knn.n_neighbors), weights=knn.weights)
+        knn.set_params(n_neighbors=1, weights="uniform", n_jobs=None)
+        key = signature(estimator)
+        groups.setdefault(key, []).append(member)
+        first.setdefault(key, estimator)
+    made = tuple(Group(estimator=first[key], members=tuple(members)) for key, members in groups.items())
+    return Survey(groups=made, refusals=tuple(refusals))
+
+
+def last_step(estimator: Any) -> Any:
+    """The estimator at the end of a Pipeline, or itself."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
+def has_preparation(estimator: Any) -> bool:
+    """Whether a Pipeline does something to X before its last step."""
+    while isinstance(estimator, Pipeline):
+        if any(step is not None and step != "passthrough" for _, step in estimator.steps[:-1]):
+            return True
+        estimator = estimator.steps[-1][1]
+    return False
+
+
+def prepare_rows(fitted: Any, X: Any) -> Any:
+    """X as the last step of a fitted Pipeline gets it."""
+    while isinstance(fitted, Pipeline):
+        if len(fitted.steps) > 1:
+            X = fitted[:-1].transform(X)
+        fitted = fitted.steps[-1][1]
+    return X
+
+
+def _refusal(estimator: Any) -> str | None:
+    """Why one candidate cannot be answered from a shared search, or None."""
+    inner = estimator
+    while isinstance(inner, Pipeline):
+        if type(inner) is not Pipeline:
+            return f"{type(inner).__name__} is not scikit-learn's own Pipeline"
+        inner = inner.steps[-1][1]
+    if type(inner) not in KINDS:
+        return f"{type(inner).__name__} is neither KNeighborsClassifier nor KNeighborsRegressor"
+    if isinstance(inner.n_neighbors, bool) or not isinstance(inner.n_neighbors, Integral) or inner.n_neighbors < 1:
+        return f"n_neighbors={inner.n_neighbors!r} is no whole number above 0"
+    if inner.weights not in ("uniform", "distance", None):
+        return "weights is a function of the user's own"
+    if not isinstance(inner.metric, str):
+        return "the metric is a function or an object of the user's own"
+    if inner.metric == "precomputed":
+        return "the distances are precomputed, so X has a column for each row"
+    params = inner.metric_params or {}
+    if "p" in params:
+        return "metric_params holds p, of which scikit-learn warns"
+    if any(callable(value) for value in params.values()):
+        return "metric_params holds a function"
+    return None

@@ -1,0 +1,22 @@
+"""What tests of several rooms start from: a question as `evaluate` asks it, checked and posed, with nothing fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import heldout as ho
+from heldout.api.evaluate import Asked, ask
+
+
+def _ask(learner: Any, X: Any, y: Any, **question: Any) -> Asked:
+    roles = {role: question.pop(role, None) for role in ("groups", "time", "sample_weight", "strata")}
+    asked = {"test": ho.KFold(3), "loss": None, "level": 0.95, "seed": 0, "options": None} | question
+    return ask(learner, X, y, roles=roles, **asked)
+
+
+@pytest.fixture(scope="session")
+def asked() -> Callable[..., Asked]:
+    return _ask
