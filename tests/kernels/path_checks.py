@@ -44,6 +44,11 @@ def regression(seed: int = 0, n: int = 150) -> Problem:
     return _problem(X, X[:, 0] + np.sin(2 * X[:, 1]) + np.random.default_rng(seed + 1).normal(size=n), 2 * n // 3)
 
 
+def counts(seed: int = 0) -> Problem:
+    plain = regression(seed)
+    return Problem(X=plain.X, y=np.floor(np.exp(plain.y / 2)), held=plain.held)
+
+
 def binary(seed: int = 0, n: int = 150) -> Problem:
     X = _features(seed, n, 6)
     y = (X[:, 0] + np.random.default_rng(seed + 1).normal(size=n) > 0.3).astype(int)
@@ -131,12 +136,13 @@ def assert_path_equals_fits(path: Path, estimator: Any, values: Sequence[Any], p
     assert len({path.lane(value) for value in values}) == 1
     assert path.refusal(alone) is None
     first = alone[path.order(values)[0]]
-    before = first.get_params()
+    before = repr(first.get_params())
+    unfitted = path.start(first)
+    assert repr(first.get_params()) == before
     with threadpool_limits(1), joblib.parallel_config(backend="sequential"):
-        fitted = path.start(first).fit(problem.X, problem.y, **problem.fit)
+        fitted = unfitted.fit(problem.X, problem.y, **problem.fit)
         for one in alone:
             one.fit(problem.X, problem.y, **problem.fit)
-        assert {name: first.get_params()[name] for name in before} == before
         methods = [(name,) for name in METHODS if hasattr(alone[0], name)]
         found = list(path.responses(fitted, values, problem.held, methods))
         assert len(found) == len(values)

@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from heldout.base.errors import OptionError, SpaceError
 from heldout.base.losses import resolve_losses
-from heldout.study.choosing import choose
+from heldout.study.choosing import check_parts, choose
 from heldout.study.search import Family, Search
 from heldout.study.space import build_candidates
 from heldout.study.tables import PanelTable
@@ -87,8 +87,10 @@ def test_one_se_takes_the_better_of_equally_simple_ones():
 
 
 def test_one_se_needs_two_parts():
+    search, _ = made([[1], [2]], choose="one_se")
+    check_parts(search, 2)
     with pytest.raises(OptionError, match="at least two validation parts"):
-        choose(*made([[1], [2]], choose="one_se"))
+        check_parts(search, 1)
 
 
 def test_a_function_chooses_from_cv_results():

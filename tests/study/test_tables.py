@@ -147,7 +147,7 @@ def test_cv_results_are_those_of_scikit_learn(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = GridSearchCV(estimator, space, cv=KFold(3), scoring=scoring, refit=False).fit(X, y).cv_results_
-    ours = ho.Tuned(estimator, space, validation=KFold(3), loss=scoring, jobs=1).fit(X, y).cv_results_
+        ours = ho.Tuned(estimator, space, validation=KFold(3), loss=scoring, jobs=1).fit(X, y).cv_results_
     assert list(ours) == list(theirs)
     assert repr(ours["params"]) == repr(theirs["params"])
     for key in theirs:

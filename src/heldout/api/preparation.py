@@ -70,7 +70,7 @@ def prepare_unscaled(kinds: Mapping[str, list[str]]) -> ColumnTransformer:
 def prepare_coded(kinds: Mapping[str, list[str]]) -> tuple[ColumnTransformer, list[int]]:
     """For boosting, which takes missing numbers and coded categories as they are; and where the codes are."""
     codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=MOST_ORDINAL)
-    columns = _by_kind(kinds, numbers=[], categories=[codes])
+    columns = _by_kind(kinds, numbers=[FillVoid()], categories=[codes])
     before = len(kinds[NUMBERS]) + len(kinds[DATES])
     return columns, list(range(before, before + len(kinds[CATEGORIES])))
 
@@ -104,6 +104,21 @@ class AsText(_Reading):
         return X.astype(object).where(X.notna(), MISSING).map(str)
 
 
+class AsNumbers(_Reading):
+    """Numbers of any type as floats, missing ones as NaN.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> AsNumbers().fit_transform(pd.DataFrame({"rooms": pd.array([3, None], dtype="Int64")}))["rooms"].tolist()
+    [3.0, nan]
+    """
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """The same table, of floats."""
+        return X.astype(np.float64)
+
+
 class AsDays(_Reading):
     """Dates as days since 1970, durations as days; missing ones as NaN.
 
@@ -117,6 +132,19 @@ class AsDays(_Reading):
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """The same table, of numbers."""
         return X.apply(_days)
+
+
+class FillVoid(_Reading):
+    """Zero for a column without any value in the training rows, which boosting could not bin; other gaps stay."""
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
+        """Remember the columns, and which of them hold nothing."""
+        self.void_ = list(X.columns[X.isna().all()])
+        return super().fit(X)
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """The same table, with those columns zero."""
+        return X.assign(**dict.fromkeys(self.void_, 0.0))
 
 
 def _days(values: pd.Series[Any]) -> pd.Series[Any]:
@@ -139,8 +167,8 @@ def _one_hot() -> OneHotEncoder:
 
 
 def _by_kind(kinds: Mapping[str, list[str]], *, numbers: list[Any], categories: list[Any]) -> ColumnTransformer:
-    steps: dict[str, Pipeline | str] = {
-        NUMBERS: make_pipeline(*numbers) if numbers else "passthrough",
+    steps: dict[str, Pipeline] = {
+        NUMBERS: make_pipeline(AsNumbers(), *numbers),
         DATES: make_pipeline(AsDays(), *numbers),
         CATEGORIES: make_pipeline(AsText(), *categories),
     }

@@ -85,11 +85,6 @@ def _read_text(place: Path, separator: str) -> pd.DataFrame:
     except pd.errors.ParserError as error:
         reason = str(error).strip().removeprefix("Error tokenizing data. C error: ")
         raise InputError(f"{place.name!r} is not a regular table: {reason}.") from None
-    if not isinstance(frame.index, pd.RangeIndex):  # pandas makes an index of what has no name in the header
-        raise InputError(
-            f"The rows of {place.name!r} have more fields than its header has names ({frame.shape[1]}). "
-            "Name every column in the first line."
-        )
     return _typed(frame)
 
 
@@ -97,7 +92,8 @@ def _check_header(place: Path, separator: str) -> None:
     """Refuse a header that pandas would quietly mend or misread."""
     with place.open(encoding="utf-8-sig", newline="") as file:
         try:
-            names = next((row for row in csv.reader(file, delimiter=separator) if row), [])
+            rows = (row for row in csv.reader(file, delimiter=separator) if row)
+            names, first = next(rows, []), next(rows, [])
         except csv.Error as error:
             raise InputError(f"The header of {place.name!r} cannot be read: {error}.") from None
     twice = sorted({name for name in names if name and names.count(name) > 1})
@@ -111,6 +107,11 @@ def _check_header(place: Path, separator: str) -> None:
                     f"The columns of {place.name!r} seem to be separated by {word}. Save it with commas and decimal "
                     "points as .csv, or with tabs as .tsv."
                 )
+    if len(first) > len(names):  # pandas would make an index of the first field
+        raise InputError(
+            f"The rows of {place.name!r} have more fields than its header has names ({len(names)}). "
+            "Name every column in the first line."
+        )
 
 
 def _read_parquet(place: Path) -> pd.DataFrame:

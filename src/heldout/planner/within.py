@@ -42,7 +42,7 @@ def within(draft: Draft) -> Rewrite:
             steps.append(step)
             continue
         if step.candidates not in trees:
-            trees[step.candidates] = _branches(draft.search, step.candidates)
+            trees[step.candidates] = _branches(draft.search, step.candidates, reasons)
         found = trees[step.candidates]
         if isinstance(found, str):
             reasons.append(found)
@@ -58,7 +58,7 @@ def within(draft: Draft) -> Rewrite:
     return Rewrite(steps=tuple(steps), refusals=tuple(dict.fromkeys(reasons)), note=note)
 
 
-def _branches(search: Search, candidates: tuple[int, ...]) -> tuple[Branch, ...] | str:
+def _branches(search: Search, candidates: tuple[int, ...], reasons: list[str]) -> tuple[Branch, ...] | str:
     """Independent parts of the sharing tree, or why there is nothing to share."""
     if len(candidates) > MOST_CANDIDATES:
         return f"more than {MOST_CANDIDATES:,} candidates"
@@ -66,7 +66,7 @@ def _branches(search: Search, candidates: tuple[int, ...]) -> tuple[Branch, ...]
     odd = next((reason for _, estimator in estimators if (reason := _odd(estimator))), None)
     if odd is not None:
         return odd
-    root = grow_branches(estimators)
+    root = grow_branches(estimators, reasons)
     parts = (*root.branches, *(replace(root, branches=(), leaves=(leaf,)) for leaf in root.leaves))
     if all(len(part.candidates) == 1 for part in parts):
         return "no two candidates share a Pipeline step, and no parameter has a path"

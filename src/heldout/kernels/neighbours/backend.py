@@ -126,9 +126,7 @@ def fitted_arithmetic(knn: Any, X: Any, weights: str | None) -> Arithmetic:
     single = getattr(knn, "outputs_2d_", True) is False
     if single and weights == "uniform" and _votes(knn, X, knn._fit_X):
         narrow = knn._fit_X.dtype == np.float32
-        return Arithmetic(
-            tie=SINGLE_TIE if narrow else TIE, expanded=knn.effective_metric_ in EUCLIDEAN, rowwise=True
-        )
+        return Arithmetic(tie=SINGLE_TIE if narrow else TIE, expanded=knn.effective_metric_ in EUCLIDEAN, rowwise=True)
     return Arithmetic(tie=0.0, expanded=False, rowwise=False)
 
 

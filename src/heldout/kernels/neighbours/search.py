@@ -71,7 +71,7 @@ class EuclideanSearcher:
         out.reach[:] = far[:, length] if near.shape[1] > length else np.inf
         out.rows[:], out.far[:] = near[:, :length], far[:, :length]
         error = self.error[rows]
-        unsure = (np.diff(out.far, axis=1) <= error[:, None]).any(axis=1) | (out.far[:, 0] <= error)
+        unsure = (np.diff(out.far, axis=1) <= error[:, None]).any(axis=1)
         out.slack[:] = error
         if self.direct:
             unsure[:] = True
@@ -122,6 +122,12 @@ class Lists:
     place: NDArray[np.int32] | None = None  # where in `kept` each row of the task is; −1: not there
     kept: Found | None = None
 
+    def serves(self, rows: Rows, length: int, *, direct: bool) -> bool:
+        """Whether these lists cover such rows at such a length, measured directly where that is asked."""
+        measured = not direct or getattr(self.searcher, "direct", True)
+        covered = self.place is None or bool((self.place[rows] >= 0).all())
+        return measured and covered and self.length >= min(length, self.searcher.size)
+
     def of(self, rows: Rows) -> Found:
         if self.place is not None and self.kept is not None:
             where = self.place[rows]
@@ -142,7 +148,7 @@ def make_lists(searcher: Searcher, rows: Rows, length: int, *, jobs: int, room: 
         for array, found in zip(kept, searcher.find(rows[cut], length), strict=True):
             array[cut] = found
 
-    spread(jobs, fill, blocks(len(rows), max(32, len(rows) // 16)))
+    spread(jobs, fill, blocks(len(rows), max(32, len(rows) // 16)), library=not searcher.squared)
     lists.place = np.full(searcher.size, -1, dtype=np.int32)
     lists.place[rows] = np.arange(len(rows), dtype=np.int32)
     lists.kept = kept
@@ -174,9 +180,7 @@ def measures_like_library(X: NDArray[Any]) -> bool:
 
 
 def _room(count: int, length: int) -> Found:
-    return Found(
-        np.empty((count, length), dtype=np.int32), np.empty((count, length)), np.empty(count), np.empty(count)
-    )
+    return Found(np.empty((count, length), dtype=np.int32), np.empty((count, length)), np.empty(count), np.empty(count))
 
 
 def _smallest(table: NDArray[np.float64], wanted: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
@@ -219,5 +223,3 @@ def list_length(need: int, share: float) -> int:
     Few rows come out short: those are searched again with a longer list.
     """
     return int(np.ceil(need / share + 3.5 * np.sqrt(need * (1.0 - share)) / share)) + 4
-
-

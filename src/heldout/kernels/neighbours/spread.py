@@ -15,10 +15,15 @@ Item = TypeVar("Item")
 Value = TypeVar("Value")
 
 
-def spread(jobs: int, function: Callable[[Item], Value], items: Sequence[Item]) -> list[Value]:
-    """The function of each item, in order, on at most `jobs` threads."""
+def spread(
+    jobs: int, function: Callable[[Item], Value], items: Sequence[Item], *, library: bool = False
+) -> list[Value]:
+    """The function of each item, in order, on at most `jobs` threads; `library` when it calls scikit-learn."""
     if jobs <= 1 or len(items) <= 1:
         return [function(item) for item in items]
+    if not library:
+        with ThreadPoolExecutor(min(jobs, len(items))) as pool:
+            return list(pool.map(function, items))
     config = sklearn.get_config()
 
     def call(item: Item) -> Value:

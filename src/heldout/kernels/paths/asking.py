@@ -44,7 +44,7 @@ def stand_in(fitted: Any, replaced: Mapping[str, Any]) -> Any:
 
 def limited(fitted: Any, **limit: Any) -> Any:
     """A member of a fitted that can itself be asked to stop at some round."""
-    methods = {name: partial(getattr(fitted, name), **limit) for name in METHODS[:2] if hasattr(fitted, name)}
+    methods = {name: partial(getattr(fitted, name), **limit) for name in METHODS if hasattr(fitted, name)}
     classes = {"classes_": fitted.classes_} if hasattr(fitted, "classes_") else {}
     return SimpleNamespace(**methods, **classes)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest, SelectPercentile
 
@@ -65,9 +66,9 @@ class _Components:
         return type(transformer) is PCA
 
     def refusal(self, transformers: Sequence[Any]) -> str | None:
-        if transformers[0].svd_solver not in ("full", "covariance_eigh"):
+        if transformers[0].svd_solver not in ("auto", "full", "covariance_eigh"):
             return (
-                f"PCA(svd_solver={transformers[0].svd_solver!r}) may decompose anew for each number of components; "
+                f"PCA(svd_solver={transformers[0].svd_solver!r}) decomposes anew for each number of components; "
                 'with svd_solver="full" one decomposition serves all'
             )
         sizes = [transformer.n_components for transformer in transformers]
@@ -76,11 +77,14 @@ class _Components:
         return None
 
     def fit(self, transformer: Any, X: Any, y: Any) -> Any:
+        solver = _solver(transformer, X)
+        if solver is None:
+            raise ValueError("On rows of this shape PCA decomposes anew for each number of components.")
         largest = copy.deepcopy(transformer)
-        return largest, largest.fit_transform(X)
+        return largest, largest.fit_transform(X), solver
 
     def read(self, fitted: Any, transformer: Any, X: Any) -> tuple[Any, Any]:
-        largest, train = fitted
+        largest, train, solver = fitted
         size = int(transformer.n_components)
         if size > largest.n_components_:
             raise ValueError(f"n_components={size} must be between 1 and min(n_samples, n_features).")
@@ -88,9 +92,21 @@ class _Components:
         twin.n_components = twin.n_components_ = size
         for name in self._CUT:
             setattr(twin, name, getattr(largest, name)[:size].copy(order="K"))
-        if largest.svd_solver == "covariance_eigh":
+        if solver == "covariance_eigh":
             return twin, twin.transform(X)
         return twin, train.copy(order="K")[:, :size]
+
+
+def _solver(transformer: Any, X: Any) -> str | None:
+    """The solver that PCA takes for every number of components on rows of this shape, or None where it depends."""
+    if transformer.svd_solver != "auto":
+        return str(transformer.svd_solver)
+    if issparse(X):
+        return None
+    rows, columns = X.shape
+    if columns <= 1_000 and rows >= 10 * columns:
+        return "covariance_eigh"
+    return "full" if max(rows, columns) <= 500 else None
 
 
 SIZES: tuple[Size, ...] = (_Scores(SelectKBest, "k"), _Scores(SelectPercentile, "percentile"), _Components())

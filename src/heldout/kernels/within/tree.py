@@ -65,12 +65,13 @@ class Branch:
 Chain = tuple[int, list[tuple[str, Any]]]
 
 
-def grow_branches(candidates: Iterable[tuple[int, Any]]) -> Branch:
-    """The tree of these candidates, each with its unfitted estimator."""
-    return _grow(None, [(candidate, chain_of(estimator)) for candidate, estimator in candidates], depth=0)
+def grow_branches(candidates: Iterable[tuple[int, Any]], refusals: list[str] | None = None) -> Branch:
+    """The tree of these candidates, each with its unfitted estimator; why sharing was refused goes to `refusals`."""
+    chains = [(candidate, chain_of(estimator)) for candidate, estimator in candidates]
+    return _grow(None, chains, 0, [] if refusals is None else refusals)
 
 
-def _grow(transformer: Any, chains: Sequence[Chain], depth: int) -> Branch:
+def _grow(transformer: Any, chains: Sequence[Chain], depth: int, refusals: list[str]) -> Branch:
     ends = [(candidate, chain[-1][1]) for candidate, chain in chains if len(chain) == depth + 1]
     longer: dict[Hashable, list[Chain]] = {}
     for candidate, chain in chains:
@@ -78,19 +79,23 @@ def _grow(transformer: Any, chains: Sequence[Chain], depth: int) -> Branch:
             size = size_of(chain[depth][1])
             without = () if size is None else (size.parameter,)
             longer.setdefault(signature(chain[depth][1], without=without), []).append((candidate, chain))
-    branches = [branch for group in longer.values() for branch in _branches(group, depth)]
-    return Branch(transformer=transformer, branches=tuple(branches), leaves=_leaves(ends))
+    branches = [branch for group in longer.values() for branch in _branches(group, depth, refusals)]
+    return Branch(transformer=transformer, branches=tuple(branches), leaves=_leaves(ends, refusals))
 
 
-def _branches(chains: Sequence[Chain], depth: int) -> list[Branch]:
+def _branches(chains: Sequence[Chain], depth: int, refusals: list[str]) -> list[Branch]:
     """Branches of chains whose next transformers are equal, or equal but for their size."""
     equal: dict[Hashable, list[Chain]] = {}
     for candidate, chain in chains:
         equal.setdefault(signature(chain[depth][1]), []).append((candidate, chain))
-    branches = [_grow(group[0][1][depth][1], group, depth + 1) for group in equal.values()]
+    branches = [_grow(group[0][1][depth][1], group, depth + 1, refusals) for group in equal.values()]
     size = size_of(chains[0][1][depth][1])
     transformers = [branch.transformer for branch in branches]
-    if size is None or len(branches) == 1 or size.refusal(transformers) is not None:
+    if size is None or len(branches) == 1:
+        return branches
+    refusal = size.refusal(transformers)
+    if refusal is not None:
+        refusals.append(refusal)
         return branches
     largest = max(transformers, key=lambda one: _as_number(getattr(one, size.parameter)))
     return [Branch(transformer=largest, branches=tuple(branches), leaves=(), size=size)]
@@ -100,25 +105,25 @@ def _as_number(value: Any) -> float:
     return float(value) if isinstance(value, int | float) else float("inf")  # SelectKBest takes "all"
 
 
-def _leaves(ends: Sequence[tuple[int, Any]]) -> tuple[Leaf, ...]:
+def _leaves(ends: Sequence[tuple[int, Any]], refusals: list[str]) -> tuple[Leaf, ...]:
     by_type: dict[type, list[tuple[int, Any]]] = {}
     for candidate, estimator in ends:
         by_type.setdefault(type(estimator), []).append((candidate, estimator))
-    return tuple(leaf for group in by_type.values() for leaf in _leaves_of_type(group))
+    return tuple(leaf for group in by_type.values() for leaf in _leaves_of_type(group, refusals))
 
 
-def _leaves_of_type(ends: Sequence[tuple[int, Any]]) -> list[Leaf]:
+def _leaves_of_type(ends: Sequence[tuple[int, Any]], refusals: list[str]) -> list[Leaf]:
     """The grouping with the fewest fits, among no path and each path that takes this type."""
-    best = _grouped(ends, None)
+    best = _grouped(ends, None, refusals)
     for path in PATHS:
         if path.takes(ends[0][1]):
-            grouped = _grouped(ends, path)
+            grouped = _grouped(ends, path, refusals)
             if len(grouped) < len(best):
                 best = grouped
     return best
 
 
-def _grouped(ends: Sequence[tuple[int, Any]], path: Path | None) -> list[Leaf]:
+def _grouped(ends: Sequence[tuple[int, Any]], path: Path | None, refusals: list[str]) -> list[Leaf]:
     without = () if path is None else (path.parameter,)
     groups: dict[Hashable, list[tuple[int, Any]]] = {}
     for candidate, estimator in ends:
@@ -126,7 +131,10 @@ def _grouped(ends: Sequence[tuple[int, Any]], path: Path | None) -> list[Leaf]:
         groups.setdefault((signature(estimator, without=without), lane), []).append((candidate, estimator))
     leaves: list[Leaf] = []
     for group in groups.values():
-        if path is None or len(group) == 1 or path.refusal([estimator for _, estimator in group]) is not None:
+        refusal = None if path is None or len(group) == 1 else path.refusal([estimator for _, estimator in group])
+        if refusal is not None:
+            refusals.append(refusal)
+        if path is None or len(group) == 1 or refusal is not None:
             leaves += [Leaf(path=None, members=equal) for equal in _equals(group)]
             continue
         values = [path.value_of(estimator) for _, estimator in group]

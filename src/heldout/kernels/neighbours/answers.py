@@ -1,0 +1,194 @@
+"""From nearest rows to responses, in scikit-learn's own arithmetic, for all k at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.responses import Responses
+from heldout.kernels.neighbours.backend import Arithmetic
+from heldout.kernels.neighbours.doubt import Bools, Near, doubtful, ties
+from heldout.kernels.neighbours.family import Member
+from heldout.task.task import Task
+
+VOTES_TIE = 1e-10  # relative: weighted votes nearer than this are counted by scikit-learn itself
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Target:
+    """y as neighbours use it: codes of classes, or numbers, a column an output."""
+
+    y: NDArray[Any]  # n × outputs
+    flat: bool  # y had one value a row
+    classes: tuple[NDArray[Any], ...] | None  # of each output; None for numbers
+    exact: bool  # sums of it are exact in any order
+
+    @property
+    def one_class_output(self) -> bool:
+        return self.classes is not None and self.flat
+
+
+def target_of(task: Task, *, classifier: bool) -> Target:
+    """The target of a task, coded where it is classes."""
+    flat = task.y.ndim == 1
+    columns = task.y.reshape(len(task), -1)
+    if not classifier:
+        return Target(y=columns, flat=flat, classes=None, exact=_sums_exactly(columns))
+    found = [np.unique(columns[:, j], return_inverse=True) for j in range(columns.shape[1])]
+    codes = np.stack([code.reshape(-1).astype(np.int32) for _, code in found], axis=1)
+    return Target(y=codes, flat=flat, classes=tuple(classes for classes, _ in found), exact=True)
+
+
+def _sums_exactly(y: NDArray[Any]) -> bool:
+    if y.dtype.kind == "b":
+        return True
+    whole = y.dtype.kind in "iu" or bool((y == np.rint(y)).all())
+    digits = 24 if y.dtype == np.float32 else 53
+    return whole and float(np.abs(y.astype(np.float64)).sum()) < 2.0**digits
+
+
+class Outbox:
+    """The responses of several candidates on the rows of a run, filled bit by bit."""
+
+    def __init__(self, members: Sequence[Member], target: Target, rows: int, *, proba: bool) -> None:
+        self.members = members
+        self.target = target
+        shape = (len(members), rows)
+        outputs = target.y.shape[1]
+        self.codes: NDArray[np.int32] | None = None
+        self.proba: NDArray[np.float64] | None = None
+        self.values: list[NDArray[Any]] = []
+        if target.classes is None:
+            mean = np.mean(target.y[:1], axis=0).dtype
+            self.values = [
+                np.empty((rows, outputs), dtype=np.float64 if member.weights == "distance" else mean)
+                for member in members
+            ]
+        else:
+            self.codes = np.empty((*shape, outputs), dtype=np.int32)
+            if proba:
+                self.proba = np.empty((*shape, len(target.classes[0])))
+
+    @staticmethod
+    def row_bytes(target: Target, members: int, *, proba: bool) -> int:
+        """Bytes that one row takes here and in scoring."""
+        classes = len(target.classes[0]) if proba and target.classes is not None else 0
+        return members * (40 * target.y.shape[1] + 8 * classes)
+
+    def put(self, number: int, rows: Any, fitted: Any, X: Any) -> None:
+        """What a fitted learner itself says on some rows."""
+        if self.target.classes is None:
+            self.values[number][rows] = fitted.predict(X).reshape(len(X) if hasattr(X, "__len__") else X.shape[0], -1)
+            return
+        assert self.codes is not None
+        predicted = fitted.predict(X)
+        predicted = predicted.reshape(predicted.shape[0], -1)
+        for j, classes in enumerate(self.target.classes):
+            self.codes[number, rows, j] = np.searchsorted(classes, predicted[:, j])
+        if self.proba is not None:
+            self.proba[number, rows] = fitted.predict_proba(X)
+
+    def responses(self, number: int) -> Responses:
+        """The responses of one candidate on all rows."""
+        if self.target.classes is None:
+            values = self.values[number]
+            return Responses(predict=values.ravel() if self.target.flat else values)
+        assert self.codes is not None
+        codes = self.codes[number]
+        if self.target.flat:
+            classes = self.target.classes[0]
+            proba = None if self.proba is None else self.proba[number]
+            return Responses(predict=classes[codes[:, 0]], predict_proba=proba, classes=classes)
+        predict = np.empty(codes.shape, dtype=self.target.classes[0].dtype)
+        for j, classes in enumerate(self.target.classes):
+            predict[:, j] = classes[codes[:, j]]
+        return Responses(predict=predict, classes=list(self.target.classes))  # type: ignore[arg-type]
+
+
+def fill(out: Outbox, which: Sequence[int], near: Near, cut: slice, arithmetic: Arithmetic) -> Bools:
+    """Answer some members, all of one weighting, on some rows; which answers are left open, members × rows."""
+    ks = np.array([out.members[number].k for number in which], dtype=np.intp)
+    weighted = out.members[which[0]].weights == "distance"
+    values = out.target.y[near.rows]  # rows × neighbours × outputs
+    distances = near.distances[:, : ks.max()] if weighted else None
+    tied = ties(near, arithmetic)
+    alike = (values[:, 1:] == values[:, :-1]).all(axis=2)
+    if weighted:
+        alike &= near.far[:, 1:] == near.far[:, :-1]
+    open_ = doubtful(tied, alike, ks, order=weighted or not out.target.exact)
+    weights = None if distances is None else inverse_distances(distances)
+    if out.target.classes is None:
+        _fill_means(out, which, ks, values, weights, cut)
+    elif weights is None:
+        _fill_votes(out, which, ks, values, cut)
+    else:
+        open_ |= _fill_weighted_votes(out, which, ks, values, weights, cut)
+    return open_.T
+
+
+def inverse_distances(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights as scikit-learn makes them: where a neighbour is at no distance, those at none count one, others none."""
+    with np.errstate(divide="ignore"):
+        weights = 1.0 / distances
+    endless = np.isinf(weights)
+    lines = endless.any(axis=1)
+    weights[lines] = endless[lines]
+    return weights
+
+
+def _fill_means(out: Outbox, which: Any, ks: Any, values: NDArray[Any], weights: Any, cut: slice) -> None:
+    for number, k in zip(which, ks, strict=True):
+        first = np.ascontiguousarray(values[:, :k])
+        if weights is None:
+            out.values[number][cut] = np.mean(first, axis=1)
+            continue
+        weight = np.ascontiguousarray(weights[:, :k])
+        total = np.sum(weight, axis=1)
+        for j in range(values.shape[2]):
+            out.values[number][cut, j] = np.sum(first[:, :, j] * weight, axis=1) / total
+
+
+def _fill_votes(out: Outbox, which: Any, ks: Any, values: NDArray[np.int32], cut: slice) -> None:
+    assert out.target.classes is not None
+    assert out.codes is not None
+    for j, classes in enumerate(out.target.classes):
+        codes = values[:, : ks.max(), j]
+        most: Any = None
+        for code in range(len(classes)):
+            votes = np.cumsum(codes == code, axis=1, dtype=np.int32)[:, ks - 1]
+            if out.proba is not None:
+                out.proba[which, cut, code] = (votes / ks).T
+            if most is None:
+                most, winner = votes, np.zeros(votes.shape, dtype=np.int32)
+                continue
+            more = votes > most
+            winner[more] = code
+            np.maximum(most, votes, out=most)
+        out.codes[which, cut, j] = winner.T
+
+
+def _fill_weighted_votes(
+    out: Outbox, which: Any, ks: Any, values: NDArray[np.int32], weights: NDArray[np.float64], cut: slice
+) -> Bools:
+    """Sums run along the neighbours, one after the other, as in scikit-learn's probabilities."""
+    assert out.target.classes is not None
+    assert out.codes is not None
+    close = np.zeros((len(values), len(ks)), dtype=bool)
+    for j, classes in enumerate(out.target.classes):
+        codes = values[:, : ks.max(), j]
+        votes = np.empty((len(ks), len(values), len(classes)))
+        for code in range(len(classes)):
+            sums = np.add.accumulate(np.where(codes == code, weights, 0.0), axis=1)
+            votes[:, :, code] = sums[:, ks - 1].T
+        out.codes[which, cut, j] = votes.argmax(axis=2)
+        best = np.partition(votes, len(classes) - 2, axis=2)[:, :, -2:] if len(classes) > 1 else None
+        if best is not None:
+            close |= (best[:, :, 1] - best[:, :, 0] <= VOTES_TIE * best[:, :, 1]).T
+        if out.proba is not None:
+            for number, one in zip(which, votes, strict=True):
+                out.proba[number, cut] = one / one.sum(axis=1)[:, np.newaxis]
+    return close
