@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, ShuffleSplit, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -79,8 +81,6 @@ def test_the_predictor_is_the_same_however_it_was_made() -> None:
 def test_warnings_of_fits_come_in_the_same_order() -> None:
     """A finding names the first cell that warned: first in the study, not first to finish."""
     X, y = load_breast_cancer(return_X_y=True)
-    from sklearn.linear_model import LogisticRegression
-
     learner = ho.Tuned(LogisticRegression(max_iter=3), {"C": [0.1, 1.0]}, validation=2)
     results = [
         ho.evaluate(learner, X[:80], y[:80], test=ho.KFold(2), jobs=1, options=ho.Options(queue_seed=seed))
@@ -89,6 +89,34 @@ def test_warnings_of_fits_come_in_the_same_order() -> None:
     assert [f.code for f in results[0].findings] == ["H201"]
     assert results[0].findings == results[1].findings == results[2].findings
     pd.testing.assert_frame_equal(results[0].warnings, results[1].warnings)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        CalibratedClassifierCV(KNeighborsClassifier(), cv=StratifiedKFold(3, shuffle=True)),
+        GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, cv=ShuffleSplit(2), refit=lambda results: 0),
+        ho.Tuned(
+            CalibratedClassifierCV(KNeighborsClassifier(), cv=StratifiedKFold(3, shuffle=True)),
+            {"estimator__n_neighbors": [1, 9], "cv": [StratifiedKFold(2, shuffle=True), StratifiedKFold(3, shuffle=True)]},
+            validation=ShuffleSplit(2),
+        ),
+    ],
+    ids=["inside", "a black box", "among the values"],
+)
+def test_splitters_inside_a_learner_draw_by_the_study(learner: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    first, second = (ho.evaluate(learner, X, y, test=ho.KFold(3), loss="log", jobs=1) for _ in range(2))
+    assert first.predictions.equals(second.predictions)
+    other = ho.evaluate(learner, X, y, test=ho.KFold(3), loss="log", jobs=1, seed=1)
+    assert first.risk.value != other.risk.value
+
+
+def test_a_splitter_of_the_users_own_is_left_alone() -> None:
+    X, y = load_iris(return_X_y=True)
+    splitter = StratifiedKFold(3, shuffle=True)
+    ho.evaluate(CalibratedClassifierCV(KNeighborsClassifier(), cv=splitter), X, y, test=ho.KFold(3), jobs=1)
+    assert splitter.random_state is None
 
 
 def test_another_seed_draws_other_rows() -> None:

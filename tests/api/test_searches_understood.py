@@ -204,6 +204,21 @@ def test_a_callable_refit_is_run_as_a_black_box() -> None:
     assert plan.fits == 3
 
 
+def two_scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
+    right = float((estimator.predict(X) == y).mean())
+    return {"wrong": right - 1, "right": right}
+
+
+def test_a_function_that_gives_several_scores_is_run_as_a_black_box() -> None:
+    X, y = flowers()
+    search = GridSearchCV(*KNN, cv=3, scoring=two_scores, refit="wrong")
+    result = ho.evaluate(search, X, y, test=OUTER, jobs=1)
+    with threadpool_limits(1):
+        scores = cross_val_score(search, X, y, cv=OUTER)
+    assert result.folds[result.risk.loss].tolist() == scores.tolist()
+    assert "a callable scoring that gives several scores is run as a black box" in str(ho.explain(search, X, y, test=OUTER))
+
+
 def test_what_is_ignored_is_noted() -> None:
     X, y = flowers()
     plan = ho.explain(GridSearchCV(*KNN, cv=3, n_jobs=2, verbose=1), X, y, test=OUTER)

@@ -12,7 +12,7 @@ from heldout.kernels.paths.catboost import CATBOOST
 from heldout.kernels.paths.lightgbm import LIGHTGBM
 from heldout.kernels.paths.xgboost import XGBOOST
 
-SIZES = [8, 1, 20, 3]
+SIZES = [5, 1, 9, 2]
 
 
 def _numbered(problem: checks.Problem) -> checks.Problem:
@@ -29,8 +29,8 @@ def _numbered(problem: checks.Problem) -> checks.Problem:
         {"data_sample_strategy": "goss"},
         {"boosting_type": "goss"},
         {"boosting_type": "rf", "subsample": 0.6, "subsample_freq": 1},
-        {"deterministic": True, "force_col_wise": True, "n_jobs": 2},
-        {"extra_trees": True, "min_child_samples": 60},  # runs out of splits
+        {"deterministic": True, "force_col_wise": True, "n_jobs": -1},
+        {"extra_trees": True},
     ],
 )
 @pytest.mark.filterwarnings("ignore")
@@ -41,6 +41,16 @@ def test_lightgbm(options: dict[str, Any]) -> None:
         checks.assert_path_equals_fits(LIGHTGBM, lightgbm.LGBMRegressor(**options), SIZES, make())
     for make in (checks.binary, checks.multiclass, checks.weighted_multiclass):
         checks.assert_path_equals_fits(LIGHTGBM, lightgbm.LGBMClassifier(**options), SIZES, make())
+
+
+def test_lightgbm_rounds_without_a_split() -> None:
+    """It tries again in the next round, by other random numbers, and may then find one: no prefix."""
+    lightgbm = pytest.importorskip("lightgbm")
+    problem = checks.multiclass()
+    options = {"n_jobs": 1, "verbose": -1, "random_state": 3, "min_child_samples": 60, "extra_trees": True}
+    fitted = lightgbm.LGBMClassifier(n_estimators=20, **options).fit(problem.X, problem.y)
+    with pytest.raises(ValueError, match="no split in some rounds"):
+        list(LIGHTGBM.responses(fitted, [20, 8], problem.held, [("predict",)]))
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from heldout.study.search import Search
 from heldout.task import Task
 
 Columns = dict[str, Any]
+FOLD_COLUMNS = ("fold", "repeat", "train_rows", "held_rows")  # beside them a column a loss
 
 
 def fold_columns(outcome: Outcome) -> Columns:

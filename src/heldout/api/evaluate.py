@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from heldout.api.columns import FOLD_COLUMNS
 from heldout.api.facts import gather_facts
 from heldout.api.learners import as_search, is_frozen
 from heldout.api.result import Live, Result
 from heldout.api.tuning import check_search, describe_all_failed
-from heldout.base.errors import FitFailed, LearnerError, OptionError
+from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError
 from heldout.base.losses import Loss, check_losses, resolve_losses
 from heldout.base.options import Options
 from heldout.base.seeds import derive
@@ -99,13 +100,17 @@ def evaluate(
     """
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
     asked = ask(learner, X, y, test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
-    how = Running(jobs=jobs, backend=backend, progress=progress, options=asked.options)
+    return answer(asked, Running(jobs=jobs, backend=backend, progress=progress, options=asked.options))
+
+
+def answer(asked: Asked, how: Running) -> Result:
+    """Run a question that was asked, and gather what it found."""
     outcome = run_study(asked.study, asked.task, how)
     test_tables = [outcome.tables[p.key] for p in outcome.study.of_level(TEST) if p.key in outcome.tables.panels]
     if not any(np.isfinite(table.losses).any() for table in test_tables):
         raise FitFailed(describe_all_failed(outcome))
-    facts = gather_facts(asked.task, outcome, level=level, seed=seed, pool=asked.options.pool)
-    return Result(facts, live=Live(learner=learner, task=asked.task, outcome=outcome, how=how))
+    facts = gather_facts(asked.task, outcome, level=asked.level, seed=asked.seed, pool=asked.options.pool)
+    return Result(facts, live=Live(learner=asked.learner, task=asked.task, outcome=outcome, how=how))
 
 
 def ask(
@@ -135,6 +140,8 @@ def ask(
     reported = reported_losses(loss, search.losses, classification=classification)
     check_losses(reported, task.y, classification, weighted=task.weight is not None)
     check_search(search, task)
+    if options.pool:
+        check_poolable(reported)
     strategy = as_strategy(test if test is not None else (Forward(5) if task.time is not None else KFold(5)))
     if is_frozen(learner) and not isinstance(strategy, Given):
         raise LearnerError(
@@ -148,4 +155,17 @@ def ask(
 
 def reported_losses(loss: Any, own: tuple[Loss, ...], *, classification: bool) -> tuple[Loss, ...]:
     """The losses asked for, else the learner's own."""
-    return own if loss is None else resolve_losses(loss, classification=classification)
+    losses = own if loss is None else resolve_losses(loss, classification=classification)
+    for one in losses:
+        if one.name in FOLD_COLUMNS:
+            raise LossError(f"A loss cannot be called {one.name!r}: result.folds has a column of that name.")
+    return losses
+
+
+def check_poolable(losses: tuple[Loss, ...]) -> None:
+    """Refuse to pool scores that belong to whole sets, before anything is fitted."""
+    for loss in losses:
+        if loss.rows is None:
+            raise OptionError(
+                f"pool=True needs the losses of single rows, but {loss.name!r} belongs to whole sets. Leave pool out."
+            )

@@ -26,7 +26,8 @@ def as_search(learner: Any, *, seed: int) -> Search:
         return search_of_sklearn(learner, seed=seed)
     notes: tuple[str, ...] = ()
     if type(learner) in (GridSearchCV, RandomizedSearchCV):
-        notes = (f"{type(learner).__name__} with a callable refit is run as a black box: its fits cannot be shared.",)
+        why = "callable refit" if callable(learner.refit) else "callable scoring that gives several scores"
+        notes = (f"{type(learner).__name__} with a {why} is run as a black box: its fits cannot be shared.",)
     family = Family(name=type(learner).__name__, estimator=learner, candidates=build_candidates(None, seed=seed))
     if isinstance(learner, GridSearchCV | RandomizedSearchCV):
         losses: tuple[Loss, ...] = (score_loss(learner),)  # what it chooses by, as for the searches that are understood

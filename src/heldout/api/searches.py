@@ -26,8 +26,11 @@ _DEFAULTS = {"n_jobs": None, "verbose": 0, "pre_dispatch": "2*n_jobs", "return_t
 
 
 def understood(search: Any) -> bool:
-    """Whether the search can be planned; with a callable refit it is run as a black box."""
-    return not callable(search.refit)
+    """Whether the search can be planned; else it is run as a black box.
+
+    A callable refit may choose by anything; a callable scoring with a refit by name gives scores we cannot know.
+    """
+    return not callable(search.refit) and not (callable(search.scoring) and isinstance(search.refit, str))
 
 
 def search_of_sklearn(search: Any, *, seed: int) -> Search:

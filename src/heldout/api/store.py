@@ -6,6 +6,7 @@ import io
 import json
 import os
 import zipfile
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,17 @@ from heldout.risk.estimate import Estimate
 
 FORMAT = "heldout result"
 _MANIFEST = "result.json"
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    AttributeError,
+    EOFError,
+    KeyError,
+    NotImplementedError,  # an unknown compression
+    RuntimeError,  # an encrypted member
+    TypeError,
+    ValueError,
+)
 _SAME_TIME = (1980, 1, 1, 0, 0, 0)  # the same result gives the same bytes
 
 
@@ -77,13 +89,13 @@ def load(path: str | Path) -> Result:
             }
     except FileNotFoundError:
         raise StoredError(f"There is no file {str(path)!r}.") from None
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, TypeError, AttributeError) as error:
+    except _UNREADABLE as error:
         if isinstance(error, StoredError):
             raise
         raise StoredError(f"{str(path)!r} is not a whole saved result: {error}") from error
     try:
         return Result(_facts(manifest, tables))
-    except (KeyError, TypeError) as error:
+    except _UNREADABLE as error:
         raise StoredError(f"{str(path)!r} is not a whole saved result: {error}") from error
 
 

@@ -159,6 +159,8 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             estimator, space = value if isinstance(value, tuple) and len(value) == 2 else (value, None)
             if not hasattr(estimator, "fit"):
                 raise LearnerError(f"Family {name!r} is an estimator, or a pair (estimator, space), not {value!r}.")
+            if not str(name).isprintable():
+                raise LearnerError(f"A family's name is shown to people, but {name!r} has control characters in it.")
             families.append((str(name), estimator, space))
         kinds = {is_classifier(estimator) for _, estimator, _ in families}
         if len(kinds) > 1:

@@ -40,6 +40,14 @@ class Options:
                 raise OptionError(f"There is no option {name!r}. {did_you_mean(name, known)}")
         return object.__new__(cls)
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.pool, bool):
+            raise OptionError(f"pool= is True or False, not {self.pool!r}.")
+        if self.queue_seed is not None and (isinstance(self.queue_seed, bool) or not isinstance(self.queue_seed, int)):
+            raise OptionError(f"queue_seed= is a whole number or None, not {self.queue_seed!r}.")
+        if self.rules is not None and not isinstance(self.rules, Mapping):
+            raise OptionError(f'rules= is a dict such as {{"share_fits": False}}, not {self.rules!r}.')
+
     def __reduce__(self) -> tuple[Any, ...]:
         return (_make, ({field.name: getattr(self, field.name) for field in fields(self)},))
 

@@ -109,8 +109,8 @@ def _context(work: Work) -> StepDoer:
     problem = explain_unpicklable(doer._work)
     if problem:
         raise BackendError(
-            f"The learner cannot travel to worker processes: {problem}. Run it in this process with jobs=1, "
-            "or make that attribute picklable."
+            f"The learner cannot travel to worker processes: {problem}. Run it in this process with "
+            'backend="inline", or make that attribute picklable.'
         )
     return doer
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from inspect import Parameter, signature
 from typing import Any
 
@@ -30,20 +31,32 @@ def make_candidate(search: Search, candidate: int) -> Any:
 
 
 def unseeded_names(estimator: Any) -> tuple[str, ...]:
-    """The parameters called random_state, at any depth, that are None."""
-    return tuple(
-        name
-        for name, value in estimator.get_params(deep=True).items()
-        if value is None and (name == "random_state" or name.endswith("__random_state"))
-    )
+    """The parameters that chance would decide, at any depth: a random_state that is None, a splitter that has one."""
+    return tuple(name for name, value in estimator.get_params(deep=True).items() if _is_unseeded(name, value))
+
+
+def _is_unseeded(name: str, value: Any) -> bool:
+    if value is None:
+        return name == "random_state" or name.endswith("__random_state")
+    shuffles = hasattr(value, "split") and getattr(value, "shuffle", True) is not False
+    return shuffles and getattr(value, "random_state", 0) is None and not hasattr(value, "get_params")
 
 
 def set_seeds(estimator: Any, seed: int, content_key: int, names: tuple[str, ...] | None = None) -> Any:
     """Give each unset random_state a seed of its own, from the study's seed, its name and the training rows."""
     names = unseeded_names(estimator) if names is None else names
     if names:
-        estimator.set_params(**{name: derive(seed, name, content_key) for name in names})
+        values = estimator.get_params(deep=True)
+        estimator.set_params(**{name: _seeded(values[name], derive(seed, name, content_key)) for name in names})
     return estimator
+
+
+def _seeded(value: Any, seed: int) -> Any:
+    if value is None:
+        return seed
+    splitter = deepcopy(value)
+    splitter.random_state = seed
+    return splitter
 
 
 def fit_on_rows(estimator: Any, task: Task, rows: Rows, *, seed: int, fit_params: Mapping[str, Any]) -> Any:

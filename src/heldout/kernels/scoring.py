@@ -27,8 +27,10 @@ def score_cell(work: Work, held: Held, candidate: int, responses: Responses, **s
     try:
         losses = tuple(mean_loss(loss, y, responses, weight) for loss in asked)
         for loss, value in zip(asked, losses, strict=True):
-            if np.isnan(value):
-                raise PredictionError(f"The loss {loss.name!r} is not a number on these {len(rows)} held-out rows.")
+            if not np.isfinite(value):
+                raise PredictionError(
+                    f"The loss {loss.name!r} is not a finite number on these {len(rows)} held-out rows: {value}."
+                )
         keep = held.panel in work.keep_rows
         kept = tuple(row_losses(loss, y, responses) for loss in asked) if keep else None
     except Exception as error:
@@ -49,7 +51,7 @@ def failed_cell(
 ) -> CellAnswer:
     """The answer of a cell that failed: NaN, or the error_score that someone else's search declares."""
     error_score = work.search.error_score
-    if error_score == "raise":
+    if error_score == "raise" and held.level == VALIDATION:
         raise FitFailed(
             f"{work.search.describe(candidate)} failed ({failure.kind}: {failure.message}) and the search says "
             f'error_score="raise".\n{failure.traceback}'

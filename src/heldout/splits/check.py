@@ -23,6 +23,8 @@ def checked(task: Task, splits: Splits, *, who: str) -> Splits:
         _check_train(splits, who)
     if task.groups is not None:
         _check_groups(task, task.groups, splits, who)
+    if task.weight is not None:
+        _check_weights(task.weight, splits, who)
     return splits
 
 
@@ -93,6 +95,21 @@ def _check_train(splits: Splits, who: str) -> None:
                 f"({len(np.unique(train[both]))} such rows). Take them out of one side."
             )
         held_now[held] = False
+
+
+def _check_weights(weight: NDArray[np.float64], splits: Splits, who: str) -> None:
+    """A side whose rows all weigh nothing has no mean loss, or teaches nothing."""
+    counted = np.append(0, np.cumsum(weight[splits.held] > 0))
+    held = np.diff(counted[splits.held_cuts])
+    if splits.train is None or splits.train_cuts is None:
+        train = np.count_nonzero(weight[splits.rows] > 0) - held
+    else:
+        train = np.diff(np.append(0, np.cumsum(weight[splits.train] > 0))[splits.train_cuts])
+    for counts, side in ((held, "holds out rows of zero weight only"), (train, "trains on rows of zero weight only")):
+        if not counts.all():
+            raise SplitError(
+                f"{who}: part {int(np.argmin(counts))} {side}. Leave rows of zero weight out, or use fewer parts."
+            )
 
 
 def _check_groups(task: Task, groups: NDArray[np.intp], splits: Splits, who: str) -> None:

@@ -77,16 +77,16 @@ class Outbox:
     def row_bytes(target: Target, members: int, *, proba: bool) -> int:
         """Bytes that one row takes here and in scoring."""
         classes = len(target.classes[0]) if proba and target.classes is not None else 0
-        return members * (40 * target.y.shape[1] + 8 * classes)
+        return int(members * (40 * target.y.shape[1] + 8 * classes))
 
     def put(self, number: int, rows: Any, fitted: Any, X: Any) -> None:
         """What a fitted learner itself says on some rows."""
-        if self.target.classes is None:
-            self.values[number][rows] = fitted.predict(X).reshape(len(X) if hasattr(X, "__len__") else X.shape[0], -1)
-            return
-        assert self.codes is not None
         predicted = fitted.predict(X)
         predicted = predicted.reshape(predicted.shape[0], -1)
+        if self.target.classes is None:
+            self.values[number][rows] = predicted
+            return
+        assert self.codes is not None
         for j, classes in enumerate(self.target.classes):
             self.codes[number, rows, j] = np.searchsorted(classes, predicted[:, j])
         if self.proba is not None:

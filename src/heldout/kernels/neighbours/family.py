@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -143,6 +143,8 @@ def _refusal(estimator: Any) -> str | None:
     params = inner.metric_params or {}
     if "p" in params:
         return "metric_params holds p, of which scikit-learn warns"
+    if inner.metric == "minkowski" and not (isinstance(inner.p, Real) and float(inner.p) >= 1):
+        return "the Minkowski metric with p below 1 is no distance, of which scikit-learn warns"
     if any(callable(value) for value in params.values()):
         return "metric_params holds a function"
     return None

@@ -17,11 +17,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 
 from heldout.base.losses import needed_methods
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import Claims
+from heldout.kernels.fitting import fit_on_rows
 from heldout.kernels.neighbours.answers import Outbox, Target, target_of
 from heldout.kernels.neighbours.direct import answer_part
 from heldout.kernels.neighbours.family import Group, survey
@@ -78,7 +80,9 @@ class Neighbours:
         proba = any(_needs_proba(work, level) for level in _levels(step))
         most = max(1, work.budget // 4 // Outbox.row_bytes(target, len(own.members), proba=proba))
         runs = list(make_runs(step.trainings, work, most))
-        _prepare(own, runs, target, work)
+        if not _prepare(own, runs, target, work):
+            yield from answer_by_brute_force(step, work)
+            return
         for run in runs:
             yield from _answer_run(own, run, target, step, work)
 
@@ -86,17 +90,30 @@ class Neighbours:
 KERNEL = Neighbours()
 
 
-def _prepare(group: Group, runs: list[Run], target: Target, work: Work) -> None:
+def _prepare(group: Group, runs: list[Run], target: Target, work: Work) -> bool:
+    """Make the lists that the runs read; False where scikit-learn fails or warns, which brute force must show."""
     setting = setting_for(group, work)
     if setting is None:
-        return
+        return True
     asked = []
     for run in runs:
         empty = Outbox(group.members, target, 0, proba=False)
         asked.append((run, empty, routes(empty, run, setting, repeats=_repeats(run, work))))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a warning comes again from the fits that brute force does
-        prepare(asked, setting, work)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            _try_out(group, work)
+            prepare(asked, setting, work)
+        except Exception:
+            return False
+    return not caught
+
+
+def _try_out(group: Group, work: Work) -> None:
+    """Fit the learner on a few rows: a parameter that scikit-learn refuses or warns of shows here."""
+    few = work.task.all_rows[:32]
+    fitted = fit_on_rows(clone(group.estimator), work.task, few, seed=0, fit_params={})
+    fitted.predict(work.task.take(few[:2]))
 
 
 def _answer_run(group: Group, run: Run, target: Target, step: Step, work: Work) -> Iterator[Answer]:

@@ -103,17 +103,18 @@ def _run(pairs: Sequence[tuple[Held, Training]], splits: Splits, work: Work) -> 
 def batches(run: Run, work: Work) -> list[Batch]:
     """The rows of a run by who trains for them: parts that hold out different rows of one splits go together."""
     n = len(work.task)
+    rest = [_trains_on_the_rest(run, part, work) for part in range(len(run.helds))]
+    if all(rest) and np.bincount(run.rows, minlength=n).max() == 1:
+        return _labelled(run, range(len(run.helds)), work)
     made: list[Batch] = []
     open_: list[int] = []
     seen = np.zeros(n, dtype=bool)
-    for part, held in enumerate(run.helds):
-        ref = run.ref(part)
-        splits = work.splits[ref.splits]
-        if splits.train is not None or ref != (held.splits, held.part):
+    for part in range(len(run.helds)):
+        if not rest[part]:
             made += _labelled(run, open_, work)
             open_, seen = [], np.zeros(n, dtype=bool)
             trains = np.zeros(n, dtype=bool)
-            trains[work.train_rows(ref)] = True
+            trains[work.train_rows(run.ref(part))] = True
             made.append(Batch(cut=slice(int(run.cuts[part]), int(run.cuts[part + 1])), trains=Mask(trains)))
             continue
         rows = run.part_rows(part)
@@ -123,6 +124,12 @@ def batches(run: Run, work: Work) -> list[Batch]:
         seen[rows] = True
         open_.append(part)
     return made + _labelled(run, open_, work)
+
+
+def _trains_on_the_rest(run: Run, part: int, work: Work) -> bool:
+    """Whether a part trains on all rows of its own splits but those it holds out."""
+    held, ref = run.helds[part], run.ref(part)
+    return ref.part == held.part and ref.splits == held.splits and work.splits[ref.splits].train is None
 
 
 def _labelled(run: Run, parts: Sequence[int], work: Work) -> list[Batch]:

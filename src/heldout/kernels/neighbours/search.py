@@ -28,6 +28,11 @@ class Found(NamedTuple):
     slack: NDArray[np.float64]  # how much nearer it might be after all, or its order among neighbours wrong
 
 
+def cut_found(found: Found, which: Any) -> Found:
+    """What was found for some of the asked rows."""
+    return Found(found.rows[which], found.far[which], found.reach[which], found.slack[which])
+
+
 class Searcher(Protocol):
     """Finds the nearest of all rows of a task."""
 
@@ -61,7 +66,7 @@ class EuclideanSearcher:
         block = max(8, BLOCK_NUMBERS // self.size)
         for start in range(0, len(rows), block):
             cut = slice(start, start + block)
-            self._find_block(rows[cut], length, Found(*(array[cut] for array in out)))
+            self._find_block(rows[cut], length, cut_found(out, cut))
         return out
 
     def _find_block(self, rows: Rows, length: int, out: Found) -> None:
@@ -71,12 +76,12 @@ class EuclideanSearcher:
         out.reach[:] = far[:, length] if near.shape[1] > length else np.inf
         out.rows[:], out.far[:] = near[:, :length], far[:, :length]
         error = self.error[rows]
-        unsure = (np.diff(out.far, axis=1) <= error[:, None]).any(axis=1)
         out.slack[:] = error
+        unsure = np.flatnonzero((np.diff(out.far, axis=1) <= error[:, None]).any(axis=1))
         if self.direct:
-            unsure[:] = True
-        if unsure.any():
-            self._measure(rows, np.flatnonzero(unsure), out)
+            unsure = np.arange(len(rows))
+        if len(unsure):
+            self._measure(rows, unsure, out)
 
     def _measure(self, rows: Rows, which: Rows, out: Found) -> None:
         near = out.rows[which]
@@ -132,7 +137,7 @@ class Lists:
         if self.place is not None and self.kept is not None:
             where = self.place[rows]
             if (where >= 0).all():
-                return Found(*(array[where] for array in self.kept))
+                return cut_found(self.kept, where)
         return self.searcher.find(rows, self.length)
 
 
@@ -145,8 +150,8 @@ def make_lists(searcher: Searcher, rows: Rows, length: int, *, jobs: int, room: 
     kept = _room(len(rows), length)
 
     def fill(cut: slice) -> None:
-        for array, found in zip(kept, searcher.find(rows[cut], length), strict=True):
-            array[cut] = found
+        found = searcher.find(rows[cut], length)
+        kept.rows[cut], kept.far[cut], kept.reach[cut], kept.slack[cut] = found
 
     spread(jobs, fill, blocks(len(rows), max(32, len(rows) // 16)), library=not searcher.squared)
     lists.place = np.full(searcher.size, -1, dtype=np.int32)

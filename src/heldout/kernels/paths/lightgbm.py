@@ -1,6 +1,7 @@
 """LightGBM: the first m rounds of a longer fit are the fit of m rounds, for boosting by gbdt, goss or rf.
 
-Law: a round depends on the rounds before it and on one random stream. dart rescales earlier rounds later on.
+Law: a round depends on the rounds before it and on one random stream. dart rescales earlier rounds later on. A fit in
+which some round found no split is given up, and its values are fitted one by one.
 """
 
 from __future__ import annotations
@@ -54,6 +55,12 @@ def _one_order(params: dict[str, Any]) -> bool:
 
 
 def _members(fitted: Any, sizes: Sequence[int], X: Any, methods: Methods) -> Iterator[Any]:
+    booster = fitted.booster_
+    if booster.num_trees() < fitted.n_estimators * booster.num_model_per_iteration():
+        # A round that finds no split leaves no trace, and a later one may find one by chance: rounds cannot be counted.
+        raise ValueError(
+            "LightGBM found no split in some rounds, so its trees do not tell their rounds."
+        )
     for size in sizes:
         yield limited(fitted, num_iteration=size)
 

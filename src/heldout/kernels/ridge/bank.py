@@ -38,6 +38,10 @@ class Bank:
             return minus(self._total(ref.splits), self._block(self._work.splits[ref.splits].held_rows(ref.part)))
         return self._block(self._work.train_rows(ref))
 
+    def total_of(self, name: str) -> Sums:
+        """The sums of all rows of one splits."""
+        return self._total(name)
+
     def read_ahead(self, refs: Iterable[TrainRef]) -> None:
         """Make the sums that these training sets need, spread over threads, as far as they may be kept."""
         wanted: dict[bytes, Rows] = {}

@@ -7,7 +7,7 @@ import numpy as np
 from heldout.base.rowkeys import Rows
 from heldout.kernels.ridge.design import Design, Floats, Shift, column_shift
 from heldout.kernels.ridge.forms import Form
-from heldout.kernels.ridge.normal import LEFT_OF_DIGITS, LostDigits, Normal, _scales, balanced_weights
+from heldout.kernels.ridge.normal import LEFT_OF_DIGITS, LostDigits, Normal, scales, balanced_weights
 from heldout.kernels.ridge.solve import Solved, Spectrum, as_solved, inverses, is_doubtful
 
 
@@ -52,7 +52,7 @@ def _scaled_rows(design: Design, form: Form, rows: Rows) -> tuple[Normal, Floats
     if scaled.any():
         if (about[scaled] < LEFT_OF_DIGITS * squares[scaled]).any():
             raise LostDigits
-        scale = _scales(about / count, mean + own.x, count, scaled)
+        scale = scales(about / count, mean + own.x, count, scaled)
     Z -= centre
     Z /= scale
     Y = Y - y_centre

@@ -69,7 +69,7 @@ def normal_equations(form: Form, sums: Sums, *, strata_weights: Floats | None = 
     scaled = form.columns.flags("scaled", len(places))
     if scaled.any():
         _check_digits(squares[scaled], square_reach[scaled], square[scaled])
-        scale = _scales(squares / count, mean + shift.x, count, scaled)
+        scale = scales(squares / count, mean + shift.x, count, scaled)
     width = len(places)
     C, d = G[:width, :width], G[:width, width:]
     if scaled.any():
@@ -128,7 +128,7 @@ def _check_digits(left: Floats, reach: Floats, now: Floats) -> None:
         raise LostDigits
 
 
-def _scales(variance: Floats, mean: Floats, count: int, scaled: NDArray[np.bool_]) -> Floats:
+def scales(variance: Floats, mean: Floats, count: int, scaled: NDArray[np.bool_]) -> Floats:
     """Standard deviations, 1 for columns that StandardScaler takes for constant."""
     bound = (count * mean * EPS) ** 2
     constant = variance <= count * EPS * variance + bound

@@ -1,0 +1,37 @@
+"""The kernel `ridge`: linear least squares with a quadratic penalty, from sufficient statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from heldout.kernels.claims import Claims
+from heldout.kernels.ridge.answer import answer
+from heldout.kernels.ridge.recognise import claim, refuse_training
+from heldout.kernels.step import Step, Training, Work
+from heldout.splits.drawn import Splits
+from heldout.study.search import Search
+from heldout.study.tables import Answer
+from heldout.task.task import Task
+
+
+class RidgeKernel:
+    """LinearRegression, Ridge and RidgeClassifier, alone or behind StandardScaler. Tier: rounding.
+
+    float32 data are answered from float64 sums and rounded once, so each response is at least as near to the
+    float64 fit as scikit-learn's own float32 fit.
+    """
+
+    name = "ridge"
+    tier = "rounding"
+
+    def claim(self, search: Search, task: Task) -> Claims:
+        return claim(search, task)
+
+    def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
+        return refuse_training(task, training, splits)
+
+    def answer(self, step: Step, work: Work) -> Iterator[Answer]:
+        return answer(step, work)
+
+
+KERNEL = RidgeKernel()

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import Ridge
+
+import heldout as ho
+from heldout.report.summary import VERSION, rows_of, summarise
+from heldout.report.text import line, number, render_text, safe
+
+X, y = (part[:60] for part in load_diabetes(return_X_y=True))
+
+
+class Picky(Ridge):
+    """Cannot be fitted with a negative strength."""
+
+    def fit(self, X, y, sample_weight=None):
+        if self.alpha == 666:
+            raise RuntimeError("wicked\x1b[2J\nnumber")
+        return super().fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def result():
+    learner = ho.Tuned(Picky(), {"alpha": [0.1, 1.0, 666]}, validation=ho.KFold(3))
+    return ho.evaluate(learner, X, y, test=ho.KFold(4), jobs=1)
+
+
+def summary_of(result):
+    return summarise(result.facts, findings=result.findings)
+
+
+def test_a_summary_is_plain_and_whole(result):
+    summary = summary_of(result)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    assert summary["version"] == VERSION
+    assert summary["risk"]["value"] == result.risk.value
+    assert [fold["squared"] for fold in summary["folds"]] == result.folds["squared"].tolist()
+    assert [choice["candidate"] for choice in summary["choices"]] == result.choices["candidate"].tolist()
+    assert len(summary["failures"]) == 12
+    assert {finding["code"] for finding in summary["findings"]} == {f.code for f in result.findings}
+
+
+def test_the_text_says_what_the_number_is(result):
+    text = render_text(summary_of(result))
+    first, *_ = text.splitlines()
+    assert first.startswith(f"squared {result.risk.value:.4g}   95% interval ")
+    for words in (
+        result.risk.estimand,
+        result.risk.method,
+        result.risk.guarantee,
+        "60 held-out rows",
+        "optimistic",
+        "4 of 4  Picky(alpha=",
+        "H202 error: 12 cells failed",
+        "seed 0",
+    ):
+        assert words in text, text
+
+
+def test_nothing_that_a_terminal_acts_on_comes_through(result):
+    text = render_text(summary_of(result))
+    assert "wicked" in text
+    assert "\x1b" not in text
+    assert not any(unit.startswith("number") for unit in text.splitlines())
+
+
+def test_without_an_interval_the_reason_stands_there():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = ho.evaluate(DummyRegressor(), X, y, test=ho.Holdout(rows=1), loss="squared", jobs=1)
+    assert made.risk.low is None
+    text = render_text(summary_of(made))
+    assert "interval    No interval" in text
+    assert "Folds" not in text
+    assert "Chosen" not in text
+
+
+def edited(result, **risk):
+    summary = summary_of(result)
+    return summary | {"risk": summary["risk"] | risk}
+
+
+def test_the_level_is_shown_as_it_is(result):
+    assert "99.9% interval" in render_text(edited(result, level=0.999))
+    assert "90% interval" in render_text(edited(result, level=0.9))
+
+
+def test_an_infinite_number_is_shown(result):
+    text = render_text(edited(result, value="inf", low="-inf", high="inf"))
+    assert text.startswith("squared inf   95% interval -inf to inf")
+
+
+def test_a_fold_where_nothing_could_be_chosen_is_named(result):
+    summary = summary_of(result)
+    choices = [summary["choices"][0] | {"candidate": -1}, *summary["choices"][1:]]
+    assert "1 of 4  nothing: every candidate failed" in render_text(summary | {"choices": choices})
+
+
+def test_many_folds_and_choices_are_counted(result):
+    summary = summary_of(result)
+    folds = [{"squared": float(i)} for i in range(30)]
+    choices = [{"candidate": i, "family": "Ridge", "param_alpha": float(i)} for i in range(30)]
+    text = render_text(summary | {"folds": folds, "choices": choices})
+    assert "… 30 in all" in text
+    assert "… 22 more" in text
+
+
+def test_names_with_line_breaks_stay_on_their_line(result):
+    summary = summary_of(result)
+    choices = [{"candidate": 0, "family": "Ridge", "param_solver": "svd\nsquared 0.0   95% interval 0 to 0\r\u2028x"}]
+    lines = render_text(summary | {"choices": choices}).splitlines()
+    assert sum(one.startswith("squared") for one in lines) == 1
+
+
+@pytest.mark.parametrize("mark", ["\x00", "\x07", "\x1b", "\x9b", "\r", "\x7f", "\u202e", "\u2066", "\u200f"])
+def test_marks_that_terminals_act_on_are_shown_as_unknown(mark):
+    assert safe(f"a{mark}b") == "a�b"
+
+
+def test_a_line_is_one_line():
+    assert line("a\n b\tc\u2028d") == "a b c d"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(None, "–"), (0.123456, "0.1235"), (12345.6, "1.235e+04"), (0, "0"), ("inf", "inf")]
+)
+def test_numbers_have_four_digits(value, shown):
+    assert number(value) == shown
+
+
+def test_columns_become_rows():
+    assert rows_of({"a": np.array([1, 2]), "b": ["x", None]}) == [{"a": 1, "b": "x"}, {"a": 2, "b": None}]
+    assert rows_of({}) == []
+    assert rows_of({"a": pd.Series([np.nan])}) == [{"a": None}]
+    with pytest.raises(ValueError, match="shorter"):
+        rows_of({"a": [1, 2], "b": [1]})
