@@ -132,7 +132,9 @@ def test_10_more_folds_than_rows() -> None:
     X, y = numbers()
     refused(r"KFold\(41\) needs at least 41 rows, but there are 40 at this level", X, y, test=41, fits=False)
     tuned = ho.Tuned(NeverFitted(), {"alpha": [1.0]}, validation=35)
-    with pytest.raises(ho.HeldoutError, match=r"inside test fold 0: KFold\(35\) needs at least 35 rows, but there are 20"):
+    with pytest.raises(
+        ho.HeldoutError, match=r"inside test fold 0: KFold\(35\) needs at least 35 rows, but there are 20"
+    ):
         ho.evaluate(tuned, X, y, test=ho.KFold(2))
 
 
@@ -150,7 +152,9 @@ def test_11_too_few_or_missing_groups() -> None:
 def test_13_own_splits_that_overlap_or_are_empty() -> None:
     X, y = numbers()
     halves = np.arange(20), np.arange(20, 40)
-    refused(r"part 1 has row 20 both in training and held out", X, y, test=[halves, (np.arange(21), halves[1])], fits=False)
+    refused(
+        r"part 1 has row 20 both in training and held out", X, y, test=[halves, (np.arange(21), halves[1])], fits=False
+    )
     refused(r"part 0 holds out no rows", X, y, test=[(halves[0], [])], fits=False)
     refused(r"part 0 has no training rows", X, y, test=[([], halves[0])], fits=False)
     refused(r"The splits are empty", X, y, test=[], fits=False)
@@ -164,7 +168,9 @@ def test_13_own_splits_that_overlap_or_are_empty() -> None:
 def test_given_as_validation_under_folds() -> None:
     X, y = numbers()
     tuned = ho.Tuned(NeverFitted(), {"alpha": [1.0]}, validation=ho.Given([1, 2, 3]))
-    with pytest.raises(ho.HeldoutError, match=r"Given names rows of the whole task, so it cannot be the validation of each"):
+    with pytest.raises(
+        ho.HeldoutError, match=r"Given names rows of the whole task, so it cannot be the validation of each"
+    ):
         ho.evaluate(tuned, X, y, test=ho.KFold(3))
     with pytest.raises(ho.HeldoutError, match=r"Given"):  # a dev row that is a test row
         ho.evaluate(tuned, X, y, test=ho.Given([3, 4]))
@@ -177,13 +183,21 @@ def test_19_unknown_losses_options_rules_and_backends() -> None:
         ho.Tuned(NeverFitted(), {"alpha": [1.0]}, loss="absolut").fit(X, y)
     with pytest.raises(ho.HeldoutError, match=r"There is no option 'poool'. Did you mean 'pool'"):
         ho.Options(poool=True)
-    refused(r"There is no rule 'share_fit'. Did you mean 'share_fits'", X, y, options=ho.Options(rules={"share_fit": False}), fits=False)
+    refused(
+        r"There is no rule 'share_fit'. Did you mean 'share_fits'",
+        X,
+        y,
+        options=ho.Options(rules={"share_fit": False}),
+        fits=False,
+    )
     with pytest.raises(ho.HeldoutError, match=r"There is no backend 'process'. Did you mean 'processes'"):
         ho.evaluate(NeverFitted(), X, y, backend="process")
     refused(r"options= takes heldout.Options\(…\), not dict", X, y, options={"pool": True}, fits=False)
 
 
-@pytest.mark.parametrize("option", [{"pool": "yes"}, {"queue_seed": "x"}, {"queue_seed": True}, {"rules": ["share_fits"]}])
+@pytest.mark.parametrize(
+    "option", [{"pool": "yes"}, {"queue_seed": "x"}, {"queue_seed": True}, {"rules": ["share_fits"]}]
+)
 def test_19_options_of_another_kind(option: dict[str, Any]) -> None:
     with pytest.raises(ho.HeldoutError, match=rf"{next(iter(option))}= is"):
         ho.Options(**option)
@@ -191,7 +205,9 @@ def test_19_options_of_another_kind(option: dict[str, Any]) -> None:
 
 def test_a_loss_cannot_take_the_place_of_a_column() -> None:
     X, y = numbers()
-    refused(r"A loss cannot be called 'fold': result.folds has a column of that name", X, y, loss={"fold": "r2"}, fits=False)
+    refused(
+        r"A loss cannot be called 'fold': result.folds has a column of that name", X, y, loss={"fold": "r2"}, fits=False
+    )
 
 
 @pytest.mark.parametrize("level", [0, 1, 1.5, -0.1, "95%", True, np.nan])
@@ -210,7 +226,10 @@ def test_seeds_that_are_no_whole_number(seed: Any) -> None:
 
 def test_20_a_loss_given_as_a_score_must_declare_its_direction() -> None:
     X, y = numbers()
-    message = r"mean_absolute_error is a function of true and predicted values.*make_scorer\(mean_absolute_error, greater_is_better=False\)"
+    message = (
+        r"mean_absolute_error is a function of true and predicted values.*"
+        r"make_scorer\(mean_absolute_error, greater_is_better=False\)"
+    )
     refused(message, X, y, loss=mean_absolute_error, fits=False)
     with pytest.raises(ho.HeldoutError, match=message):
         ho.Tuned(NeverFitted(), {"alpha": [1.0]}, loss=mean_absolute_error).fit(X, y)
@@ -233,7 +252,10 @@ def test_20_a_declared_direction_is_obeyed() -> None:
 def test_21_labels_that_a_binary_score_cannot_place() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     X, words = X[:50], np.where(y[:50] == 1, "good", "bad")
-    message = r"'f1' does not know which of the labels 'bad' and 'good' is the positive one. Pass make_scorer\(f1_score.*pos_label='good'"
+    message = (
+        r"'f1' does not know which of the labels 'bad' and 'good' is the positive one. "
+        r"Pass make_scorer\(f1_score.*pos_label='good'"
+    )
     refused(message, X, words, classes=True, loss="f1", fits=False)
     with pytest.raises(ho.HeldoutError, match=message):
         ho.Tuned(NeverFittedClassifier(), loss="f1").fit(X, words)
@@ -245,7 +267,14 @@ def test_21_labels_that_a_binary_score_cannot_place() -> None:
 def test_21_three_classes_for_a_score_of_two() -> None:
     X, y = flowers()
     refused(r"'roc_auc' cannot score 3 classes.*roc_auc_ovo", X, y, classes=True, loss="roc_auc", fits=False)
-    refused(r"'squared' is a loss for numbers, but this learner predicts classes", X, y, classes=True, loss="squared", fits=False)
+    refused(
+        r"'squared' is a loss for numbers, but this learner predicts classes",
+        X,
+        y,
+        classes=True,
+        loss="squared",
+        fits=False,
+    )
     X, y = numbers()
     refused(r"'zero_one' is a loss for classes, but this learner predicts numbers", X, y, loss="zero_one", fits=False)
 
@@ -301,7 +330,15 @@ def test_a_learner_without_predict_is_named() -> None:
 def test_pooling_a_score_of_whole_sets_is_refused_before_fits() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     options = ho.Options(pool=True)
-    refused(r"pool=True needs the losses of single rows", X[:60], y[:60], classes=True, loss="roc_auc", options=options, fits=False)
+    refused(
+        r"pool=True needs the losses of single rows",
+        X[:60],
+        y[:60],
+        classes=True,
+        loss="roc_auc",
+        options=options,
+        fits=False,
+    )
 
 
 def test_an_inner_split_that_cannot_be_is_told_with_its_fold() -> None:

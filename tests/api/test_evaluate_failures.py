@@ -26,7 +26,9 @@ def data() -> tuple[Any, Any]:
 class Fussy(RegressorMixin, BaseEstimator):
     """A ridge that raises in fit when `needs` is not among its training rows, or answers nonsense about `stumbles`."""
 
-    def __init__(self, alpha: float = 1.0, needs: int | None = None, stumbles: int | None = None, how: str = "nan") -> None:
+    def __init__(
+        self, alpha: float = 1.0, needs: int | None = None, stumbles: int | None = None, how: str = "nan"
+    ) -> None:
         self.alpha = alpha
         self.needs = needs
         self.stumbles = stumbles
@@ -64,7 +66,9 @@ def test_a_fit_that_raises_in_one_fold_leaves_the_risk_without_a_value() -> None
     fold = fold_of(7, result)
     assert result.risk.value is None
     assert result.risk.low is None
-    assert result.risk.reason == f"No value: 1 of 4 parts failed (part {fold}), and a mean over the others would mislead."
+    assert (
+        result.risk.reason == f"No value: 1 of 4 parts failed (part {fold}), and a mean over the others would mislead."
+    )
     assert np.isnan(result.folds["squared"]).tolist() == [part == fold for part in range(4)]
     assert result.failures["part"].tolist() == [fold]
     assert result.failures["error"].tolist() == ["ValueError"]
@@ -94,7 +98,9 @@ def test_a_candidate_that_fails_a_validation_cell_is_not_chosen_there_and_is_lis
     assert sorted({f.code for f in result.findings}) == ["H202", "H203"]
     # In the fold that holds row 7 out, all of its validation cells failed; elsewhere one of three.
     fold = fold_of(7, result)
-    assert fussy.groupby("fold")["failed_parts"].max().to_dict() == {part: 3 if part == fold else 1 for part in range(4)}
+    assert fussy.groupby("fold")["failed_parts"].max().to_dict() == {
+        part: 3 if part == fold else 1 for part in range(4)
+    }
 
 
 def test_tuned_alone_lists_its_failures() -> None:
@@ -220,7 +226,8 @@ def test_failures_are_the_same_on_worker_processes() -> None:
     X, y = data()
     learner = ho.Tuned(Fussy(), {"needs": [7, None], "stumbles": [3, None]}, validation=ho.KFold(3))
     here, there = (
-        ho.evaluate(learner, X, y, test=ho.KFold(4), **how) for how in ({"jobs": 1}, {"jobs": 2, "backend": "processes"})
+        ho.evaluate(learner, X, y, test=ho.KFold(4), **how)
+        for how in ({"jobs": 1}, {"jobs": 2, "backend": "processes"})
     )
     columns = ["panel", "part", "candidate", "stage", "error", "message"]
     assert here.failures[columns].equals(there.failures[columns])

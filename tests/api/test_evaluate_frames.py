@@ -82,7 +82,9 @@ def test_categories_and_missing_values_stay_in_the_frame() -> None:
         make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["site"]), remainder="passthrough"),
         RidgeClassifier(),
     )
-    result = ho.evaluate(ho.Tuned(model, {"ridgeclassifier__alpha": [0.1, 1.0]}), frame, columns["kind"], test=3, jobs=1)
+    result = ho.evaluate(
+        ho.Tuned(model, {"ridgeclassifier__alpha": [0.1, 1.0]}), frame, columns["kind"], test=3, jobs=1
+    )
     assert result.risk.value < 0.5
 
 

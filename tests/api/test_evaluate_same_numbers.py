@@ -98,7 +98,10 @@ def test_warnings_of_fits_come_in_the_same_order() -> None:
         GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, cv=ShuffleSplit(2), refit=lambda results: 0),
         ho.Tuned(
             CalibratedClassifierCV(KNeighborsClassifier(), cv=StratifiedKFold(3, shuffle=True)),
-            {"estimator__n_neighbors": [1, 9], "cv": [StratifiedKFold(2, shuffle=True), StratifiedKFold(3, shuffle=True)]},
+            {
+                "estimator__n_neighbors": [1, 9],
+                "cv": [StratifiedKFold(2, shuffle=True), StratifiedKFold(3, shuffle=True)],
+            },
             validation=ShuffleSplit(2),
         ),
     ],

@@ -56,8 +56,14 @@ SEARCHES: dict[str, tuple[Any, Any]] = {
     "a list of grids": (GridSearchCV(*TREE, cv=3), flowers),
     "roc_auc": (GridSearchCV(*KNN, cv=3, scoring="roc_auc"), binary),
     "neg_mean_squared_error": (GridSearchCV(*RIDGE, cv=3, scoring="neg_mean_squared_error"), numbers),
-    "own scorer": (GridSearchCV(*RIDGE, cv=3, scoring=make_scorer(mean_absolute_error, greater_is_better=False)), numbers),
-    "scoring a function": (GridSearchCV(*KNN, cv=3, scoring=lambda e, X, y: float((e.predict(X) == y).mean())), flowers),
+    "own scorer": (
+        GridSearchCV(*RIDGE, cv=3, scoring=make_scorer(mean_absolute_error, greater_is_better=False)),
+        numbers,
+    ),
+    "scoring a function": (
+        GridSearchCV(*KNN, cv=3, scoring=lambda e, X, y: float((e.predict(X) == y).mean())),
+        flowers,
+    ),
     "several scores": (GridSearchCV(*KNN, cv=3, scoring=["accuracy", "roc_auc"], refit="roc_auc"), binary),
     "a dict of scores": (GridSearchCV(*KNN, cv=3, scoring={"a": "neg_log_loss", "b": "f1"}, refit="b"), binary),
     "one score and refit by a word": (GridSearchCV(*KNN, cv=3, scoring="accuracy", refit="any truth will do"), flowers),
@@ -216,7 +222,9 @@ def test_a_function_that_gives_several_scores_is_run_as_a_black_box() -> None:
     with threadpool_limits(1):
         scores = cross_val_score(search, X, y, cv=OUTER)
     assert result.folds[result.risk.loss].tolist() == scores.tolist()
-    assert "a callable scoring that gives several scores is run as a black box" in str(ho.explain(search, X, y, test=OUTER))
+    assert "a callable scoring that gives several scores is run as a black box" in str(
+        ho.explain(search, X, y, test=OUTER)
+    )
 
 
 def test_what_is_ignored_is_noted() -> None:
@@ -228,7 +236,9 @@ def test_what_is_ignored_is_noted() -> None:
 
 def test_without_refit_there_is_nothing_to_evaluate() -> None:
     X, y = flowers()
-    with pytest.raises(ho.HeldoutError, match=r"GridSearchCV\(refit=False\) gives no predictor to evaluate. Use refit=True"):
+    with pytest.raises(
+        ho.HeldoutError, match=r"GridSearchCV\(refit=False\) gives no predictor to evaluate. Use refit=True"
+    ):
         ho.evaluate(GridSearchCV(*KNN, refit=False), X, y, test=OUTER)
 
 

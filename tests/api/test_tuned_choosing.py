@@ -48,7 +48,9 @@ def within_one_se(tuned: Any) -> Any:
     ],
     ids=["ridge", "knn", "tree", "pipeline"],
 )
-def test_one_se_takes_the_simplest_of_a_known_learner(estimator: Any, name: str, values: list[Any], simplest: Any) -> None:
+def test_one_se_takes_the_simplest_of_a_known_learner(
+    estimator: Any, name: str, values: list[Any], simplest: Any
+) -> None:
     X, y = numbers()
     tuned = ho.Tuned(estimator, {name: values}, validation=ho.KFold(5), choose="one_se", jobs=1).fit(X, y)
     near, best = within_one_se(tuned)
@@ -61,7 +63,9 @@ def test_one_se_takes_the_simplest_of_a_known_learner(estimator: Any, name: str,
 def test_one_se_asks_what_is_simple_where_it_does_not_know() -> None:
     X, y = numbers()
     tuned = ho.Tuned(NuSVR(), {"nu": [0.2, 0.5]}, choose="one_se")
-    with pytest.raises(ho.HeldoutError, match=r"does not know whether a smaller or a larger 'nu' is simpler.*simplest="):
+    with pytest.raises(
+        ho.HeldoutError, match=r"does not know whether a smaller or a larger 'nu' is simpler.*simplest="
+    ):
         tuned.fit(X, y)
     tuned.set_params(simplest={"nu": "smaller"}, estimator__C=1e-9).fit(X, y)
     assert tuned.best_params_ == {"nu": 0.2}
@@ -150,7 +154,10 @@ def test_a_function_that_names_no_candidate_is_told_so(answer: Any, message: str
         ({"estimator": {}, "space": None}, r"at least one family"),
         ({"estimator": {"a": Ridge()}}, r"each brings its own space"),
         ({"estimator": {"a": "ridge"}, "space": None}, r"Family 'a' is an estimator, or a pair"),
-        ({"estimator": {"a": Ridge(), "b": LogisticRegression()}, "space": None}, r"all be classifiers or all be regressors"),
+        (
+            {"estimator": {"a": Ridge(), "b": LogisticRegression()}, "space": None},
+            r"all be classifiers or all be regressors",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(change: dict[str, Any], message: str) -> None:
@@ -166,7 +173,7 @@ def test_a_grid_of_ten_to_the_eighteenth_is_counted_and_not_built() -> None:
     """Bad input 9."""
     X, y = numbers()
     values = list(range(1, 1001))
-    space = {name: values for name in ("alpha", "max_iter", "tol", "solver", "positive", "copy_X")}
+    space = dict.fromkeys(("alpha", "max_iter", "tol", "solver", "positive", "copy_X"), values)
     for call in (
         lambda: ho.Tuned(Ridge(), space).fit(X, y),
         lambda: ho.evaluate(ho.Tuned(Ridge(), space), X, y),
@@ -180,7 +187,8 @@ def test_a_sample_is_drawn_by_the_seed_of_its_tuned() -> None:
     X, y = numbers()
     space = ho.Sample(6, {"alpha": loguniform(1e-3, 1e3), "fit_intercept": [True, False]})
     drawn = [
-        [dict(p) for p in ho.Tuned(Ridge(), space, random_state=s, jobs=1).fit(X, y).cv_results_["params"]] for s in (0, 0, 1)
+        [dict(p) for p in ho.Tuned(Ridge(), space, random_state=s, jobs=1).fit(X, y).cv_results_["params"]]
+        for s in (0, 0, 1)
     ]
     assert len(drawn[0]) == 6
     assert drawn[0] == drawn[1] != drawn[2]
@@ -210,7 +218,10 @@ def test_ties_go_to_the_first() -> None:
 
 def test_families_are_named_in_what_is_left() -> None:
     X, y = flowers()
-    families = {"knn": (KNeighborsClassifier(), {"n_neighbors": [1, 5]}), "lr": (LogisticRegression(tol=0.1), {"C": [1e-6]})}
+    families = {
+        "knn": (KNeighborsClassifier(), {"n_neighbors": [1, 5]}),
+        "lr": (LogisticRegression(tol=0.1), {"C": [1e-6]}),
+    }
     tuned = ho.Tuned(families, validation=3, jobs=1).fit(X, y)
     assert tuned.best_family_ == "knn"
     assert isinstance(tuned.best_estimator_, KNeighborsClassifier)

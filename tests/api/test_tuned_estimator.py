@@ -142,7 +142,9 @@ def test_fitting_changes_no_argument() -> None:
 @pytest.mark.parametrize("final", ["retrain", "ensemble"])
 def test_a_fitted_one_can_be_pickled(final: str) -> None:
     X, y = flowers()
-    tuned = ho.Tuned(LogisticRegression(max_iter=500), {"C": [0.1, 1.0]}, validation=2, final=final, loss="log").fit(X, y)
+    tuned = ho.Tuned(LogisticRegression(max_iter=500), {"C": [0.1, 1.0]}, validation=2, final=final, loss="log").fit(
+        X, y
+    )
     back = pickle.loads(pickle.dumps(tuned))
     assert (back.predict_proba(X) == tuned.predict_proba(X)).all()
     assert back.best_params_ == tuned.best_params_
@@ -152,7 +154,9 @@ def test_a_fitted_one_can_be_pickled(final: str) -> None:
 
 def test_it_leaves_what_a_search_leaves() -> None:
     X, y = flowers()
-    tuned = ho.Tuned(KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}, validation=3, loss="accuracy", jobs=1).fit(X, y)
+    tuned = ho.Tuned(KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}, validation=3, loss="accuracy", jobs=1).fit(
+        X, y
+    )
     grid = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}, cv=tuned_pairs(tuned), scoring="accuracy")
     grid.fit(X, y)
     assert tuned.best_index_ == grid.best_index_

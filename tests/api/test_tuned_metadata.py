@@ -1,4 +1,4 @@
-"""Metadata routing: groups reach the inner splits, weights the fits that ask for them, as scikit-learn's searches do."""
+"""Metadata routing: groups reach the inner splits, weights the fits that ask for them, as in scikit-learn."""
 
 from __future__ import annotations
 

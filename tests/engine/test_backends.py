@@ -85,7 +85,7 @@ def _opened(backend, jobs):
 
 
 def test_an_unknown_backend_is_refused_with_the_nearest():
-    with pytest.raises(OptionError, match="no backend 'process'. Did you mean 'processes'"):
+    with pytest.raises(OptionError, match=r"no backend 'process'\. Did you mean 'processes'"):
         open_backend("process", 2)
 
 
@@ -130,18 +130,18 @@ def test_a_step_that_spreads_is_done_where_the_study_was_asked(asked):
 
 def test_what_cannot_travel_is_named_and_the_way_out_with_it(asked):
     question = asked(Holds(tag=Stuck()), X, y)
-    with pytest.raises(BackendError, match=r"tag.*jobs=1"):
+    with pytest.raises(BackendError, match=r"estimator\.tag: stuck here.*inline"):
         pids(question, jobs=2, backend="processes")
 
 
 def test_a_fit_that_ends_its_worker_is_a_failure_with_a_name(asked):
-    learner = ho.Tuned(Killer(), {"alpha": [1.0, 13.0, 2.0]}, validation=ho.KFold(3))
+    learner = ho.Tuned(Killer(), {"alpha": [1.0, 13.0, 2.0]}, validation=ho.Holdout(0.3))
     question = asked(learner, X, y, test=ho.Holdout(0.25))
     outcome = run_study(question.study, question.task, Running(jobs=2, backend="processes", options=NO_RULES))
-    failures = outcome.tables.failures()
-    assert {(panel, candidate) for panel, candidate, _, _ in failures} == {("validation/0", 1)}
-    assert len(failures) == 3
-    assert all(failure.kind == "WorkerDied" and "exit code 3" in failure.message for *_, failure in failures)
+    ((panel, candidate, part, failure),) = outcome.tables.failures()
+    assert (panel, candidate, part) == ("validation/0", 1, 0)
+    assert failure.kind == "WorkerDied"
+    assert "exit code 3" in failure.message
     assert outcome.study.chosen["fold/0"].candidate in (0, 2)
     assert outcome.tables["test/0"].complete
 
@@ -163,4 +163,3 @@ def test_steps_left_unread_do_not_block_the_next_study(asked):
     next(running)
     running.close()
     assert len(list(Processes(2, eager=False).run(work, steps))) == 8
-

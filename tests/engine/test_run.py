@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 import sklearn
@@ -116,7 +118,7 @@ def test_rules_can_be_switched_by_the_environment(asked, monkeypatch):
 class Counts(RegressorMixin, BaseEstimator):
     """Remembers the fit parameters it got."""
 
-    seen = []
+    seen: ClassVar = []
 
     def fit(self, X, y, own=None):
         Counts.seen.append((len(X), None if own is None else own.copy()))

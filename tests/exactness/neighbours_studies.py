@@ -62,6 +62,19 @@ def numbers(X: Any, *, seed: int = 1) -> Any:
     return np.asarray(X, dtype=float)[:, 0] * 1.37 + 0.1 * rng.normal(size=len(X))
 
 
+class Bootstrap:
+    """A splitter of the user's own: training rows drawn with replacement, tested on the rows never drawn."""
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        return 3
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:
+        rng = np.random.default_rng(3)
+        for _ in range(3):
+            train = rng.integers(0, len(X), len(X))
+            yield train, np.setdiff1d(np.arange(len(X)), train)
+
+
 def tuned(estimator: Any, space: Any, **options: Any) -> Any:
     return ho.Tuned(estimator, space, random_state=0, **{"validation": ho.KFold(4), **options})
 
@@ -183,7 +196,11 @@ def recipe_studies() -> Iterator[tuple[str, Callable[[], Study]]]:
         )
         yield (
             "rows in an order of their own" + end,
-            lambda X=X, y=y: classifier(X, y, test=ShuffleSplit(3, test_size=0.3, random_state=1)),
+            lambda X=X, y=y: classifier(X, y, options={"validation": ShuffleSplit(3, random_state=1)}),
+        )
+        yield (
+            "training rows named twice" + end,
+            lambda X=X, z=z: regressor(X, z, options={"validation": Bootstrap()}),
         )
         yield (
             "leave-one-out of one candidate" + end,
@@ -207,9 +224,6 @@ def recipe_studies() -> Iterator[tuple[str, Callable[[], Study]]]:
                 {"test": ho.Forward(3), "time": np.arange(90)},
             ),
         )
-    twice = [(np.r_[np.arange(60), np.arange(40)], np.arange(60, 90)), (np.arange(89, 30, -1), np.arange(30))]
-    few = data(90, 3)
-    yield "training rows named twice", lambda: classifier(few, classes(few), test=twice)
 
 
 def target_studies() -> Iterator[tuple[str, Callable[[], Study]]]:

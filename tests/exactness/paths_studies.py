@@ -38,6 +38,9 @@ import heldout as ho
 Study = tuple[Any, Any, Any, dict[str, Any]]
 Made = tuple[str, Callable[[], Study]]
 
+RULE = "within"
+TIER = "identical"
+
 SIZES = [1, 3, 8]
 LABELS = np.array(["ash", "birch", "cedar"])
 
@@ -99,10 +102,10 @@ TREE_CLASSIFIERS: Sequence[tuple[Any, dict[str, Any]]] = (
 RECIPES: Sequence[dict[str, Any]] = (
     {"test": ho.KFold(3)},
     {"test": ho.KFold(2, repeats=2)},
-    {"test": ho.Resample(3, test_size=0.3)},
+    {"test": ho.Resample(3, held_out=0.3)},
     {"test": ho.Holdout(0.3)},
-    {"test": ho.SharedBlocks(4)},
-    {"test": [(np.arange(89, 19, -1), np.arange(20)), (np.arange(10, 60), np.arange(60, 90))]},
+    {"test": ho.KFold(4)},
+    {"test": [(np.arange(20, 90, 2), np.arange(20)), (np.arange(10, 60), np.arange(60, 90))]},
 )
 
 TREATMENTS = (
@@ -144,9 +147,8 @@ def _family(
 
 
 def _make(estimator: Any, space: dict[str, Any], *, kind: str, treatment: str, number: int) -> Study:
-    if (treatment == "missing" and not _takes_missing(estimator)) or (
-        treatment == "sparse" and _wants_dense(estimator)
-    ):
+    refused = {"missing": not _takes_missing(estimator), "sparse": _wants_dense(estimator)}
+    if refused.get(treatment, False):
         treatment = "rounded"
     X, y, roles = _data(kind, treatment, number)
     if number % 3 == 1 and treatment not in ("sparse", "missing"):
@@ -156,10 +158,10 @@ def _make(estimator: Any, space: dict[str, Any], *, kind: str, treatment: str, n
     votes = "RidgeClassifier" in repr(estimator)
     proba = kind == "classes" and number % 2 == 0 and not votes
     loss = (["zero_one", "log"] if proba else "zero_one") if kind == "classes" else ["squared", "absolute"]
-    choose = "one_se" if number % 5 == 4 and isinstance(RECIPES[number % len(RECIPES)]["test"], ho.KFold) else "best"
     recipe = RECIPES[number % len(RECIPES)]
-    validation = {} if isinstance(recipe["test"], ho.SharedBlocks) else {"validation": ho.KFold(2 + number % 2)}
-    learner = ho.Tuned(estimator, space, loss=loss, choose=choose, **validation)
+    validation = ho.SharedBlocks() if recipe["test"] == ho.KFold(4) else ho.KFold(2 + number % 2)
+    final = "ensemble" if number % 7 == 6 else "retrain"
+    learner = ho.Tuned(estimator, space, validation=validation, loss=loss, final=final)
     return learner, X, y, {**recipe, **roles, "seed": number}
 
 

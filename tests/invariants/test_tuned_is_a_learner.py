@@ -48,7 +48,10 @@ CASES: dict[str, tuple[Any, Any]] = {
     "resample": (ho.Tuned(RIDGE, ALPHAS, validation=ho.Resample(3), loss="absolute"), diabetes),
     "one_se": (ho.Tuned(RIDGE, ALPHAS, validation=ho.KFold(4), choose="one_se"), diabetes),
     "ensemble": (ho.Tuned(RIDGE, ALPHAS, validation=ho.KFold(3), final="ensemble"), diabetes),
-    "keep": (ho.Tuned(KNeighborsRegressor(), {"n_neighbors": [1, 5]}, validation=ho.Holdout(0.3), final="keep"), diabetes),
+    "keep": (
+        ho.Tuned(KNeighborsRegressor(), {"n_neighbors": [1, 5]}, validation=ho.Holdout(0.3), final="keep"),
+        diabetes,
+    ),
     "drawn space": (ho.Tuned(Ridge(), ho.Sample(4, {"alpha": [0.1, 1.0, 5.0, 10.0, 50.0, 100.0]})), diabetes),
     "unset seeds": (ho.Tuned(RandomForestClassifier(3), {"max_depth": [1, 4]}, validation=2), cancer),
     "state": (

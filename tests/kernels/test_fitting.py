@@ -157,7 +157,7 @@ def test_weights_go_to_the_last_step(learner, name):
 def test_weights_are_not_left_out_in_silence():
     check_takes_weights(make_pipeline(StandardScaler(), Ridge()))
     check_takes_weights(Recorder())  # takes anything
-    with pytest.raises(LearnerError, match="KNeighborsRegressor.fit takes no sample_weight"):
+    with pytest.raises(LearnerError, match=r"KNeighborsRegressor\.fit takes no sample_weight"):
         check_takes_weights(make_pipeline(StandardScaler(), KNeighborsRegressor()))
 
 
@@ -183,5 +183,3 @@ def test_metadata_routing_hands_weights_to_the_estimator_itself():
 
     with sklearn.config_context(enable_metadata_routing=True):
         assert weight_argument(make_pipeline(StandardScaler(), Ridge())) == "sample_weight"
-
-

@@ -60,9 +60,7 @@ def compare(work, helds, responses):
         for part in range(len(helds)):
             if (candidate, part) in single.failures:
                 continue
-            for ours, theirs in zip(
-                block.row_losses(candidate, part), single.row_losses(candidate, part), strict=True
-            ):
+            for ours, theirs in zip(block.row_losses(candidate, part), single.row_losses(candidate, part), strict=True):
                 np.testing.assert_array_equal(ours, theirs)
             np.testing.assert_array_equal(
                 block.responses(candidate, part).predict, single.responses(candidate, part).predict

@@ -33,7 +33,7 @@ def test_a_rule_switched_off_says_so(asked):
 
 
 def test_an_unknown_rule_is_refused_with_the_nearest():
-    with pytest.raises(OptionError, match="no rule 'share_fit'. Did you mean 'share_fits'"):
+    with pytest.raises(OptionError, match=r"no rule 'share_fit'\. Did you mean 'share_fits'"):
         check_rules({"share_fit": False})
 
 

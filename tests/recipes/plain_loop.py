@@ -1,6 +1,6 @@
 """The recipes of the texts as plain loops over scikit-learn: clone, fit, predict, and the mean of what comes out.
 
-Nothing here knows heldout. Parts are pairs (training rows, held-out rows); candidates are pairs (estimator, parameters).
+Nothing here knows heldout. Parts are (training rows, held-out rows); candidates are (estimator, parameters).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def evaluate(problem: Problem, *, validation: Any, test: Any, **options: Any) ->
 
 
 def assert_same(result: ho.Result, expected: plain_loop.Answer, loss: str) -> None:
-    """Fold losses, held-out rows, predictions, choices, their validation losses and the risk: all equal, bit for bit."""
+    """Losses, held-out rows, predictions, choices, their validation losses and the risk: equal, bit for bit."""
     assert result.folds[loss].tolist() == expected.losses
     assert result.risk.value == expected.risk
     assert result.choices["candidate"].tolist() == expected.choices
@@ -66,7 +66,7 @@ def test_train_validation_test(problem: Problem, dev: float, held: float, sizes:
 
 @every_problem
 def test_three_chunks(problem: Problem) -> None:
-    """Texts 000 and 002: training, dev and test set given; the dev set chooses, both together train, the test set tests."""
+    """Texts 000 and 002: given chunks; the dev set chooses, train and dev train, the test set tests."""
     order = np.random.default_rng(1).permutation(72)
     train, dev, test = np.sort(order[:40]), np.sort(order[40:56]), np.sort(order[56:])
     both = np.sort(order[:56])

@@ -52,11 +52,7 @@ def test_where_all_fail_nothing_is_chosen():
 
 
 @settings(deadline=None, max_examples=60)
-@given(
-    st.lists(
-        st.lists(st.one_of(st.just(np.nan), st.floats(0, 10)), min_size=3, max_size=3), min_size=1, max_size=6
-    )
-)
+@given(st.lists(st.lists(st.one_of(st.just(np.nan), st.floats(0, 10)), min_size=3, max_size=3), min_size=1, max_size=6))
 def test_nothing_usable_is_better_than_the_choice(losses):
     chosen = choose(*made(losses))
     means = np.mean(losses, axis=1)

@@ -8,7 +8,7 @@ from typing import Any
 from heldout.api.evaluate import ask
 from heldout.base.options import Options, switched_rules
 from heldout.planner.account import Account, account_for
-from heldout.planner.passes import make_plan
+from heldout.planner.passes import make_plan, stand_in
 
 
 def explain(
@@ -42,5 +42,8 @@ def explain(
     """
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
     asked = ask(learner, X, y, test=test, roles=roles, loss=loss, level=0.95, seed=seed, options=options)
-    plan = make_plan(asked.study, asked.task, done=frozenset(), rules=switched_rules(asked.options.rules, os.environ))
-    return account_for(asked.study, plan)
+    rules = switched_rules(asked.options.rules, os.environ)
+    plan = make_plan(asked.study, asked.task, done=frozenset(), rules=rules)
+    ready = frozenset(panel.key for panel in asked.study.panels if panel.candidates is not None)
+    later = make_plan(stand_in(asked.study), asked.task, done=ready, rules=rules)
+    return account_for(asked.study, plan, later)

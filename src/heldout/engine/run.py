@@ -17,7 +17,7 @@ from heldout.engine.progress import open_progress
 from heldout.engine.spot_check import SpotCheck, SpotChecks
 from heldout.engine.stage import Stage, perform_stage
 from heldout.kernels.step import Work
-from heldout.planner.account import Account, account_for
+from heldout.planner.account import Account, account_for, waiting_fits
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import ready_panels
 from heldout.study.advance import advance
@@ -57,7 +57,7 @@ def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str
     checks = SpotChecks()
     tables = Tables()
     done: frozenset[str] = frozenset()
-    account: Account | None = None
+    asked, plans = study, []
     with open_progress(how.progress) as progress, open_backend(how.backend, how.jobs) as backend:
         while ready := ready_panels(study, done):
             plan = make_plan(
@@ -68,18 +68,20 @@ def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str
                 own_fit_params=bool(fit_params) or sklearn.get_config()["enable_metadata_routing"],
                 clock=perf_counter,
             )
-            if account is None:
-                account = account_for(study, plan)
-                progress.expect(account.fits)
+            plans.append(plan)
+            progress.expect(sum(one.fits for one in plans) + waiting_fits(study))
             for panel in ready:
                 _open_table(tables, panel, study)
             stage = Stage(plan=plan, work=work, backend=backend, tables=tables, progress=progress, checks=checks)
             perform_stage(stage, queue_seed=how.options.queue_seed)
             done = done.union(panel.key for panel in ready)
             study = advance(study, tables)
-    assert account is not None, "a study has at least one panel that is ready"
     return Outcome(
-        study=study, tables=tables, account=account, seconds=perf_counter() - started, checks=tuple(checks.made)
+        study=study,
+        tables=tables,
+        account=account_for(asked, plans[0], plans[1] if len(plans) > 1 else None),
+        seconds=perf_counter() - started,
+        checks=tuple(checks.made),
     )
 
 

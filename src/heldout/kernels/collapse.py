@@ -93,21 +93,24 @@ def collapse_regressors(members: Sequence[Any]) -> LinearPredictor:
     """The average of linear regressors as one."""
     pairs = [_linear(member, _LINEAR_REGRESSORS) for member in members]
     coef, intercept = np.mean([c for c, _ in pairs], axis=0), np.mean([b for _, b in pairs], axis=0)
-    return _with_names(LinearPredictor(coef, intercept), members[0])
+    one = LinearPredictor(coef, intercept)
+    _give_names(one, members[0])
+    return one
 
 
 def collapse_classifiers(members: Sequence[Any], classes: NDArray[Any]) -> LinearDecider:
     """The average of linear decision functions as one."""
     pairs = [_linear(member, _LINEAR_CLASSIFIERS) for member in members]
     coef, intercept = np.mean([c for c, _ in pairs], axis=0), np.mean([b for _, b in pairs], axis=0)
-    return _with_names(LinearDecider(np.atleast_2d(coef), intercept, classes), members[0])
+    one = LinearDecider(np.atleast_2d(coef), intercept, classes)
+    _give_names(one, members[0])
+    return one
 
 
-def _with_names(predictor: Any, member: Any) -> Any:
-    """The predictor, knowing the names of the features that the members were trained on."""
+def _give_names(predictor: Any, member: Any) -> None:
+    """The names of the features that the members were trained on, where they have any."""
     if hasattr(member, "feature_names_in_"):
         predictor.feature_names_in_ = member.feature_names_in_
-    return predictor
 
 
 def _linear(member: Any, kinds: tuple[type, ...]) -> tuple[NDArray[Any], Any]:

@@ -79,12 +79,18 @@ def _rule_words(record: PassRecord) -> list[str]:
     return [head, *(f"    {reason}" for reason in record.refusals)]
 
 
-def account_for(study: Study, plan: Plan) -> Account:
-    """The account of a study from its first plan; what waits for a choice costs one candidate each."""
+def account_for(study: Study, plan: Plan, later: Plan | None = None) -> Account:
+    """The account of a study from its first plan, and the plan of what waits for a choice where it is known.
+
+    What waits costs one candidate each.
+    """
     search = study.search
     outer = study.splits.get("outer")
     inner = next((study.splits[p.splits] for p in study.panels if p.level != TEST), None)
-    waiting = [_waiting_line(p) for p in study.panels if p.candidates is None]
+    if later is None:
+        waiting = [_waiting_line(p) for p in study.panels if p.candidates is None]
+    else:
+        waiting = [replace(line, stage=2, waits=True) for line in _lines(later.steps)]
     return Account(
         learner=" | ".join(f"{f.name}" for f in search.families),
         candidates=len(search),
@@ -105,6 +111,11 @@ def _lines(steps: Iterable[Step]) -> list[Line]:
         rule = step.rule + (", shared" if len(answers) > len(step.trainings) else "")
         lines.append(Line(stage=1, level=level, rule=rule, tier=step.tier, cells=step.cells, fits=step.fits))
     return lines
+
+
+def waiting_fits(study: Study) -> int:
+    """Fits of the panels that wait for a choice, one candidate each."""
+    return sum(_waiting_line(panel).fits for panel in study.panels if panel.candidates is None)
 
 
 def _waiting_line(panel: Panel) -> Line:

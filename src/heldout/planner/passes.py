@@ -75,6 +75,12 @@ def make_plan(
     return Plan(steps=draft.steps, passes=tuple(records))
 
 
+def stand_in(study: Study) -> Study:
+    """The study as if every choice had fallen on its first candidate: to plan what waits before it is known."""
+    panels = tuple(p if p.candidates is not None else replace(p, candidates=range(1)) for p in study.panels)
+    return replace(study, panels=panels)
+
+
 def check_rules(rules: Mapping[str, bool] | None) -> None:
     """Refuse switches for rules that do not exist."""
     known = [name for name, _ in PASSES]

@@ -22,7 +22,7 @@ def _lane(value: Any) -> Hashable:
 
 def _refuses(estimator: Any) -> str | None:
     if estimator.ccp_alpha != 0.0:
-        return f"ccp_alpha={estimator.ccp_alpha!r} prunes the larger tree, which then holds the smaller ones no more."
+        return "ccp_alpha above 0 prunes the larger tree, which then holds the smaller ones no more."
     return None
 
 

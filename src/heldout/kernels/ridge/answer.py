@@ -1,5 +1,4 @@
-"""Answering a step: training sets from sums, predictors for every alpha, leave-one-out in one go, brute force where
-rounding would decide."""
+"""Answering a step: training sets from sums, predictors for every alpha, and brute force where rounding would decide."""
 
 from __future__ import annotations
 
@@ -13,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.rowkeys import Rows
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.ridge.bank import Bank, Spread
 from heldout.kernels.ridge.design import Design, Floats, make_design, matrix_of, numeric_type
@@ -24,7 +22,7 @@ from heldout.kernels.ridge.normal import LostDigits, normal_equations
 from heldout.kernels.ridge.recognise import Reader
 from heldout.kernels.ridge.respond import lacking, linear_values, responses_of
 from heldout.kernels.ridge.solve import Solved, Undecided, solve
-from heldout.kernels.ridge.sums import Sums, sum_rows_apart
+from heldout.kernels.ridge.sums import sum_rows_apart
 from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.tables import Answer
@@ -49,12 +47,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """Numbers on one held-out side, and which alphas are good; None where no alpha is."""
+    """Numbers on held-out sides end to end, and which alphas are good on each side."""
 
-    held: Held
-    training: Training
-    values: Floats | None  # rows × alphas × targets
-    good: NDArray[np.bool_]  # alphas
+    sides: Sequence[tuple[Training, Held]]
+    cuts: NDArray[np.intp]  # where the rows of each side begin, and the last end
+    values: Floats  # rows × alphas × targets
+    good: NDArray[np.bool_]  # sides × alphas
 
 
 def answer(step: Step, work: Work) -> Iterator[Answer]:
@@ -96,40 +94,47 @@ def _group(form: Form, members: dict[int, float], work: Work, spread: Spread) ->
 
 
 def _answer_group(group: Group, step: Step) -> Iterator[Answer]:
-    able: list[Training] = []
-    for training in step.trainings:
-        levels = {held.level for held in training.answers}
-        if any(lacking(group.form, group.work.losses[level]) for level in levels):
+    lacks = {level for level, losses in group.work.losses.items() if lacking(group.form, losses)}
+    able = list(step.trainings)
+    if lacks:
+        unable = [t for t in able if any(held.level in lacks for held in t.answers)]
+        able = [t for t in able if not any(held.level in lacks for held in t.answers)]
+        for training in unable:
             yield from _by_brute_force(group, step, training, group.candidates)
-        else:
-            able.append(training)
-    for batch in _batches(group, able):
+    for batch, singles in _batches(group, able):
         started = perf_counter()
-        if _is_leave_one_out(group, batch):
+        if singles:
             found = _leave_rows_out(group, batch)
         else:
             group.bank.read_ahead([training.trains[0] for training in batch])
             jobs = [(group, training) for training in batch]
-            found = [one for many in group.spread(_answer_training, jobs) for one in many]
+            found = _end_to_end([one for many in group.spread(_answer_training, jobs) for one in many])
         yield from _scored(group, found, step, perf_counter() - started)
 
 
-def _batches(group: Group, trainings: Sequence[Training]) -> Iterator[list[Training]]:
-    """Trainings whose responses are held at once: those of one splits together, several splits while they are few."""
+def _batches(group: Group, trainings: Sequence[Training]) -> Iterator[tuple[list[Training], bool]]:
+    """Trainings whose responses are held at once, and whether they leave out single rows of one set.
+
+    Those of one splits stay together; several splits share a batch while their responses are few.
+    """
     batch: list[Training] = []
     numbers = 0
+    each = len(group.alphas) * group.design.Y.shape[1]
     for _, members in groupby(trainings, key=lambda training: training.trains[0].splits):
         together = list(members)
-        more = sum(group.work.splits[held.splits].held_sizes[held.part] for t in together for held in t.answers)
-        more *= len(group.alphas) * group.design.Y.shape[1]
-        alone = _is_leave_one_out(group, together)
-        if batch and (alone or numbers + more > BATCH_NUMBERS or _is_leave_one_out(group, batch)):
-            yield batch
+        if _is_leave_one_out(group, together):
+            yield together, True
+            continue
+        more = each * sum(
+            int(group.work.splits[held.splits].held_sizes[held.part]) for t in together for held in t.answers
+        )
+        if batch and numbers + more > BATCH_NUMBERS:
+            yield batch, False
             batch, numbers = [], 0
         batch += together
-        numbers += int(more)
+        numbers += more
     if batch:
-        yield batch
+        yield batch, False
 
 
 def _is_leave_one_out(group: Group, trainings: Sequence[Training]) -> bool:
@@ -139,45 +144,49 @@ def _is_leave_one_out(group: Group, trainings: Sequence[Training]) -> bool:
     if splits.train is not None or len(trainings) < FEW_PARTS or not applies(group.form, group.design, len(splits.rows)):
         return False
     return int(splits.held_sizes.max()) == 1 and all(
-        len(training.answers) == 1
-        and training.trains[0].splits == name
-        and training.answers[0].splits == name
-        and training.answers[0].part == training.trains[0].part
-        for training in trainings
+        len(answers) == 1 and answers[0].splits == name and answers[0].part == trains[0].part
+        for trains, _, answers in trainings
     )
 
 
-def _leave_rows_out(group: Group, trainings: Sequence[Training]) -> list[Found]:
-    splits = group.work.splits[trainings[0].trains[0].splits]
-    parts = np.array([training.trains[0].part for training in trainings])
-    held = splits.held[splits.held_cuts[parts]]
-    nothing = np.zeros((len(held), len(group.alphas)), dtype=bool)
-    whole = (group.bank.total_of(trainings[0].trains[0].splits), splits.rows)
-    values: Floats | None = None
+def _leave_rows_out(group: Group, trainings: Sequence[Training]) -> Found:
+    name = trainings[0].trains[0].splits
+    splits = group.work.splits[name]
+    trainings = sorted(trainings, key=lambda training: training.trains[0].part)
+    held = splits.held[splits.held_cuts[[training.trains[0].part for training in trainings]]]
+    whole = (group.bank.total_of(name), splits.rows)
     try:
-        values, good = leave_one_out(
-            group.design, group.form, whole, held, alphas=group.alphas, spread=group.spread
-        )
+        values, good = leave_one_out(group.design, group.form, whole, held, alphas=group.alphas, spread=group.spread)
     except LostDigits:
-        good = nothing
-    return [
-        Found(training.answers[0], training, None if values is None else values[i : i + 1], good[i])
-        for i, training in enumerate(trainings)
-    ]
+        values = np.zeros((len(held), len(group.alphas), group.design.Y.shape[1]))
+        good = np.zeros(values.shape[:2], dtype=bool)
+    sides = [(training, training.answers[0]) for training in trainings]
+    return Found(sides, np.arange(len(held) + 1), values, good)
 
 
-def _answer_training(job: tuple[Group, Training]) -> list[Found]:
+def _answer_training(job: tuple[Group, Training]) -> list[tuple[Training, Held, Floats, NDArray[np.bool_]]]:
     group, training = job
-    none = np.zeros(len(group.alphas), dtype=bool)
     solved = _solved(group, training)
     found = []
     for held in training.answers:
+        rows = group.work.held_rows(held)
         if solved is None:
-            found.append(Found(held, training, None, none))
-            continue
-        values, good = linear_values(solved, group.design, group.form, group.work.held_rows(held))
-        found.append(Found(held, training, values, good))
+            values = np.zeros((len(rows), len(group.alphas), group.design.Y.shape[1]))
+            good = np.zeros(len(group.alphas), dtype=bool)
+        else:
+            values, good = linear_values(solved, group.design, group.form, rows)
+        found.append((training, held, values, good))
     return found
+
+
+def _end_to_end(found: Sequence[tuple[Training, Held, Floats, NDArray[np.bool_]]]) -> Found:
+    found = sorted(found, key=lambda one: (one[1].panel, one[1].part))
+    return Found(
+        [(training, held) for training, held, _, _ in found],
+        np.concatenate([[0], np.cumsum([len(values) for _, _, values, _ in found])]),
+        np.concatenate([values for _, _, values, _ in found]),
+        np.stack([good for _, _, _, good in found]),
+    )
 
 
 def _solved(group: Group, training: Training) -> Solved | None:
@@ -198,45 +207,45 @@ def _solved(group: Group, training: Training) -> Solved | None:
         return None
 
 
-def _scored(group: Group, found: Sequence[Found], step: Step, seconds: float) -> Iterator[Answer]:
+def _scored(group: Group, found: Found, step: Step, seconds: float) -> Iterator[Answer]:
     """Whole blocks of neighbouring parts where every alpha is good; the others part by part, and by brute force."""
-    each = seconds / max(1, len(found))
-    whole = sorted((one for one in found if one.good.all()), key=lambda one: (one.held.panel, one.held.part))
-    jobs = [(group, run, each * len(run)) for run in _runs(whole)]
+    each = seconds / len(found.sides)
+    whole = found.good.all(axis=1)
+    jobs = [(group, found, run, each * len(run)) for run in _runs(found, np.flatnonzero(whole))]
     for answers in group.spread(_score_run, jobs):
         yield from answers
-    for one in found:
-        if one.good.all():
-            continue
-        if one.values is not None and one.good.any():
-            places = np.flatnonzero(one.good)
-            some = replace(group, candidates=tuple(group.candidates[i] for i in places), alphas=group.alphas[places])
-            kept = Found(one.held, one.training, one.values[:, places], one.good[places])
-            yield from _score_run((some, [kept], each))
-        bad = tuple(group.candidates[i] for i in np.flatnonzero(~one.good))
-        yield from _by_brute_force(group, step, one.training._replace(answers=(one.held,)), bad)
+    for place in np.flatnonzero(~whole):
+        training, held = found.sides[place]
+        sure = np.flatnonzero(found.good[place])
+        if len(sure):
+            some = replace(group, candidates=tuple(group.candidates[i] for i in sure), alphas=group.alphas[sure])
+            kept = Found(found.sides, found.cuts, found.values[:, sure], found.good[:, sure])
+            yield from _score_run((some, kept, range(place, place + 1), each))
+        bad = tuple(group.candidates[i] for i in np.flatnonzero(~found.good[place]))
+        yield from _by_brute_force(group, step, training._replace(answers=(held,)), bad)
 
 
-def _runs(found: Sequence[Found]) -> list[list[Found]]:
-    runs: list[list[Found]] = []
-    for one in found:
-        last = runs[-1][-1].held if runs else None
-        if last is not None and last.panel == one.held.panel and last.part + 1 == one.held.part:
-            runs[-1].append(one)
-        else:
-            runs.append([one])
-    return runs
+def _runs(found: Found, places: NDArray[np.intp]) -> Iterator[range]:
+    """Neighbouring parts of one panel."""
+    start = 0
+    for end in range(1, len(places) + 1):
+        last = found.sides[places[end - 1]][1]
+        if end < len(places) and places[end] == places[end - 1] + 1:
+            after = found.sides[places[end]][1]
+            if after.part == last.part + 1 and after.panel == last.panel:
+                continue
+        yield range(places[start], places[end - 1] + 1)
+        start = end
 
 
-def _score_run(job: tuple[Group, list[Found], float]) -> list[Answer]:
-    group, run, seconds = job
-    values = np.concatenate([one.values for one in run if one.values is not None])
-    losses = group.work.losses[run[0].held.level]
+def _score_run(job: tuple[Group, Found, range, float]) -> list[Answer]:
+    group, found, run, seconds = job
+    values = found.values[found.cuts[run.start] : found.cuts[run.stop]]
+    helds = [held for _, held in found.sides[run.start : run.stop]]
+    losses = group.work.losses[helds[0].level]
     responses = responses_of(group.form, group.work.task, values, group.dtype, losses)
-    return score_block(group.work, [one.held for one in run], group.candidates, responses, seconds=seconds)
+    return score_block(group.work, helds, group.candidates, responses, seconds=seconds)
 
 
-def _by_brute_force(
-    group: Group, step: Step, training: Training, candidates: tuple[int, ...]
-) -> Iterator[Answer]:
+def _by_brute_force(group: Group, step: Step, training: Training, candidates: tuple[int, ...]) -> Iterator[Answer]:
     yield from answer_by_brute_force(replace(step, candidates=candidates, trainings=(training,)), group.work)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,23 @@ from heldout.study.panels import TrainRef
 Spread = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]  # a map over threads, in order
 
 
+class Held(NamedTuple):
+    """The held-out rows of one part."""
+
+    splits: str
+    part: int
+    side: str = "held"  # named tuples compare as tuples: this tells a held-out side from a training side
+
+
+class Whole(NamedTuple):
+    """All rows of one splits."""
+
+    splits: str
+
+
+RowSet = TrainRef | Held | Whole
+
+
 class Bank:
     """Sums of blocks and totals, kept as products while they fit a share of the budget.
 
@@ -28,60 +45,75 @@ class Bank:
     def __init__(self, work: Work, design: Design, key: Any, spread: Spread) -> None:
         self._work, self._design, self._key, self._spread = work, design, key, spread
         self._wholes: dict[bytes, str] | None = None
+        self._ways: dict[TrainRef, tuple[str, str]] = {}
+        self._whole_sizes: set[int] = set()
+        self._digests: dict[RowSet, bytes] = {}
 
     def sums_of(self, ref: TrainRef) -> Sums:
         """The sums of one training set."""
         way, name = self._way(ref)
         if way == "total":
-            return self._total(name)
+            return self.total_of(name)
         if way == "rest":
-            return minus(self._total(ref.splits), self._block(self._work.splits[ref.splits].held_rows(ref.part)))
-        return self._block(self._work.train_rows(ref))
+            return minus(self.total_of(ref.splits), self._read(Held(ref.splits, ref.part)))
+        return self._read(ref)
 
     def total_of(self, name: str) -> Sums:
         """The sums of all rows of one splits."""
-        return self._total(name)
+        whole = Whole(name)
+        found = self._found(whole)
+        if found is not None:
+            return found
+        first, *others = self._pieces(name)
+        total = self._read(first)
+        for piece in others:
+            total = plus(total, self._read(piece))
+        self._keep(whole, total)
+        return total
 
-    def read_ahead(self, refs: Iterable[TrainRef]) -> None:
+    def read_ahead(self, refs: Sequence[TrainRef]) -> None:
         """Make the sums that these training sets need, spread over threads, as far as they may be kept."""
-        wanted: dict[bytes, Rows] = {}
+        wanted: dict[bytes, RowSet] = {}
         room = self._room()
         for rows in self._needs(refs):
-            key = _digest(rows)
-            if key not in wanted and (self._key, key) not in self._work.products and room > 0:
-                wanted[key] = rows
+            if room > 0 and self._found(rows) is None and wanted.setdefault(self._digest(rows), rows) is rows:
                 room -= self._bytes()
-        for key, made in zip(wanted, self._spread(self._make, list(wanted.values())), strict=True):
-            self._keep(key, made)
-        for ref in refs:
-            way, name = self._way(ref)
-            if way != "apart":
-                self._total(name if way == "total" else ref.splits)
+        for rows, made in zip(wanted.values(), self._spread(self._make, list(wanted.values())), strict=True):
+            self._keep(rows, made)
+        for name in self._totals(refs):
+            self.total_of(name)
 
-    def _needs(self, refs: Iterable[TrainRef]) -> Iterable[Rows]:
-        totals: dict[str, None] = {}
+    def _totals(self, refs: Sequence[TrainRef]) -> list[str]:
+        ways = ((ref, *self._way(ref)) for ref in refs)
+        return list(dict.fromkeys(name or ref.splits for ref, way, name in ways if way != "apart"))
+
+    def _needs(self, refs: Sequence[TrainRef]) -> Iterator[RowSet]:
         for ref in refs:
-            way, name = self._way(ref)
+            way, _ = self._way(ref)
             if way == "apart":
-                yield self._work.train_rows(ref)
-                continue
-            totals.setdefault(name if way == "total" else ref.splits)
-            if way == "rest":
-                yield self._work.splits[ref.splits].held_rows(ref.part)
-        for name in totals:
-            splits = self._work.splits[name]
-            if (self._key, _digest(splits.rows)) not in self._work.products:
-                yield from self._pieces(splits)
+                yield ref
+            elif way == "rest":
+                yield Held(ref.splits, ref.part)
+        for name in self._totals(refs):
+            if self._found(Whole(name)) is None:
+                yield from self._pieces(name)
 
     def _way(self, ref: TrainRef) -> tuple[str, str]:
+        """How a training set's sums are made: read "apart", the "total" of a splits, or the "rest" of its own."""
+        if ref not in self._ways:
+            self._ways[ref] = self._find_way(ref)
+        return self._ways[ref]
+
+    def _find_way(self, ref: TrainRef) -> tuple[str, str]:
         splits = self._work.splits[ref.splits]
         if splits.train is not None:
             return "apart", ""
-        if len(self._work.splits) > 1:
-            whole = self._whole_named().get(_digest(self._work.train_rows(ref)))
+        wholes = self._whole_named()
+        if int(splits.train_sizes[ref.part]) in self._whole_sizes:
+            whole = wholes.get(self._digest(ref))
             if whole is not None:
                 return "total", whole
-        if not _covers(splits) and int(splits.train_sizes.sum()) <= len(splits.rows) + len(splits.held):
+        if not covers(splits) and int(splits.train_sizes.sum()) <= len(splits.rows) + len(splits.held):
             return "apart", ""
         return "rest", ""
 
@@ -89,45 +121,51 @@ class Bank:
         """The splits whose rows all together are the training set of another: inner splits, of an outer part."""
         if self._wholes is None:
             self._wholes = {}
-            for name, splits in self._work.splits.items():
-                if splits.train is None and _covers(splits):
-                    self._wholes.setdefault(_digest(splits.rows), name)
+            several = len(self._work.splits) > 1
+            for name, splits in self._work.splits.items() if several else ():
+                if splits.train is None and covers(splits):
+                    self._wholes.setdefault(self._digest(Whole(name)), name)
+                    self._whole_sizes.add(len(splits.rows))
         return self._wholes
 
-    def _total(self, name: str) -> Sums:
-        splits = self._work.splits[name]
-        key = _digest(splits.rows)
-        found = self._work.products.get((self._key, key))
-        if found is not None:
-            return found  # type: ignore[no-any-return]
-        first, *others = self._pieces(splits)
-        total = self._block(first)
-        for rows in others:
-            total = plus(total, self._block(rows))
-        self._keep(key, total)
-        return total
-
-    def _pieces(self, splits: Splits) -> list[Rows]:
+    def _pieces(self, name: str) -> list[RowSet]:
         """What a total is added up from: its blocks, or all rows at once where blocks are small."""
+        splits = self._work.splits[name]
         whole = len(splits.rows)
-        if not _covers(splits):
-            return [splits.rows]
+        if not covers(splits):
+            return [Whole(name)]
         blocks = int(np.searchsorted(splits.held_cuts, whole))
         if whole < blocks * self._design.width:
-            return [splits.rows]
-        return [splits.held_rows(part) for part in range(blocks)]
+            return [Whole(name)]
+        return [Held(name, part) for part in range(blocks)]
 
-    def _block(self, rows: Rows) -> Sums:
-        key = _digest(rows)
-        found = self._work.products.get((self._key, key))
+    def _read(self, rows: RowSet) -> Sums:
+        found = self._found(rows)
         return self._make(rows) if found is None else found
 
-    def _make(self, rows: Rows) -> Sums:
-        return sum_rows(self._design, rows)
+    def _make(self, rows: RowSet) -> Sums:
+        return sum_rows(self._design, self._rows(rows))
 
-    def _keep(self, key: bytes, sums: Sums) -> None:
-        if self._room() > 0:
-            self._work.products[self._key, key] = sums
+    def _rows(self, rows: RowSet) -> Rows:
+        splits = self._work.splits[rows.splits]
+        if isinstance(rows, Whole):
+            return splits.rows
+        return splits.held_rows(rows.part) if isinstance(rows, Held) else splits.train_rows(rows.part)
+
+    def _digest(self, rows: RowSet) -> bytes:
+        if rows not in self._digests:
+            content = np.ascontiguousarray(self._rows(rows)).view(np.uint8)
+            self._digests[rows] = blake2b(content, digest_size=16).digest()
+        return self._digests[rows]
+
+    def _found(self, rows: RowSet) -> Sums | None:
+        found: Sums | None = self._work.products.get((self._key, self._digest(rows)))
+        return found
+
+    def _keep(self, rows: RowSet, sums: Sums) -> None:
+        key = (self._key, self._digest(rows))
+        if key not in self._work.products and self._room() > 0:
+            self._work.products[key] = sums
             spent = self._work.products.get("ridge/bytes", 0)
             self._work.products["ridge/bytes"] = spent + self._bytes()
 
@@ -138,10 +176,6 @@ class Bank:
         return int(self._design.width**2 * 8 * self._design.strata_count)
 
 
-def _covers(splits: Splits) -> bool:
+def covers(splits: Splits) -> bool:
     """Whether the parts of the first repeat hold out every row once."""
     return splits.recipe.partition and len(splits.held) >= len(splits.rows)
-
-
-def _digest(rows: Rows) -> bytes:
-    return blake2b(np.ascontiguousarray(rows).tobytes(), digest_size=16).digest()

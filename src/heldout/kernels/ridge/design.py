@@ -49,7 +49,7 @@ class Design:
     @property
     def chunk(self) -> int:
         """Rows read at a time: fixed by the width, so that sums have the same bits whoever makes them."""
-        return int(np.clip(CHUNK_NUMBERS // self.width, 32, 8192))
+        return max(32, min(8192, CHUNK_NUMBERS // self.width))
 
 
 def numeric_type(task: Task, form: Form) -> np.dtype[Any]:

@@ -59,7 +59,8 @@ def leave_one_out(
     values = np.empty((len(held), len(alphas), design.Y.shape[1]))
     good = np.zeros((len(held), len(alphas)), dtype=bool)
     for base, places in _bases(design, form, whole, held, alphas):
-        chunks = [places[i : i + design.chunk] for i in range(0, len(places), design.chunk)]
+        step = max(32, design.chunk // 4)  # several arrays of a chunk are at work at a time
+        chunks = [places[i : i + step] for i in range(0, len(places), step)]
         jobs = [(base, design, form, held[chunk], alphas) for chunk in chunks]
         for chunk, (found, sure) in zip(chunks, spread(_answer_rows, jobs), strict=True):
             values[chunk], good[chunk] = found, sure

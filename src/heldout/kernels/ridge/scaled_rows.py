@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from heldout.kernels.ridge.design import Floats
 
 SLOW = 0.3  # contraction factors above this are solved row by row
-ENOUGH = 1e-15  # of the largest response: what later rounds could still add
+ENOUGH = 1e-13  # of the largest response: what later rounds could still add
 DENSE_NUMBERS = 1 << 21  # of matrices solved at a time
 
 

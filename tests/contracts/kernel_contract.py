@@ -1,0 +1,127 @@
+"""The contract of a kernel: on every study it may claim it gives what brute force gives, at its stated tier.
+
+A new kernel passes `check_kernel` when it is registered in ``heldout.kernels.perform.KERNELS``. Where none of the
+studies here reaches it, the contract fails and asks for one that does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+import heldout as ho
+from heldout.api.evaluate import ask
+from heldout.engine.run import Outcome, Running, run_study
+from heldout.kernels.step import TIERS
+from heldout.planner.passes import PASSES, make_plan
+from heldout.study.panels import TEST
+
+BRUTE = "brute"
+ALL_OFF = dict.fromkeys([name for name, _ in PASSES], False)
+ROUNDING = 1e-9  # of the largest response
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A learner with candidates, and whether it takes weights."""
+
+    name: str
+    estimator: Any
+    space: dict[str, Any]
+    classes: int = 0  # 0: numbers are predicted
+    weights: bool = True
+
+
+LEARNERS = (
+    Learner("ridge", Ridge(), {"alpha": [0.01, 1.0, 100.0]}),
+    Learner("scaled ridge", make_pipeline(StandardScaler(), Ridge()), {"ridge__alpha": [0.01, 1.0, 100.0]}),
+    Learner("neighbours", KNeighborsRegressor(), {"n_neighbors": [1, 3, 7]}, weights=False),
+    Learner("neighbours of classes", KNeighborsClassifier(), {"n_neighbors": [1, 4]}, classes=3, weights=False),
+    Learner("tree", DecisionTreeRegressor(), {"max_depth": [1, 3], "ccp_alpha": [0.0, 0.01]}),
+    Learner("forest", RandomForestClassifier(3), {"n_estimators": [2, 5]}, classes=2),
+    Learner(
+        "selection",
+        make_pipeline(StandardScaler(), SelectKBest(k=2), LogisticRegression()),
+        {"selectkbest__k": [1, 3], "logisticregression__C": [0.1, 10.0]},
+        classes=2,
+    ),
+)
+RECIPES = (
+    {"test": ho.KFold(3), "validation": ho.KFold(3)},
+    {"test": ho.Holdout(0.3), "validation": ho.Resample(3)},
+    {"test": ho.KFold(4), "validation": ho.SharedBlocks()},
+    {"test": ho.LeaveOneOut(), "validation": None},
+)
+
+
+def generated_studies(seed: int) -> Iterator[tuple[str, Any]]:
+    """Questions about small random data: every learner under every recipe, some with weights and repeated rows."""
+    random = np.random.default_rng(seed)
+    for learner in LEARNERS:
+        for number, recipe in enumerate(RECIPES):
+            n = int(random.integers(24, 40))
+            X = random.normal(size=(n, 4)) * [1, 10, 0.1, 1] + [0, 5, 0, 100]
+            X[-3:] = X[:3]  # duplicates: ties between neighbours, and rows told apart by their numbers alone
+            signal = X[:, 0] + X[:, 1] / 10 + random.normal(size=n) / 2
+            y = signal if not learner.classes else np.argsort(np.argsort(signal)) * learner.classes // n
+            weight = random.uniform(0.5, 2, n) if learner.weights and number % 2 else None
+            made = learner.estimator
+            if recipe["validation"] is not None:
+                made = ho.Tuned(made, learner.space, validation=recipe["validation"], random_state=seed)
+            roles = {"groups": None, "time": None, "sample_weight": weight, "strata": None}
+            question = {"test": recipe["test"], "roles": roles, "loss": None, "level": 0.95, "options": None}
+            yield f"{learner.name} {recipe}", ask(made, X, y, seed=seed, **question)
+
+
+def check_kernel(kernel: str, *, seed: int) -> None:
+    """Assert that the kernel's rule, alone, changes nothing but the last bits that its tier allows, and is used."""
+    tiers: set[str] = set()
+    for words, asked in generated_studies(seed):
+        rules = ALL_OFF | ({} if kernel == BRUTE else {kernel: True})
+        plan = make_plan(asked.study, asked.task, done=frozenset(), rules=rules)
+        own = {step.tier for step in plan.steps if step.kernel == kernel}
+        tiers |= own
+        if own and kernel != BRUTE:
+            _check_same(_run(asked, ALL_OFF), _run(asked, rules), max(own, key=TIERS.index), words)
+    assert tiers, f"No study of the contract reaches the kernel {kernel!r}. Add a learner that does to LEARNERS."
+    assert tiers <= {"identical", "rounding"}, f"By default only identical and rounding run, not {tiers}."
+
+
+def _run(asked: Any, rules: dict[str, bool]) -> Outcome:
+    return run_study(asked.study, asked.task, Running(jobs=1, options=ho.Options(rules=rules)))
+
+
+def _check_same(brute: Outcome, other: Outcome, tier: str, words: str) -> None:
+    assert all(check.passed for check in other.checks), words
+    assert other.tables.panels.keys() == brute.tables.panels.keys(), words
+    assert {k: c.candidate for k, c in other.study.chosen.items()} == {
+        k: c.candidate for k, c in brute.study.chosen.items()
+    }, words
+    for key, table in brute.tables.panels.items():
+        exact = tier == "identical"
+        np.testing.assert_allclose(other.tables[key].losses, table.losses, rtol=0 if exact else 1e-6, err_msg=words)
+        for candidate in table.candidates if key.startswith(TEST) else ():
+            for part in table.parts:
+                ours, theirs = other.tables[key].responses(candidate, part), table.responses(candidate, part)
+                _check_responses(ours, theirs, exact, words)
+
+
+def _check_responses(ours: Any, theirs: Any, exact: bool, words: str) -> None:
+    assert (ours is None) == (theirs is None), words
+    for method in ("predict", "predict_proba", "decision_function"):
+        one, other = getattr(ours, method), getattr(theirs, method)
+        assert (one is None) == (other is None), words
+        if one is not None and (exact or np.asarray(one).dtype.kind not in "f"):
+            np.testing.assert_array_equal(one, other, err_msg=words)
+        elif one is not None:
+            np.testing.assert_allclose(one, other, rtol=0, atol=ROUNDING * np.abs(other).max(), err_msg=words)
