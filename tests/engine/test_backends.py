@@ -103,8 +103,7 @@ def test_a_short_study_boots_no_workers(asked, monkeypatch):
 
 def test_work_that_lasts_moves_to_the_workers_once_they_have_booted(asked, monkeypatch):
     monkeypatch.setattr(backends, "TRY_INLINE_FOR", 0.01)
-    monkeypatch.setattr(backends, "TRY_WITH_WARM_POOL", 0.01)
-    monkeypatch.setattr(backends, "WORTH_A_POOL", 0.02)
+    monkeypatch.setattr(backends, "WORTH_A_BOOT", 0.02)
     found = pids(asked(Where(0.02), X, y, test=ho.Resample(150)), jobs=2)
     assert os.getpid() in found
     assert len(found) >= 2

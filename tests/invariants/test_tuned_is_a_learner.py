@@ -76,6 +76,10 @@ def test_a_clone_fitted_on_an_outer_part_repeats_that_fold(case: str) -> None:
     for fold, (train, held) in enumerate(outer_pairs(result)):
         again = clone(learner).set_params(jobs=1).fit(X[train], y[train])
         assert again.best_index_ == result.choices["candidate"][fold]
+        inner = result._live.outcome.study.splits[f"inner/{fold}"]
+        assert (train[again.splits_.held] == inner.held).all()  # the same rows were held out inside
+        shown = result.choices[f"validation_{result.risk.loss}"][fold]
+        assert again.best_score_ == (shown if result.risk.greater_is_better else -shown)
         with threadpool_limits(1):
             predicted = again.predict(X[held])
         recorded = result.predictions[result.predictions["fold"] == fold]["predict"]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from threading import Timer
 from time import perf_counter
 from typing import Any, Protocol, cast
 
@@ -21,9 +22,9 @@ Answered = tuple[Step, list[Answer]]
 
 # Booting workers takes about a second, so short studies are done where they were asked. Which side does a step
 # cannot change its answer, so these may be seconds.
-WORTH_A_POOL = 1.0  # seconds of work left
-TRY_INLINE_FOR = 0.25  # seconds, before the work left is judged
-TRY_WITH_WARM_POOL = 0.03
+WORTH_A_BOOT = 1.0  # seconds of work left that workers must still be booted for
+WORTH_A_MOVE = 0.02  # seconds of work left that goes to workers which have booted: sending it takes some milliseconds
+TRY_INLINE_FOR = 0.25  # seconds, before the work left is judged worth a boot
 SURELY_LARGE = 20_000_000  # numbers of X that all fits read together: then workers are booted at once
 
 
@@ -62,22 +63,26 @@ class Processes:
             yield from self._run_on_pool(work, left)
 
     def _begin_inline(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
-        """Do steps here until the rest is worth the workers, and while they boot."""
+        """Do steps here until the rest is worth the workers, and while they boot.
+
+        A first step that is long in itself boots them too: by the time it ends they are there.
+        """
         reads = len(work.task) * (work.task.n_columns or 1) * sum(step.fits for step in steps)
         if reads > SURELY_LARGE and len(steps) > 1:
             return
         pool = shared_pool(self._jobs)
-        patience = TRY_WITH_WARM_POOL if pool.ready() else TRY_INLINE_FOR
         started = perf_counter()
         with one_thread():
             for number, step in enumerate(steps, 1):
-                yield step, perform(step, work)
+                with _booting_meanwhile(pool) if number == 1 < len(steps) else nullcontext():
+                    answers = perform(step, work)
+                yield step, answers
                 spent = perf_counter() - started
-                if spent > patience and spent / number * (len(steps) - number) > WORTH_A_POOL / (
-                    10 if pool.ready() else 1
-                ):
-                    if pool.ready():
+                left = spent / number * (len(steps) - number)
+                if pool.ready():
+                    if left > WORTH_A_MOVE:
                         return
+                elif left > WORTH_A_BOOT and spent > TRY_INLINE_FOR:
                     pool.start()
 
     def _run_on_pool(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
@@ -88,6 +93,27 @@ class Processes:
             for done in finished:
                 step = steps[done.call_id]
                 yield step, done.value if done.failure is None else _failed(step, work, done)
+
+
+@contextmanager
+def _booting_meanwhile(pool: Pool) -> Iterator[None]:
+    """Boot the workers as soon as what is done inside proves long."""
+    if pool.ready():
+        yield
+        return
+    alarm = Timer(WORTH_A_BOOT, _boot, (pool,))
+    alarm.daemon = True
+    alarm.start()
+    try:
+        yield
+    finally:
+        alarm.cancel()
+        alarm.join()
+
+
+def _boot(pool: Pool) -> None:
+    with suppress(BackendError):  # whoever needs the workers starts them again, and is told
+        pool.start()
 
 
 class StepDoer:

@@ -58,9 +58,7 @@ def _members(fitted: Any, sizes: Sequence[int], X: Any, methods: Methods) -> Ite
     booster = fitted.booster_
     if booster.num_trees() < fitted.n_estimators * booster.num_model_per_iteration():
         # A round that finds no split leaves no trace, and a later one may find one by chance: rounds cannot be counted.
-        raise ValueError(
-            "LightGBM found no split in some rounds, so its trees do not tell their rounds."
-        )
+        raise ValueError("LightGBM found no split in some rounds, so its trees do not tell their rounds.")
     for size in sizes:
         yield limited(fitted, num_iteration=size)
 
