@@ -9,6 +9,8 @@ import pytest
 
 import heldout as ho
 from heldout.api.evaluate import Asked, ask
+from heldout.base.options import RULES_VARIABLE
+from heldout.kernels.perform import ACROSS
 
 
 def _ask(learner: Any, X: Any, y: Any, **question: Any) -> Asked:
@@ -20,3 +22,9 @@ def _ask(learner: Any, X: Any, y: Any, **question: Any) -> Asked:
 @pytest.fixture(scope="session")
 def asked() -> Callable[..., Asked]:
     return _ask
+
+
+@pytest.fixture
+def identical_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only rules of the tier `identical`: for tests that ask for no difference at all to scikit-learn's own loops."""
+    monkeypatch.setenv(RULES_VARIABLE, ",".join(f"{kernel.name}=off" for kernel in ACROSS))

@@ -30,6 +30,8 @@ from threadpoolctl import threadpool_limits
 
 import heldout as ho
 
+pytestmark = pytest.mark.usefixtures("identical_rules")
+
 OUTER = KFold(3, shuffle=True, random_state=0)
 
 

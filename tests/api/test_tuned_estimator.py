@@ -25,6 +25,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import heldout as ho
 
+pytestmark = pytest.mark.usefixtures("identical_rules")
+
 CHECKED = {
     "classifier": (LogisticRegression(), {"C": [0.1, 1.0]}, None),
     "regressor": (Ridge(), {"alpha": [0.1, 1.0]}, None),

@@ -19,6 +19,8 @@ from threadpoolctl import threadpool_limits
 
 import heldout as ho
 
+pytestmark = pytest.mark.usefixtures("identical_rules")
+
 
 def numbers() -> tuple[Any, Any]:
     X, y = load_diabetes(return_X_y=True)

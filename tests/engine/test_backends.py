@@ -101,6 +101,19 @@ def test_a_short_study_boots_no_workers(asked, monkeypatch):
     assert pids(asked(Where(), X, y), jobs=2) == {os.getpid()}
 
 
+@pytest.mark.parametrize(("wait", "started"), [(0.0, 0), (0.5, 1)])
+def test_a_first_step_that_is_long_boots_the_workers_while_it_lasts(asked, monkeypatch, wait, started):
+    """So that they are there when it ends; and where it ends at once, nothing is started behind its back."""
+    starts = []
+    pool = SimpleNamespace(ready=lambda: 0, start=lambda: starts.append("started"))
+    monkeypatch.setattr(backends, "shared_pool", lambda jobs: pool)
+    monkeypatch.setattr(backends, "WORTH_A_BOOT", 0.2)
+    monkeypatch.setattr(backends, "TRY_INLINE_FOR", 1000.0)
+    question = asked(Where(wait), X, y, test=ho.Resample(2))
+    run_study(question.study, question.task, Running(jobs=2, options=NO_RULES))
+    assert len(starts) == started
+
+
 def test_work_that_lasts_moves_to_the_workers_once_they_have_booted(asked, monkeypatch):
     monkeypatch.setattr(backends, "TRY_INLINE_FOR", 0.01)
     monkeypatch.setattr(backends, "WORTH_A_BOOT", 0.02)

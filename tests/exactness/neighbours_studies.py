@@ -24,6 +24,7 @@ Study = tuple[Any, Any, Any, dict[str, Any]]
 
 K = list(range(1, 16))
 BOTH = ["uniform", "distance"]
+WORDS = np.array(["a", "bb", "ccc"])
 
 
 def data(n: int, p: int, *, seed: int = 0, kind: str = "plain") -> Any:
@@ -150,12 +151,11 @@ def recipe_studies() -> Iterator[tuple[str, Callable[[], Study]]]:
     for columns in (3, 17):
         X = data(90, columns)
         y, z = classes(X, 3), numbers(X)
-        plain = {"n_neighbors": K}
         end = f", {columns} columns"
         yield (
             "leave-one-out classes" + end,
             lambda X=X, y=y: (
-                tuned(KNeighborsClassifier(), plain, validation=ho.LeaveOneOut()),
+                tuned(KNeighborsClassifier(), {"n_neighbors": K}, validation=ho.LeaveOneOut()),
                 X,
                 y,
                 {"test": ho.Holdout(0.2)},
@@ -218,7 +218,7 @@ def recipe_studies() -> Iterator[tuple[str, Callable[[], Study]]]:
         yield (
             "time" + end,
             lambda X=X, z=z: (
-                tuned(KNeighborsRegressor(), plain, validation=ho.Forward(3)),
+                tuned(KNeighborsRegressor(), {"n_neighbors": K}, validation=ho.Forward(3)),
                 X,
                 z,
                 {"test": ho.Forward(3), "time": np.arange(90)},
@@ -231,9 +231,8 @@ def target_studies() -> Iterator[tuple[str, Callable[[], Study]]]:
         X = data(120, columns, kind="tenths")
         z = numbers(X)
         end = f", {columns} columns"
-        words = np.array(["a", "bb", "ccc"])
-        yield "texts" + end, lambda X=X: classifier(X, words[classes(X, 3)])
-        yield "texts as objects" + end, lambda X=X: classifier(X, words.astype(object)[classes(X, 3)])
+        yield "texts" + end, lambda X=X: classifier(X, WORDS[classes(X, 3)])
+        yield "texts as objects" + end, lambda X=X: classifier(X, WORDS.astype(object)[classes(X, 3)])
         rare = classes(X, 3)
         rare[rare == 2] = 1
         rare[:4] = 2

@@ -19,6 +19,8 @@ from threadpoolctl import threadpool_limits
 import heldout as ho
 from heldout.study.pose import OUTER
 
+pytestmark = pytest.mark.usefixtures("identical_rules")
+
 
 def outer_pairs(result: ho.Result) -> list[tuple[Any, Any]]:
     outer = result._live.outcome.study.splits[OUTER]

@@ -16,6 +16,8 @@ from sklearn.pipeline import make_pipeline
 
 import heldout as ho
 
+pytestmark = pytest.mark.usefixtures("identical_rules")
+
 every_problem = pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 
 

@@ -22,6 +22,20 @@ from heldout.task.task import Task
 
 def make_candidate(search: Search, candidate: int) -> Any:
     """The candidate as an unfitted estimator: a clone of its family's, with its parameters set."""
+    return _on_one_thread(_cloned(search, candidate))
+
+
+def _on_one_thread(estimator: Any) -> Any:
+    """LightGBM counts cores itself and hears no thread limit but its own parameter."""
+    for name, value in estimator.get_params(deep=True).items():
+        if value is None and (name == "n_jobs" or name.endswith("__n_jobs")):
+            owner = estimator.get_params(deep=True)[name.removesuffix("__n_jobs")] if "__" in name else estimator
+            if type(owner).__module__.startswith("lightgbm."):
+                estimator.set_params(**{name: 1})
+    return estimator
+
+
+def _cloned(search: Search, candidate: int) -> Any:
     estimator = clone(search.family_of(candidate).estimator)
     params = search.params_of(candidate)
     if params:
@@ -42,12 +56,17 @@ def _is_unseeded(name: str, value: Any) -> bool:
     return shuffles and getattr(value, "random_state", 0) is None and not hasattr(value, "get_params")
 
 
-def set_seeds(estimator: Any, seed: int, content_key: int, names: tuple[str, ...] | None = None) -> Any:
-    """Give each unset random_state a seed of its own, from the study's seed, its name and the training rows."""
-    names = unseeded_names(estimator) if names is None else names
+def set_seeds(estimator: Any, seed: int, content_key: int, *, prefix: str = "") -> Any:
+    """Give each unset random_state a seed of its own, from the study's seed, its name and the training rows.
+
+    `prefix` is the estimator's own name where it is a step of a larger one.
+    """
+    names = unseeded_names(estimator)
     if names:
         values = estimator.get_params(deep=True)
-        estimator.set_params(**{name: _seeded(values[name], derive(seed, name, content_key)) for name in names})
+        full = {name: f"{prefix}__{name}" if prefix else name for name in names}
+        seeds = {name: _seeded(values[name], derive(seed, full[name], content_key)) for name in names}
+        estimator.set_params(**seeds)
     return estimator
 
 
@@ -61,9 +80,8 @@ def _seeded(value: Any, seed: int) -> Any:
 
 def fit_on_rows(estimator: Any, task: Task, rows: Rows, *, seed: int, fit_params: Mapping[str, Any]) -> Any:
     """Fit on a private copy of these rows, seeded by their content."""
-    names = unseeded_names(estimator)
-    if names:
-        set_seeds(estimator, seed, task.content_key(rows), names)
+    if unseeded_names(estimator):  # hashing the rows is left out where nothing wants a seed
+        set_seeds(estimator, seed, task.content_key(rows))
     arguments = rows_of_params(fit_params, rows, len(task))
     if task.weight is not None and "sample_weight" not in arguments:
         arguments[weight_argument(estimator)] = task.weight[rows]

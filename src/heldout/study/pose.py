@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from heldout.base.errors import SplitError
 from heldout.base.losses import Loss
 from heldout.base.rowkeys import Rows
@@ -71,6 +73,7 @@ def draw_validation(
     """Validation splits of these rows: they depend on the seed and the rows' content, not on which fold this is."""
     if isinstance(search.validation, SharedBlocks) and outer is not None and part is not None:
         return shared_blocks(outer, part)
+    rows = _ascending(rows, part)
     seed = derive(search.seed, VALIDATION, task.content_key(rows))
     try:
         drawn: Splits = search.validation.draw(task, rows, seed=seed)
@@ -79,6 +82,17 @@ def draw_validation(
             raise
         raise SplitError(f"Validation splits inside test fold {part}: {error}") from error
     return drawn
+
+
+def _ascending(rows: Rows, part: int | None) -> Rows:
+    """A foreign splitter's training rows may come in an order of their own; splits are drawn from them in ours."""
+    ascending = np.sort(rows)
+    if len(ascending) > 1 and (np.diff(ascending) == 0).any():
+        raise SplitError(
+            f"The training rows of test fold {part} repeat, so validation would train on rows that it holds out. "
+            "Use test splits that name each training row once."
+        )
+    return ascending
 
 
 def check_validation(search: Search, outer: Splits) -> None:

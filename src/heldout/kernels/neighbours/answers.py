@@ -112,22 +112,27 @@ class Outbox:
 def fill(out: Outbox, which: Sequence[int], near: Near, cut: slice, arithmetic: Arithmetic) -> Bools:
     """Answer some members, all of one weighting, on some rows; which answers are left open, members × rows."""
     ks = np.array([out.members[number].k for number in which], dtype=np.intp)
-    weighted = out.members[which[0]].weights == "distance"
+    weights = None
+    if out.members[which[0]].weights == "distance":
+        weights = inverse_distances(near.distances[:, : ks.max()])
     values = out.target.y[near.rows]  # rows × neighbours × outputs
-    distances = near.distances[:, : ks.max()] if weighted else None
+    last_bits = out.target.classes is None or out.proba is not None  # winners alone forgive them
     tied = ties(near, arithmetic)
     alike = (values[:, 1:] == values[:, :-1]).all(axis=2)
-    if weighted:
+    if weights is not None and last_bits:
         alike &= near.far[:, 1:] == near.far[:, :-1]
-    open_ = doubtful(tied, alike, ks, order=weighted or not out.target.exact)
-    weights = None if distances is None else inverse_distances(distances)
+    order = last_bits and (weights is not None or not out.target.exact)
+    open_, loose = doubtful(tied, alike, ks, order=order)
     if out.target.classes is None:
         _fill_means(out, which, ks, values, weights, cut)
-    elif weights is None:
-        _fill_votes(out, which, ks, values, cut)
-    else:
-        open_ |= _fill_weighted_votes(out, which, ks, values, weights, cut)
-    return open_.T
+        return open_.T
+    if weights is None:
+        count = _fill_votes(out, which, ks, values, cut)
+        return (open_ if last_bits else open_ & (count <= 2 * loose)).T
+    lead = _fill_weighted_votes(out, which, ks, values, weights, cut)
+    close = lead <= VOTES_TIE * np.add.accumulate(weights, axis=1)[:, ks - 1]
+    swing = (2 + VOTES_TIE) * loose * weights[:, ks - 1]
+    return (close | (open_ if last_bits else open_ & (lead <= swing))).T
 
 
 def inverse_distances(distances: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -152,32 +157,37 @@ def _fill_means(out: Outbox, which: Any, ks: Any, values: NDArray[Any], weights:
             out.values[number][cut, j] = np.sum(first[:, :, j] * weight, axis=1) / total
 
 
-def _fill_votes(out: Outbox, which: Any, ks: Any, values: NDArray[np.int32], cut: slice) -> None:
+def _fill_votes(out: Outbox, which: Any, ks: Any, values: NDArray[np.int32], cut: slice) -> NDArray[np.int32]:
+    """Count votes; by how many the winner leads, at the least over outputs, rows × values of k."""
     assert out.target.classes is not None
     assert out.codes is not None
+    least = np.full((len(values), len(ks)), np.iinfo(np.int32).max, dtype=np.int32)
+    every = np.array_equal(ks, np.arange(1, len(ks) + 1))
     for j, classes in enumerate(out.target.classes):
         codes = values[:, : ks.max(), j]
-        most: Any = None
+        most = np.zeros(least.shape, dtype=np.int32)
+        second = np.zeros(least.shape, dtype=np.int32)
+        winner = np.zeros(least.shape, dtype=np.int32)
         for code in range(len(classes)):
-            votes = np.cumsum(codes == code, axis=1, dtype=np.int32)[:, ks - 1]
+            votes = np.cumsum(codes == code, axis=1, dtype=np.int32)
+            votes = votes if every else votes[:, ks - 1]
             if out.proba is not None:
                 out.proba[which, cut, code] = (votes / ks).T
-            if most is None:
-                most, winner = votes, np.zeros(votes.shape, dtype=np.int32)
-                continue
-            more = votes > most
-            winner[more] = code
+            np.copyto(winner, code, where=votes > most)  # a tie goes to the class that comes first
+            np.maximum(second, np.minimum(most, votes), out=second)
             np.maximum(most, votes, out=most)
         out.codes[which, cut, j] = winner.T
+        np.minimum(least, most - second, out=least)
+    return least
 
 
 def _fill_weighted_votes(
     out: Outbox, which: Any, ks: Any, values: NDArray[np.int32], weights: NDArray[np.float64], cut: slice
-) -> Bools:
-    """Sums run along the neighbours, one after the other, as in scikit-learn's probabilities."""
+) -> NDArray[np.float64]:
+    """Sums run along the neighbours, one after the other, as in scikit-learn's probabilities; the winner's lead."""
     assert out.target.classes is not None
     assert out.codes is not None
-    close = np.zeros((len(values), len(ks)), dtype=bool)
+    least = np.full((len(values), len(ks)), np.inf)
     for j, classes in enumerate(out.target.classes):
         codes = values[:, : ks.max(), j]
         votes = np.empty((len(ks), len(values), len(classes)))
@@ -185,10 +195,10 @@ def _fill_weighted_votes(
             sums = np.add.accumulate(np.where(codes == code, weights, 0.0), axis=1)
             votes[:, :, code] = sums[:, ks - 1].T
         out.codes[which, cut, j] = votes.argmax(axis=2)
-        best = np.partition(votes, len(classes) - 2, axis=2)[:, :, -2:] if len(classes) > 1 else None
-        if best is not None:
-            close |= (best[:, :, 1] - best[:, :, 0] <= VOTES_TIE * best[:, :, 1]).T
+        if len(classes) > 1:
+            best = np.partition(votes, len(classes) - 2, axis=2)[:, :, -2:]
+            np.minimum(least, (best[:, :, 1] - best[:, :, 0]).T, out=least)
         if out.proba is not None:
             for number, one in zip(which, votes, strict=True):
                 out.proba[number, cut] = one / one.sum(axis=1)[:, np.newaxis]
-    return close
+    return least

@@ -44,6 +44,7 @@ class Setting:
     leaf_size: int
     fast: bool  # scikit-learn's compiled brute force takes these columns and this metric
     votes: bool | None  # its compiled vote does; None where that depends on the number of rows
+    measured: bool  # our direct distances have its bits
 
     @property
     def euclidean(self) -> bool:
@@ -62,7 +63,7 @@ def effective_metric(knn: Any) -> tuple[str, dict[str, Any]]:
     return "minkowski", {**params, "p": knn.p, "w": weight}
 
 
-def setting_of(knn: Any, task_take: Any, X: NDArray[Any]) -> Setting:
+def setting_of(knn: Any, task_take: Any, X: NDArray[Any], *, measured: bool) -> Setting:
     """The setting of a learner on these columns; `task_take` gives rows in the user's own container."""
     metric, params = effective_metric(knn)
     few = X[:2]
@@ -75,6 +76,7 @@ def setting_of(knn: Any, task_take: Any, X: NDArray[Any]) -> Setting:
         leaf_size=knn.leaf_size,
         fast=bool(ArgKmin.is_usable_for(few, few, metric)),
         votes=votes[0] if votes[0] == votes[1] else None,
+        measured=measured,
     )
 
 

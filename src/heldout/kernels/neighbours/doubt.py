@@ -38,8 +38,8 @@ def ties(near: Near, arithmetic: Arithmetic) -> Bools:
     return np.asarray(close & np.isfinite(near.far[:, 1:]))
 
 
-def doubtful(tied: Bools, alike: Bools, ks: NDArray[np.intp], *, order: bool) -> Bools:
-    """Asked rows × values of k: whether ties leave the answer open.
+def doubtful(tied: Bools, alike: Bools, ks: NDArray[np.intp], *, order: bool) -> tuple[Bools, NDArray[np.int32]]:
+    """Asked rows × values of k: whether ties leave the answer open, and how many of the first k they may replace.
 
     Parameters
     ----------
@@ -53,9 +53,10 @@ def doubtful(tied: Bools, alike: Bools, ks: NDArray[np.intp], *, order: bool) ->
         The answer depends on the order of the first k, not only on which they are.
     """
     open_ = np.zeros((len(tied), len(ks)), dtype=bool)
+    loose = np.zeros((len(tied), len(ks)), dtype=np.int32)
     some = np.flatnonzero(tied.any(axis=1))
     if not len(some):
-        return open_
+        return open_, loose
     tied = tied[some]
     unlike = tied & ~alike[some]
     unlike[:, -1] |= tied[:, -1]  # who else is tied with the last is not known
@@ -69,4 +70,5 @@ def doubtful(tied: Bools, alike: Bools, ks: NDArray[np.intp], *, order: bool) ->
     if order:
         found |= before[:, ks - 1] > 0
     open_[some] = found
-    return open_
+    loose[some] = np.where(found, ks - start[:, ks - 1], 0)
+    return open_, loose

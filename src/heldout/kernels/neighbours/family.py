@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
 
-from heldout.kernels.claims import candidates_of
+from heldout.kernels.fitting import make_candidate
 from heldout.kernels.within.signature import signature
 from heldout.study.search import Search
 
@@ -80,22 +80,55 @@ def survey(search: Search) -> Survey:
 
 
 def _look_through(search: Search) -> Survey:
+    """Candidates by all their parameters but two: one of each kind is made and looked at, the others are not."""
+    made: dict[Hashable, tuple[Any, str | None]] = {}
     groups: dict[Hashable, list[Member]] = {}
-    first: dict[Hashable, Any] = {}
     refusals: dict[str, None] = {}
-    for candidate, estimator in candidates_of(search):
-        reason = _refusal(estimator)
+    for candidate in range(len(search)):
+        family, params = search.family_of(candidate), search.params_of(candidate)
+        names = [f"{_path(family.estimator)}{name}" for name in ("n_neighbors", "weights")]
+        own = [name in params for name in names]
+        others = tuple((name, signature(params[name])) for name in params if name not in names)
+        key = (id(family), *own, others)
+        if key not in made:
+            estimator = make_candidate(search, candidate)
+            made[key] = (estimator, _refusal(estimator))
+        estimator, reason = made[key]
+        knn = last_step(estimator)
+        if reason is None:
+            k, weights = (
+                params[name] if there else getattr(knn, name.rpartition("__")[2])
+                for name, there in zip(names, own, strict=True)
+            )
+            reason = _value_refusal(k, weights)
+            if reason is None:
+                groups.setdefault(key, []).append(Member(candidate=candidate, k=int(k), weights=weights))
         if reason is not None:
             refusals[reason] = None
-            continue
-        knn = last_step(estimator)
-        member = Member(candidate=candidate, k=int(knn.n_neighbors), weights=knn.weights)
-        knn.set_params(n_neighbors=1, weights="uniform", n_jobs=None)
-        key = signature(estimator)
-        groups.setdefault(key, []).append(member)
-        first.setdefault(key, estimator)
-    made = tuple(Group(estimator=first[key], members=tuple(members)) for key, members in groups.items())
-    return Survey(groups=made, refusals=tuple(refusals))
+    return Survey(groups=_merged(groups, made), refusals=tuple(refusals))
+
+
+def _merged(groups: dict[Hashable, list[Member]], made: dict[Hashable, tuple[Any, str | None]]) -> tuple[Group, ...]:
+    """Groups whose estimators are the same but for the two parameters, as one."""
+    estimators: dict[Hashable, Any] = {}
+    members: dict[Hashable, list[Member]] = {}
+    for key, own in groups.items():
+        estimator = made[key][0]
+        last_step(estimator).set_params(n_neighbors=1, weights="uniform", n_jobs=None)
+        same = signature(estimator)
+        estimators.setdefault(same, estimator)
+        members.setdefault(same, []).extend(own)
+    ordered = {key: tuple(sorted(own, key=lambda member: member.candidate)) for key, own in members.items()}
+    return tuple(Group(estimator=estimators[key], members=own) for key, own in ordered.items())
+
+
+def _path(estimator: Any) -> str:
+    """What the names of the last step's parameters begin with."""
+    path = ""
+    while isinstance(estimator, Pipeline):
+        name, estimator = estimator.steps[-1]
+        path += f"{name}__"
+    return path
 
 
 def last_step(estimator: Any) -> Any:
@@ -132,10 +165,6 @@ def _refusal(estimator: Any) -> str | None:
         inner = inner.steps[-1][1]
     if type(inner) not in KINDS:
         return f"{type(inner).__name__} is neither KNeighborsClassifier nor KNeighborsRegressor"
-    if isinstance(inner.n_neighbors, bool) or not isinstance(inner.n_neighbors, Integral) or inner.n_neighbors < 1:
-        return f"n_neighbors={inner.n_neighbors!r} is no whole number above 0"
-    if inner.weights not in ("uniform", "distance", None):
-        return "weights is a function of the user's own"
     if not isinstance(inner.metric, str):
         return "the metric is a function or an object of the user's own"
     if inner.metric == "precomputed":
@@ -147,4 +176,12 @@ def _refusal(estimator: Any) -> str | None:
         return "the Minkowski metric with p below 1 is no distance, of which scikit-learn warns"
     if any(callable(value) for value in params.values()):
         return "metric_params holds a function"
+    return None
+
+
+def _value_refusal(k: Any, weights: Any) -> str | None:
+    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
+        return f"n_neighbors={k!r} is no whole number above 0"
+    if weights is not None and not (isinstance(weights, str) and weights in ("uniform", "distance")):
+        return "weights is a function of the user's own"
     return None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows
 from heldout.kernels.neighbours.doubt import Near
-from heldout.kernels.neighbours.search import Found, Lists
+from heldout.kernels.neighbours.search import Found, Lists, kept_places
 from heldout.kernels.step import Held, Training, Work
 from heldout.splits.drawn import Splits
 from heldout.study.panels import TrainRef
@@ -175,8 +175,7 @@ def _take(
 ) -> NDArray[np.bool_]:
     """Copy the first kept neighbours of each line to `out`; which lines have too few."""
     near, far, slack = out
-    counts = np.count_nonzero(keeps, axis=1)
-    flat = np.flatnonzero(keeps)
+    flat, counts = kept_places(keeps)
     starts = np.cumsum(counts) - counts
     slots = np.arange(near.shape[1])
     there = slots < np.minimum(counts, need)[:, None]

@@ -199,12 +199,11 @@ def _smallest(table: NDArray[np.float64], wanted: int) -> tuple[NDArray[np.float
     rank = min(int(share + 3.0 * np.sqrt(share)) + 3, width // SAMPLED - 1)
     bound = np.partition(table[:, ::SAMPLED], rank, axis=1)[:, rank]
     below = table <= bound[:, None]
-    counts = np.count_nonzero(below, axis=1)
+    flat, counts = kept_places(below)
     short = np.flatnonzero(counts < wanted)
     if len(short):
         below[short] = table[short] <= np.partition(table[short], wanted - 1, axis=1)[:, wanted - 1 : wanted]
-        counts[short] = np.count_nonzero(below[short], axis=1)
-    flat = np.flatnonzero(below)
+        flat, counts = kept_places(below)
     starts = np.repeat(np.cumsum(counts) - counts, counts)
     longest = int(counts.max())
     slots = np.arange(len(flat)) - starts + np.repeat(np.arange(lines) * longest, counts)
@@ -213,6 +212,13 @@ def _smallest(table: NDArray[np.float64], wanted: int) -> tuple[NDArray[np.float
     values[slots] = table.ravel()[flat]
     places[slots] = flat - np.repeat(np.arange(lines) * width, counts)
     return _sorted(values.reshape(lines, longest), places.reshape(lines, longest), wanted)
+
+
+def kept_places(mask: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where a mask holds, counted through all its lines, and how often it does in each line."""
+    flat = np.flatnonzero(mask)
+    lines, width = mask.shape
+    return flat, np.diff(np.searchsorted(flat, np.arange(lines + 1) * width))
 
 
 def _sorted(

@@ -54,11 +54,23 @@ def setting_for(group: Group, work: Work) -> Setting | None:
     """What a shared search needs to know, or None where each training set has distances of its own."""
     if group.prepared:
         return None
+    key = (PRODUCT, "setting", id(group.estimator))  # the search keeps its groups alive
+    if key not in work.products:
+        X = _matrix(work)
+        found = None
+        if X is not None:
+            found = setting_of(group.knn, work.task.take, X, measured=measures_like_library(X))
+        work.products[key] = found
+    setting: Setting | None = work.products[key]
+    return setting
+
+
+def _matrix(work: Work) -> NDArray[Any] | None:
     key = (PRODUCT, "matrix")
     if key not in work.products:
         work.products[key] = numeric_matrix(work.task.X)
-    X = work.products[key]
-    return None if X is None else setting_of(group.knn, work.task.take, X)
+    matrix: NDArray[Any] | None = work.products[key]
+    return matrix
 
 
 def routes(out: Outbox, run: Run, setting: Setting | None, *, repeats: bool) -> dict[Route | None, list[int]]:
@@ -80,7 +92,7 @@ def _route(setting: Setting, method: str, weights: str | None, one_class_output:
     if arithmetic is None:
         return None
     search = OWN if setting.euclidean else method
-    if search == OWN and weights == "distance" and not measures_like_library(setting.X):
+    if search == OWN and weights == "distance" and not setting.measured:
         search = method
     return Route(search=search, arithmetic=arithmetic, weights=weights)
 

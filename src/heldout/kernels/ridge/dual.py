@@ -20,13 +20,13 @@ def solve_dual(design: Design, form: Form, rows: Rows, alphas: Floats) -> Solved
         inside = inverse[:, :, None] * (vectors.T @ Y)[:, None, :]
         basis = Z.T @ vectors
         weights = np.tensordot(basis, inside, axes=1)
-        doubtful = is_doubtful(values, inverse)
-        spectrum = None
-        if doubtful.any():
-            length = np.sqrt((inside**2).sum(axis=(0, 2)))
+        doubtful = tuple(np.flatnonzero(is_doubtful(values, inverse)).tolist())
+        spectra: dict[tuple[int, ...], Spectrum] = {}
+        if doubtful:
+            length = np.sqrt((inside[:, doubtful] ** 2).sum(axis=(0, 2)))
             size = float(values[-1]) * length + np.sqrt((Y**2).sum())
-            spectrum = Spectrum(basis=basis, inverse=inverse, size=size)
-    return as_solved(normal, weights, doubtful=doubtful, spectrum=spectrum)
+            spectra[doubtful] = Spectrum(basis=basis, inverse=inverse[:, doubtful], size=size)
+    return as_solved(normal, weights, spectra)
 
 
 def _scaled_rows(design: Design, form: Form, rows: Rows) -> tuple[Normal, Floats, Floats]:

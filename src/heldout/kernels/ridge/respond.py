@@ -39,21 +39,29 @@ def linear_values(solved: Solved, design: Design, form: Form, rows: Rows) -> tup
     flat = np.ascontiguousarray(solved.coef.reshape(width, alphas * targets))
     values = np.empty((len(rows), alphas * targets))
     worst = np.zeros(alphas)
+    space = np.empty((min(design.chunk, max(1, len(rows))), width))
+    taken = np.empty((len(space), design.X.shape[1]), dtype=design.X.dtype)
     for start in range(0, len(rows), design.chunk):
         chunk = rows[start : start + design.chunk]
-        taken = design.X.take(chunk, axis=0)
-        if form.columns.places is not None:
-            taken = taken[:, list(form.columns.places)]
-        x = np.subtract(taken, solved.shift, dtype=np.float64)
+        x = read_columns(design, form, chunk, solved.shift, space[: len(chunk)], taken[: len(chunk)])
         np.matmul(x, flat, out=values[start : start + len(chunk)])
-        if solved.spectrum is not None:
-            coordinates = ((x - solved.centre) / solved.scale) @ solved.spectrum.basis
-            worst = np.maximum(worst, error_of(coordinates, solved.spectrum))
+        for places, spectrum in solved.spectra.items():
+            coordinates = ((x - solved.centre) / solved.scale) @ spectrum.basis
+            worst[list(places)] = np.maximum(worst[list(places)], error_of(coordinates, spectrum))
     values += solved.constant.reshape(-1)
     shaped = values.reshape(len(rows), alphas, targets)
     largest = np.abs(shaped).max(axis=(0, 2), initial=0.0)
-    good = np.isfinite(largest) & (~solved.doubtful | (worst <= WITHIN * largest))
+    good = np.isfinite(largest) & (worst <= WITHIN * largest)  # worst is 0 where nothing was doubtful
     return shaped, np.asarray(good)
+
+
+def read_columns(
+    design: Design, form: Form, rows: Rows, shift: Floats, out: Floats, taken: NDArray[Any]
+) -> Floats:
+    """The columns that the model sees of a few rows, less their shift; memory is reused, which spares page faults."""
+    np.take(design.X, rows, axis=0, out=taken, mode="clip")  # "clip" writes straight into `taken`
+    picked = taken if form.columns.places is None else taken[:, list(form.columns.places)]
+    return np.subtract(picked, shift, out=out)
 
 
 def responses_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +25,7 @@ class Undecided(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Spectrum:
-    """What a check of doubtful alphas needs: coordinates of a held-out row are ((x − shift) − centre)/scale · basis."""
+    """What a check of some alphas needs: coordinates of a held-out row are ((x − shift) − centre)/scale · basis."""
 
     basis: Floats
     inverse: Floats  # directions × alphas: 1 / (λ + α), 0 where cut off
@@ -38,32 +39,65 @@ class Solved:
     coef: Floats  # columns × alphas × targets, on unscaled columns
     constant: Floats  # alphas × targets
     shift: Floats
-    doubtful: NDArray[np.bool_]  # alphas that must pass the check on held-out rows
     centre: Floats
     scale: Floats
-    spectrum: Spectrum | None  # where some alpha is doubtful
+    spectra: Mapping[tuple[int, ...], Spectrum]  # by places of alphas that must be checked on the held-out rows
 
 
 def solve(normal: Normal, alphas: Floats, *, cutoff: float | None) -> Solved:
     """The predictors for these alphas; `cutoff` is that of least squares, where alpha is 0."""
     if cutoff is None and len(alphas) <= FEW_ALPHAS:
-        weights = _by_cholesky(normal, alphas)
-        if weights is not None:
-            return as_solved(normal, weights, doubtful=np.zeros(len(alphas), dtype=bool), spectrum=None)
+        return _each_alone(normal, alphas, range(len(alphas)), np.empty((len(normal.d), len(alphas), len(normal.yy))))
     values, vectors = np.linalg.eigh(normal.C)
     inverse = inverses(values, alphas, cutoff)
     right = vectors.T @ normal.d
     with np.errstate(over="ignore", invalid="ignore"):
         inside = inverse[:, :, None] * right[:, None, :]
-        weights = np.tensordot(vectors, inside, axes=1)
-        doubtful = is_doubtful(values, inverse)
-        spectrum = None
-        if doubtful.any():
-            largest = float(values[-1])
-            length = np.sqrt((inside**2).sum(axis=(0, 2)))
-            size = largest * length + np.sqrt(largest * normal.yy.sum())
-            spectrum = Spectrum(basis=vectors, inverse=inverse, size=size)
-    return as_solved(normal, weights, doubtful=doubtful, spectrum=spectrum)
+        weights = (vectors @ inside.reshape(len(vectors), -1)).reshape(inside.shape)
+        doubtful = np.flatnonzero(is_doubtful(values, inverse))
+    if cutoff is not None and len(doubtful) and (inverse == 0).any():
+        size = sizes(float(values[-1]), inside, normal.yy)
+        return as_solved(normal, weights, {(0,): Spectrum(basis=vectors, inverse=inverse, size=size)})
+    return _each_alone(normal, alphas, doubtful, weights)
+
+
+def _each_alone(normal: Normal, alphas: Floats, places: Iterable[int], weights: Floats) -> Solved:
+    """Weights of these alphas, each from its own matrix brought to a diagonal of ones.
+
+    Columns of very different sizes make a large condition number that harms nobody: products of columns are as
+    exact as the columns are, whatever their units. On the matrix of ones what is left is true collinearity.
+    """
+    spectra: dict[tuple[int, ...], Spectrum] = {}
+    for place in places:
+        unit, A = with_ones(normal.C, float(alphas[place]))
+        right = normal.d / unit[:, None]
+        found = _by_cholesky(A, right)
+        if found is None:
+            values, vectors = np.linalg.eigh(A)
+            inverse = inverses(values, np.zeros(1), None)
+            with np.errstate(over="ignore", invalid="ignore"):
+                inside = inverse[:, :, None] * (vectors.T @ right)[:, None, :]
+                found = vectors @ inside[:, 0, :]
+                size = sizes(float(values[-1]), inside, normal.yy)
+                basis = vectors / unit[:, None]
+            spectra[place,] = Spectrum(basis=basis, inverse=inverse, size=size)
+        weights[:, place, :] = found / unit[:, None]
+    return as_solved(normal, weights, spectra)
+
+
+def with_ones(C: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """The roots of the diagonal of C + αI, and that matrix divided by them on both sides."""
+    diagonal = np.diagonal(C) + alpha
+    unit = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    A = C / np.outer(unit, unit)
+    A.flat[:: len(A) + 1] = np.where(diagonal > 0, 1.0, 0.0)
+    return unit, A
+
+
+def sizes(largest: float, inside: Floats, yy: Floats) -> Floats:
+    """For each alpha, how large rounding errors of the matrix times the weights, and of the right side, may be."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(largest * np.sqrt((inside**2).sum(axis=(0, 2))) + np.sqrt(largest * yy.sum()))
 
 
 def inverses(values: Floats, alphas: Floats, cutoff: float | None) -> Floats:
@@ -98,37 +132,23 @@ def error_of(coordinates: Floats, spectrum: Spectrum) -> Floats:
         return np.asarray(ROUNDINGS * EPS * growth * spectrum.size)
 
 
-def as_solved(
-    normal: Normal, weights: Floats, *, doubtful: NDArray[np.bool_], spectrum: Spectrum | None
-) -> Solved:
+def as_solved(normal: Normal, weights: Floats, spectra: Mapping[tuple[int, ...], Spectrum]) -> Solved:
     """Scaled weights (columns × alphas × targets) as predictors on unscaled columns."""
     with np.errstate(over="ignore", invalid="ignore"):
         coef = weights / normal.scale[:, None, None]
         constant = normal.y_centre + normal.shift.y - np.tensordot(normal.centre, coef, axes=1)
     return Solved(
-        coef=coef,
-        constant=constant,
-        shift=normal.shift.x,
-        doubtful=doubtful,
-        centre=normal.centre,
-        scale=normal.scale,
-        spectrum=spectrum,
+        coef=coef, constant=constant, shift=normal.shift.x, centre=normal.centre, scale=normal.scale, spectra=spectra
     )
 
 
-def _by_cholesky(normal: Normal, alphas: Floats) -> Floats | None:
-    """Weights from one Cholesky factor an alpha, or None where one is too badly conditioned to be trusted."""
-    p, targets = normal.d.shape
-    weights = np.empty((p, len(alphas), targets))
-    for place, alpha in enumerate(alphas):
-        A = normal.C.copy(order="F")
-        A.flat[:: p + 1] += alpha
-        size = np.abs(A).sum(axis=0).max()
-        factor, failed = lapack.dpotrf(A, lower=1, overwrite_a=1, clean=0)
-        if failed:
-            return None
-        reciprocal, _ = lapack.dpocon(factor, size, uplo="L")
-        if not reciprocal * SAFE_CONDITION >= 1.0:
-            return None
-        weights[:, place, :] = lapack.dpotrs(factor, normal.d, lower=1)[0]
-    return weights
+def _by_cholesky(A: Floats, right: Floats) -> Floats | None:
+    """The solution by Cholesky's factor, or None where the matrix is too badly conditioned to trust it unchecked."""
+    factor, failed = lapack.dpotrf(A.copy(order="F"), lower=1, overwrite_a=1, clean=0)
+    if failed:
+        return None
+    reciprocal, _ = lapack.dpocon(factor, np.abs(A).sum(axis=0).max(), uplo="L")
+    if not reciprocal * SAFE_CONDITION >= 1.0:
+        return None
+    solution: Floats = lapack.dpotrs(factor, right, lower=1)[0]
+    return solution

@@ -14,11 +14,13 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from heldout.base.losses import needed_methods
 from heldout.base.responses import Responses
+from heldout.base.rowkeys import Rows
 from heldout.kernels.brute import plain_warnings
-from heldout.kernels.fitting import make_candidate, set_seeds
+from heldout.kernels.fitting import make_candidate, set_seeds, unseeded_names
 from heldout.kernels.scoring import ask_responses, checked_response, failed_cell, failure_of, score_cell
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.kernels.within.tree import Branch, Leaf, grow_branches
@@ -44,8 +46,16 @@ class Setting:
 
     work: Work
     training: Training
+    rows: Rows
     y: Any
     fit_arguments: dict[str, Any]
+
+    def fresh(self, estimator: Any, name: str) -> Any:
+        """A clone to fit, with the seeds that it would have inside the whole candidate."""
+        own = clone(estimator)
+        if unseeded_names(own):
+            set_seeds(own, self.work.search.seed, self.work.task.content_key(self.rows), prefix=name)
+        return own
 
 
 def answer_within(step: Step, work: Work) -> Iterator[Answer]:
@@ -53,14 +63,19 @@ def answer_within(step: Step, work: Work) -> Iterator[Answer]:
     for training in step.trainings:
         (ref,) = training.trains
         rows = work.train_rows(ref)
-        candidates = [(candidate, make_candidate(work.search, candidate)) for candidate in step.candidates]
-        key = work.task.content_key(rows)
-        for _, estimator in candidates:
-            set_seeds(estimator, work.search.seed, key)
         weight = {} if work.task.weight is None else {"sample_weight": work.task.weight[rows]}
-        setting = Setting(work=work, training=training, y=work.task.y[rows], fit_arguments=weight)
+        setting = Setting(work=work, training=training, rows=rows, y=work.task.y[rows], fit_arguments=weight)
         held = tuple(work.task.take(work.held_rows(one)) for one in training.answers)
-        yield from _answer_branch(grow_branches(candidates), Data(train=work.task.take(rows), held=held), setting)
+        yield from _answer_branch(_tree(step, work), Data(train=work.task.take(rows), held=held), setting)
+
+
+def _tree(step: Step, work: Work) -> Branch:
+    """The sharing tree of the step's candidates, grown once: it does not depend on the training set."""
+    key = ("within", step.candidates)
+    if key not in work.products:
+        work.products[key] = grow_branches((c, make_candidate(work.search, c)) for c in step.candidates)
+    tree: Branch = work.products[key]
+    return tree
 
 
 def _answer_branch(branch: Branch, data: Data, setting: Setting) -> Iterator[Answer]:
@@ -74,7 +89,7 @@ def _answer_branch(branch: Branch, data: Data, setting: Setting) -> Iterator[Ans
             yield from _answer_sizes(follower, own, setting)
             continue
         try:
-            transformed = _transform(follower.transformer, own, setting)
+            transformed = _transform(setting.fresh(follower.transformer, follower.name), own, setting)
         except _Failed as error:
             yield from _all_failed(follower.candidates, setting, error.failure, warnings=own.warnings)
             continue
@@ -88,7 +103,8 @@ def _answer_sizes(branch: Branch, data: Data, setting: Setting) -> Iterator[Answ
     started = perf_counter()
     try:
         with _recorded() as caught, _staged("fit"):
-            fitted = size.fit(branch.transformer, _copied(data.train), setting.y.copy())
+            largest = setting.fresh(branch.transformer, branch.name)
+            fitted = size.fit(largest, _copied(data.train), setting.y.copy())
     except _Failed:  # the largest may ask too much where the smaller do not: each alone, as brute force would
         yield from _answer_branch(replace(branch, transformer=None, size=None), data, setting)
         return
@@ -138,7 +154,7 @@ def _answer_leaf(leaf: Leaf, data: Data, setting: Setting) -> Iterator[Answer]:
         answers = list(_answer_fitted(leaf, data.private(), setting))
     except _Failed:
         for member in leaf.members:  # each alone, as brute force would, so that each keeps its own failure
-            yield from _answer_fitted(Leaf(path=None, members=(member,)), data.private(), setting)
+            yield from _answer_fitted(replace(leaf, path=None, members=(member,)), data.private(), setting)
         return
     yield from answers
 
@@ -146,7 +162,7 @@ def _answer_leaf(leaf: Leaf, data: Data, setting: Setting) -> Iterator[Answer]:
 def _answer_fitted(leaf: Leaf, data: Data, setting: Setting) -> Iterator[Answer]:
     """Fit what the leaf's members share and answer them all; a path raises what fails, a single fit records it."""
     started = perf_counter()
-    first = leaf.members[0][1]
+    first = setting.fresh(leaf.members[0][1], leaf.name)
     try:
         with _recorded() as caught, _staged("fit"):
             unfitted = first if leaf.path is None else leaf.path.start(first)

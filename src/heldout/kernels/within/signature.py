@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 
 def signature(value: Any, *, without: Iterable[str] = ()) -> Hashable:
@@ -15,7 +14,7 @@ def signature(value: Any, *, without: Iterable[str] = ()) -> Hashable:
     Values that cannot be compared for sure count by their identity, so that they are shared only when they are the
     very same object. `without` leaves out parameters of the outermost estimator.
     """
-    if isinstance(value, BaseEstimator):
+    if hasattr(value, "get_params") and not isinstance(value, type):
         left_out = frozenset(without)
         params = value.get_params(deep=False)
         inside = tuple((name, signature(params[name])) for name in sorted(params) if name not in left_out)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from heldout.kernels.claims import chain_of
@@ -19,6 +19,7 @@ class Leaf:
 
     path: Path | None
     members: tuple[tuple[int, Any], ...]  # candidate, unfitted last step; the first is the one that is fitted
+    name: str = ""  # the step's name in the whole candidate, which its seeds depend on
 
     @property
     def candidates(self) -> tuple[int, ...]:
@@ -34,6 +35,7 @@ class Branch:
     """
 
     transformer: Any
+    name: str
     branches: tuple[Branch, ...]
     leaves: tuple[Leaf, ...]
     size: Size | None = None
@@ -68,19 +70,21 @@ Chain = tuple[int, list[tuple[str, Any]]]
 def grow_branches(candidates: Iterable[tuple[int, Any]], refusals: list[str] | None = None) -> Branch:
     """The tree of these candidates, each with its unfitted estimator; why sharing was refused goes to `refusals`."""
     chains = [(candidate, chain_of(estimator)) for candidate, estimator in candidates]
-    return _grow(None, chains, 0, [] if refusals is None else refusals)
+    return _grow(("", None), chains, 0, [] if refusals is None else refusals)
 
 
-def _grow(transformer: Any, chains: Sequence[Chain], depth: int, refusals: list[str]) -> Branch:
-    ends = [(candidate, chain[-1][1]) for candidate, chain in chains if len(chain) == depth + 1]
+def _grow(own: tuple[str, Any], chains: Sequence[Chain], depth: int, refusals: list[str]) -> Branch:
+    ends = [(candidate, chain[-1]) for candidate, chain in chains if len(chain) == depth + 1]
     longer: dict[Hashable, list[Chain]] = {}
     for candidate, chain in chains:
         if len(chain) > depth + 1:
-            size = size_of(chain[depth][1])
+            name, step = chain[depth]
+            size = size_of(step)
             without = () if size is None else (size.parameter,)
-            longer.setdefault(signature(chain[depth][1], without=without), []).append((candidate, chain))
+            longer.setdefault((name, signature(step, without=without)), []).append((candidate, chain))
     branches = [branch for group in longer.values() for branch in _branches(group, depth, refusals)]
-    return Branch(transformer=transformer, branches=tuple(branches), leaves=_leaves(ends, refusals))
+    name, transformer = own
+    return Branch(transformer=transformer, name=name, branches=tuple(branches), leaves=_leaves(ends, refusals))
 
 
 def _branches(chains: Sequence[Chain], depth: int, refusals: list[str]) -> list[Branch]:
@@ -88,7 +92,7 @@ def _branches(chains: Sequence[Chain], depth: int, refusals: list[str]) -> list[
     equal: dict[Hashable, list[Chain]] = {}
     for candidate, chain in chains:
         equal.setdefault(signature(chain[depth][1]), []).append((candidate, chain))
-    branches = [_grow(group[0][1][depth][1], group, depth + 1, refusals) for group in equal.values()]
+    branches = [_grow(group[0][1][depth], group, depth + 1, refusals) for group in equal.values()]
     size = size_of(chains[0][1][depth][1])
     transformers = [branch.transformer for branch in branches]
     if size is None or len(branches) == 1:
@@ -98,18 +102,20 @@ def _branches(chains: Sequence[Chain], depth: int, refusals: list[str]) -> list[
         refusals.append(refusal)
         return branches
     largest = max(transformers, key=lambda one: _as_number(getattr(one, size.parameter)))
-    return [Branch(transformer=largest, branches=tuple(branches), leaves=(), size=size)]
+    return [Branch(transformer=largest, name=branches[0].name, branches=tuple(branches), leaves=(), size=size)]
 
 
 def _as_number(value: Any) -> float:
     return float(value) if isinstance(value, int | float) else float("inf")  # SelectKBest takes "all"
 
 
-def _leaves(ends: Sequence[tuple[int, Any]], refusals: list[str]) -> tuple[Leaf, ...]:
-    by_type: dict[type, list[tuple[int, Any]]] = {}
-    for candidate, estimator in ends:
-        by_type.setdefault(type(estimator), []).append((candidate, estimator))
-    return tuple(leaf for group in by_type.values() for leaf in _leaves_of_type(group, refusals))
+def _leaves(ends: Sequence[tuple[int, tuple[str, Any]]], refusals: list[str]) -> tuple[Leaf, ...]:
+    alike: dict[tuple[str, type], list[tuple[int, Any]]] = {}
+    for candidate, (name, estimator) in ends:
+        alike.setdefault((name, type(estimator)), []).append((candidate, estimator))
+    return tuple(
+        replace(leaf, name=name) for (name, _), group in alike.items() for leaf in _leaves_of_type(group, refusals)
+    )
 
 
 def _leaves_of_type(ends: Sequence[tuple[int, Any]], refusals: list[str]) -> list[Leaf]:
