@@ -22,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
+from threadpoolctl import threadpool_limits
 
 import heldout as ho
 
@@ -37,7 +38,7 @@ CHECKED = {
 def statuses(estimator: Any) -> dict[str, set[str]]:
     """The outcome of each of scikit-learn's checks, by name; nothing is expected to fail."""
     found = defaultdict(set)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), threadpool_limits(1):  # many tiny fits: more threads only wait for each other
         warnings.simplefilter("ignore")  # what the checks provoke
         for check in check_estimator(estimator, on_skip=None, on_fail=None):
             found[check["check_name"]].add(check["status"])

@@ -20,9 +20,10 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
 
+RULE, TIER = "neighbours", "identical"
 Study = tuple[Any, Any, Any, dict[str, Any]]
 
-K = list(range(1, 16))
+K = [1, 2, 3, 4, 5, 8, 11, 15]
 BOTH = ["uniform", "distance"]
 WORDS = np.array(["a", "bb", "ccc"])
 

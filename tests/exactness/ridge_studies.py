@@ -67,7 +67,6 @@ def _recipes() -> Iterator[tuple[str, Callable[[], Posed]]]:
         "given rows": {"test": ho.Given(np.arange(10, 30))},
         "groups": {"test": ho.KFold(5), "groups": groups},
         "forward in time": {"test": ho.Forward(4), "time": time},
-        "scikit-learn's splitter": {"test": ShuffleSplit(3, test_size=0.2, train_size=0.5, random_state=0)},
         "scikit-learn's groups": {"test": GroupKFold(3), "groups": groups},
         "unordered training rows": {
             "test": [(np.arange(80)[::-1], np.arange(80, 90)), (np.arange(10, 90), np.arange(9))]
@@ -192,16 +191,16 @@ def _columns() -> Iterator[tuple[str, Callable[[], Posed]]]:
 def _forms() -> Iterator[tuple[str, Callable[[], Posed]]]:
     both = [True, False]
     pipe = make_pipeline(StandardScaler(), Ridge())
-    space = {
-        "ridge__alpha": [0.01, 1.0, 100.0],
-        "ridge__fit_intercept": both,
-        "standardscaler__with_mean": both,
-        "standardscaler__with_std": both,
-    }
+    # With an intercept, centring before it changes nothing but rounding: such candidates would tie.
+    with_intercept = {"ridge__alpha": [0.01, 1.0, 100.0], "standardscaler__with_std": both}
+    without = with_intercept | {"ridge__fit_intercept": [False], "standardscaler__with_mean": both}
+    space = [with_intercept, without]
     weight = np.random.default_rng(5).uniform(0.2, 3, 70)
     holes = np.where(np.arange(70) % 5 == 0, 0.0, weight)
     for validation, recipe in (("k-fold", ho.KFold(4)), ("leave-one-out", ho.LeaveOneOut())):
         for label, rows in (("", None), ("weights", weight), ("weights with zeros", holes)):
+            if rows is holes and validation == "leave-one-out":
+                continue  # a held-out row of weight 0 has no mean loss
             yield (
                 f"every form, {validation}, {label}",
                 lambda v=recipe, w=rows: (

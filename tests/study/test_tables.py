@@ -54,6 +54,15 @@ def test_a_failure_is_an_answer_without_a_number():
     assert tables.failures() == [("panel", 0, 0, FAILURE)]
 
 
+def test_a_cell_that_is_answered_again_is_no_longer_failed():
+    """As when brute force takes over from a kernel that did not pass its check."""
+    tables = opened()
+    tables.put(cell(5, 3, np.nan, failure=FAILURE))
+    tables.put(cell(5, 3, 2.0))
+    assert tables.failures() == []
+    assert tables["panel"].losses[1, 1, 0] == 2.0
+
+
 def test_failures_come_in_the_order_of_the_study():
     tables = opened()
     for c, p in [(6, 2), (4, 3), (4, 2), (5, 3)]:

@@ -48,7 +48,6 @@ def search_of_sklearn(search: Any, *, seed: int) -> Search:
         seed=seed,
         validation=SklearnCV(search.cv if _repeatable(search.cv) else list(search.cv), is_classifier(search.estimator)),
         error_score=_error_score(search.error_score),
-        sklearn_losses=True,
         notes=(f"{name}: {', '.join(ignored)} noted and ignored; heldout has jobs= and progress=.",) if ignored else (),
     )
 

@@ -77,7 +77,7 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     # Roles are ours: every level of splitting obeys them, so routing always hands them over.
-    __metadata_request__fit = {"groups": True, "time": True}  # noqa: RUF012
+    __metadata_request__fit = {"groups": True, "time": True, "strata": True}  # noqa: RUF012
 
     def __init__(
         self,
@@ -102,19 +102,22 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.jobs = jobs
 
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None, time: Any = None, **params: Any) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, groups: Any = None, time: Any = None, strata: Any = None, **params: Any
+    ) -> Self:
         """Choose a candidate on validation rows and make the final predictor.
 
         Parameters
         ----------
         X, y : array-like
             The training set.
-        groups, time : array-like, optional
+        groups, time, strata : array-like, optional
             Roles of the rows; validation splits obey them.
         **params
             ``sample_weight`` enters fits and mean losses; anything else is passed to the estimator's ``fit``.
         """
-        return fit_tuned(self, X, y, groups=groups, time=time, params=routed_fit_params(self, params))
+        roles = {"groups": groups, "time": time, "strata": strata}
+        return fit_tuned(self, X, y, roles=roles, params=routed_fit_params(self, params))
 
     def as_search(self, *, seed: int) -> Search:
         """This learner as a plain search; `seed` serves where `random_state` is None."""

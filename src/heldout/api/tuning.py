@@ -45,10 +45,10 @@ def routed_fit_params(tuned: Any, params: Mapping[str, Any]) -> dict[str, Any]:
     return dict(first)
 
 
-def fit_tuned(tuned: Tuned, X: Any, y: Any, *, groups: Any, time: Any, params: dict[str, Any]) -> Tuned:
+def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: dict[str, Any]) -> Tuned:
     """Choose, make the final predictor, and set the attributes that a fitted search has."""
     weight = params.pop(WEIGHT, None)
-    task = declare(X, y, classification=is_classifier(tuned), groups=groups, time=time, sample_weight=weight)
+    task = declare(X, y, classification=is_classifier(tuned), sample_weight=weight, **roles)
     if len(task) == 1:
         raise InputError("Tuned holds rows out to choose by, but there is only 1 sample. Pass more rows.")
     search = tuned.as_search(seed=int(np.random.default_rng().integers(2**31)))

@@ -86,7 +86,7 @@ def _asked(predictor: Any, responses: Responses, work: Work, held: Held) -> Resp
 
 
 def _timed(answer: CellAnswer, seconds: float, found: tuple[FitWarning, ...]) -> CellAnswer:
-    return replace(answer, score_seconds=seconds, warnings=found)
+    return replace(answer, score_seconds=seconds, warnings=(*found, *answer.warnings))
 
 
 def plain_warnings(caught: Any) -> tuple[FitWarning, ...]:

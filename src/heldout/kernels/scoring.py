@@ -19,19 +19,26 @@ from heldout.study.tables import Answer, BlockAnswer, CellAnswer, Failure, FitWa
 
 
 def score_cell(work: Work, held: Held, candidate: int, responses: Responses, **seconds: Any) -> CellAnswer:
-    """The answer of one cell from its responses; a loss that cannot be taken makes the cell a failure."""
+    """The answer of one cell from its responses.
+
+    When the first loss cannot be taken the cell is a failure; another that cannot is NaN alone, with a warning.
+    """
     rows = work.held_rows(held)
     y = work.task.y[rows]
     weight = None if work.task.weight is None else work.task.weight[rows]
     asked = work.losses[held.level]
+    values: list[float] = []
+    missing: list[FitWarning] = []
     try:
-        losses = tuple(mean_loss(loss, y, responses, weight) for loss in asked)
-        for loss, value in zip(asked, losses, strict=True):
-            if not np.isfinite(value):
-                raise PredictionError(
-                    f"The loss {loss.name!r} is not a finite number on these {len(rows)} held-out rows: {value}."
-                )
-        keep = held.panel in work.keep_rows
+        for loss in asked:
+            try:
+                values.append(_finite_loss(loss, y, responses, weight))
+            except Exception as error:
+                if not values:
+                    raise
+                values.append(np.nan)
+                missing.append(FitWarning(category=type(error).__name__, message=str(error)))
+        keep = held.panel in work.keep_rows and not missing
         kept = tuple(row_losses(loss, y, responses) for loss in asked) if keep else None
     except Exception as error:
         return failed_cell(work, held, candidate, failure_of(error, "score"), **seconds)
@@ -39,11 +46,19 @@ def score_cell(work: Work, held: Held, candidate: int, responses: Responses, **s
         panel=held.panel,
         candidate=candidate,
         part=held.part,
-        losses=losses,
+        losses=tuple(values),
         rows=kept,
         responses=responses if held.panel in work.keep_responses else None,
+        warnings=tuple(missing),
         **seconds,
     )
+
+
+def _finite_loss(loss: Loss, y: NDArray[Any], responses: Responses, weight: Any) -> float:
+    value = mean_loss(loss, y, responses, weight)
+    if not np.isfinite(value):
+        raise PredictionError(f"The loss {loss.name!r} is not a finite number on these {len(y)} rows: {value}.")
+    return value
 
 
 def failed_cell(

@@ -35,7 +35,6 @@ class Search:
     final: str = "retrain"  # "retrain", "ensemble" or "keep"
     simplest: Any = None  # what "one_se" calls simple
     error_score: float | str | None = None  # someone else's search: the score of a failed fit, or "raise"
-    sklearn_losses: bool = False  # someone else's search: shown under scikit-learn's own names
     notes: tuple[str, ...] = ()  # what was noted and ignored, for explain
 
     @property

@@ -112,6 +112,7 @@ class PanelTable:
         self.fit_seconds[place] = answer.fit_seconds
         self.score_seconds[place] = answer.score_seconds
         self.answered[place] = True
+        self.failures.pop((answer.candidate, answer.part), None)  # a cell that is answered again says it anew
         if answer.failure is not None:
             self.failures[answer.candidate, answer.part] = answer.failure
         if answer.rows is not None:

@@ -157,20 +157,23 @@ def _fill_means(out: Outbox, which: Any, ks: Any, values: NDArray[Any], weights:
             out.values[number][cut, j] = np.sum(first[:, :, j] * weight, axis=1) / total
 
 
-def _fill_votes(out: Outbox, which: Any, ks: Any, values: NDArray[np.int32], cut: slice) -> NDArray[np.int32]:
+def _fill_votes(out: Outbox, which: Any, ks: Any, values: NDArray[np.int32], cut: slice) -> NDArray[Any]:
     """Count votes; by how many the winner leads, at the least over outputs, rows × values of k."""
     assert out.target.classes is not None
     assert out.codes is not None
-    least = np.full((len(values), len(ks)), np.iinfo(np.int32).max, dtype=np.int32)
+    kind: Any = np.int16 if ks.max() < 2**14 else np.int32
+    least = np.full((len(values), len(ks)), np.iinfo(kind).max, dtype=kind)
     every = np.array_equal(ks, np.arange(1, len(ks) + 1))
     for j, classes in enumerate(out.target.classes):
         codes = values[:, : ks.max(), j]
-        most = np.zeros(least.shape, dtype=np.int32)
-        second = np.zeros(least.shape, dtype=np.int32)
-        winner = np.zeros(least.shape, dtype=np.int32)
+        most, second, winner = (np.zeros(least.shape, dtype=kind) for _ in range(3))
+        left = np.broadcast_to(ks.astype(kind), least.shape)  # votes not counted yet: in the end, those of the last
         for code in range(len(classes)):
-            votes = np.cumsum(codes == code, axis=1, dtype=np.int32)
-            votes = votes if every else votes[:, ks - 1]
+            votes = left
+            if code < len(classes) - 1:
+                votes = np.cumsum(codes == code, axis=1, dtype=kind)
+                votes = votes if every else votes[:, ks - 1]
+                left = left - votes
             if out.proba is not None:
                 out.proba[which, cut, code] = (votes / ks).T
             np.copyto(winner, code, where=votes > most)  # a tie goes to the class that comes first

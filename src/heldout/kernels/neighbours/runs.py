@@ -179,9 +179,13 @@ def _take(
     starts = np.cumsum(counts) - counts
     slots = np.arange(near.shape[1])
     there = slots < np.minimum(counts, need)[:, None]
-    places = flat[np.where(there, starts[:, None] + slots, 0)] if len(flat) else np.zeros(there.shape, dtype=np.intp)
-    near[todo] = np.where(there, found.rows.ravel()[places], 0)
-    far[todo] = np.where(there, found.far.ravel()[places], np.inf)
+    if there.all():
+        places = flat[starts[:, None] + slots]
+        near[todo], far[todo] = found.rows.ravel()[places], found.far.ravel()[places]
+    elif len(flat):
+        places = flat[np.where(there, starts[:, None] + slots, 0)]
+        near[todo] = np.where(there, found.rows.ravel()[places], 0)
+        far[todo] = np.where(there, found.far.ravel()[places], np.inf)
     slack[todo] = found.slack
     last = far[todo, np.maximum(need - 1, 0)]
     with np.errstate(invalid="ignore"):

@@ -15,8 +15,8 @@ from heldout.base.rowkeys import Rows
 from heldout.kernels.neighbours.backend import Setting, expansion_error
 from heldout.kernels.neighbours.spread import spread
 
-BLOCK_NUMBERS = 640_000  # distances held at once, about what a cache holds
-SAMPLED = 4  # one row in so many tells roughly how far the wanted ones are
+BLOCK_NUMBERS = 320_000  # distances held at once, about what a cache holds
+SAMPLED = 4  # one number in so many tells roughly how large the wanted ones are
 
 
 class Found(NamedTuple):
@@ -56,7 +56,9 @@ class EuclideanSearcher:
         centred = self.X - self.X.mean(axis=0)  # distances do not change, but their rounding does
         self.norms = np.einsum("ij,ij->i", centred, centred)
         self.left = np.concatenate([-2.0 * centred, np.ones((self.size, 1))], axis=1)
-        self.right = np.ascontiguousarray(np.concatenate([centred, self.norms[:, None]], axis=1).T)
+        # Columns of the table stand in a drawn order, so that the first of them are a fair sample of all.
+        self.order = np.random.default_rng(0).permutation(self.size).astype(np.int32)
+        self.right = np.ascontiguousarray(np.concatenate([centred, self.norms[:, None]], axis=1)[self.order].T)
         self.error = expansion_error(self.norms, columns)
         self.direct = direct
 
@@ -71,11 +73,12 @@ class EuclideanSearcher:
 
     def _find_block(self, rows: Rows, length: int, out: Found) -> None:
         table = self.left[rows] @ self.right
-        far, near = _smallest(table, length + 1)
+        far, near = smallest(table, length + 1)
+        packed = np.abs(far).max(axis=1) * packing_error(self.size)
         far += self.norms[rows, None]
         out.reach[:] = far[:, length] if near.shape[1] > length else np.inf
-        out.rows[:], out.far[:] = near[:, :length], far[:, :length]
-        error = self.error[rows]
+        out.rows[:], out.far[:] = self.order[near[:, :length]], far[:, :length]
+        error = self.error[rows] + packed
         out.slack[:] = error
         unsure = np.flatnonzero((np.diff(out.far, axis=1) <= error[:, None]).any(axis=1))
         if self.direct:
@@ -188,30 +191,51 @@ def _room(count: int, length: int) -> Found:
     return Found(np.empty((count, length), dtype=np.int32), np.empty((count, length)), np.empty(count), np.empty(count))
 
 
-def _smallest(table: NDArray[np.float64], wanted: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """The `wanted` smallest numbers of each line, in order, and their places; all of them where there are fewer."""
+def smallest(table: NDArray[np.float64], wanted: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """The `wanted` smallest numbers of each line, in order, and their places; all of them where there are fewer.
+
+    A number carries its place in its last bits, so that numbers alone are sorted; they come back that much less exact.
+    The numbers of a line should stand in no order of their own: it is fast where the first are like the others.
+    """
     lines, width = table.shape
     wanted = min(wanted, width)
+    low = np.int64((1 << _place_bits(width)) - 1)
     if width <= 2 * SAMPLED * wanted:
-        return _sorted(table, np.broadcast_to(np.arange(width, dtype=np.int32), table.shape), wanted)
-    # A sample tells a bound below which there are enough numbers, most likely; then only those are sorted.
+        values = (table.view(np.int64) & ~low | np.arange(width)).view(np.float64)
+    else:
+        flat, counts = _candidates(table, wanted)
+        there = np.arange(int(counts.max())) < counts[:, None]
+        places = flat - np.repeat(np.arange(lines) * width, counts)
+        values = np.full(there.shape, np.inf)
+        values[there] = (table.ravel()[flat].view(np.int64) & ~low | places).view(np.float64)
+    values.sort(axis=1)
+    values = np.ascontiguousarray(values[:, :wanted])
+    return values, values.view(np.int64) & low
+
+
+def _candidates(table: NDArray[np.float64], wanted: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Places of somewhat more than the `wanted` smallest numbers of each line, and how many there are in each."""
+    # A sample tells a bound below which there are enough numbers, most likely.
+    width = table.shape[1]
     share = wanted / SAMPLED
     rank = min(int(share + 3.0 * np.sqrt(share)) + 3, width // SAMPLED - 1)
-    bound = np.partition(table[:, ::SAMPLED], rank, axis=1)[:, rank]
+    bound = np.partition(table[:, : width // SAMPLED], rank, axis=1)[:, rank]
     below = table <= bound[:, None]
     flat, counts = kept_places(below)
     short = np.flatnonzero(counts < wanted)
     if len(short):
         below[short] = table[short] <= np.partition(table[short], wanted - 1, axis=1)[:, wanted - 1 : wanted]
         flat, counts = kept_places(below)
-    starts = np.repeat(np.cumsum(counts) - counts, counts)
-    longest = int(counts.max())
-    slots = np.arange(len(flat)) - starts + np.repeat(np.arange(lines) * longest, counts)
-    values = np.full(lines * longest, np.inf)
-    places = np.zeros(lines * longest, dtype=np.int32)
-    values[slots] = table.ravel()[flat]
-    places[slots] = flat - np.repeat(np.arange(lines) * width, counts)
-    return _sorted(values.reshape(lines, longest), places.reshape(lines, longest), wanted)
+    return flat, counts
+
+
+def _place_bits(width: int) -> int:
+    return max(1, int(width - 1).bit_length())
+
+
+def packing_error(width: int) -> float:
+    """How far two numbers from :func:`smallest` may be off together, relative to the larger."""
+    return 2.0 ** (_place_bits(width) - 51)
 
 
 def kept_places(mask: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -219,13 +243,6 @@ def kept_places(mask: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.i
     flat = np.flatnonzero(mask)
     lines, width = mask.shape
     return flat, np.diff(np.searchsorted(flat, np.arange(lines + 1) * width))
-
-
-def _sorted(
-    values: NDArray[np.float64], places: NDArray[np.int32], wanted: int
-) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    order = np.argsort(values, axis=1)[:, :wanted]
-    return np.take_along_axis(values, order, axis=1), np.take_along_axis(places, order, axis=1)
 
 
 def list_length(need: int, share: float) -> int:

@@ -19,7 +19,7 @@ from heldout.kernels.ridge.design import Design, Floats
 from heldout.kernels.ridge.forms import Form
 from heldout.kernels.ridge.normal import EPS, LostDigits, Normal, normal_equations
 from heldout.kernels.ridge.scaled_rows import Change, Eigen, corrected
-from heldout.kernels.ridge.solve import ROUNDINGS, SAFE_CONDITION, WITHIN
+from heldout.kernels.ridge.solve import ROUNDINGS, WITHIN, inverses, is_doubtful, sizes, with_ones
 from heldout.kernels.ridge.sums import Sums, sum_rows_apart
 
 NEARLY_ALL = 1e-3  # a row with all but this share of a sum of squares leaves too few digits behind
@@ -34,9 +34,11 @@ class Base:
     eigen: Eigen
     weight: Floats | None  # row weights by row number; None: 1 each
     factor: float  # times every weight: that of the class where classes are balanced
-    squares: Floats | None  # columns: what a scaler divides by, about the mean, infinite where it does not scale
+    places: NDArray[np.intp]  # of the alphas that this base answers
+    squares: Floats | None  # columns: what shares are fractions of, infinite where there is no scaler
     doubtful: NDArray[np.bool_]  # alphas
     size: Floats  # alphas: how large errors of matrix and right side are
+    told: Floats | None = None  # columns: a scaler's own sums of squares, where `squares` has a penalty folded in
 
 
 def applies(form: Form, design: Design, rows: int) -> bool:
@@ -58,69 +60,99 @@ def leave_one_out(
     """
     values = np.empty((len(held), len(alphas), design.Y.shape[1]))
     good = np.zeros((len(held), len(alphas)), dtype=bool)
-    for base, places in _bases(design, form, whole, held, alphas):
-        step = max(32, design.chunk // 4)  # several arrays of a chunk are at work at a time
-        chunks = [places[i : i + step] for i in range(0, len(places), step)]
-        jobs = [(base, design, form, held[chunk], alphas) for chunk in chunks]
+    step = max(32, design.chunk // 4)  # several arrays of a chunk are at work at a time
+    for base, rows in _bases(design, form, whole, held, alphas):
+        chunks = [rows[i : i + step] for i in range(0, len(rows), step)]
+        jobs = [(base, design, form, held[chunk]) for chunk in chunks]
         for chunk, (found, sure) in zip(chunks, spread(_answer_rows, jobs), strict=True):
-            values[chunk], good[chunk] = found, sure
+            where = np.ix_(chunk, base.places)
+            values[where], good[where] = found, sure
     return values, good
 
 
 def _bases(
     design: Design, form: Form, whole: tuple[Sums, Rows], held: Rows, alphas: Floats
 ) -> Iterator[tuple[Base, NDArray[np.intp]]]:
-    """One base for all rows, or one for each class where leaving a row out changes the weight of its class."""
+    """Bases for all rows, or for each class where leaving a row out changes the weight of its class."""
+    form = replace(form, intercept=form.intercept or form.columns.any("centred"))  # see `applies`
     if design.strata is None:
-        yield _base(design, form, whole, alphas, None), np.arange(len(held))
+        for base in _decomposed(_normal(design, form, whole, None), form, design, alphas, 1.0):
+            yield base, np.arange(len(held))
         return
     for stratum in range(design.strata_count):
-        places = np.flatnonzero(design.strata[held] == stratum)
-        if not len(places):
+        rows = np.flatnonzero(design.strata[held] == stratum)
+        if not len(rows):
             continue
         counts = whole[0].counts.copy()
         counts[stratum] -= 1
         weights = counts.sum() / (len(counts) * counts)
-        yield _base(design, form, whole, alphas, (weights, stratum)), places
+        normal = _normal(design, form, whole, weights)
+        for base in _decomposed(normal, form, design, alphas, float(weights[stratum])):
+            yield base, rows
 
 
-def _base(
-    design: Design, form: Form, whole: tuple[Sums, Rows], alphas: Floats, strata: tuple[Floats, int] | None
-) -> Base:
-    form = replace(form, intercept=form.intercept or form.columns.any("centred"))  # see `applies`
-    weights = None if strata is None else strata[0]
+def _normal(design: Design, form: Form, whole: tuple[Sums, Rows], weights: Floats | None) -> Normal:
     sums, rows = whole
     try:
-        normal = normal_equations(form, sums, strata_weights=weights)
+        return normal_equations(form, sums, strata_weights=weights)
     except LostDigits:
-        normal = normal_equations(form, sum_rows_apart(design, rows), strata_weights=weights)
+        return normal_equations(form, sum_rows_apart(design, rows), strata_weights=weights)
+
+
+def _decomposed(normal: Normal, form: Form, design: Design, alphas: Floats, factor: float) -> Iterator[Base]:
+    """One decomposition for all alphas; then one each for those that its condition leaves in doubt."""
     scaled = form.columns.flags("scaled", len(normal.centre)) & (normal.squares > 0)
     # n − 1 in the place of n: the scale of a row left out is then the full set's times √(1 − share).
     unit = np.where(scaled, np.sqrt(np.where(scaled, normal.squares, 1.0) / (normal.count - 1)), 1.0)
     ratio = normal.scale / unit
     C, d = normal.C * np.outer(ratio, ratio), normal.d * ratio[:, None]
-    values, vectors = np.linalg.eigh(C)
-    values = np.maximum(values, 0.0)
-    right = vectors.T @ d
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        inverse = 1.0 / (values[:, None] + alphas)
-        largest = float(values[-1])
-        length = np.sqrt(((inverse[:, :, None] * right[:, None, :]) ** 2).sum(axis=(0, 2)))
-        size = largest * length + np.sqrt(largest * normal.yy.sum())
-        doubtful = ~(largest * inverse.max(axis=0) <= SAFE_CONDITION)
-    return Base(
+    squares = np.where(scaled, normal.squares, np.inf) if scaled.any() else None
+    vectors, inverse, doubtful, size = _spectrum(C, d, alphas, normal)
+    eigen = Eigen(
+        vectors=vectors, inverse=inverse, right=vectors.T @ d, unit=unit, matrix=C, d=d, ridge=alphas, penalty=alphas
+    )
+    common = Base(
         normal=normal,
-        eigen=Eigen(values=values, vectors=vectors, inverse=inverse, right=right, unit=unit, matrix=C, d=d),
+        eigen=eigen,
+        places=np.arange(len(alphas)),
         weight=design.weight,
-        factor=1.0 if strata is None else float(strata[0][strata[1]]),
-        squares=np.where(scaled, normal.squares, np.inf) if scaled.any() else None,
+        factor=factor,
+        squares=squares,
         doubtful=doubtful,
         size=size,
     )
+    yield common
+    for place in np.flatnonzero(doubtful):
+        # A diagonal of ones: units of columns do not matter, true collinearity does.
+        more, A = with_ones(C, float(alphas[place]))
+        right = d / more[:, None]
+        vectors, inverse, doubt, size = _spectrum(A, right, np.zeros(1), normal)
+        alone = Eigen(
+            vectors=vectors,
+            inverse=inverse,
+            right=vectors.T @ right,
+            unit=unit * more,
+            matrix=A,
+            d=right,
+            ridge=np.zeros(1),
+            penalty=np.ones(1),
+        )
+        own = None if squares is None else squares * more**2 / max(float(alphas[place]), np.finfo(float).tiny)
+        yield replace(
+            common, eigen=alone, places=np.array([place]), squares=own, doubtful=doubt, size=size, told=squares
+        )
 
 
-def _answer_rows(job: tuple[Base, Design, Form, Rows, Floats]) -> tuple[Floats, NDArray[np.bool_]]:
-    base, design, form, rows, alphas = job
+def _spectrum(C: Floats, d: Floats, alphas: Floats, normal: Normal) -> tuple[Floats, Floats, NDArray[np.bool_], Floats]:
+    """Eigenvectors, inverses for each alpha, which alphas are in doubt, and the size of errors."""
+    values, vectors = np.linalg.eigh(C)
+    inverse = inverses(values, alphas, None)
+    inside = inverse[:, :, None] * (vectors.T @ d)[:, None, :]
+    return vectors, inverse, is_doubtful(values, inverse), sizes(float(values[-1]), inside, normal.yy)
+
+
+def _answer_rows(job: tuple[Base, Design, Form, Rows]) -> tuple[Floats, NDArray[np.bool_]]:
+    base, design, form, rows = job
     normal = base.normal
     taken = design.X.take(rows, axis=0)
     if form.columns.places is not None:
@@ -131,23 +163,25 @@ def _answer_rows(job: tuple[Base, Design, Form, Rows, Floats]) -> tuple[Floats, 
     rest = normal.weight - weight
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         enlarged = normal.weight / rest if normal.intercept else np.ones(len(rows))
-        share = None
-        if base.squares is not None:
-            share = normal.count / (normal.count - 1) * (x - normal.mean) ** 2 / base.squares
+        own = None if base.squares is None else normal.count / (normal.count - 1) * (x - normal.mean) ** 2
+        share = None if own is None else own / base.squares
         change = Change(u=(x - normal.centre) / base.eigen.unit, v=v, c=weight * enlarged, share=share)
-        inside, left, z = corrected(base.eigen, change, alphas)
+        inside, left, z = corrected(base.eigen, change)
         values = inside * enlarged[:, None, None]
         if form.intercept:
             values += normal.y_centre + normal.shift.y - (weight / rest)[:, None, None] * v[:, None, :]
-        return values, _is_good(base, change, left, z, values)
+        taken_out = None if own is None else (own / (base.squares if base.told is None else base.told)).max(axis=1)
+        return values, _is_good(base, change, taken_out, left, z, values)
 
 
-def _is_good(base: Base, change: Change, left: Floats, z: Floats, values: Floats) -> NDArray[np.bool_]:
+def _is_good(
+    base: Base, change: Change, taken_out: Floats | None, left: Floats, z: Floats, values: Floats
+) -> NDArray[np.bool_]:
     """Rows and alphas that rounding leaves inside the tier."""
     own = change.c[:, None] * change.v**2 > (1.0 - NEARLY_ALL) * base.normal.yy
     lost = own.any(axis=1) & (base.normal.yy > 0).any()
-    if change.share is not None:
-        lost = lost | (change.share.max(axis=1) > 1.0 - NEARLY_ALL)
+    if taken_out is not None:
+        lost = lost | (taken_out > 1.0 - NEARLY_ALL)
     good = np.isfinite(values).all(axis=2) & (left > 0) & ~lost[:, None]
     check = (base.doubtful | (left < LEVERAGE_LEFT)) & good
     if check.any():

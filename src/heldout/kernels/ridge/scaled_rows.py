@@ -22,15 +22,16 @@ DENSE_NUMBERS = 1 << 21  # of matrices solved at a time
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Eigen:
-    """C = VΛVᵀ of the full set, in units of `unit`."""
+    """The matrix of the full set, decomposed, in units of `unit`; one decomposition for one alpha or for several."""
 
-    values: Floats
     vectors: Floats
     inverse: Floats  # directions × alphas: 1/(λ+α)
     right: Floats  # directions × targets: Vᵀd
     unit: Floats  # columns
     matrix: Floats
     d: Floats
+    ridge: Floats  # alphas: what the diagonal of `matrix` lacks
+    penalty: Floats  # alphas: what shares are multiplied by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,7 +44,7 @@ class Change:
     share: Floats | None  # rows × columns: the row's share of what a scaler divides by; None without a scaler
 
 
-def corrected(eigen: Eigen, change: Change, alphas: Floats) -> tuple[Floats, Floats, Floats]:
+def corrected(eigen: Eigen, change: Change) -> tuple[Floats, Floats, Floats]:
     """uᵢ·ωᵢ for rows × alphas × targets; 1 − leverage; and the coordinates of the rows."""
     z = change.u @ eigen.vectors
     leverage = change.c[:, None] * (z**2 @ eigen.inverse)
@@ -54,34 +55,36 @@ def corrected(eigen: Eigen, change: Change, alphas: Floats) -> tuple[Floats, Flo
     inside = (fitted - leverage[:, :, None] * change.v[:, None, :]) / left[:, :, None]
     if change.share is None:
         return inside, left, z
-    lowest = float(eigen.values[0])
-    biggest = change.share.max(axis=1)
-    for place, alpha in enumerate(alphas):
-        factor = alpha * biggest / (left[:, place] * (lowest + alpha)) if alpha > 0 else np.zeros(len(z))
-        slow = ~(factor <= SLOW)
-        if slow.all() or alpha == 0:
+    factors = _factors(eigen, change.share, left)
+    for place, penalty in enumerate(eigen.penalty):
+        rows = np.flatnonzero(factors[:, place] <= SLOW)
+        if penalty == 0 or not len(rows):
             continue
-        rows = np.flatnonzero(~slow) if slow.any() else slice(None)
+        chosen = slice(None) if len(rows) == len(z) else rows
         for target in range(inside.shape[2]):
-            inside[rows, place, target] += _rounds(
-                eigen, change, z[rows], left[rows, place], _At(place, target, alpha, float(factor[rows].max())), rows
-            )
-    _solve_slow(eigen, change, alphas, left, inside)
+            at = _At(place, target, float(penalty), float(factors[rows, place].max()))
+            inside[chosen, place, target] += _rounds(eigen, change, z[chosen], left[chosen, place], at, chosen)
+    _solve_slow(eigen, change, factors, inside)
     return inside, left, z
 
 
 @dataclass(frozen=True, slots=True)
 class _At:
-    alpha_place: int
+    place: int  # of the alpha
     target: int
-    alpha: float
+    penalty: float
     factor: float
+
+
+def _factors(eigen: Eigen, share: Floats, left: Floats) -> Floats:
+    """How much a round leaves of the error, at most, for rows × alphas: Bᵢ is at least (1 − h) times the full matrix."""
+    return np.asarray(eigen.penalty * share.max(axis=1)[:, None] * eigen.inverse.max(axis=0) / left)
 
 
 def _rounds(eigen: Eigen, change: Change, z: Floats, left: Floats, at: _At, rows: NDArray[np.intp] | slice) -> Floats:
     """What the fixed-point rounds add to the responses of these rows at one alpha."""
     assert change.share is not None
-    V, inverse = eigen.vectors, eigen.inverse[:, at.alpha_place]
+    V, inverse = eigen.vectors, eigen.inverse[:, at.place]
     c, v = change.c[rows], change.v[rows, at.target]
     share = change.share[rows]
     q = z * inverse
@@ -94,7 +97,7 @@ def _rounds(eigen: Eigen, change: Change, z: Floats, left: Floats, at: _At, rows
         now += pull * np.einsum("ij,ij->i", q, tau)[:, None]
         omega = now @ V.T
         omega *= share
-        omega *= at.alpha
+        omega *= at.penalty
         tau = omega @ V
         term = np.einsum("ij,ij->i", q, tau) / left
         added += term
@@ -104,23 +107,19 @@ def _rounds(eigen: Eigen, change: Change, z: Floats, left: Floats, at: _At, rows
             return added
 
 
-def _solve_slow(eigen: Eigen, change: Change, alphas: Floats, left: Floats, inside: Floats) -> None:
+def _solve_slow(eigen: Eigen, change: Change, factors: Floats, inside: Floats) -> None:
     """Responses of the rows that contract too slowly, by solving their own equations."""
     assert change.share is not None
-    lowest = float(eigen.values[0])
-    biggest = change.share.max(axis=1)
     width = change.u.shape[1]
+    diagonal = np.arange(width)
     batch = max(1, DENSE_NUMBERS // width**2)
-    for place, alpha in enumerate(alphas):
-        if alpha == 0:
-            continue
-        slow = np.flatnonzero(~(alpha * biggest / (left[:, place] * (lowest + alpha)) <= SLOW))
-        for start in range(0, len(slow), batch):
+    for place, penalty in enumerate(eigen.penalty):
+        slow = np.flatnonzero(~(factors[:, place] <= SLOW))
+        for start in range(0, len(slow) if penalty > 0 else 0, batch):
             rows = slow[start : start + batch]
             u, c = change.u[rows], change.c[rows]
             A = eigen.matrix - c[:, None, None] * (u[:, :, None] * u[:, None, :])
-            diagonal = np.arange(width)
-            A[:, diagonal, diagonal] += alpha * (1.0 - change.share[rows])
+            A[:, diagonal, diagonal] += eigen.ridge[place] - penalty * change.share[rows]
             right = eigen.d - (c[:, None] * u)[:, :, None] * change.v[rows][:, None, :]
             try:
                 omega = np.linalg.solve(A, right)

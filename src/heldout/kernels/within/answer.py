@@ -199,7 +199,8 @@ def _answer_held(
     for candidate, responses in zip(leaf.candidates, answers, strict=True):
         with _recorded() as caught:
             answer = score_cell(work, held, candidate, responses, fit_seconds=fit_seconds)
-        yield replace(answer, score_seconds=seconds, warnings=(*found, *plain_warnings(caught)))
+        noticed = (*found, *plain_warnings(caught), *answer.warnings)
+        yield replace(answer, score_seconds=seconds, warnings=noticed)
 
 
 def _responses(leaf: Leaf, fitted: Any, X: Any, methods: Sequence[tuple[str, ...]], n: int) -> Iterator[Responses]:
