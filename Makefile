@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check lint types imports bench clean
+.PHONY: demo test check lint types imports exactness bench clean
 
 demo: $(READY)            ## a nested study on a bundled dataset
 	$(BIN)/python examples/demo.py
@@ -23,6 +23,9 @@ types: $(READY)
 
 imports: $(READY)
 	$(BIN)/lint-imports
+
+exactness: $(READY)       ## every kernel against brute force, on generated studies
+	$(BIN)/python tests/exactness/run.py
 
 bench: $(READY)           ## ratios to scikit-learn, side by side
 	$(BIN)/python -m benchmarks

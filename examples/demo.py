@@ -2,7 +2,6 @@
 
 Run it with `make demo`, or `python examples/demo.py`. It asks for nested cross-validation: 5-fold inside 5-fold.
 """
-# ruff: noqa: T201
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression

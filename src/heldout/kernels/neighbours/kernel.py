@@ -98,7 +98,7 @@ def _prepare(group: Group, runs: list[Run], target: Target, work: Work) -> bool:
     asked = []
     for run in runs:
         empty = Outbox(group.members, target, 0, proba=False)
-        asked.append((run, empty, routes(empty, run, setting, repeats=_repeats(run, work))))
+        asked.append((run, empty, routes(empty, run, setting, work, repeats=_repeats(run, work))))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -141,15 +141,15 @@ def _answer_run(group: Group, run: Run, target: Target, step: Step, work: Work) 
 
 def _fill_run(group: Group, out: Outbox, run: Run, work: Work) -> None:
     setting = setting_for(group, work)
-    for route, numbers in routes(out, run, setting, repeats=_repeats(run, work)).items():
+    alone: dict[int, list[int]] = {}  # members that need a search of one part's own training set
+    for route, numbers in routes(out, run, setting, work, repeats=_repeats(run, work)).items():
         if route is None or setting is None:
-
-            def answer(part: int, numbers: list[int] = numbers) -> None:
-                answer_part(out, numbers, run, part, work)
-
-            spread(work.jobs, answer, range(len(run.helds)), library=True)
+            cells = [(part, number) for part in range(len(run.helds)) for number in numbers]
         else:
-            answer_shared(out, numbers, run, route, setting, work)
+            cells = answer_shared(out, numbers, run, route, setting, work)
+        for part, number in cells:
+            alone.setdefault(part, []).append(number)
+    spread(work.jobs, lambda part: answer_part(out, alone[part], run, part, work), sorted(alone), library=True)
 
 
 def _repeats(run: Run, work: Work) -> bool:

@@ -19,8 +19,8 @@ from heldout.kernels.neighbours.backend import (
     setting_of,
     shared_arithmetic,
 )
-from heldout.kernels.neighbours.direct import answer_part, fit_member, settle
-from heldout.kernels.neighbours.doubt import Near
+from heldout.kernels.neighbours.direct import fit_member, settle
+from heldout.kernels.neighbours.doubt import Near, ties
 from heldout.kernels.neighbours.family import Group, last_step
 from heldout.kernels.neighbours.runs import Run, batches, nearest
 from heldout.kernels.neighbours.search import (
@@ -38,6 +38,8 @@ from heldout.kernels.step import Work
 
 PRODUCT = "neighbours"
 BLOCK_ROWS = 512
+TIE_SAMPLE = 64  # rows that tell how common ties are
+MOST_TIED = 2.0  # rows in doubt a part, past which each training set is searched at once
 OWN = "own"  # the search by matrix products
 
 
@@ -73,7 +75,9 @@ def _matrix(work: Work) -> NDArray[Any] | None:
     return matrix
 
 
-def routes(out: Outbox, run: Run, setting: Setting | None, *, repeats: bool) -> dict[Route | None, list[int]]:
+def routes(
+    out: Outbox, run: Run, setting: Setting | None, work: Work, *, repeats: bool
+) -> dict[Route | None, list[int]]:
     """The members by route; those under None need a search of each training set."""
     found: dict[Route | None, list[int]] = {}
     sizes = {int(run.trained_on.min()), int(run.trained_on.max())}
@@ -84,7 +88,32 @@ def routes(out: Outbox, run: Run, setting: Setting | None, *, repeats: bool) -> 
             if len(methods) == 1:
                 route = _route(setting, methods.pop(), member.weights, out.target.one_class_output)
         found.setdefault(route, []).append(number)
+    held = len(run.rows) / len(run.helds)
+    for route in [route for route in found if route is not None and not route.arithmetic.rowwise]:
+        assert setting is not None
+        largest = max(out.members[number].k for number in found[route])
+        if held * tied_share(route, setting, largest, work) > MOST_TIED:
+            found.setdefault(None, []).extend(found.pop(route))
     return found
+
+
+def tied_share(route: Route, setting: Setting, largest: int, work: Work) -> float:
+    """The share of rows with a tie among their nearest: a row drawn into doubt takes its whole part with it."""
+    key = (PRODUCT, "tied", route, _key(route.search, setting))
+    if key not in work.products:
+        rows = np.arange(0, len(setting.X), max(1, len(setting.X) // TIE_SAMPLE))
+        searcher = _searcher(route.search, setting, direct=False)
+        found = searcher.find(rows, largest + 2)
+        near = Near(rows=found.rows, far=found.far, slack=found.slack, squared=searcher.squared)
+        if route.arithmetic.expanded:
+            near = _expanded(near, setting.X[rows])
+        work.products[key] = float(ties(near, route.arithmetic).any(axis=1).mean())
+    share: float = work.products[key]
+    return share
+
+
+def _searcher(search: str, setting: Setting, *, direct: bool) -> Searcher:
+    return EuclideanSearcher(setting.X, direct=direct) if search == OWN else LibrarySearcher(setting, search)
 
 
 def _route(setting: Setting, method: str, weights: str | None, one_class_output: bool) -> Route | None:
@@ -114,9 +143,7 @@ def prepare(routes_of_runs: Iterable[tuple[Run, Outbox, Any]], setting: Setting,
         asked = np.unique(np.concatenate(rows))
         if lists is not None and lists.serves(asked, length, direct=direct):
             continue
-        searcher: Searcher = (
-            EuclideanSearcher(setting.X, direct=direct) if search == OWN else LibrarySearcher(setting, search)
-        )
+        searcher = _searcher(search, setting, direct=direct)
         work.products[key] = make_lists(searcher, asked, length, jobs=work.jobs, room=work.budget // 3)
 
 
@@ -127,8 +154,13 @@ def _key(search: str, setting: Setting) -> Any:
     return (PRODUCT, search, setting.metric, params, setting.leaf_size)
 
 
-def answer_shared(out: Outbox, which: Sequence[int], run: Run, route: Route, setting: Setting, work: Work) -> None:
-    """Answer these members on all rows of a run, and let scikit-learn settle what ties leave open."""
+def answer_shared(
+    out: Outbox, which: Sequence[int], run: Run, route: Route, setting: Setting, work: Work
+) -> list[tuple[int, int]]:
+    """Answer these members on all rows of a run; scikit-learn settles what ties leave open.
+
+    What comes back are parts and members that need a search of their own, since there rows depend on each other.
+    """
     lists: Lists = work.products[_key(route.search, setting)]
     width = max(out.members[number].k for number in which) + 1
     open_ = np.zeros((len(which), len(run.rows)), dtype=bool)
@@ -147,7 +179,13 @@ def answer_shared(out: Outbox, which: Sequence[int], run: Run, route: Route, set
         open_[:, cut] = fill(out, which, near, cut, route.arithmetic)
 
     spread(work.jobs, answer, pieces, library=not lists.searcher.squared)
-    _settle(out, which, run, open_, route.arithmetic, work)
+    if not open_.any():
+        return []
+    if route.arithmetic.rowwise:
+        _settle(out, which, run, open_, work)
+        return []
+    cells = np.add.reduceat(open_, run.cuts[:-1], axis=1, dtype=np.intp) > 0
+    return [(int(part), which[place]) for place, part in zip(*np.nonzero(cells), strict=True)]
 
 
 def _expanded(near: Near, X: NDArray[Any]) -> Near:
@@ -156,20 +194,14 @@ def _expanded(near: Near, X: NDArray[Any]) -> Near:
     return replace(near, slack=near.slack + expansion_error(np.einsum("ij,ij->i", values, values), X.shape[1]))
 
 
-def _settle(
-    out: Outbox, which: Sequence[int], run: Run, open_: NDArray[np.bool_], arithmetic: Arithmetic, work: Work
-) -> None:
+def _settle(out: Outbox, which: Sequence[int], run: Run, open_: NDArray[np.bool_], work: Work) -> None:
+    """Let the learner itself answer single rows, fitted once for each part that has some."""
     lines = open_.any(axis=0)
-    if not lines.any():
-        return
     parts = np.unique(np.searchsorted(run.cuts, np.flatnonzero(lines), side="right") - 1)
 
     def settle_part(part: int) -> None:
         cut = slice(int(run.cuts[part]), int(run.cuts[part + 1]))
         own = [place for place in range(len(which)) if open_[place, cut].any()]
-        if not arithmetic.rowwise:
-            answer_part(out, [which[place] for place in own], run, part, work)
-            return
         knn = last_step(fit_member(out, which[own[0]], work.train_rows(run.ref(part)), work))
         X = work.task.take(run.part_rows(part))
         for place in own:

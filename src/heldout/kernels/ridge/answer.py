@@ -1,10 +1,9 @@
-"""Answering a step: training sets from sums, predictors for every alpha, and brute force where rounding would decide."""
+"""Answering a step: training sets from sums, predictors for every alpha, brute force where rounding would decide."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from itertools import groupby
 from time import perf_counter
 from typing import Any
@@ -12,18 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.brute import answer_by_brute_force
-from heldout.kernels.ridge.bank import Bank, Spread
-from heldout.kernels.ridge.design import Design, Floats, make_design, matrix_of, numeric_type
+from heldout.kernels.ridge.blocks import Found, by_brute_force, end_to_end, score_found
+from heldout.kernels.ridge.design import Floats
 from heldout.kernels.ridge.dual import solve_dual
 from heldout.kernels.ridge.forms import Form
+from heldout.kernels.ridge.group import Group, make_group
 from heldout.kernels.ridge.leave_one_out import applies, leave_one_out
 from heldout.kernels.ridge.normal import LostDigits, normal_equations
 from heldout.kernels.ridge.recognise import Reader
-from heldout.kernels.ridge.respond import lacking, linear_values, responses_of
+from heldout.kernels.ridge.respond import lacking, linear_values
 from heldout.kernels.ridge.solve import Solved, Undecided, solve
 from heldout.kernels.ridge.sums import sum_rows_apart
-from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.tables import Answer
 
@@ -31,34 +29,10 @@ BATCH_NUMBERS = 1 << 22  # responses computed before they are scored and let go
 FEW_PARTS = 8  # leave-one-out of fewer rows than this is not worth its own decomposition
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Group:
-    """The candidates of one form, and all that answers them."""
-
-    form: Form
-    candidates: tuple[int, ...]
-    alphas: Floats
-    design: Design
-    dtype: np.dtype[Any]
-    bank: Bank
-    work: Work
-    spread: Spread
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Found:
-    """Numbers on held-out sides end to end, and which alphas are good on each side."""
-
-    sides: Sequence[tuple[Training, Held]]
-    cuts: NDArray[np.intp]  # where the rows of each side begin, and the last end
-    values: Floats  # rows × alphas × targets
-    good: NDArray[np.bool_]  # sides × alphas
-
-
 def answer(step: Step, work: Work) -> Iterator[Answer]:
     """Every candidate of the step in every training."""
     if work.fit_params:  # what is passed to fit may be weights of its own
-        yield from answer_by_brute_force(step, work)
+        yield from answerby_brute_force(step, work)
         return
     reader = Reader(work.search, work.task)
     forms: dict[Form, dict[int, float]] = {}
@@ -71,26 +45,7 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
             return list(pool.map(do, jobs)) if work.jobs > 1 and len(jobs) > 1 else [do(job) for job in jobs]
 
         for form, members in forms.items():
-            yield from _answer_group(_group(form, members, work, spread), step)
-
-
-def _group(form: Form, members: dict[int, float], work: Work, spread: Spread) -> Group:
-    key = ("ridge", form.weighting)
-    if "ridge/matrix" not in work.products:
-        work.products["ridge/matrix"] = matrix_of(work.task)
-    if key not in work.products:
-        work.products[key] = make_design(work.task, form, work.products["ridge/matrix"])
-    design = work.products[key]
-    return Group(
-        form=form,
-        candidates=tuple(members),
-        alphas=np.array(list(members.values())),
-        design=design,
-        dtype=numeric_type(work.task, form),
-        bank=Bank(work, design, key, spread),
-        work=work,
-        spread=spread,
-    )
+            yield from _answer_group(make_group(form, members, work, spread), step)
 
 
 def _answer_group(group: Group, step: Step) -> Iterator[Answer]:
@@ -100,7 +55,7 @@ def _answer_group(group: Group, step: Step) -> Iterator[Answer]:
         unable = [t for t in able if any(held.level in lacks for held in t.answers)]
         able = [t for t in able if not any(held.level in lacks for held in t.answers)]
         for training in unable:
-            yield from _by_brute_force(group, step, training, group.candidates)
+            yield from by_brute_force(group, step, training, group.candidates)
     for batch, singles in _batches(group, able):
         started = perf_counter()
         if singles:
@@ -108,8 +63,8 @@ def _answer_group(group: Group, step: Step) -> Iterator[Answer]:
         else:
             group.bank.read_ahead([training.trains[0] for training in batch])
             jobs = [(group, training) for training in batch]
-            found = _end_to_end([one for many in group.spread(_answer_training, jobs) for one in many])
-        yield from _scored(group, found, step, perf_counter() - started)
+            found = end_to_end([one for many in group.spread(_answer_training, jobs) for one in many])
+        yield from score_found(group, found, step, perf_counter() - started)
 
 
 def _batches(group: Group, trainings: Sequence[Training]) -> Iterator[tuple[list[Training], bool]]:
@@ -141,7 +96,9 @@ def _is_leave_one_out(group: Group, trainings: Sequence[Training]) -> bool:
     """Whether these trainings leave single rows out of one set, enough of them for a decomposition of that set."""
     name = trainings[0].trains[0].splits
     splits = group.work.splits[name]
-    if splits.train is not None or len(trainings) < FEW_PARTS or not applies(group.form, group.design, len(splits.rows)):
+    if splits.train is not None or len(trainings) < FEW_PARTS:
+        return False
+    if not applies(group.form, group.design, len(splits.rows)):
         return False
     return int(splits.held_sizes.max()) == 1 and all(
         len(answers) == 1 and answers[0].splits == name and answers[0].part == trains[0].part
@@ -179,16 +136,6 @@ def _answer_training(job: tuple[Group, Training]) -> list[tuple[Training, Held, 
     return found
 
 
-def _end_to_end(found: Sequence[tuple[Training, Held, Floats, NDArray[np.bool_]]]) -> Found:
-    found = sorted(found, key=lambda one: (one[1].panel, one[1].part))
-    return Found(
-        [(training, held) for training, held, _, _ in found],
-        np.concatenate([[0], np.cumsum([len(values) for _, _, values, _ in found])]),
-        np.concatenate([values for _, _, values, _ in found]),
-        np.stack([good for _, _, _, good in found]),
-    )
-
-
 def _solved(group: Group, training: Training) -> Solved | None:
     """The predictors of one training set, or None where only scikit-learn's own fit will do."""
     ref = training.trains[0]
@@ -197,6 +144,8 @@ def _solved(group: Group, training: Training) -> Solved | None:
     width = design.X.shape[1] if form.columns.places is None else len(form.columns.places)
     try:
         if size <= width:
+            if size * width * 32 > group.work.budget:
+                return None
             return solve_dual(design, form, group.work.train_rows(ref), group.alphas)
         try:
             normal = normal_equations(form, group.bank.sums_of(ref))
@@ -205,47 +154,3 @@ def _solved(group: Group, training: Training) -> Solved | None:
         return solve(normal, group.alphas, cutoff=form.cutoff)
     except (LostDigits, Undecided, np.linalg.LinAlgError):
         return None
-
-
-def _scored(group: Group, found: Found, step: Step, seconds: float) -> Iterator[Answer]:
-    """Whole blocks of neighbouring parts where every alpha is good; the others part by part, and by brute force."""
-    each = seconds / len(found.sides)
-    whole = found.good.all(axis=1)
-    jobs = [(group, found, run, each * len(run)) for run in _runs(found, np.flatnonzero(whole))]
-    for answers in group.spread(_score_run, jobs):
-        yield from answers
-    for place in np.flatnonzero(~whole):
-        training, held = found.sides[place]
-        sure = np.flatnonzero(found.good[place])
-        if len(sure):
-            some = replace(group, candidates=tuple(group.candidates[i] for i in sure), alphas=group.alphas[sure])
-            kept = Found(found.sides, found.cuts, found.values[:, sure], found.good[:, sure])
-            yield from _score_run((some, kept, range(place, place + 1), each))
-        bad = tuple(group.candidates[i] for i in np.flatnonzero(~found.good[place]))
-        yield from _by_brute_force(group, step, training._replace(answers=(held,)), bad)
-
-
-def _runs(found: Found, places: NDArray[np.intp]) -> Iterator[range]:
-    """Neighbouring parts of one panel."""
-    start = 0
-    for end in range(1, len(places) + 1):
-        last = found.sides[places[end - 1]][1]
-        if end < len(places) and places[end] == places[end - 1] + 1:
-            after = found.sides[places[end]][1]
-            if after.part == last.part + 1 and after.panel == last.panel:
-                continue
-        yield range(places[start], places[end - 1] + 1)
-        start = end
-
-
-def _score_run(job: tuple[Group, Found, range, float]) -> list[Answer]:
-    group, found, run, seconds = job
-    values = found.values[found.cuts[run.start] : found.cuts[run.stop]]
-    helds = [held for _, held in found.sides[run.start : run.stop]]
-    losses = group.work.losses[helds[0].level]
-    responses = responses_of(group.form, group.work.task, values, group.dtype, losses)
-    return score_block(group.work, helds, group.candidates, responses, seconds=seconds)
-
-
-def _by_brute_force(group: Group, step: Step, training: Training, candidates: tuple[int, ...]) -> Iterator[Answer]:
-    yield from answer_by_brute_force(replace(step, candidates=candidates, trainings=(training,)), group.work)

@@ -89,13 +89,13 @@ def make_design(task: Task, form: Form, X: NDArray[Any]) -> Design:
     count = 1
     if form.classifies and form.class_weight is not None:
         codes = class_codes(task)
-        if form.class_weight == "balanced":
+        if isinstance(form.class_weight, str):
             strata, count = codes, len(_classes(task))
         else:
             table = np.ones(len(_classes(task)))
             places = {label: place for place, label in enumerate(_classes(task).tolist())}
             for label, value in form.class_weight:
-                table[places[label]] = value  # type: ignore[assignment]
+                table[places[label]] = value
             weight = table[codes] if weight is None else weight * table[codes]
     shift = Shift(x=column_shift(X, None), y=column_shift(Y, None))
     return Design(X=X, Y=Y, shift=shift, weight=weight, strata=strata, strata_count=count)

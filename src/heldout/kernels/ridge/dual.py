@@ -7,7 +7,7 @@ import numpy as np
 from heldout.base.rowkeys import Rows
 from heldout.kernels.ridge.design import Design, Floats, Shift, column_shift
 from heldout.kernels.ridge.forms import Form
-from heldout.kernels.ridge.normal import LEFT_OF_DIGITS, LostDigits, Normal, scales, balanced_weights
+from heldout.kernels.ridge.normal import LEFT_OF_DIGITS, LostDigits, Normal, balanced_weights, scales
 from heldout.kernels.ridge.solve import Solved, Spectrum, as_solved, inverses, is_doubtful
 
 

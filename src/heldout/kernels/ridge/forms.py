@@ -1,4 +1,4 @@
-"""The form of a candidate: all of a linear learner but its alpha, so that candidates of one form are solved together."""
+"""The form of a candidate: all of a linear learner but its alpha. Candidates of one form are solved together."""
 
 from __future__ import annotations
 

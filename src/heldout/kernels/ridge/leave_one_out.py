@@ -38,7 +38,9 @@ class Base:
     squares: Floats | None  # columns: what shares are fractions of, infinite where there is no scaler
     doubtful: NDArray[np.bool_]  # alphas
     size: Floats  # alphas: how large errors of matrix and right side are
-    told: Floats | None = None  # columns: a scaler's own sums of squares, where `squares` has a penalty folded in
+    scaler_squares: Floats | None = (
+        None  # columns: a scaler's own sums of squares, where `squares` has a penalty folded in
+    )
 
 
 def applies(form: Form, design: Design, rows: int) -> bool:
@@ -139,7 +141,13 @@ def _decomposed(normal: Normal, form: Form, design: Design, alphas: Floats, fact
         )
         own = None if squares is None else squares * more**2 / max(float(alphas[place]), np.finfo(float).tiny)
         yield replace(
-            common, eigen=alone, places=np.array([place]), squares=own, doubtful=doubt, size=size, told=squares
+            common,
+            eigen=alone,
+            places=np.array([place]),
+            squares=own,
+            doubtful=doubt,
+            size=size,
+            scaler_squares=squares,
         )
 
 
@@ -170,7 +178,11 @@ def _answer_rows(job: tuple[Base, Design, Form, Rows]) -> tuple[Floats, NDArray[
         values = inside * enlarged[:, None, None]
         if form.intercept:
             values += normal.y_centre + normal.shift.y - (weight / rest)[:, None, None] * v[:, None, :]
-        taken_out = None if own is None else (own / (base.squares if base.told is None else base.told)).max(axis=1)
+        taken_out = (
+            None
+            if own is None
+            else (own / (base.squares if base.scaler_squares is None else base.scaler_squares)).max(axis=1)
+        )
         return values, _is_good(base, change, taken_out, left, z, values)
 
 
@@ -179,7 +191,7 @@ def _is_good(
 ) -> NDArray[np.bool_]:
     """Rows and alphas that rounding leaves inside the tier."""
     own = change.c[:, None] * change.v**2 > (1.0 - NEARLY_ALL) * base.normal.yy
-    lost = own.any(axis=1) & (base.normal.yy > 0).any()
+    lost: NDArray[np.bool_] = np.any(own & (base.normal.yy > 0), axis=1)
     if taken_out is not None:
         lost = lost | (taken_out > 1.0 - NEARLY_ALL)
     good = np.isfinite(values).all(axis=2) & (left > 0) & ~lost[:, None]

@@ -75,8 +75,8 @@ def claim(search: Search, task: Task) -> Claims:
         try:
             form, _ = reader.read(candidate)
             groups.setdefault(form, []).append(candidate)
-        except Unreadable as reason:
-            refusals.setdefault(str(reason))
+        except Unreadable as problem:
+            refusals.setdefault(str(problem))
     claimed: list[tuple[int, ...]] = []
     checked: str | None = None
     for form, members in groups.items():
@@ -100,9 +100,8 @@ def refuse_training(task: Task, training: Training, splits: Mapping[str, Splits]
     if size < 2:
         return "fewer than two training rows"
     left_out = len(task) - size if drawn.train is None else len(task)
-    if task.weight is not None and float(task.weight.min()) <= 0.0:
-        if float(task.weight[drawn.train_rows(ref.part)].sum()) <= 0.0:
-            return "all training rows have weight 0"
+    if task.weight is not None and task.weight.min() <= 0 and not task.weight[drawn.train_rows(ref.part)].any():
+        return "all training rows have weight 0"
     if task.classes is not None and _may_lack_class(task, left_out) and _lacks_class(task, drawn.train_rows(ref.part)):
         return "a class is absent from the training rows"
     return None

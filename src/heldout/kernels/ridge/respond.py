@@ -55,13 +55,12 @@ def linear_values(solved: Solved, design: Design, form: Form, rows: Rows) -> tup
     return shaped, np.asarray(good)
 
 
-def read_columns(
-    design: Design, form: Form, rows: Rows, shift: Floats, out: Floats, taken: NDArray[Any]
-) -> Floats:
+def read_columns(design: Design, form: Form, rows: Rows, shift: Floats, out: Floats, taken: NDArray[Any]) -> Floats:
     """The columns that the model sees of a few rows, less their shift; memory is reused, which spares page faults."""
     np.take(design.X, rows, axis=0, out=taken, mode="clip")  # "clip" writes straight into `taken`
     picked = taken if form.columns.places is None else taken[:, list(form.columns.places)]
-    return np.subtract(picked, shift, out=out)
+    np.subtract(picked, shift, out=out)
+    return out
 
 
 def responses_of(
@@ -69,7 +68,9 @@ def responses_of(
 ) -> list[Responses]:
     """What an estimator of this form with each alpha answers, from numbers for rows × alphas × targets."""
     if not form.classifies:
-        flat = form.model == "ridge" and values.shape[2] == 1 or task.y.ndim == 1
+        flat = task.y.ndim == 1 or (
+            form.model == "ridge" and values.shape[2] == 1
+        )  # as scikit-learn's coefficients are
         each = [values[:, place, 0] if flat else values[:, place, :] for place in range(values.shape[1])]
         return [Responses(predict=np.ascontiguousarray(one, dtype=dtype)) for one in each]
     assert task.classes is not None

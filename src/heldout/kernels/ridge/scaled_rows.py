@@ -77,7 +77,7 @@ class _At:
 
 
 def _factors(eigen: Eigen, share: Floats, left: Floats) -> Floats:
-    """How much a round leaves of the error, at most, for rows × alphas: Bᵢ is at least (1 − h) times the full matrix."""
+    """The most that a round leaves of the error, rows × alphas: Bᵢ is at least (1 − h) times the full matrix."""
     return np.asarray(eigen.penalty * share.max(axis=1)[:, None] * eigen.inverse.max(axis=0) / left)
 
 

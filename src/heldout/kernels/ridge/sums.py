@@ -51,9 +51,8 @@ def sum_rows(design: Design, rows: Rows, shift: Shift | None = None) -> Sums:
                 Z *= np.sqrt(design.weight[chunk])[:, None]
             grams[stratum] += Z.T @ Z
     reach = np.einsum("sii->si", grams).copy()
-    return Sums(
-        grams=grams, counts=counts, plain=plain, shift=shift, reach=reach, plain_reach=None if plain is None else plain[1]
-    )
+    plain_reach = None if plain is None else plain[1]
+    return Sums(grams=grams, counts=counts, plain=plain, shift=shift, reach=reach, plain_reach=plain_reach)
 
 
 def sum_rows_apart(design: Design, rows: Rows) -> Sums:
@@ -61,9 +60,7 @@ def sum_rows_apart(design: Design, rows: Rows) -> Sums:
     return sum_rows(design, rows, Shift(x=column_shift(design.X, rows), y=column_shift(design.Y, rows)))
 
 
-def read_chunk(
-    design: Design, rows: Rows, shift: Shift, out: Floats, taken: NDArray[Any] | None = None
-) -> Floats:
+def read_chunk(design: Design, rows: Rows, shift: Shift, out: Floats, taken: NDArray[Any] | None = None) -> Floats:
     """[x − shift, y − shift, 1] of a few rows."""
     columns = design.X.shape[1]
     if taken is None:
