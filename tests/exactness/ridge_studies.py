@@ -18,7 +18,22 @@ from sklearn.preprocessing import StandardScaler
 import heldout as ho
 
 Posed = tuple[Any, Any, Any, dict[str, Any]]
+RULE, TIER = "ridge", "rounding"
 ALPHAS = ho.log_grid(-4, 3, 9)
+
+
+def reference(build: Callable[[], Posed]) -> float:
+    """How far brute force may be from the exact answer: float32 fits, from those in float64.
+
+    Twice their distance, since the kernel's answer may lie on the other side of the exact one.
+    """
+    learner, X, y, more = build()
+    if getattr(X, "dtype", None) != np.float32:
+        return 0.0
+    off = ho.Options(rules={RULE: False})
+    sides = [ho.evaluate(learner, x, y, jobs=1, progress=False, options=off, **more) for x in (X, X.astype(float))]
+    single, double = (np.asarray(side.predictions["predict"], dtype=float) for side in sides)
+    return float(2 * np.abs(single - double).max() / np.abs(double).max())
 
 
 def studies() -> Iterator[tuple[str, Callable[[], Posed]]]:
@@ -71,8 +86,11 @@ def _recipes() -> Iterator[tuple[str, Callable[[], Posed]]]:
         "unordered training rows": {
             "test": [(np.arange(80)[::-1], np.arange(80, 90)), (np.arange(10, 90), np.arange(9))]
         },
-        "repeated training rows": {"test": [(np.repeat(np.arange(40), 2), np.arange(80, 90))]},
+        "shuffled training rows": {"test": ShuffleSplit(3, test_size=0.2, train_size=0.5, random_state=0)},
     }
+    repeated = [(np.repeat(np.arange(40), 2), np.arange(80, 90))]
+    for learner in (Ridge(), make_pipeline(StandardScaler(), Ridge()), LinearRegression()):
+        yield f"repeated training rows, {learner}", lambda e=learner: (e, *_data(), {"test": repeated})
     for label, arguments in outer.items():
         inside = {"validation": ho.Forward(3)} if "time" in arguments else {}
         yield f"ridge, {label}", lambda a=arguments, i=inside: (_ridge(**i), *_data(), a)

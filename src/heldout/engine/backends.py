@@ -22,7 +22,7 @@ Answered = tuple[Step, list[Answer]]
 
 # Booting workers takes about a second, so short studies are done where they were asked. Which side does a step
 # cannot change its answer, so these may be seconds.
-WORTH_A_BOOT = 1.0  # seconds of work left that workers must still be booted for
+WORTH_A_BOOT = 1.5  # seconds of work left that workers must still be booted for: about what booting one takes
 WORTH_A_MOVE = 0.02  # seconds of work left that goes to workers which have booted: sending it takes some milliseconds
 TRY_INLINE_FOR = 0.25  # seconds, before the work left is judged worth a boot
 SURELY_LARGE = 20_000_000  # numbers of X that all fits read together: then workers are booted at once

@@ -8,6 +8,8 @@ import sklearn
 
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import AcrossKernel
+from heldout.kernels.neighbours import KERNEL as NEIGHBOURS
+from heldout.kernels.ridge import KERNEL as RIDGE
 from heldout.kernels.step import Step, Work
 from heldout.kernels.within import answer_within
 from heldout.study.tables import Answer
@@ -15,7 +17,7 @@ from heldout.study.tables import Answer
 Kernel = Callable[[Step, Work], Iterator[Answer]]
 
 # Kernels that answer many training sets at once, in the order in which they may claim.
-ACROSS: tuple[AcrossKernel, ...] = ()
+ACROSS: tuple[AcrossKernel, ...] = (RIDGE, NEIGHBOURS)
 
 KERNELS: Mapping[str, Kernel] = {
     "brute": answer_by_brute_force,

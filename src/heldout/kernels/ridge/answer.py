@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.ridge.blocks import Found, by_brute_force, end_to_end, score_found
 from heldout.kernels.ridge.design import Floats
 from heldout.kernels.ridge.dual import solve_dual
@@ -32,7 +33,7 @@ FEW_PARTS = 8  # leave-one-out of fewer rows than this is not worth its own deco
 def answer(step: Step, work: Work) -> Iterator[Answer]:
     """Every candidate of the step in every training."""
     if work.fit_params:  # what is passed to fit may be weights of its own
-        yield from answerby_brute_force(step, work)
+        yield from answer_by_brute_force(step, work)
         return
     reader = Reader(work.search, work.task)
     forms: dict[Form, dict[int, float]] = {}

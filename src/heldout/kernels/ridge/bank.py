@@ -155,7 +155,7 @@ class Bank:
     def _digest(self, rows: RowSet) -> bytes:
         if rows not in self._digests:
             content = np.ascontiguousarray(self._rows(rows))
-            self._digests[rows] = blake2b(memoryview(content), digest_size=16).digest()
+            self._digests[rows] = blake2b(content.data, digest_size=16).digest()
         return self._digests[rows]
 
     def _found(self, rows: RowSet) -> Sums | None:

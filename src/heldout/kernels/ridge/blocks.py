@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.ridge.design import Floats
 from heldout.kernels.ridge.group import Group
 from heldout.kernels.ridge.respond import responses_of
@@ -79,4 +80,4 @@ def _score_run(job: tuple[Group, Found, range, float]) -> list[Answer]:
 
 def by_brute_force(group: Group, step: Step, training: Training, candidates: tuple[int, ...]) -> Iterator[Answer]:
     """What scikit-learn's own fits answer, where this kernel cannot vouch for its digits."""
-    yield from answerby_brute_force(replace(step, candidates=candidates, trainings=(training,)), group.work)
+    yield from answer_by_brute_force(replace(step, candidates=candidates, trainings=(training,)), group.work)

@@ -38,9 +38,7 @@ class Base:
     squares: Floats | None  # columns: what shares are fractions of, infinite where there is no scaler
     doubtful: NDArray[np.bool_]  # alphas
     size: Floats  # alphas: how large errors of matrix and right side are
-    scaler_squares: Floats | None = (
-        None  # columns: a scaler's own sums of squares, where `squares` has a penalty folded in
-    )
+    folded: Floats | float = 1.0  # columns: what turns shares of `squares` back into a scaler's own
 
 
 def applies(form: Form, design: Design, rows: int) -> bool:
@@ -139,16 +137,10 @@ def _decomposed(normal: Normal, form: Form, design: Design, alphas: Floats, fact
             ridge=np.zeros(1),
             penalty=np.ones(1),
         )
-        own = None if squares is None else squares * more**2 / max(float(alphas[place]), np.finfo(float).tiny)
-        yield replace(
-            common,
-            eigen=alone,
-            places=np.array([place]),
-            squares=own,
-            doubtful=doubt,
-            size=size,
-            scaler_squares=squares,
-        )
+        folded = more**2 / max(float(alphas[place]), np.finfo(float).tiny)  # the penalty joins the shares
+        own = None if squares is None else squares * folded
+        here = np.array([place])
+        yield replace(common, eigen=alone, places=here, squares=own, doubtful=doubt, size=size, folded=folded)
 
 
 def _spectrum(C: Floats, d: Floats, alphas: Floats, normal: Normal) -> tuple[Floats, Floats, NDArray[np.bool_], Floats]:
@@ -171,18 +163,15 @@ def _answer_rows(job: tuple[Base, Design, Form, Rows]) -> tuple[Floats, NDArray[
     rest = normal.weight - weight
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         enlarged = normal.weight / rest if normal.intercept else np.ones(len(rows))
-        own = None if base.squares is None else normal.count / (normal.count - 1) * (x - normal.mean) ** 2
-        share = None if own is None else own / base.squares
+        share = None
+        if base.squares is not None:
+            share = normal.count / (normal.count - 1) * (x - normal.mean) ** 2 / base.squares
         change = Change(u=(x - normal.centre) / base.eigen.unit, v=v, c=weight * enlarged, share=share)
         inside, left, z = corrected(base.eigen, change)
         values = inside * enlarged[:, None, None]
         if form.intercept:
             values += normal.y_centre + normal.shift.y - (weight / rest)[:, None, None] * v[:, None, :]
-        taken_out = (
-            None
-            if own is None
-            else (own / (base.squares if base.scaler_squares is None else base.scaler_squares)).max(axis=1)
-        )
+        taken_out = None if share is None else (share * base.folded).max(axis=1)
         return values, _is_good(base, change, taken_out, left, z, values)
 
 

@@ -68,12 +68,11 @@ def responses_of(
 ) -> list[Responses]:
     """What an estimator of this form with each alpha answers, from numbers for rows × alphas × targets."""
     if not form.classifies:
-        flat = task.y.ndim == 1 or (
-            form.model == "ridge" and values.shape[2] == 1
-        )  # as scikit-learn's coefficients are
-        each = [values[:, place, 0] if flat else values[:, place, :] for place in range(values.shape[1])]
+        each = [values[:, place, 0] if task.y.ndim == 1 else values[:, place, :] for place in range(values.shape[1])]
         return [Responses(predict=np.ascontiguousarray(one, dtype=dtype)) for one in each]
     assert task.classes is not None
+    # scikit-learn keeps labels that are text in the narrowest type that holds them.
+    classes = np.asarray(task.classes.tolist()) if task.classes.dtype.kind in "UO" else task.classes
     wants_decision = any(
         next((m for m in alternatives if m in methods_of(form)), None) == "decision_function"
         for alternatives in needed_methods(losses)
@@ -83,5 +82,5 @@ def responses_of(
         scores = values[:, place, 0] if values.shape[2] == 1 else values[:, place, :]
         codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         decision = np.ascontiguousarray(scores, dtype=dtype) if wants_decision else None
-        found.append(Responses(predict=task.classes[codes], decision_function=decision, classes=task.classes))
+        found.append(Responses(predict=classes[codes], decision_function=decision, classes=classes))
     return found
