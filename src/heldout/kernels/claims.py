@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 from sklearn.pipeline import Pipeline
 
@@ -59,7 +60,18 @@ def chain_of(estimator: Any) -> list[tuple[str, Any]]:
     return chain
 
 
+MOST_KEPT = 2_000
+_made: WeakKeyDictionary[Search, list[Any]] = WeakKeyDictionary()
+
+
 def candidates_of(search: Search) -> Iterator[tuple[int, Any]]:
-    """Every candidate of a search as an unfitted estimator, one at a time."""
-    for candidate in range(len(search)):
-        yield candidate, make_candidate(search, candidate)
+    """Every candidate of a search as an unfitted estimator, to look at and to clone, never to fit or to change.
+
+    Those of a search of moderate size are made once, since every kernel looks at them.
+    """
+    if len(search) > MOST_KEPT:
+        yield from ((candidate, make_candidate(search, candidate)) for candidate in range(len(search)))
+        return
+    if search not in _made:
+        _made[search] = [make_candidate(search, candidate) for candidate in range(len(search))]
+    yield from enumerate(_made[search])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from copy import deepcopy
 from inspect import Parameter, signature
@@ -27,6 +28,8 @@ def make_candidate(search: Search, candidate: int) -> Any:
 
 def _on_one_thread(estimator: Any) -> Any:
     """LightGBM counts cores itself and hears no thread limit but its own parameter."""
+    if "lightgbm" not in sys.modules:
+        return estimator
     for name, value in estimator.get_params(deep=True).items():
         if value is None and (name == "n_jobs" or name.endswith("__n_jobs")):
             owner = estimator.get_params(deep=True)[name.removesuffix("__n_jobs")] if "__" in name else estimator

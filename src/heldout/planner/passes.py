@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from heldout.base.errors import OptionError, did_you_mean
 from heldout.kernels.perform import ACROSS
+from heldout.kernels.step import Training
 from heldout.planner.across import across
 from heldout.planner.brute_force import cut_brute_force, plan_brute_force
-from heldout.planner.draft import Draft, Rule
+from heldout.planner.draft import BRUTE, Draft, Rule
 from heldout.planner.plan import PassRecord, Plan, ready_panels
 from heldout.planner.share_fits import share_fits
 from heldout.planner.verify import verify
@@ -47,7 +48,8 @@ def make_plan(
         asks_predictor=any(loss.asks_predictor for level in (TEST, VALIDATION) for loss in study.losses_at(level)),
         own_fit_params=own_fit_params,
     )
-    verify(draft, panels, after="brute force")
+    known: dict[int, Training] = {}
+    verify(draft, panels, after="brute force", known=known)
     records = []
     for name, rule in PASSES:
         if rules is not None and not rules.get(name, True):
@@ -58,7 +60,7 @@ def make_plan(
         rewrite = rule(draft)
         if rewrite.steps is not None:
             draft = replace(draft, steps=rewrite.steps)
-            verify(draft, panels, after=name)
+            verify(draft, panels, after=name, known=known)
         records.append(
             PassRecord(
                 name=name,
@@ -70,8 +72,9 @@ def make_plan(
                 seconds=(clock() - started) if clock else 0.0,
             )
         )
-    draft = replace(draft, steps=cut_brute_force(draft.steps))
-    verify(draft, panels, after="cutting brute force")
+    if any(step.kernel == BRUTE for step in draft.steps):
+        draft = replace(draft, steps=cut_brute_force(draft.steps))
+        verify(draft, panels, after="cutting brute force", known=known)
     return Plan(steps=draft.steps, passes=tuple(records))
 
 

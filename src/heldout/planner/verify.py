@@ -13,27 +13,38 @@ from heldout.planner.share_fits import train_keys
 from heldout.study.panels import Panel, TrainRef
 
 
-def verify(draft: Draft, panels: Collection[Panel], *, after: str) -> None:
-    """Raise AssertionError, naming the pass, when the steps do not answer these panels: that is a bug in heldout."""
+def verify(draft: Draft, panels: Collection[Panel], *, after: str, known: dict[int, Training] | None = None) -> None:
+    """Raise AssertionError, naming the pass, when the steps do not answer these panels: that is a bug in heldout.
+
+    `known` are trainings that an earlier pass was verified with, by identity; new ones are added to it.
+    """
     rows = _RowKeys(draft)
+    known = {} if known is None else known
     counts = {p.key: np.zeros((len(p.candidates or ()), len(p.parts)), dtype=np.int16) for p in panels}
     asked = {p.key: p for p in panels}
     for step in draft.steps:
+        if len(set(step.candidates)) < len(step.candidates):
+            raise AssertionError(f"After pass {after!r}, a step names a candidate twice.")
         parts: dict[str, list[int]] = {}
         for training in step.trainings:
+            new = id(training) not in known
             for held in training.answers:
-                if held.panel not in asked or not _is_asked(asked[held.panel], held, training, rows):
+                if new and (held.panel not in asked or not _is_asked(asked[held.panel], held, training, rows)):
                     raise AssertionError(
                         f"After pass {after!r}, {training.trains} are to answer {held}, which no panel asks."
                     )
                 parts.setdefault(held.panel, []).append(held.part)
+            if new:
+                known[id(training)] = training  # kept alive, so that its identity stays its own
         for key, numbers in parts.items():
             panel = asked[key]
             candidates = panel.candidates if panel.candidates is not None else range(0)
             if not all(candidate in candidates for candidate in step.candidates):
                 raise AssertionError(f"After pass {after!r}, a step answers candidates that {key!r} does not have.")
             places = np.ix_(np.array(step.candidates) - candidates.start, np.array(numbers) - panel.parts.start)
-            np.add.at(counts[key], places, 1)
+            if len(set(numbers)) < len(numbers):
+                raise AssertionError(f"After pass {after!r}, a step answers a part of {key!r} twice.")
+            counts[key][places] += 1
     for key, count in counts.items():
         if not (count == 1).all():
             wrong = int(np.count_nonzero(count != 1))

@@ -12,7 +12,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from heldout.kernels.fitting import make_candidate
+from heldout.kernels.claims import candidates_of
 from heldout.kernels.step import Step
 from heldout.kernels.within import Branch, grow_branches
 from heldout.planner.brute_force import brute_step
@@ -62,7 +62,8 @@ def _branches(search: Search, candidates: tuple[int, ...], reasons: list[str]) -
     """Independent parts of the sharing tree, or why there is nothing to share."""
     if len(candidates) > MOST_CANDIDATES:
         return f"more than {MOST_CANDIDATES:,} candidates"
-    estimators = [(candidate, make_candidate(search, candidate)) for candidate in candidates]
+    chosen = set(candidates)
+    estimators = [(candidate, one) for candidate, one in candidates_of(search) if candidate in chosen]
     odd = next((reason for _, estimator in estimators if (reason := _odd(estimator))), None)
     if odd is not None:
         return odd
