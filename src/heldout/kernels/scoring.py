@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.errors import FitFailed, PredictionError
-from heldout.base.losses import Loss, mean_loss, row_losses
+from heldout.base.losses import Loss, is_mean_of_rows, mean_loss, row_losses
 from heldout.base.responses import METHODS, Responses, cut_rows
 from heldout.base.rowkeys import Rows
 from heldout.kernels.step import Held, Work
@@ -176,7 +176,7 @@ def _block_losses(
     kept = [row_losses(loss, y, one) for one in responses]
     table = None if any(one is None for one in kept) else np.stack([one for one in kept if one is not None])
     means = np.empty((len(responses), parts))
-    if table is not None and loss.scorer is None:
+    if table is not None and all(is_mean_of_rows(loss, y, one, weight) for one in responses):
         if parts == len(y):  # leave-one-out: a row is its own mean, whatever its weight
             return table.astype(float), table
         for part in range(parts):

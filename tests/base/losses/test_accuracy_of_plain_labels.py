@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score
 
 from heldout.base.errors import LossError
-from heldout.base.losses import mean_loss, resolve_losses
+from heldout.base.losses import Replay, is_mean_of_rows, mean_loss, resolve_losses
+from heldout.base.losses.scoring import call_scorer
 from heldout.base.responses import Responses
 
 (ACCURACY,) = resolve_losses("accuracy", classification=True)
@@ -46,3 +47,18 @@ def test_several_labels_a_row_are_left_to_scikit_learn():
     true = np.array([[0, 1], [1, 1], [0, 0]])
     predicted = np.array([[0, 1], [1, 0], [0, 0]])
     assert -mean_loss(ACCURACY, true, Responses(predict=predicted)) == accuracy_score(true, predicted) == 2 / 3
+
+
+@settings(deadline=None)
+@given(
+    st.integers(1, 600),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(["neg_mean_squared_error", "neg_mean_absolute_error"]),
+)
+def test_means_of_row_errors_are_the_scorers_own_numbers(n, seed, name):
+    random = np.random.default_rng(seed)
+    y, predicted = random.normal(size=n) * 10.0 ** random.integers(-3, 6), random.normal(size=n)
+    (loss,) = resolve_losses(name, classification=False)
+    responses = Responses(predict=predicted)
+    assert is_mean_of_rows(loss, y, responses)
+    assert mean_loss(loss, y, responses) == call_scorer(loss, Replay(responses), None, y, None)

@@ -5,7 +5,7 @@ from heldout.base.losses.loss import ABSOLUTE, BUILT_IN, LOG, SQUARED, ZERO_ONE,
 from heldout.base.losses.replay import Replay
 from heldout.base.losses.resolve import resolve_losses
 from heldout.base.losses.scorers import score_loss
-from heldout.base.losses.scoring import ask_predictor, mean_loss, row_losses
+from heldout.base.losses.scoring import ask_predictor, is_mean_of_rows, mean_loss, row_losses
 
 __all__ = [
     "ABSOLUTE",
@@ -17,6 +17,7 @@ __all__ = [
     "Replay",
     "ask_predictor",
     "check_losses",
+    "is_mean_of_rows",
     "mean_loss",
     "needed_methods",
     "resolve_losses",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from heldout.base.errors import LossError
 from heldout.base.losses.loss import Loss
 from heldout.base.losses.replay import Replay
-from heldout.base.losses.rows import accuracy_rows
+from heldout.base.losses.rows import absolute_rows, accuracy_rows, squared_rows
 from heldout.base.losses.scorers import accepts_weight
 from heldout.base.responses import Responses
 
@@ -34,7 +34,7 @@ def mean_loss(loss: Loss, y: NDArray[Any], responses: Responses, weight: NDArray
             raise LossError(
                 f"The loss {loss.name!r} asks the predictor itself, and its answer was not recorded."
             ) from None
-    if loss.scorer is not None and not _is_mean_of_rows(loss, y, responses):
+    if loss.scorer is not None and not is_mean_of_rows(loss, y, responses, weight):
         return call_scorer(loss, Replay(responses), None, y, weight)
     rows = row_losses(loss, y, responses)
     if rows is None:
@@ -42,16 +42,20 @@ def mean_loss(loss: Loss, y: NDArray[Any], responses: Responses, weight: NDArray
     return float(np.mean(rows) if weight is None else np.average(rows, weights=weight))
 
 
-def _is_mean_of_rows(loss: Loss, y: NDArray[Any], responses: Responses) -> bool:
-    """Whether the scorer would say minus the mean of the row losses, bit for bit, only more slowly.
+def is_mean_of_rows(loss: Loss, y: NDArray[Any], responses: Responses, weight: Any = None) -> bool:
+    """Whether the loss is the mean of its row losses, bit for bit, though a scorer may say so more slowly.
 
-    So it is with accuracy on plain labels of one type, where scikit-learn's checks of the labels, which take longer
-    than a small fit, can find nothing.
+    So it is with accuracy on plain labels of one type, and with squared and absolute errors of plain numbers:
+    scikit-learn's checks of them, which take longer than a small fit, can find nothing.
     """
+    if loss.scorer is None:
+        return loss.rows is not None
     predicted = responses.predict
-    if loss.rows is not accuracy_rows or predicted is None:
+    if predicted is None or not (y.ndim == predicted.ndim == 1 and y.dtype == predicted.dtype):
         return False
-    return y.ndim == predicted.ndim == 1 and y.dtype == predicted.dtype and y.dtype.kind in "biuU"
+    if loss.rows is accuracy_rows:
+        return y.dtype.kind in "biuU"
+    return loss.rows in (squared_rows, absolute_rows) and weight is None and y.dtype == np.float64
 
 
 def ask_predictor(
