@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import sklearn
+from threadpoolctl import threadpool_limits
 
 from heldout.base.responses import METHODS, Responses
 from heldout.base.seeds import derive
+from heldout.engine.threads import one_thread
+from heldout.kernels.brute import answer_quietly
 from heldout.kernels.perform import perform
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.planner.brute_force import brute_step
@@ -96,6 +103,25 @@ class SpotChecks:
             if not check.passed:
                 failed.append(spot.kernel)
         return failed
+
+
+@contextmanager
+def answered_beside(spots: Sequence[Spot], work: Work, checks: SpotChecks) -> Iterator[None]:
+    """Answer spots by brute force in a thread of its own while the body runs, both on one BLAS thread."""
+    if not spots:
+        yield
+        return
+    with one_thread(), warnings.catch_warnings(), ThreadPoolExecutor(1) as thread:
+        warnings.simplefilter("ignore")
+        answers = [thread.submit(_answer_spot, spot, work) for spot in spots]
+        yield
+        checks.take([answer.result() for answer in answers])
+
+
+def _answer_spot(spot: Spot, work: Work) -> CellAnswer:
+    # OpenMP counts threads for each thread that calls it, the BLAS for the whole process, which is limited already.
+    with sklearn.config_context(**work.config), threadpool_limits(1, user_api="openmp"):
+        return answer_quietly(spot.step.trainings[0], work, spot.candidate)
 
 
 def is_spot(step: Step) -> bool:

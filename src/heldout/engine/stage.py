@@ -8,7 +8,7 @@ import numpy as np
 
 from heldout.engine.backends import Backend
 from heldout.engine.progress import Progress
-from heldout.engine.spot_check import SpotChecks, is_spot
+from heldout.engine.spot_check import SpotChecks, answered_beside, is_spot
 from heldout.kernels.step import Step, Work
 from heldout.planner.brute_force import brute_step, cut_brute_force
 from heldout.planner.plan import Plan
@@ -31,7 +31,11 @@ def perform_stage(stage: Stage, *, queue_seed: int | None) -> None:
     """Do every step; where a kernel fails its spot check, do its cells again by brute force."""
     spots = stage.checks.draw(stage.plan.steps, stage.work)
     work = replace(stage.work, keep_responses=stage.work.keep_responses | {spot.panel for spot in spots})
-    _do(stage, [*stage.plan.steps, *(spot.step for spot in spots)], work, queue_seed)
+    # Kernels that spread leave no queue to put their spot in, so it is answered beside them.
+    aside = [spot for spot in spots if spot.origin.spreads and work.jobs > 1]
+    queued = [spot.step for spot in spots if spot not in aside]
+    with answered_beside(aside, work, stage.checks):
+        _do(stage, [*stage.plan.steps, *queued], work, queue_seed)
     for kernel in stage.checks.compare(spots, stage.tables, work):
         again = tuple(brute_step(s.candidates, s.trainings) for s in stage.plan.steps if s.kernel == kernel)
         _do(stage, list(cut_brute_force(again)), stage.work, queue_seed)

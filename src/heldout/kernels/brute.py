@@ -49,6 +49,16 @@ def _answer_candidate(training: Training, work: Work, candidate: int) -> Iterato
         yield _timed(answer, perf_counter() - started, all_warnings)
 
 
+def answer_quietly(training: Training, work: Work, candidate: int) -> CellAnswer:
+    """One cell, without recording warnings: catching them is not safe while other threads work."""
+    held = training.answers[0]
+    try:
+        predictor = fit_predictor(training, work, candidate)
+    except Exception as error:
+        return failed_cell(work, held, candidate, failure_of(error, "fit"))
+    return _answer_held(predictor, work, held, candidate, 0.0)
+
+
 def fit_predictor(training: Training, work: Work, candidate: int) -> Any:
     """The candidate's predictor: trained on the training's rows, or averaged over one for each of its row sets."""
     members = [

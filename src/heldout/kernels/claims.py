@@ -1,4 +1,4 @@
-"""What a kernel says of a search before anything is fitted: which candidates it answers together, and why not others."""
+"""What a kernel says of a search before any fit: which candidates it answers together, and why not others."""
 
 from __future__ import annotations
 

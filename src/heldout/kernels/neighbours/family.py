@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from heldout.kernels.fitting import make_candidate
 from heldout.kernels.within.signature import signature
-from heldout.study.search import Search
+from heldout.study.search import Family, Search
 
 KINDS = (KNeighborsClassifier, KNeighborsRegressor)
 
@@ -84,8 +84,12 @@ def _look_through(search: Search) -> Survey:
     made: dict[Hashable, tuple[Any, str | None]] = {}
     groups: dict[Hashable, list[Member]] = {}
     refusals: dict[str, None] = {}
+    strangers = {id(family): _refusal(family.estimator) for family in search.families if _is_stranger(family)}
     for candidate in range(len(search)):
         family, params = search.family_of(candidate), search.params_of(candidate)
+        if id(family) in strangers:
+            refusals[strangers[id(family)] or ""] = None
+            continue
         names = [f"{_path(family.estimator)}{name}" for name in ("n_neighbors", "weights")]
         own = [name in params for name in names]
         others = tuple((name, signature(params[name])) for name in params if name not in names)
@@ -120,6 +124,14 @@ def _merged(groups: dict[Hashable, list[Member]], made: dict[Hashable, tuple[Any
         members.setdefault(same, []).extend(own)
     ordered = {key: tuple(sorted(own, key=lambda member: member.candidate)) for key, own in members.items()}
     return tuple(Group(estimator=estimators[key], members=own) for key, own in ordered.items())
+
+
+def _is_stranger(family: Family) -> bool:
+    """Whether no candidate of a family can be of this kind, which shows without making one."""
+    path = _path(family.estimator)
+    replaces = {path[:place] for place in range(len(path)) if path.startswith("__", place)}
+    fixed = not replaces & set(family.candidates.names)
+    return fixed and _refusal(family.estimator) is not None and type(last_step(family.estimator)) not in KINDS
 
 
 def _path(estimator: Any) -> str:
