@@ -6,7 +6,7 @@
 >>> X, y = load_diabetes(return_X_y=True)
 >>> learner = ho.Tuned(Ridge(), {"alpha": ho.log_grid(-3, 1, 5)})
 >>> result = ho.evaluate(learner, X, y, test=ho.KFold(5), loss="squared")
->>> 2500 < result.risk.low < result.risk.value < result.risk.high < 3500
+>>> result.risk.low < result.risk.value < result.risk.high
 True
 """
 

@@ -62,6 +62,7 @@ def test_how_a_study_is_run_changes_no_number(study: str) -> None:
             pd.testing.assert_frame_equal(getattr(other, name), getattr(first, name), check_exact=True)
 
 
+@pytest.mark.usefixtures("identical_rules")
 def test_shared_blocks_give_the_same_numbers_without_sharing() -> None:
     learner, X, y = regression()
     learner.set_params(validation=ho.SharedBlocks())

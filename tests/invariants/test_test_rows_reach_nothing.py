@@ -112,14 +112,28 @@ def test_scalers_are_fitted_on_training_rows_alone() -> None:
     assert all(not rows & test_rows for rows in SpyScaler.seen)
 
 
-def test_changing_the_test_targets_changes_no_choice_and_no_prediction() -> None:
-    """The inner draws come from the training rows' content, so even the splits stay as they are."""
+def _with_other_test_targets() -> tuple[ho.Result, ho.Result]:
     X, y = data()
     held = np.arange(0, N, 4)
     other = y.copy()
     other[held] = 1000.0
     learner = ho.Tuned(Ridge(), {"alpha": [0.1, 10.0, 1000.0]}, validation=ho.KFold(3))
     a, b = (ho.evaluate(learner, X, target, test=ho.Given(held), jobs=1) for target in (y, other))
+    return a, b
+
+
+def test_a_kernel_that_counts_from_the_mean_of_all_rows_tells_nothing_of_them() -> None:
+    """Sums are shifted by a mean over all rows, test rows too, which moves last bits and nothing else."""
+    a, b = _with_other_test_targets()
+    assert a.choices["candidate"].tolist() == b.choices["candidate"].tolist()
+    ours, theirs = a.predictions["predict"].to_numpy(), b.predictions["predict"].to_numpy()
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9 * np.abs(ours).max())
+
+
+@pytest.mark.usefixtures("identical_rules")
+def test_changing_the_test_targets_changes_no_choice_and_no_prediction() -> None:
+    """The inner draws come from the training rows' content, so even the splits stay as they are."""
+    a, b = _with_other_test_targets()
     assert a.choices.equals(b.choices)
     assert a.candidates.equals(b.candidates)
     assert a.predictions["predict"].tolist() == b.predictions["predict"].tolist()

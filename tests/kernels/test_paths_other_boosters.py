@@ -29,7 +29,7 @@ def _numbered(problem: checks.Problem) -> checks.Problem:
         {"data_sample_strategy": "goss"},
         {"boosting_type": "goss"},
         {"boosting_type": "rf", "subsample": 0.6, "subsample_freq": 1},
-        {"deterministic": True, "force_col_wise": True, "n_jobs": -1},
+        {"deterministic": True, "force_col_wise": True, "n_jobs": 2},
         {"extra_trees": True},
     ],
 )

@@ -147,6 +147,7 @@ SEARCHES = {
 }
 
 
+@pytest.mark.usefixtures("identical_rules")
 @pytest.mark.parametrize("name", SEARCHES)
 def test_cv_results_are_those_of_scikit_learn(name):
     """The same keys in the same order, and the same types, masks and values, but for the seconds."""

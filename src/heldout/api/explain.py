@@ -33,9 +33,9 @@ def explain(
     --------
     >>> import heldout as ho
     >>> from sklearn.datasets import load_iris
-    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.svm import SVC
     >>> X, y = load_iris(return_X_y=True)
-    >>> tuned = ho.Tuned(KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}, validation=ho.SharedBlocks())
+    >>> tuned = ho.Tuned(SVC(), {"C": [1, 5, 15]}, validation=ho.SharedBlocks())
     >>> plan = ho.explain(tuned, X, y, test=ho.KFold(5))
     >>> plan.fits_before, plan.fits
     (65, 35)

@@ -124,12 +124,12 @@ def fill(out: Outbox, which: Sequence[int], near: Near, cut: slice, arithmetic: 
     order = last_bits and (weights is not None or not out.target.exact)
     open_, loose = doubtful(tied, alike, ks, order=order)
     if out.target.classes is None:
-        _fill_means(out, which, ks, values, weights, cut)
+        _fill_means(out, which, ks, values, weights, cut=cut)
         return open_.T
     if weights is None:
         count = _fill_votes(out, which, ks, values, cut)
         return (open_ if last_bits else open_ & (count <= 2 * loose)).T
-    lead = _fill_weighted_votes(out, which, ks, values, weights, cut)
+    lead = _fill_weighted_votes(out, which, ks, values, weights, cut=cut)
     close = lead <= VOTES_TIE * np.add.accumulate(weights, axis=1)[:, ks - 1]
     swing = (2 + VOTES_TIE) * loose * weights[:, ks - 1]
     return (close | (open_ if last_bits else open_ & (lead <= swing))).T
@@ -145,7 +145,7 @@ def inverse_distances(distances: NDArray[np.float64]) -> NDArray[np.float64]:
     return weights
 
 
-def _fill_means(out: Outbox, which: Any, ks: Any, values: NDArray[Any], weights: Any, cut: slice) -> None:
+def _fill_means(out: Outbox, which: Any, ks: Any, values: NDArray[Any], weights: Any, *, cut: slice) -> None:
     for number, k in zip(which, ks, strict=True):
         first = np.ascontiguousarray(values[:, :k])
         if weights is None:
@@ -185,7 +185,7 @@ def _fill_votes(out: Outbox, which: Any, ks: Any, values: NDArray[np.int32], cut
 
 
 def _fill_weighted_votes(
-    out: Outbox, which: Any, ks: Any, values: NDArray[np.int32], weights: NDArray[np.float64], cut: slice
+    out: Outbox, which: Any, ks: Any, values: NDArray[np.int32], weights: NDArray[np.float64], *, cut: slice
 ) -> NDArray[np.float64]:
     """Sums run along the neighbours, one after the other, as in scikit-learn's probabilities; the winner's lead."""
     assert out.target.classes is not None

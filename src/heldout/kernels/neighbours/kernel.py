@@ -146,7 +146,7 @@ def _fill_run(group: Group, out: Outbox, run: Run, work: Work) -> None:
         if route is None or setting is None:
             cells = [(part, number) for part in range(len(run.helds)) for number in numbers]
         else:
-            cells = answer_shared(out, numbers, run, route, setting, work)
+            cells = answer_shared(out, numbers, run, route, setting, work=work)
         for part, number in cells:
             alone.setdefault(part, []).append(number)
     spread(work.jobs, lambda part: answer_part(out, alone[part], run, part, work), sorted(alone), library=True)

@@ -157,7 +157,7 @@ def nearest(lists: Lists, run: Run, batch: Batch, cut: slice, *, width: int, tie
     todo = np.arange(len(rows))
     found, length = lists.of(rows), lists.length
     while len(todo):
-        short = _take(found, batch.trains.keeps(asked[todo], found.rows), need[todo], (near, far, slack), todo, tie)
+        short = _take(found, batch.trains.keeps(asked[todo], found.rows), need[todo], (near, far, slack), todo, tie=tie)
         todo = todo[short]
         length = min(2 * length, lists.searcher.size)
         if len(todo):
@@ -171,6 +171,7 @@ def _take(
     need: NDArray[np.intp],
     out: tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]],
     todo: NDArray[np.intp],
+    *,
     tie: float,
 ) -> NDArray[np.bool_]:
     """Copy the first kept neighbours of each line to `out`; which lines have too few."""

@@ -155,7 +155,7 @@ def _key(search: str, setting: Setting) -> Any:
 
 
 def answer_shared(
-    out: Outbox, which: Sequence[int], run: Run, route: Route, setting: Setting, work: Work
+    out: Outbox, which: Sequence[int], run: Run, route: Route, setting: Setting, *, work: Work
 ) -> list[tuple[int, int]]:
     """Answer these members on all rows of a run; scikit-learn settles what ties leave open.
 

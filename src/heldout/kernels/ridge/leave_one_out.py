@@ -172,11 +172,11 @@ def _answer_rows(job: tuple[Base, Design, Form, Rows]) -> tuple[Floats, NDArray[
         if form.intercept:
             values += normal.y_centre + normal.shift.y - (weight / rest)[:, None, None] * v[:, None, :]
         taken_out = None if share is None else (share * base.folded).max(axis=1)
-        return values, _is_good(base, change, taken_out, left, z, values)
+        return values, _is_good(base, change, taken_out, left, z, values=values)
 
 
 def _is_good(
-    base: Base, change: Change, taken_out: Floats | None, left: Floats, z: Floats, values: Floats
+    base: Base, change: Change, taken_out: Floats | None, left: Floats, z: Floats, *, values: Floats
 ) -> NDArray[np.bool_]:
     """Rows and alphas that rounding leaves inside the tier."""
     own = change.c[:, None] * change.v**2 > (1.0 - NEARLY_ALL) * base.normal.yy

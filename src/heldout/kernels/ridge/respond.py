@@ -43,7 +43,7 @@ def linear_values(solved: Solved, design: Design, form: Form, rows: Rows) -> tup
     taken = np.empty((len(space), design.X.shape[1]), dtype=design.X.dtype)
     for start in range(0, len(rows), design.chunk):
         chunk = rows[start : start + design.chunk]
-        x = read_columns(design, form, chunk, solved.shift, space[: len(chunk)], taken[: len(chunk)])
+        x = read_columns(design, form, chunk, solved.shift, space[: len(chunk)], taken=taken[: len(chunk)])
         np.matmul(x, flat, out=values[start : start + len(chunk)])
         for places, spectrum in solved.spectra.items():
             coordinates = ((x - solved.centre) / solved.scale) @ spectrum.basis
@@ -55,7 +55,7 @@ def linear_values(solved: Solved, design: Design, form: Form, rows: Rows) -> tup
     return shaped, np.asarray(good)
 
 
-def read_columns(design: Design, form: Form, rows: Rows, shift: Floats, out: Floats, taken: NDArray[Any]) -> Floats:
+def read_columns(design: Design, form: Form, rows: Rows, shift: Floats, out: Floats, *, taken: NDArray[Any]) -> Floats:
     """The columns that the model sees of a few rows, less their shift; memory is reused, which spares page faults."""
     np.take(design.X, rows, axis=0, out=taken, mode="clip")  # "clip" writes straight into `taken`
     picked = taken if form.columns.places is None else taken[:, list(form.columns.places)]

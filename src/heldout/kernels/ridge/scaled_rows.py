@@ -63,7 +63,7 @@ def corrected(eigen: Eigen, change: Change) -> tuple[Floats, Floats, Floats]:
         chosen = slice(None) if len(rows) == len(z) else rows
         for target in range(inside.shape[2]):
             at = _At(place, target, float(penalty), float(factors[rows, place].max()))
-            inside[chosen, place, target] += _rounds(eigen, change, z[chosen], left[chosen, place], at, chosen)
+            inside[chosen, place, target] += _rounds(eigen, change, z[chosen], left[chosen, place], at, rows=chosen)
     _solve_slow(eigen, change, factors, inside)
     return inside, left, z
 
@@ -81,7 +81,9 @@ def _factors(eigen: Eigen, share: Floats, left: Floats) -> Floats:
     return np.asarray(eigen.penalty * share.max(axis=1)[:, None] * eigen.inverse.max(axis=0) / left)
 
 
-def _rounds(eigen: Eigen, change: Change, z: Floats, left: Floats, at: _At, rows: NDArray[np.intp] | slice) -> Floats:
+def _rounds(
+    eigen: Eigen, change: Change, z: Floats, left: Floats, at: _At, *, rows: NDArray[np.intp] | slice
+) -> Floats:
     """What the fixed-point rounds add to the responses of these rows at one alpha."""
     assert change.share is not None
     V, inverse = eigen.vectors, eigen.inverse[:, at.place]
