@@ -40,6 +40,7 @@ class Row(NamedTuple):
     floor: float
     ours: Callable[[], tuple[Any, int]]  # fold scores, and fits done
     theirs: dict[str, Callable[[], Any]]  # fold scores, by way
+    plan: Callable[[], Any]  # what explain says of it
     share: float = 1.0  # of scikit-learn's work that is timed
 
 
@@ -112,7 +113,8 @@ def _nested(
     }
     if isinstance(estimator, RandomForestClassifier):
         del ways["none"]
-    return Row(words, floor, ours, ways)
+    plan = partial(ho.explain, ho.Tuned(estimator, space, validation=inner, loss=score), X, y, test=pairs)
+    return Row(words, floor, ours, ways, plan)
 
 
 def _leave_one_out(words: str, floor: float, learner: tuple[Any, dict[str, Any]], data: tuple[Any, Any]) -> Row:
@@ -134,7 +136,8 @@ def _leave_one_out(words: str, floor: float, learner: tuple[Any, dict[str, Any]]
         return np.stack([results[f"split{part}_test_score"] for part in range(parts)])
 
     ways = {"two": partial(theirs, JOBS), "none": partial(theirs, None)}
-    return Row(words, floor, ours, ways, share=parts / len(X))
+    tuned = ho.Tuned(estimator, space, validation=ho.LeaveOneOut(), loss="neg_mean_squared_error", jobs=JOBS)
+    return Row(words, floor, ours, ways, lambda: tuned.fit(X, y).plan_, share=parts / len(X))
 
 
 def _numbers(n: int, p: int) -> tuple[Any, Any]:
@@ -197,7 +200,9 @@ def _shared_forest() -> Row:
         result = ho.evaluate(tuned, X, y, test=pairs, jobs=JOBS, progress=False)
         return None, result.plan.fits  # other inner folds than nested 6×5, so no scores to compare
 
-    return row._replace(words="the same forest, SharedBlocks on 6 blocks, to nested 6×5", ours=ours)
+    tuned = ho.Tuned(estimator, space, validation=ho.SharedBlocks(), loss="accuracy")
+    plan = partial(ho.explain, tuned, X, y, test=ho.KFold(6))
+    return row._replace(words="the same forest, SharedBlocks on 6 blocks, to nested 6×5", ours=ours, plan=plan)
 
 
 def _opaque() -> Row:
