@@ -206,9 +206,10 @@ def _shared_forest() -> Row:
 
 
 def _opaque() -> Row:
-    learner = SlowRidge(steps=steps_for(0.02)), {"alpha": [0.1, 1.0, 10.0]}
+    X, y = _numbers(400, 10)
+    learner = SlowRidge(steps=steps_for(0.02, X, y)), {"alpha": [0.1, 1.0, 10.0]}
     words = "opaque learner of 20 ms a fit, nothing to share, nested 5×5"
-    return _nested(words, 1.05, learner, _numbers(400, 10), folds=(5, 5), score="neg_mean_squared_error")
+    return _nested(words, 1.05, learner, (X, y), folds=(5, 5), score="neg_mean_squared_error")
 
 
 def _iris() -> Row:

@@ -60,7 +60,7 @@ def test_a_long_queue_is_cut_into_steps_of_several_candidates(asked, monkeypatch
 
 def test_the_account_counts_what_waits(asked):
     question = asked(LEARNER, X, y, test=ho.KFold(4))
-    account = account_for(question.study, plan_of(question, rules=ALL_OFF | {"share_fits": True}))
+    account = account_for(question.study, question.task, plan_of(question, rules=ALL_OFF | {"share_fits": True}))
     assert (account.cells, account.fits, account.fits_before) == (36 + 4, 18 + 4, 36 + 4)
     text = str(account)
     for words in ("Plan for Ridge", "22 instead of 40", "36 cells", "once the choices are made", "share_fits: 36 → 18"):
@@ -70,12 +70,12 @@ def test_the_account_counts_what_waits(asked):
 def test_the_account_of_an_ensemble_counts_every_member(asked):
     learner = ho.Tuned(Ridge(), {"alpha": [1.0, 2.0]}, validation=ho.KFold(4), final="ensemble")
     question = asked(learner, X, y, test=ho.KFold(3))
-    assert account_for(question.study, plan_of(question, rules=ALL_OFF)).fits == 3 * 4 * 2 + 3 * 4
+    assert account_for(question.study, question.task, plan_of(question, rules=ALL_OFF)).fits == 3 * 4 * 2 + 3 * 4
 
 
 def test_the_account_of_a_fixed_learner_has_no_validation(asked):
     question = asked(Ridge(), X, y, test=ho.KFold(5))
-    account = account_for(question.study, plan_of(question, rules=ALL_OFF))
+    account = account_for(question.study, question.task, plan_of(question, rules=ALL_OFF))
     assert account.inner is None
     assert (account.cells, account.fits) == (5, 5)
     assert "validation" not in str(account)

@@ -46,4 +46,4 @@ def explain(
     plan = make_plan(asked.study, asked.task, done=frozenset(), rules=rules)
     ready = frozenset(panel.key for panel in asked.study.panels if panel.candidates is not None)
     later = make_plan(stand_in(asked.study), asked.task, done=ready, rules=rules)
-    return account_for(asked.study, plan, later)
+    return account_for(asked.study, asked.task, plan, later)

@@ -79,7 +79,7 @@ def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str
     return Outcome(
         study=study,
         tables=tables,
-        account=account_for(asked, plans[0], plans[1] if len(plans) > 1 else None),
+        account=account_for(asked, task, plans[0], plans[1] if len(plans) > 1 else None),
         seconds=perf_counter() - started,
         checks=tuple(checks.made),
     )

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from heldout.kernels.step import Step
+from heldout.planner.cost import operations
 from heldout.planner.plan import PassRecord, Plan
 from heldout.study.panels import TEST, Panel, Study
+from heldout.task.task import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +22,7 @@ class Line:
     tier: str
     cells: int
     fits: int
+    operations: float | None = None  # what a kernel's steps take, to the order of magnitude
     waits: bool = False
 
 
@@ -62,6 +65,7 @@ class Account:
         ]
         steps = [
             f"  {i}. {line.level:<10}  {line.cells:>9,} cells  {line.fits:>9,} fits  {line.rule}, tier {line.tier}"
+            + (f", about {line.operations:.0e} operations" if line.operations else "")
             + (", once the choices are made" if line.waits else "")
             for i, line in enumerate(self.lines, 1)
         ]
@@ -79,7 +83,7 @@ def _rule_words(record: PassRecord) -> list[str]:
     return [head, *(f"    {reason}" for reason in record.refusals)]
 
 
-def account_for(study: Study, plan: Plan, later: Plan | None = None) -> Account:
+def account_for(study: Study, task: Task, plan: Plan, later: Plan | None = None) -> Account:
     """The account of a study from its first plan, and the plan of what waits for a choice where it is known.
 
     What waits costs one candidate each.
@@ -90,26 +94,37 @@ def account_for(study: Study, plan: Plan, later: Plan | None = None) -> Account:
     if later is None:
         waiting = [_waiting_line(p) for p in study.panels if p.candidates is None]
     else:
-        waiting = [replace(line, stage=2, waits=True) for line in _lines(later.steps)]
+        waiting = [replace(line, stage=2, waits=True) for line in _lines(later.steps, study, task)]
     return Account(
         learner=" | ".join(f"{f.name}" for f in search.families),
         candidates=len(search),
         outer=outer.recipe.words if outer is not None else "none: tuning alone",
         inner=inner.recipe.words if inner is not None else None,
-        lines=_together(_lines(plan.steps)) + _together(waiting),
+        lines=_together(_lines(plan.steps, study, task)) + _together(waiting),
         passes=plan.passes,
         notes=search.notes,
     )
 
 
-def _lines(steps: Iterable[Step]) -> list[Line]:
+def _lines(steps: Iterable[Step], study: Study, task: Task) -> list[Line]:
     lines = []
     for step in steps:
         answers = [held for training in step.trainings for held in training.answers]
         levels = {held.level for held in answers}
         level = levels.pop() if len(levels) == 1 else "both"
         rule = step.rule + (", shared" if len(answers) > len(step.trainings) else "")
-        lines.append(Line(stage=1, level=level, rule=rule, tier=step.tier, cells=step.cells, fits=step.fits))
+        cost = operations(step, task, study.splits)
+        lines.append(
+            Line(
+                stage=1,
+                level=level,
+                rule=rule,
+                tier=step.tier,
+                cells=step.cells,
+                fits=step.fits,
+                operations=cost,
+            )
+        )
     return lines
 
 
@@ -131,6 +146,13 @@ def _together(lines: Iterable[Line]) -> tuple[Line, ...]:
         key = (line.stage, line.level, line.rule, line.tier, line.waits)
         sofar = merged.get(key)
         merged[key] = (
-            line if sofar is None else replace(sofar, cells=sofar.cells + line.cells, fits=sofar.fits + line.fits)
+            line
+            if sofar is None
+            else replace(
+                sofar,
+                cells=sofar.cells + line.cells,
+                fits=sofar.fits + line.fits,
+                operations=None if line.operations is None else (sofar.operations or 0.0) + line.operations,
+            )
         )
     return tuple(merged.values())

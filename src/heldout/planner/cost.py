@@ -1,0 +1,28 @@
+"""What a step is expected to cost, by operation counts: fits where it fits, operations where a kernel computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from heldout.kernels.step import Step
+from heldout.splits.drawn import Splits
+from heldout.task.task import Task
+
+EIGEN = 9  # operations of a symmetric eigendecomposition, in cubes of its size
+
+
+def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | None:
+    """Floating-point operations that a kernel's step takes, to the order of magnitude; None for steps that fit."""
+    columns = task.n_columns or 1
+    used = {ref.splits for training in step.trainings for ref in training.trains}
+    read = sum(len(splits[name].rows) for name in used)
+    predicted = sum(splits[held.splits].held_sizes[held.part] for t in step.trainings for held in t.answers)
+    answers = 2.0 * float(predicted) * len(step.candidates)
+    if step.kernel == "ridge":
+        single = all(int(splits[name].held_sizes.max()) == 1 for name in used)
+        systems = len(used) if single else len(step.trainings)
+        side = min(columns, max(len(splits[name].rows) for name in used))
+        return read * columns * side + systems * EIGEN * float(side) ** 3 + answers * columns
+    if step.kernel == "neighbours":
+        return 2.0 * len(task) * len(task) * columns + answers
+    return None
