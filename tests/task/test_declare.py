@@ -394,10 +394,3 @@ def test_a_task_survives_pickling(X):
     again = pickle.loads(pickle.dumps(task, protocol=5))
     assert again.fingerprint == task.fingerprint
     assert again.content_key(again.all_rows) == task.content_key(task.all_rows)
-
-
-def test_declaring_a_small_array_is_cheap():
-    from timeit import repeat
-
-    X, y = np.random.default_rng(0).random((150, 4)), np.repeat([0, 1, 2], 50)
-    assert min(repeat(lambda: classify(X, y), number=20, repeat=5)) / 20 < 1e-3
