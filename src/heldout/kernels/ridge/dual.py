@@ -25,6 +25,10 @@ def solve_dual(design: Design, form: Form, rows: Rows, alphas: Floats) -> Solved
         if doubtful:
             length = np.sqrt((inside[:, doubtful] ** 2).sum(axis=(0, 2)))
             size = float(values[-1]) * length + np.sqrt((Y**2).sum())
+            if form.cutoff is None:
+                # Centred rows have a direction of no length, in which scikit-learn's own rounding grows as 1/alpha:
+                # no bound on ours tells how near its answer is, so these alphas are its to fit.
+                size = np.full_like(size, np.inf)
             spectra[doubtful] = Spectrum(basis=basis, inverse=inverse[:, doubtful], size=size)
     return as_solved(normal, weights, spectra)
 
