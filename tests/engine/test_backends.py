@@ -123,7 +123,8 @@ def test_work_that_lasts_moves_to_the_workers_once_they_have_booted(asked, monke
 
 
 def test_data_that_are_surely_large_go_to_the_workers_at_once(asked, monkeypatch):
-    monkeypatch.setattr(backends, "SURELY_LARGE", 10)
+    for booted_or_not in ("LARGE", "SURELY_LARGE"):
+        monkeypatch.setattr(backends, booted_or_not, 10)
     assert os.getpid() not in pids(asked(Where(), X, y), jobs=2)
 
 

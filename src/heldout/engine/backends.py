@@ -26,6 +26,7 @@ WORTH_A_BOOT = 1.5  # seconds of work left that workers must still be booted for
 WORTH_A_MOVE = 0.02  # seconds of work left that goes to workers which have booted: sending it takes some milliseconds
 TRY_INLINE_FOR = 0.25  # seconds, before the work left is judged worth a boot
 SURELY_LARGE = 20_000_000  # numbers of X that all fits read together: then workers are booted at once
+LARGE = 2_000_000  # the same for workers that have booted: to send the work costs less than to try it here first
 
 
 class Backend(Protocol):
@@ -68,9 +69,9 @@ class Processes:
         A first step that is long in itself boots them too: by the time it ends they are there.
         """
         reads = len(work.task) * (work.task.n_columns or 1) * sum(step.fits for step in steps)
-        if reads > SURELY_LARGE and len(steps) > 1:
-            return
         pool = shared_pool(self._jobs)
+        if len(steps) > 1 and reads > (LARGE if pool.ready() else SURELY_LARGE):
+            return
         started = perf_counter()
         with one_thread():
             for number, step in enumerate(steps, 1):

@@ -7,11 +7,10 @@ is stronger than alpha: a larger alpha goes on where a smaller one stopped.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from copy import copy
 from math import inf
 from numbers import Real
 from typing import Any
-
-from sklearn.base import clone
 
 from heldout.kernels.paths.subtrees import Leaves, SubtreePath, is_forest, is_tree
 from heldout.kernels.paths.weakest_links import cut_weakest
@@ -29,7 +28,9 @@ def _refuses(estimator: Any) -> str | None:
 
 def _grow(estimator: Any) -> Any:
     """The unpruned one, even when every alpha prunes: sums over a pruned tree's leaves have other last bits."""
-    return clone(estimator).set_params(ccp_alpha=0.0)
+    own = copy(estimator)  # whoever fits it clones it
+    own.ccp_alpha = 0.0
+    return own
 
 
 def _pruned_nodes(tree: Any, values: Sequence[Any], leaves: Leaves) -> Iterator[Leaves]:

@@ -69,26 +69,24 @@ def _answer_group(group: Group, step: Step) -> Iterator[Answer]:
 
 
 def _batches(group: Group, trainings: Sequence[Training]) -> Iterator[tuple[list[Training], bool]]:
-    """Trainings whose responses are held at once, and whether they leave out single rows of one set.
-
-    Those of one splits stay together; several splits share a batch while their responses are few.
-    """
+    """Trainings whose responses are held at once, and whether they leave out single rows of one set."""
     batch: list[Training] = []
     numbers = 0
     each = len(group.alphas) * group.design.Y.shape[1]
+    most = max(1, group.work.budget // (8 * group.bank.bytes_of_sums))  # training sets may each have sums of their own
     for _, members in groupby(trainings, key=lambda training: training.trains[0].splits):
         together = list(members)
         if _is_leave_one_out(group, together):
             yield together, True
             continue
-        more = each * sum(
-            int(group.work.splits[held.splits].held_sizes[held.part]) for t in together for held in t.answers
-        )
-        if batch and numbers + more > BATCH_NUMBERS:
-            yield batch, False
-            batch, numbers = [], 0
-        batch += together
-        numbers += more
+        for training in together:
+            sizes = (group.work.splits[held.splits].held_sizes[held.part] for held in training.answers)
+            more = each * int(sum(sizes))
+            if batch and (numbers + more > BATCH_NUMBERS or len(batch) >= most):
+                yield batch, False
+                batch, numbers = [], 0
+            batch.append(training)
+            numbers += more
     if batch:
         yield batch, False
 
@@ -110,16 +108,18 @@ def _is_leave_one_out(group: Group, trainings: Sequence[Training]) -> bool:
 def _leave_rows_out(group: Group, trainings: Sequence[Training]) -> Found:
     name = trainings[0].trains[0].splits
     splits = group.work.splits[name]
-    trainings = sorted(trainings, key=lambda training: training.trains[0].part)
-    held = splits.held[splits.held_cuts[[training.trains[0].part for training in trainings]]]
+    parts = np.array([training.trains[0].part for training in trainings])
+    if (np.diff(parts) <= 0).any():
+        trainings = [trainings[place] for place in np.argsort(parts, kind="stable").tolist()]
+        parts = np.sort(parts)
+    held = splits.held[splits.held_cuts[parts]]
     whole = (group.bank.total_of(name), splits.rows)
     try:
         values, good = leave_one_out(group.design, group.form, whole, held, alphas=group.alphas, spread=group.spread)
     except LostDigits:
         values = np.zeros((len(held), len(group.alphas), group.design.Y.shape[1]))
         good = np.zeros(values.shape[:2], dtype=bool)
-    sides = [(training, training.answers[0]) for training in trainings]
-    return Found(sides, np.arange(len(held) + 1), values, good)
+    return Found(trainings, [training.answers[0] for training in trainings], np.arange(len(held) + 1), values, good)
 
 
 def _answer_training(job: tuple[Group, Training]) -> list[tuple[Training, Held, Floats, NDArray[np.bool_]]]:

@@ -15,6 +15,8 @@ from heldout.kernels.step import Work
 from heldout.splits.drawn import Splits
 from heldout.study.panels import TrainRef
 
+PIECE_CHUNKS = 4  # chunks of rows summed by one thread where a total has no blocks of its own
+AT_A_TIME = 8  # pieces of a total in memory together
 Spread = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]  # a map over threads, in order
 
 
@@ -32,7 +34,16 @@ class Whole(NamedTuple):
     splits: str
 
 
-RowSet = TrainRef | Held | Whole
+class Slice(NamedTuple):
+    """Some rows of one splits, by their places among all."""
+
+    splits: str
+    start: int
+    stop: int
+    side: str = "slice"
+
+
+RowSet = TrainRef | Held | Whole | Slice
 
 
 class Bank:
@@ -47,15 +58,16 @@ class Bank:
         self._wholes: dict[bytes, str] | None = None
         self._ways: dict[TrainRef, tuple[str, str]] = {}
         self._whole_sizes: set[int] = set()
+        self._ready: dict[str, Sums] = {}  # totals of the training sets at hand, kept or not
         self._digests: dict[RowSet, bytes] = {}
 
     def sums_of(self, ref: TrainRef) -> Sums:
-        """The sums of one training set."""
+        """The sums of one training set that was read ahead. Threads may call this: it spreads nothing."""
         way, name = self._way(ref)
         if way == "total":
-            return self.total_of(name)
+            return self._ready[name]
         if way == "rest":
-            return minus(self.total_of(ref.splits), self._read(Held(ref.splits, ref.part)))
+            return minus(self._ready[ref.splits], self._read(Held(ref.splits, ref.part)))
         return self._read(ref)
 
     def total_of(self, name: str) -> Sums:
@@ -64,10 +76,12 @@ class Bank:
         found = self._found(whole)
         if found is not None:
             return found
-        first, *others = self._pieces(name)
-        total = self._read(first)
-        for piece in others:
-            total = plus(total, self._read(piece))
+        total: Sums | None = None
+        pieces = self._pieces(name)
+        for start in range(0, len(pieces), AT_A_TIME):
+            for made in self._spread(self._read, pieces[start : start + AT_A_TIME]):
+                total = made if total is None else plus(total, made)
+        assert total is not None, "a splits has rows"
         self._keep(whole, total)
         return total
 
@@ -77,11 +91,10 @@ class Bank:
         room = self._room()
         for rows in self._needs(refs):
             if room > 0 and self._found(rows) is None and wanted.setdefault(self._digest(rows), rows) is rows:
-                room -= self._bytes()
+                room -= self.bytes_of_sums
         for rows, made in zip(wanted.values(), self._spread(self._make, list(wanted.values())), strict=True):
             self._keep(rows, made)
-        for name in self._totals(refs):
-            self.total_of(name)
+        self._ready = {name: self.total_of(name) for name in self._totals(refs)}
 
     def _totals(self, refs: Sequence[TrainRef]) -> list[str]:
         ways = ((ref, *self._way(ref)) for ref in refs)
@@ -96,7 +109,7 @@ class Bank:
                 yield Held(ref.splits, ref.part)
         for name in self._totals(refs):
             if self._found(Whole(name)) is None:
-                yield from self._pieces(name)
+                yield from (piece for piece in self._pieces(name) if isinstance(piece, Held))
 
     def _way(self, ref: TrainRef) -> tuple[str, str]:
         """How a training set's sums are made: read "apart", the "total" of a splits, or the "rest" of its own."""
@@ -129,15 +142,15 @@ class Bank:
         return self._wholes
 
     def _pieces(self, name: str) -> list[RowSet]:
-        """What a total is added up from: its blocks, or all rows at once where blocks are small."""
+        """What a total is added up from: its blocks, or pieces of a fixed size where blocks are small."""
         splits = self._work.splits[name]
         whole = len(splits.rows)
-        if not covers(splits):
-            return [Whole(name)]
-        blocks = int(np.searchsorted(splits.held_cuts, whole))
-        if whole < blocks * self._design.width:
-            return [Whole(name)]
-        return [Held(name, part) for part in range(blocks)]
+        if covers(splits):
+            blocks = int(np.searchsorted(splits.held_cuts, whole))
+            if whole >= blocks * self._design.width:
+                return [Held(name, part) for part in range(blocks)]
+        size = PIECE_CHUNKS * self._design.chunk
+        return [Slice(name, start, min(start + size, whole)) for start in range(0, whole, size)]
 
     def _read(self, rows: RowSet) -> Sums:
         found = self._found(rows)
@@ -150,11 +163,13 @@ class Bank:
         splits = self._work.splits[rows.splits]
         if isinstance(rows, Whole):
             return splits.rows
+        if isinstance(rows, Slice):
+            return splits.rows[rows.start : rows.stop]
         return splits.held_rows(rows.part) if isinstance(rows, Held) else splits.train_rows(rows.part)
 
     def _digest(self, rows: RowSet) -> bytes:
         if rows not in self._digests:
-            content = np.ascontiguousarray(self._rows(rows))
+            content = self._rows(rows).astype(np.int32 if len(self._work.task) < 1 << 31 else np.int64)
             self._digests[rows] = blake2b(content.data, digest_size=16).digest()
         return self._digests[rows]
 
@@ -167,12 +182,14 @@ class Bank:
         if key not in self._work.products and self._room() > 0:
             self._work.products[key] = sums
             spent = self._work.products.get("ridge/bytes", 0)
-            self._work.products["ridge/bytes"] = spent + self._bytes()
+            self._work.products["ridge/bytes"] = spent + self.bytes_of_sums
 
     def _room(self) -> int:
         return int(self._work.budget // 4 - self._work.products.get("ridge/bytes", 0))
 
-    def _bytes(self) -> int:
+    @property
+    def bytes_of_sums(self) -> int:
+        """What the sums of one set of rows take."""
         return int(self._design.width**2 * 8 * self._design.strata_count)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,22 +17,31 @@ from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Held, Step, Training
 from heldout.study.tables import Answer
 
+BLOCK_NUMBERS = 1 << 19  # responses that are scored at a time
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
     """Numbers on held-out sides end to end, and which alphas are good on each side."""
 
-    sides: Sequence[tuple[Training, Held]]
+    trainings: Sequence[Training]
+    sides: Sequence[Held]
     cuts: NDArray[np.intp]  # where the rows of each side begin, and the last end
     values: Floats  # rows × alphas × targets
     good: NDArray[np.bool_]  # sides × alphas
+
+    @property
+    def block(self) -> int:
+        """Rows after which a block of answers ends: losses of a block are taken in memory of their own."""
+        return int(BLOCK_NUMBERS // max(1, self.values[0].size))
 
 
 def end_to_end(found: Sequence[tuple[Training, Held, Floats, NDArray[np.bool_]]]) -> Found:
     """The numbers of several sides, in the order of panels and parts."""
     found = sorted(found, key=lambda one: (one[1].panel, one[1].part))
     return Found(
-        [(training, held) for training, held, _, _ in found],
+        [training for training, _, _, _ in found],
+        [held for _, held, _, _ in found],
         np.concatenate([[0], np.cumsum([len(values) for _, _, values, _ in found])]),
         np.concatenate([values for _, _, values, _ in found]),
         np.stack([good for _, _, _, good in found]),
@@ -46,33 +56,37 @@ def score_found(group: Group, found: Found, step: Step, seconds: float) -> Itera
     for answers in group.spread(_score_run, jobs):
         yield from answers
     for place in np.flatnonzero(~whole).tolist():
-        training, held = found.sides[place]
+        training, held = found.trainings[place], found.sides[place]
         sure = np.flatnonzero(found.good[place])
         if len(sure):
             some = replace(group, candidates=tuple(group.candidates[i] for i in sure), alphas=group.alphas[sure])
-            kept = Found(found.sides, found.cuts, found.values[:, sure], found.good[:, sure])
+            kept = Found(found.trainings, found.sides, found.cuts, found.values[:, sure], found.good[:, sure])
             yield from _score_run((some, kept, range(place, place + 1), each))
         bad = tuple(group.candidates[i] for i in np.flatnonzero(~found.good[place]))
         yield from by_brute_force(group, step, training._replace(answers=(held,)), bad)
 
 
 def _runs(found: Found, places: NDArray[np.intp]) -> Iterator[range]:
-    """Neighbouring parts of one panel."""
-    start = 0
-    for end in range(1, len(places) + 1):
-        last = found.sides[int(places[end - 1])][1]
-        if end < len(places) and places[end] == places[end - 1] + 1:
-            after = found.sides[int(places[end])][1]
-            if after.part == last.part + 1 and after.panel == last.panel:
-                continue
-        yield range(int(places[start]), int(places[end - 1]) + 1)
-        start = end
+    """Neighbouring parts of one panel, in runs of no more rows than a block."""
+    if not len(places):
+        return
+    parts = np.array([held.part for held in found.sides])[places]
+    panels = [found.sides[place].panel for place in places.tolist()]
+    moved = np.array([before is not after and before != after for before, after in pairwise(panels)], dtype=bool)
+    breaks = np.flatnonzero(moved | (np.diff(places) != 1) | (np.diff(parts) != 1)) + 1
+    for run in np.split(places, breaks):
+        start, stop = int(run[0]), int(run[-1]) + 1
+        while start < stop:
+            end = int(np.searchsorted(found.cuts, found.cuts[start] + found.block, side="right")) - 1
+            end = min(max(end, start + 1), stop)
+            yield range(start, end)
+            start = end
 
 
 def _score_run(job: tuple[Group, Found, range, float]) -> list[Answer]:
     group, found, run, seconds = job
     values = found.values[found.cuts[run.start] : found.cuts[run.stop]]
-    helds = [held for _, held in found.sides[run.start : run.stop]]
+    helds = found.sides[run.start : run.stop]
     losses = group.work.losses[helds[0].level]
     responses = responses_of(group.form, group.work.task, values, group.dtype, losses)
     return score_block(group.work, helds, group.candidates, responses, seconds=seconds)

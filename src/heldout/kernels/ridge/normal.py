@@ -71,13 +71,15 @@ def normal_equations(form: Form, sums: Sums, *, strata_weights: Floats | None = 
         _check_digits(squares[scaled], square_reach[scaled], square[scaled])
         scale = scales(squares / count, mean + shift.x, count, scaled)
     width = len(places)
-    C, d = G[:width, :width], G[:width, width:]
+    yy = np.diagonal(G)[width:].copy()
     if scaled.any():
-        C, d = C / np.outer(scale, scale), d / scale[:, None]
+        G[:width] /= scale[:, None]
+        G[:width, :width] /= scale
+    C, d = G[:width, :width], G[:width, width:]
     return Normal(
         C=C,
         d=d,
-        yy=np.diagonal(G)[width:].copy(),
+        yy=yy,
         centre=centre,
         y_centre=y_centre if form.intercept else -shift.y,
         scale=scale,
@@ -118,7 +120,8 @@ def _about(M: Floats, centre: Floats, *, intercept: bool) -> Floats:
     """Products about a centre: about the weighted mean three of the four terms are one."""
     sums = M[:-1, -1]
     if intercept:
-        return np.asarray(M[:-1, :-1] - np.outer(sums, centre))
+        products = np.multiply.outer(sums, centre)
+        return np.subtract(M[:-1, :-1], products, out=products)
     cross = np.outer(sums, centre)
     return np.asarray(M[:-1, :-1] - cross - cross.T + M[-1, -1] * np.outer(centre, centre))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import numpy as np
 import sklearn
@@ -26,6 +26,10 @@ _PLAIN = (str, bool, int, float, type(None))
 
 # Class codes of tasks that are alive: a training is refused or not thousands of times a plan.
 _CODES: WeakKeyDictionary[Task, Any] = WeakKeyDictionary()
+# What is wrong with the data of tasks that are alive: to find out takes a pass over X.
+_PROBLEMS: WeakKeyDictionary[Task, str] = WeakKeyDictionary()
+# What was read of searches that are alive, each on the task it was last read for: every stage reads it again.
+_READ: WeakKeyDictionary[Search, tuple[ReferenceType[Task], dict[Any, Any]]] = WeakKeyDictionary()
 
 
 class Reader:
@@ -33,7 +37,10 @@ class Reader:
 
     def __init__(self, search: Search, task: Task) -> None:
         self._search, self._task = search, task
-        self._seen: dict[Any, tuple[Form | Unreadable, str, Any]] = {}
+        known = _READ.get(search)
+        if known is None or known[0]() is not task:
+            known = _READ[search] = (ref(task), {})
+        self._seen: dict[Any, tuple[Form | Unreadable, str, Any]] = known[1]
 
     def read(self, candidate: int) -> Read:
         """The form and alpha of a candidate; raises Unreadable."""
@@ -94,15 +101,15 @@ def refuse_training(task: Task, training: Training, splits: Mapping[str, Splits]
     """Why this training must be brute force's, or None."""
     if training.averaged or len(training.trains) != 1:
         return "the predictor is an average of several"
-    ref = training.trains[0]
-    drawn = splits[ref.splits]
-    size = int(drawn.train_sizes[ref.part])
+    own = training.trains[0]
+    drawn = splits[own.splits]
+    size = int(drawn.train_sizes[own.part])
     if size < 2:
         return "fewer than two training rows"
     left_out = len(task) - size if drawn.train is None else len(task)
-    if task.weight is not None and task.weight.min() <= 0 and not task.weight[drawn.train_rows(ref.part)].any():
+    if task.weight is not None and task.weight.min() <= 0 and not task.weight[drawn.train_rows(own.part)].any():
         return "all training rows have weight 0"
-    if task.classes is not None and _may_lack_class(task, left_out) and _lacks_class(task, drawn.train_rows(ref.part)):
+    if task.classes is not None and _may_lack_class(task, left_out) and _lacks_class(task, drawn.train_rows(own.part)):
         return "a class is absent from the training rows"
     return None
 
@@ -111,11 +118,13 @@ def _about_task(task: Task) -> str:
     config = sklearn.get_config()
     if task.weight is not None and config["enable_metadata_routing"]:
         return "sample weights go where metadata routing sends them"
-    try:
-        check_data(task)
-    except Unreadable as reason:
-        return str(reason)
-    return ""
+    if task not in _PROBLEMS:
+        try:
+            check_data(task)
+            _PROBLEMS[task] = ""
+        except Unreadable as reason:
+            _PROBLEMS[task] = str(reason)
+    return _PROBLEMS[task]
 
 
 def _about_form(form: Form, search: Search, task: Task) -> str | None:

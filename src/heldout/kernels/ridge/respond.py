@@ -13,6 +13,7 @@ from heldout.base.rowkeys import Rows
 from heldout.kernels.ridge.design import Design, Floats
 from heldout.kernels.ridge.forms import Form
 from heldout.kernels.ridge.solve import WITHIN, Solved, error_of
+from heldout.kernels.ridge.sums import Space
 from heldout.task.task import Task
 
 
@@ -39,15 +40,16 @@ def linear_values(solved: Solved, design: Design, form: Form, rows: Rows) -> tup
     flat = np.ascontiguousarray(solved.coef.reshape(width, alphas * targets))
     values = np.empty((len(rows), alphas * targets))
     worst = np.zeros(alphas)
-    space = np.empty((min(design.chunk, max(1, len(rows))), width))
-    taken = np.empty((len(space), design.X.shape[1]), dtype=design.X.dtype)
+    space = Space(design, min(design.chunk, len(rows)))
+    shift, places = whole_shift(solved.shift, form, design), form.columns.places
     for start in range(0, len(rows), design.chunk):
         chunk = rows[start : start + design.chunk]
-        x = read_columns(design, form, chunk, solved.shift, space[: len(chunk)], taken=taken[: len(chunk)])
+        x = space.read(chunk, shift)
+        x = x if places is None else x[:, list(places)]
         np.matmul(x, flat, out=values[start : start + len(chunk)])
-        for places, spectrum in solved.spectra.items():
+        for checked, spectrum in solved.spectra.items():
             coordinates = ((x - solved.centre) / solved.scale) @ spectrum.basis
-            worst[list(places)] = np.maximum(worst[list(places)], error_of(coordinates, spectrum))
+            worst[list(checked)] = np.maximum(worst[list(checked)], error_of(coordinates, spectrum))
     values += solved.constant.reshape(-1)
     shaped = values.reshape(len(rows), alphas, targets)
     largest = np.abs(shaped).max(axis=(0, 2), initial=0.0)
@@ -55,12 +57,13 @@ def linear_values(solved: Solved, design: Design, form: Form, rows: Rows) -> tup
     return shaped, np.asarray(good)
 
 
-def read_columns(design: Design, form: Form, rows: Rows, shift: Floats, out: Floats, *, taken: NDArray[Any]) -> Floats:
-    """The columns that the model sees of a few rows, less their shift; memory is reused, which spares page faults."""
-    np.take(design.X, rows, axis=0, out=taken, mode="clip")  # "clip" writes straight into `taken`
-    picked = taken if form.columns.places is None else taken[:, list(form.columns.places)]
-    np.subtract(picked, shift, out=out)
-    return out
+def whole_shift(shift: Floats, form: Form, design: Design) -> Floats:
+    """The shift of the model's columns as one of all columns of X."""
+    if form.columns.places is None:
+        return shift
+    whole = np.zeros(design.X.shape[1])
+    whole[list(form.columns.places)] = shift  # a column that is named twice has one shift
+    return whole
 
 
 def responses_of(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from heldout.kernels.ridge.design import Floats
 
+MOST_ROUNDS = 60  # twice what the slowest factor needs
 SLOW = 0.3  # contraction factors above this are solved row by row
 ENOUGH = 1e-13  # of the largest response: what later rounds could still add
 DENSE_NUMBERS = 1 << 21  # of matrices solved at a time
@@ -94,7 +95,7 @@ def _rounds(
     tau = eigen.right[:, at.target] - (c * v)[:, None] * z
     reference = np.abs(np.einsum("ij,ij->i", q, tau) / left).max()
     added = np.zeros(len(z))
-    while True:
+    for _ in range(MOST_ROUNDS):
         now = tau * inverse
         now += pull * np.einsum("ij,ij->i", q, tau)[:, None]
         omega = now @ V.T
@@ -104,9 +105,9 @@ def _rounds(
         term = np.einsum("ij,ij->i", q, tau) / left
         added += term
         size = np.abs(term).max()
-        # A round without end is impossible: the factor is at most SLOW; NaN ends it too.
         if not size * at.factor / (1.0 - at.factor) > ENOUGH * reference:
             return added
+    return np.full(len(z), np.nan)  # rounding broke the bound: these rows go to brute force
 
 
 def _solve_slow(eigen: Eigen, change: Change, factors: Floats, inside: Floats) -> None:

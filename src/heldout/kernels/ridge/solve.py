@@ -11,9 +11,9 @@ from scipy.linalg import lapack
 
 from heldout.kernels.ridge.design import Floats
 from heldout.kernels.ridge.normal import EPS, Normal
+from heldout.kernels.ridge.tridiagonal import SAFE_CONDITION, solve_all
 
-FEW_ALPHAS = 8  # an eigendecomposition takes about as long as ten Cholesky factors
-SAFE_CONDITION = 3e4  # up to here rounding stays well inside the tier, whatever the held-out rows
+FEW_ALPHAS = 6  # a tridiagonal form takes about as long as six Cholesky factors
 WITHIN = 1e-9  # the tier: of the largest response of a cell
 ROUNDINGS = 8.0  # rounding errors of products and factors, in units of the last place of the largest eigenvalue
 CUT_MARGIN = 1e-13  # of the largest eigenvalue: nearer to the cutoff than this, rounding decides on which side
@@ -46,19 +46,21 @@ class Solved:
 
 def solve(normal: Normal, alphas: Floats, *, cutoff: float | None) -> Solved:
     """The predictors for these alphas; `cutoff` is that of least squares, where alpha is 0."""
-    if cutoff is None and len(alphas) <= FEW_ALPHAS:
-        return _each_alone(normal, alphas, range(len(alphas)), np.empty((len(normal.d), len(alphas), len(normal.yy))))
+    if cutoff is None:
+        weights: Floats = np.empty((len(normal.d), len(alphas), len(normal.yy)))
+        left = range(len(alphas)) if len(alphas) <= FEW_ALPHAS else solve_all(normal.C, normal.d, alphas, weights)
+        return _each_alone(normal, alphas, left, weights)
     values, vectors = np.linalg.eigh(normal.C)
     inverse = inverses(values, alphas, cutoff)
-    right = vectors.T @ normal.d
     with np.errstate(over="ignore", invalid="ignore"):
-        inside = inverse[:, :, None] * right[:, None, :]
+        inside = inverse[:, :, None] * (vectors.T @ normal.d)[:, None, :]
         weights = (vectors @ inside.reshape(len(vectors), -1)).reshape(inside.shape)
-        doubtful = np.flatnonzero(is_doubtful(values, inverse))
-    if cutoff is not None and len(doubtful) and (inverse == 0).any():
+    if not is_doubtful(values, inverse).any():
+        return as_solved(normal, weights, {})
+    if (inverse == 0).any():
         size = sizes(float(values[-1]), inside, normal.yy)
         return as_solved(normal, weights, {(0,): Spectrum(basis=vectors, inverse=inverse, size=size)})
-    return _each_alone(normal, alphas, doubtful, weights)
+    return _each_alone(normal, alphas, range(len(alphas)), weights)
 
 
 def _each_alone(normal: Normal, alphas: Floats, places: Iterable[int], weights: Floats) -> Solved:

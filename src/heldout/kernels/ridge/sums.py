@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,19 +36,23 @@ def sum_rows(design: Design, rows: Rows, shift: Shift | None = None) -> Sums:
     width, columns = design.width, design.X.shape[1]
     grams = np.zeros((design.strata_count, width, width))
     plain = np.zeros((2, columns)) if design.weight is not None else None
-    space = np.empty((min(design.chunk, max(1, len(rows))), width))
-    taken = np.empty((len(space), columns), dtype=design.X.dtype)
+    space = Space(design, min(design.chunk, len(rows)))
     counts = np.zeros(design.strata_count, dtype=np.int64)
     for stratum, members in enumerate(_by_stratum(design, rows)):
         counts[stratum] = len(members)
+        gram = grams[stratum]
         for start in range(0, len(members), design.chunk):
             chunk = members[start : start + design.chunk]
-            Z = read_chunk(design, chunk, shift, space[: len(chunk)], taken[: len(chunk)])
+            x, rest = space.read(chunk, shift.x), _targets_and_one(design, chunk, shift)
             if design.weight is not None and plain is not None:
-                plain[0] += Z[:, :columns].sum(axis=0)
-                plain[1] += np.einsum("ij,ij->j", Z[:, :columns], Z[:, :columns])
-                Z *= np.sqrt(design.weight[chunk])[:, None]
-            grams[stratum] += Z.T @ Z
+                plain[0] += x.sum(axis=0)
+                plain[1] += np.einsum("ij,ij->j", x, x)
+                root = np.sqrt(design.weight[chunk])[:, None]
+                x, rest = np.multiply(x, root, out=space.changed[: len(chunk)]), rest * root
+            gram[:columns, :columns] += x.T @ x
+            gram[:columns, columns:] += x.T @ rest
+            gram[columns:, columns:] += rest.T @ rest
+        gram[columns:, :columns] = gram[:columns, columns:].T
     reach = np.einsum("sii->si", grams).copy()
     plain_reach = None if plain is None else plain[1]
     return Sums(grams=grams, counts=counts, plain=plain, shift=shift, reach=reach, plain_reach=plain_reach)
@@ -60,17 +63,27 @@ def sum_rows_apart(design: Design, rows: Rows) -> Sums:
     return sum_rows(design, rows, Shift(x=column_shift(design.X, rows), y=column_shift(design.Y, rows)))
 
 
-def read_chunk(design: Design, rows: Rows, shift: Shift, out: Floats, taken: NDArray[Any] | None = None) -> Floats:
-    """[x − shift, y − shift, 1] of a few rows."""
-    columns = design.X.shape[1]
-    if taken is None:
-        taken = np.empty((len(rows), columns), dtype=design.X.dtype)
-    # mode="clip" writes straight into `out`; row numbers are known to be good.
-    np.take(design.X, rows, axis=0, out=taken, mode="clip")
-    np.subtract(taken, shift.x, out=out[:, :columns])
-    np.subtract(design.Y.take(rows, axis=0), shift.y, out=out[:, columns:-1])
-    out[:, -1] = 1.0
-    return out
+class Space:
+    """Memory for one chunk of rows, used again and again: fresh memory costs more than the sums do."""
+
+    def __init__(self, design: Design, rows: int) -> None:
+        self._X = design.X
+        self._taken = np.empty((max(1, rows), design.X.shape[1]), dtype=design.X.dtype)
+        self.changed = self._taken if design.X.dtype == np.float64 else np.empty(self._taken.shape)
+
+    def read(self, rows: Rows, shift: Floats) -> Floats:
+        """The columns of these rows less their shift, as float64; valid until the next call."""
+        taken, changed = self._taken[: len(rows)], self.changed[: len(rows)]
+        np.take(self._X, rows, axis=0, out=taken, mode="clip")  # "clip" writes straight into `taken`
+        if shift.any() or taken.dtype != np.float64:
+            np.subtract(taken, shift, out=changed)
+        return changed
+
+
+def _targets_and_one(design: Design, rows: Rows, shift: Shift) -> Floats:
+    found = np.ones((len(rows), design.Y.shape[1] + 1))
+    np.subtract(design.Y.take(rows, axis=0), shift.y, out=found[:, :-1])
+    return found
 
 
 def plus(left: Sums, right: Sums) -> Sums:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
+from sklearn.base import BaseEstimator
+
+# scikit-learn reads parameter names off the constructor each time, which takes longer than all the rest.
+_NAMES: WeakKeyDictionary[type, tuple[str, ...]] = WeakKeyDictionary()
 
 
 def signature(value: Any, *, without: Iterable[str] = ()) -> Hashable:
@@ -16,7 +21,7 @@ def signature(value: Any, *, without: Iterable[str] = ()) -> Hashable:
     """
     if hasattr(value, "get_params") and not isinstance(value, type):
         left_out = frozenset(without)
-        params = value.get_params(deep=False)
+        params = _params_of(value)
         inside = tuple((name, signature(params[name])) for name in sorted(params) if name not in left_out)
         return (type(value), inside)
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
@@ -30,3 +35,13 @@ def signature(value: Any, *, without: Iterable[str] = ()) -> Hashable:
     if isinstance(value, dict):
         return (dict, tuple((signature(k), signature(v)) for k, v in value.items()))
     return (type(value), "object", id(value))
+
+
+def _params_of(estimator: Any) -> dict[str, Any]:
+    if type(estimator).get_params is not BaseEstimator.get_params:
+        params: dict[str, Any] = estimator.get_params(deep=False)
+        return params
+    kind = type(estimator)
+    if kind not in _NAMES:
+        _NAMES[kind] = tuple(kind._get_param_names())
+    return {name: getattr(estimator, name) for name in _NAMES[kind]}
