@@ -173,11 +173,28 @@ def test_cross_validation_of_the_majority_learner_errs_as_much_as_it_must(k, kno
     assert squares.mean() == pytest.approx(known, abs=4 * squares.std() / np.sqrt(len(squares)))
 
 
+def least_squares_risk(n, p):
+    """The expected risk of least squares with an intercept on normal columns, noise of variance 1."""
+    return (1 + 1 / n) * (n - 2) / (n - p - 2)
+
+
+@pytest.mark.parametrize(("n", "known"), [(100, 1.2690), (40, 2.1639)])
+def test_least_squares_has_the_risk_it_must(n, known):
+    p, rng = 20, np.random.default_rng(n)
+    assert least_squares_risk(n, p) == pytest.approx(known, abs=5e-5)
+    risks = []
+    for _ in range(400):
+        X = np.column_stack([np.ones(n), rng.normal(size=(n, p))])
+        fitted = np.linalg.lstsq(X, rng.normal(size=n), rcond=None)[0]
+        risks.append(1 + fitted @ fitted)  # the true coefficients are 0, the columns independent
+    assert np.mean(risks) == pytest.approx(known, abs=4 * np.std(risks) / np.sqrt(len(risks)))
+
+
 @pytest.mark.parametrize(("n", "known"), [(100, 1.3085), (40, 2.4960)])
 def test_cross_validation_of_least_squares_speaks_of_its_own_training_size(n, known):
     p, k = 20, 10
     trained = n * (k - 1) // k
-    assert (1 + 1 / trained) * (trained - 2) / (trained - p - 2) == pytest.approx(known, abs=5e-5)
+    assert least_squares_risk(trained, p) == pytest.approx(known, abs=5e-5)
     rng = np.random.default_rng(n)
     values = []
     for _ in range(200):

@@ -13,6 +13,12 @@ CODES = {
     "H204": "the predictor that was made again does not repeat its recorded predictions",
     "H205": "a kernel did not repeat what brute force says, so brute force was used instead",
     "H301": "the loss that chooses is not the loss that is reported",
+    "H302": "the losses have heavy tails, so intervals of their mean miss more often than they say",
+    "H303": "too few test rows for an interval of an unbounded loss",
+    "H304": "there are more columns than training rows",
+    "H401": "these test rows were looked at before, and the interval is widened for it",
+    "H402": "these test rows were looked at before, and no bound can account for it",
+    "H403": "these test rows were looked at so often that the interval tells nothing",
 }
 
 

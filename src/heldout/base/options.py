@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
+from heldout.base.answers import parse_answer
 from heldout.base.errors import OptionError, did_you_mean
 
 
@@ -19,6 +20,20 @@ class Options:
         Rules of the planner switched on or off by name, for bug hunts: ``{"share_fits": False}``.
     pool : bool
         Estimate the risk by the mean over all held-out rows, instead of the mean of the fold means.
+    interval : str, optional
+        The method of the risk's interval, by name ("wilson", "bayle", "bht"); None takes the one that suits. One that
+        does not suit the test splits or the loss is refused, before any fit where they alone decide.
+    repetitions : int
+        How many times "bht" draws the folds; ten to twenty suffice.
+    learning_curve : True or sequence, optional
+        Fit at smaller training sizes too, for ``result.learning_curve``: True, or shares below 1 or numbers of rows.
+    answer : str
+        How much is told of one test set. "full" shows everything, results of single rows too; after that no bound
+        covers a learner that is chosen later and tested on any of the same rows. To look again and keep an honest
+        interval, "value" shows the number alone, "rounded:0.01" the number rounded to a step, and "pass/fail:0.2"
+        whether the loss is at most (a score: at least) the mark.
+    ledger : Ledger, optional
+        Where looks at test sets are kept; None is the ledger of this process.
     queue_seed : int, optional
         Do the steps of a plan in a random order. The numbers do not change; a bug might show.
 
@@ -31,6 +46,11 @@ class Options:
 
     rules: Mapping[str, bool] | None = None
     pool: bool = False
+    interval: str | None = None
+    repetitions: int = 10
+    learning_curve: Any = None
+    answer: str = "full"
+    ledger: Any = None
     queue_seed: int | None = None
 
     def __new__(cls, **given: Any) -> Self:
@@ -43,13 +63,35 @@ class Options:
     def __post_init__(self) -> None:
         if not isinstance(self.pool, bool):
             raise OptionError(f"pool= is True or False, not {self.pool!r}.")
+        if self.interval is not None and not isinstance(self.interval, str):
+            raise OptionError(f"interval= is the name of a method or None, not {self.interval!r}.")
         if self.queue_seed is not None and (isinstance(self.queue_seed, bool) or not isinstance(self.queue_seed, int)):
             raise OptionError(f"queue_seed= is a whole number or None, not {self.queue_seed!r}.")
         if self.rules is not None and not isinstance(self.rules, Mapping):
             raise OptionError(f'rules= is a dict such as {{"share_fits": False}}, not {self.rules!r}.')
+        parse_answer(self.answer)
+        whole = isinstance(self.repetitions, int) and not isinstance(self.repetitions, bool)
+        if not whole or self.repetitions < 1:
+            raise OptionError(f"repetitions= is a whole number, at least 1, not {self.repetitions!r}.")
+        object.__setattr__(self, "learning_curve", _checked_sizes(self.learning_curve))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_make, ({field.name: getattr(self, field.name) for field in fields(self)},))
+
+
+def _checked_sizes(sizes: Any) -> bool | tuple[float, ...] | None:
+    """The training sizes of a learning curve: None or False for none, True for the usual ones, or those given."""
+    if sizes is None or isinstance(sizes, bool):
+        return sizes or None
+    try:
+        given = tuple(float(size) if 0 < size < 1 else int(size) for size in sizes)
+    except (TypeError, ValueError):
+        given = ()
+    if not given or min(given) <= 0:
+        raise OptionError(
+            f"learning_curve= is True, or training sizes: shares such as (0.25, 0.5) or numbers of rows, not {sizes!r}."
+        )
+    return given
 
 
 def _make(values: dict[str, Any]) -> Options:

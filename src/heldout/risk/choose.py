@@ -6,8 +6,17 @@ from dataclasses import dataclass
 
 from heldout.base.errors import OptionError, did_you_mean
 from heldout.risk.intervals import METHODS
-from heldout.risk.intervals.method import Method
+from heldout.risk.intervals.draws import count_draws
+from heldout.risk.intervals.method import Method, Refusal
 from heldout.risk.record import Record
+
+WITH_FITS = ("bht",)  # methods that need fits of their own, so that no record of losses suffices for them
+MANY = 20_000  # draws from which resampling costs seconds and changes nothing
+
+_ONE_TEST_SET = ("clopper-pearson", "betting", "bootstrap-t", "student", "cluster-t")
+_MANY_DRAWS = ("clopper-pearson", "betting", "student", "cluster-t")
+_SEVERAL_PARTS = ("corrected-t",)
+_MORE_THAN_FIVE_PARTS = ("cautious-t",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,8 +29,10 @@ class NoInterval:
 def choose_method(record: Record, asked: str | None = None) -> Method | NoInterval:
     """The interval method for this record.
 
-    Left to itself it takes, of the methods that accept the record, the one with the strongest guarantee: on one
-    test set Clopper–Pearson for right and wrong, Student for other losses; the corrected t over several parts.
+    Left to itself it takes the first that accepts the record. On one test set: Clopper–Pearson for right and wrong;
+    betting for bounded losses; for others the bootstrap-t, or Student with fewer than 20 rows (or groups), more than
+    20,000, or one value that is most common; the cluster t where groups differ in size or rows have weights. Over
+    several parts: the corrected t, with no more degrees of freedom than five parts have.
 
     Parameters
     ----------
@@ -31,7 +42,9 @@ def choose_method(record: Record, asked: str | None = None) -> Method | NoInterv
     """
     if asked is not None:
         return _as_asked(record, asked)
-    preferred = ("clopper-pearson", "student") if record.parts == 1 else ("corrected-t",)
+    preferred: tuple[str, ...] = _SEVERAL_PARTS if record.parts <= 5 else _MORE_THAN_FIVE_PARTS
+    if record.parts == 1:
+        preferred = _MANY_DRAWS if count_draws(record) > MANY else _ONE_TEST_SET
     reason = ""
     for key in preferred:
         refusal = METHODS[key].refusal(record)
@@ -41,13 +54,43 @@ def choose_method(record: Record, asked: str | None = None) -> Method | NoInterv
     return NoInterval(reason=f"No interval: {reason}.")
 
 
+def choose_method_leniently(record: Record, asked: str) -> tuple[Method | NoInterval, str | None]:
+    """The method that was asked for where it accepts the record, else the one that suits and a sentence on why."""
+    refusal = _known(asked).refusal(record)
+    if refusal is None:
+        return METHODS[asked], None
+    instead = choose_method(record)
+    if isinstance(instead, NoInterval):
+        return instead, None
+    return instead, f"{METHODS[asked].name} was asked for, but {refusal}; so this is {instead.name}."
+
+
+def check_asked(record: Record, asked: str) -> None:
+    """Refuse a method that is unknown, or that this recipe and this kind of loss rule out whatever the losses.
+
+    The record needs no losses yet: NaN stands for each.
+    """
+    method = _known(asked)
+    refusal = method.early_refusal(record)
+    if refusal is not None:
+        raise _mismatch(record, method, refusal, [other.early_refusal for other in METHODS.values()])
+
+
 def _as_asked(record: Record, asked: str) -> Method:
-    if asked not in METHODS:
-        raise OptionError(f"There is no interval method {asked!r}. {did_you_mean(asked, METHODS)}")
-    method = METHODS[asked]
+    method = _known(asked)
     refusal = method.refusal(record)
     if refusal is None:
         return method
-    others = [repr(key) for key, other in METHODS.items() if other.refusal(record) is None]
+    raise _mismatch(record, method, refusal, [other.refusal for other in METHODS.values()])
+
+
+def _known(asked: str) -> Method:
+    if asked not in METHODS:
+        raise OptionError(f"There is no interval method {asked!r}. {did_you_mean(asked, [*METHODS, *WITH_FITS])}")
+    return METHODS[asked]
+
+
+def _mismatch(record: Record, method: Method, refusal: str, refusals: list[Refusal]) -> OptionError:
+    others = [repr(key) for key, refuse in zip(METHODS, refusals, strict=True) if refuse(record) is None]
     way_out = f"Ask for {' or '.join(others)}." if others else "No other method takes it either; leave interval out."
-    raise OptionError(f"{method.name} cannot be had here: {refusal}. {way_out}")
+    return OptionError(f"{method.name} cannot be had here: {refusal}. {way_out}")

@@ -105,3 +105,40 @@ def best_validation(loss: str, *, train_size: float, candidates: int, sign: int 
         f"best validation {risk_words(loss, sign)} of {candidates} candidates trained on {rows_words(train_size)}, "
         "on the rows that chose it: optimistic"
     )
+
+
+def corrected_validation(loss: str, *, train_size: float, candidates: int, sign: int = 1) -> str:
+    """E ℓ_D(A_θ̂(S)) again, from the validation losses alone: the optimism of choosing taken off.
+
+    >>> corrected_validation("zero_one", train_size=120, candidates=17)
+    'expected zero-one risk of the best of 17 candidates trained on 120 rows, less the optimism of choosing it'
+    """
+    return (
+        f"expected {risk_words(loss, sign)} of the best of {candidates} candidates trained on "
+        f"{rows_words(train_size)}, less the optimism of choosing it"
+    )
+
+
+def kept_predictor_risk(loss: str, *, train_size: float, sign: int = 1) -> str:
+    """ℓ_D(A_θ̂(S)) of the predictor that development rows chose and that was not trained on them.
+
+    >>> kept_predictor_risk("zero_one", train_size=96)
+    'zero-one risk of the chosen predictor, trained on 96 rows without the development rows'
+    """
+    return (
+        f"{risk_words(loss, sign)} of the chosen predictor, trained on {rows_words(train_size)} "
+        "without the development rows"
+    )
+
+
+def excess_risk(loss: str, *, train_size: float, candidates: int) -> str:
+    """ℓ_D(A_θ̂(S)) − min_θ ℓ_D(A_θ(S)): what choosing on a development set may have cost.
+
+    >>> excess_risk("zero_one", train_size=96, candidates=17)
+    'by how much the chosen predictor is worse in zero-one than the best of the 17 of the family, trained on 96 rows'
+    """
+    words = loss.replace("zero_one", "zero-one").replace("_", " ")
+    return (
+        f"by how much the chosen predictor is worse in {words} than the best of the {candidates} of the family, "
+        f"trained on {rows_words(train_size)}"
+    )

@@ -17,14 +17,15 @@ class Interval:
     level: float
     method: str  # "Clopper–Pearson", "corrected t", "Student"
     guarantee: str  # one of GUARANTEES
+    seed: int | None = None  # of a method that shuffles or resamples: what it drew with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     """A number as it is shown: in the user's own sign, clipped to the loss's range.
 
-    `value` is None when a fit that it needs failed; `low` and `high` are None when there is no interval. In
-    both cases `reason` says why.
+    `value` is None when a fit that it needs failed, and where only pass or fail is told; `low` and `high` are None
+    when there is no interval. `reason` says why, or under which condition the interval holds.
     """
 
     name: str
@@ -42,6 +43,8 @@ class Estimate:
     greater_is_better: bool = False
     reason: str | None = None
     unclipped: tuple[float, float] | None = None
+    interval_seed: int | None = None  # what a method that shuffles or resamples drew with
+    answer: str | None = None  # what is told instead of the full number: "rounded to 0.01", "pass: at most 0.2"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

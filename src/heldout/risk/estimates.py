@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from heldout.base.errors import OptionError
-from heldout.risk.choose import NoInterval, choose_method
+from heldout.risk.choose import NoInterval, choose_method, choose_method_leniently
 from heldout.risk.estimate import Estimate, Interval
+from heldout.risk.intervals.method import Method
 from heldout.risk.record import Record
 
 OPTIMISTIC = (
@@ -21,6 +22,7 @@ def estimate_risk(
     estimand: str,
     level: float = 0.95,
     interval: str | None = None,
+    strict: bool = True,
     pool: bool = False,
     optimistic: bool = False,
     reason: str | None = None,
@@ -37,6 +39,9 @@ def estimate_risk(
         The level of the interval.
     interval : str, optional
         The interval method; chosen by recipe and loss when left out.
+    strict : bool
+        Whether an interval method that does not suit the record is an error. Otherwise the one that suits is taken,
+        and `reason` says so.
     pool : bool
         Take the mean over all held-out rows, not the mean of the means of the parts.
     optimistic : bool
@@ -63,11 +68,11 @@ def estimate_risk(
     elif optimistic:
         reason = reason or OPTIMISTIC
     elif reason is None:
-        method = choose_method(record, interval)
-        if isinstance(method, NoInterval):
-            reason = method.reason
-        else:
+        method, reason = _method(record, interval, strict=strict)
+        if method is not None:
             found = method.interval(record, value, level)
+            if method.belongs_to not in (None, name):
+                estimand = f"{estimand}; the interval is that of {method.estimand}"
     low, high, unclipped = _shown_interval(record, found)
     trained = float(np.mean(record.train_sizes))
     return Estimate(
@@ -86,7 +91,18 @@ def estimate_risk(
         greater_is_better=record.sign < 0,
         reason=reason,
         unclipped=unclipped,
+        interval_seed=None if found is None else found.seed,
     )
+
+
+def _method(record: Record, asked: str | None, *, strict: bool) -> tuple[Method | None, str | None]:
+    """The method, and what must be said of it; or None, and why."""
+    said: str | None = None
+    if asked is None or strict:
+        method = choose_method(record, asked)
+    else:
+        method, said = choose_method_leniently(record, asked)
+    return (None, method.reason) if isinstance(method, NoInterval) else (method, said)
 
 
 def _shown_interval(

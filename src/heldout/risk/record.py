@@ -15,7 +15,8 @@ class Record:
     """The losses of one learner on the held-out parts of one drawn splits, lower is better.
 
     How the parts came about is told in plain values, so that an estimate can be made again from stored
-    losses, without a task, a model or a splitter.
+    losses, without a task, a model or a splitter. Before any fit, a record with NaN for each loss tells which
+    intervals the recipe allows.
     """
 
     loss: str
@@ -25,6 +26,8 @@ class Record:
     fold_losses: Floats  # one a part; NaN where a fit failed
     row_losses: tuple[Floats, ...] | None  # one array a part; None for scores of whole sets
     weights: tuple[Floats, ...] | None = None  # as row_losses
+    groups: tuple[NDArray[np.integer], ...] | None = None  # as row_losses: which group each row belongs to
+    halves: NDArray[np.integer] | None = None  # which half of the rows a part lies in; 2i and 2i + 1 share none
     train_sizes: NDArray[np.integer]
     held_sizes: NDArray[np.integer]
     kind: str  # "kfold", "loo", "holdout", "resample", "forward", "given", "shared", "foreign"
@@ -34,6 +37,7 @@ class Record:
     drawn: bool = False
     partition: bool = False
     repeats: int = 1
+    seed: int = 0  # what intervals that shuffle or resample derive their own from
 
     @property
     def parts(self) -> int:

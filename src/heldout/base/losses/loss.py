@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.losses.rows import absolute_rows, log_rows, squared_rows, zero_one_rows
+from heldout.base.losses.rows import absolute_rows, accuracy_rows, log_rows, squared_rows, zero_one_rows
 from heldout.base.responses import Responses
 
 RowLoss = Callable[[NDArray[Any], Responses], NDArray[np.float64]]
@@ -33,6 +33,11 @@ class Loss:
     scorer: Any | None = None  # inside value = −scorer(…)
     asks_predictor: bool = False  # the scorer calls the estimator itself, so recorded responses do not suffice
     convex: bool = False  # in what an ensemble averages: predictions, or probabilities
+
+    @property
+    def counts_errors(self) -> bool:
+        """Whether each row is either right or wrong, so that a mean loss is a count of errors."""
+        return self.rows in (zero_one_rows, accuracy_rows)
 
 
 ZERO_ONE = Loss(name="zero_one", methods=(("predict",),), sign=1, low=0.0, high=1.0, rows=zero_one_rows)

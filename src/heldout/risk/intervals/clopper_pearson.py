@@ -5,7 +5,9 @@ from __future__ import annotations
 from scipy.special import betaincinv
 
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.method import Method, refuse_dependent_test_rows
+from heldout.risk.intervals.draws import promised, refuse_dependent_test_rows
+from heldout.risk.intervals.ends import unscaled
+from heldout.risk.intervals.method import Method
 from heldout.risk.record import Record, zero_one_errors
 
 
@@ -25,8 +27,18 @@ def clopper_pearson(errors: int, rows: int, *, level: float, guarantee: str = "e
     return Interval(low=low, high=high, level=level, method="Clopper–Pearson", guarantee=guarantee)
 
 
-def _refusal(record: Record) -> str | None:
+def refuse_unless_right_or_wrong(record: Record) -> str | None:
+    """Why this loss, whatever the rows turn out to be, does not count errors of independent rows, or None."""
     if (reason := refuse_dependent_test_rows(record)) is not None:
+        return reason
+    if record.high - record.low != 1.0:
+        return f"it counts rows that are right or wrong, and the loss {record.loss!r} takes other values"
+    return None
+
+
+def refuse_other_than_right_or_wrong(record: Record) -> str | None:
+    """Why the rows of this record are not independent errors to be counted, or None."""
+    if (reason := refuse_unless_right_or_wrong(record)) is not None:
         return reason
     if zero_one_errors(record) is None:
         return f"it counts rows that are right or wrong, and the loss {record.loss!r} takes other values"
@@ -37,15 +49,14 @@ def _interval(record: Record, value: float, level: float) -> Interval:
     errors = zero_one_errors(record)
     assert errors is not None  # refused above
     # A stratified draw has less spread than the binomial that the method inverts; it covered .98 to 1.0.
-    guarantee = "heuristic" if record.stratified else "exact"
-    plain = clopper_pearson(round(float(errors.sum())), len(errors), level=level, guarantee=guarantee)
-    return Interval(
-        low=plain.low + record.low,
-        high=plain.high + record.low,
-        level=level,
-        method=plain.method,
-        guarantee=guarantee,
-    )
+    plain = clopper_pearson(round(float(errors.sum())), len(errors), level=level)
+    return unscaled(plain, record, value, promised("exact", record))
 
 
-CLOPPER_PEARSON = Method(key="clopper-pearson", name="Clopper–Pearson", refusal=_refusal, interval=_interval)
+CLOPPER_PEARSON = Method(
+    key="clopper-pearson",
+    name="Clopper–Pearson",
+    refusal=refuse_other_than_right_or_wrong,
+    early=refuse_unless_right_or_wrong,
+    interval=_interval,
+)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from heldout.risk.estimate import Interval
+from heldout.risk.intervals.ends import interval_around
 from heldout.risk.intervals.method import Method
 from heldout.risk.intervals.spread import standard_deviation
 from heldout.risk.record import Floats, Record
@@ -42,7 +43,9 @@ def corrected_t(losses: Floats, *, test_ratio: float, level: float, centre: floa
     error = standard_deviation(losses) * sqrt(1 / splits + test_ratio)
     half = float(stdtrit(splits - 1, 0.5 + level / 2)) * error
     middle = float(np.mean(losses)) if centre is None else centre
-    return Interval(low=middle - half, high=middle + half, level=level, method="corrected t", guarantee="heuristic")
+    return interval_around(
+        middle, middle - half, middle + half, level=level, method="corrected t", guarantee="heuristic"
+    )
 
 
 def _refusal(record: Record) -> str | None:

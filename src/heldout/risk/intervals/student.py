@@ -1,4 +1,4 @@
-"""Student's t over the rows of one test set."""
+"""Student's t over the rows of one test set, or over its groups."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import numpy as np
 from scipy.special import stdtrit
 
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.method import Method, refuse_dependent_test_rows
+from heldout.risk.intervals.draws import count_draws, independent_draws, refuse_unequal_draws
+from heldout.risk.intervals.ends import interval_around
+from heldout.risk.intervals.method import Method
 from heldout.risk.intervals.spread import standard_deviation
 from heldout.risk.record import Floats, Record
 
@@ -25,20 +27,19 @@ def student(losses: Floats, *, level: float, centre: float | None = None) -> Int
     n = len(losses)
     half = float(stdtrit(n - 1, 0.5 + level / 2)) * standard_deviation(losses) / sqrt(n)
     middle = float(np.mean(losses)) if centre is None else centre
-    return Interval(low=middle - half, high=middle + half, level=level, method="Student", guarantee="asymptotic")
+    return interval_around(middle, middle - half, middle + half, level=level, method="Student", guarantee="asymptotic")
 
 
 def _refusal(record: Record) -> str | None:
-    if (reason := refuse_dependent_test_rows(record)) is not None:
+    if (reason := refuse_unequal_draws(record)) is not None:
         return reason
-    if record.held_sizes[0] < 2:
-        return "one test row has no spread"
+    if count_draws(record) < 2:
+        return f"one test {'group' if record.grouped else 'row'} has no spread"
     return None
 
 
 def _interval(record: Record, value: float, level: float) -> Interval:
-    assert record.row_losses is not None  # refused above
-    return student(record.row_losses[0], level=level, centre=value)
+    return student(independent_draws(record), level=level, centre=value)
 
 
 STUDENT = Method(key="student", name="Student", refusal=_refusal, interval=_interval)

@@ -1,0 +1,73 @@
+"""How much of a test set's answer is told: everything, the number, the number rounded, or pass and fail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+
+from heldout.base.errors import OptionError, did_you_mean
+
+FULL, VALUE, ROUNDED, PASS_FAIL = "full", "value", "rounded", "pass/fail"
+DEFAULT_STEP = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A coarseness: its kind, and the step it rounds to or the mark to pass."""
+
+    kind: str = FULL
+    size: float | None = None
+
+    @property
+    def withholds(self) -> bool:
+        """Whether results of single rows are kept back."""
+        return self.kind != FULL
+
+    def __str__(self) -> str:
+        return self.kind if self.size is None else f"{self.kind}:{self.size:g}"
+
+
+def parse_answer(text: object) -> Answer:
+    """The coarseness that a user names.
+
+    Parameters
+    ----------
+    text : str
+        "full", "value", "rounded" (to 0.01), "rounded:0.05", or "pass/fail:0.2".
+
+    Examples
+    --------
+    >>> parse_answer("rounded:0.05")
+    Answer(kind='rounded', size=0.05)
+    >>> str(parse_answer("pass/fail:0.2"))
+    'pass/fail:0.2'
+    """
+    if not isinstance(text, str):
+        raise OptionError(f'answer= is a text such as "rounded:0.01" or "pass/fail:0.2", not {text!r}.')
+    kind, colon, size = text.partition(":")
+    if kind not in (FULL, VALUE, ROUNDED, PASS_FAIL):
+        raise OptionError(f"There is no answer {kind!r}. {did_you_mean(kind, (FULL, VALUE, ROUNDED, PASS_FAIL))}")
+    if kind in (FULL, VALUE):
+        if colon:
+            raise OptionError(f"answer={kind!r} takes no number, but it is {text!r}.")
+        return Answer(kind=kind)
+    if kind == ROUNDED:
+        step = _number(size, text) if colon else DEFAULT_STEP
+        if step <= 0:
+            raise OptionError(f'answer="rounded:step" rounds to a step above 0, but it is {text!r}.')
+        return Answer(kind=kind, size=step)
+    if not colon:
+        raise OptionError(
+            'answer="pass/fail" needs the mark to pass: "pass/fail:0.2" asks whether the loss is at most 0.2.'
+        )
+    return Answer(kind=kind, size=_number(size, text))
+
+
+def _number(size: str, text: str) -> float:
+    try:
+        number = float(size)
+    except ValueError:
+        number = float("nan")
+    if not isfinite(number):
+        raise OptionError(f"answer={text!r}: {size!r} is not a number.")
+    return number

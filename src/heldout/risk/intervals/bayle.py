@@ -1,0 +1,112 @@
+"""Bayle et al.: the interval of the mean risk of the K fold predictors, from the losses of all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+
+import numpy as np
+from scipy.special import ndtri
+
+from heldout.risk.estimate import Interval
+from heldout.risk.intervals.ends import interval_around
+from heldout.risk.intervals.method import Method
+from heldout.risk.intervals.spread import standard_deviation
+from heldout.risk.record import Floats, Record
+
+FOLD_PREDICTORS, ESTIMAND = "fold_predictors", "the mean risk of the fold predictors"
+
+
+def bayle(losses: Sequence[Floats], *, level: float, within: bool = False, centre: float | None = None) -> Interval:
+    """The interval of the mean risk of the K predictors of a cross-validation: R̂ ± zσ̂/√n (Bayle et al. 2020).
+
+    It holds for large n where the learner is stable, that is where swapping one training row moves its losses by less
+    than about 1/n. It does not speak of the expected risk of the learner: that the training rows might have been
+    others adds a variance that these losses do not show.
+
+    Parameters
+    ----------
+    losses : sequence of arrays
+        The row losses of each fold, every row held out once.
+    level : float
+        The probability to cover, as 0.95.
+    within : bool
+        Take σ̂² as the mean of the variances inside folds; otherwise it is the variance over all rows ("all pairs"),
+        which holds for any number of folds and is not below it by more than the loss of degrees of freedom.
+    centre : float, optional
+        The middle of the interval; the mean of all rows when left out.
+
+    Examples
+    --------
+    >>> interval = bayle([np.array([0.0, 1.0]), np.array([1.0, 2.0])], level=0.95)
+    >>> round(interval.low, 4), round(interval.high, 4)
+    (0.307, 1.693)
+    """
+    rows = np.concatenate(losses)
+    n = len(rows)
+    if within:
+        spreads = np.array([standard_deviation(fold) for fold in losses])
+        largest = float(np.max(spreads))
+        sigma = 0.0 if largest == 0 else largest * sqrt(float(np.mean((spreads / largest) ** 2)))
+    else:
+        sigma = standard_deviation(rows) * sqrt((n - 1) / n)
+    middle = float(np.mean(rows)) if centre is None else centre
+    half = float(ndtri(0.5 + level / 2)) * sigma / sqrt(n)
+    method = BAYLE_WITHIN.name if within else BAYLE.name
+    return interval_around(middle, middle - half, middle + half, level=level, method=method, guarantee="asymptotic")
+
+
+def _refusal(record: Record) -> str | None:
+    if record.parts < 2:
+        return "it speaks of the predictors of several folds, and there is one held-out part"
+    if record.timed:
+        return "the parts follow each other in time, so their rows are not independent"
+    if record.row_losses is None:
+        return "this score belongs to whole sets, and the method needs the losses of single rows"
+    if not record.partition:
+        return "it needs folds that hold out each row once, as KFold draws them"
+    if record.repeats > 1:
+        return f"it speaks of one set of folds, and there are {record.repeats}, which share all rows"
+    if record.grouped:
+        return "the rows come in groups, so they are not independent"
+    if record.weights is not None:
+        return "the rows have weights, and this method counts each row once"
+    if not np.sum(record.train_sizes):
+        return "nothing was trained, so there are no fold predictors"
+    return None
+
+
+def _refusal_within(record: Record) -> str | None:
+    if (reason := _refusal(record)) is not None:
+        return reason
+    return None if np.min(record.held_sizes) > 1 else "a fold of one row has no variance inside"
+
+
+def _interval(record: Record, value: float, level: float, *, within: bool = False) -> Interval:
+    assert record.row_losses is not None  # refused above
+    plain = bayle(record.row_losses, level=level, within=within, centre=value)
+    # Folds that were stratified depend on all rows, which the theorem has no place for.
+    guarantee = "heuristic" if record.stratified else plain.guarantee
+    return interval_around(value, plain.low, plain.high, level=level, method=plain.method, guarantee=guarantee)
+
+
+def _interval_within(record: Record, value: float, level: float) -> Interval:
+    return _interval(record, value, level, within=True)
+
+
+BAYLE = Method(
+    key="bayle",
+    name="Bayle, all pairs",
+    refusal=_refusal,
+    interval=_interval,
+    belongs_to=FOLD_PREDICTORS,
+    estimand=ESTIMAND,
+)
+BAYLE_WITHIN = Method(
+    key="bayle-within",
+    name="Bayle, within folds",
+    refusal=_refusal_within,
+    interval=_interval_within,
+    belongs_to=FOLD_PREDICTORS,
+    estimand=ESTIMAND,
+)

@@ -1,0 +1,162 @@
+"""Betting: the shortest known interval for the mean of bounded losses that holds at every sample size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain, count
+from math import exp, log
+
+import numpy as np
+
+from heldout.risk.estimate import Interval
+from heldout.risk.intervals.chance import Oriented, orient
+from heldout.risk.intervals.draws import promised, scaled_draws
+from heldout.risk.intervals.ends import interval_around, unscaled
+from heldout.risk.intervals.hoeffding import refuse_bounded, refuse_recipe
+from heldout.risk.intervals.method import Method
+from heldout.risk.record import Floats, Record
+
+TRUNCATION = 0.5  # no bet stakes more than this share of the capital
+HALVINGS = 31  # of the unit interval: ends are outward of the true ones by less than 5e-10
+RUNGS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)  # levels that bets are sized for; then .9999, .99999, …
+
+
+def betting(losses: Floats, *, level: float, seed: int = 0) -> Interval:
+    """The hedged capital interval of the mean of independent losses in [0, 1] (Waudby-Smith & Ramdas 2023).
+
+    For each m two gamblers bet, row by row, that the mean is above m and that it is below. Were m the mean, neither
+    could expect to win, and the chance that the larger of half their capitals ever reaches 1/δ is at most δ; the
+    interval is made of the m against which neither got that far. With σ²_t = (¼ + Σ(x − μ_i)²)/(t + 1) and
+    μ_t = (½ + Σx)/(t + 1), the stake before row t is λ_t = √(2 ln(2/δ)/(n σ²_{t−1})), at most ½/m or ½/(1−m).
+
+    Capital falls (or rises) with m throughout, so each end is found by halving and rounded outward. The order of rows
+    matters: they are shuffled once, by a seed that comes from the losses and from `seed` and is kept in the interval.
+
+    Stakes depend on the level, so that two levels are two different games, and nothing in the formula keeps the
+    interval of the higher level around that of the lower. It is kept here: stakes are sized for the next of the
+    levels .5, .8, .9, .95, .98, .99, .995, .999, .9999, …, where the formula is followed to the letter, and whatever
+    the interval of a lower one of these holds is held too.
+
+    Parameters
+    ----------
+    losses : array
+        In [0, 1].
+    level : float
+        The probability to cover, as 0.95.
+    seed : int
+        Another seed is another shuffle.
+
+    Examples
+    --------
+    >>> interval = betting(np.tile([0.1, 0.3], 100), level=0.95)
+    >>> round(interval.low, 2), round(interval.high, 2)
+    (0.18, 0.23)
+    """
+    drawn = _shuffle(losses, seed=seed)
+    shuffled = 0.5 + drawn.values
+    low = _lower_end(shuffled, level) - 0.5
+    high = 0.5 - _lower_end(1.0 - shuffled, level)
+    low, high = drawn.turn_back(low, high)
+    return interval_around(
+        float(np.mean(np.sort(losses))),
+        0.5 + low,
+        0.5 + high,
+        level=level,
+        method="betting",
+        guarantee="finite-sample",
+        seed=drawn.seed,
+    )
+
+
+def betting_p(losses: Floats, *, level: float, seed: int = 0, mean: float = 0.5) -> float:
+    """One over the most that was won by betting against a mean of losses in [0, 1]: a valid p-value.
+
+    The bets are those of the interval of this level, in the same order. Were the mean right, no way to bet would win
+    1/α more often than α, at any α.
+
+    >>> betting_p(np.array([0.5, 0.5, 0.5]), level=0.95)
+    1.0
+    """
+    drawn, rung = _shuffle(losses, seed=seed), _rungs_down(level)[0]
+    shuffled = 0.5 + drawn.values
+    supposed = 1.0 - mean if drawn.turned else mean
+    won = max(
+        _most_won(shuffled, _stakes(shuffled, rung), supposed),
+        _most_won(1.0 - shuffled, _stakes(1.0 - shuffled, rung), 1.0 - supposed),
+    )
+    return min(1.0, 2 * exp(-won))
+
+
+def _shuffle(losses: Floats, *, seed: int) -> Oriented:
+    """The losses less ½, or their mirror image, in the order in which they are bet on."""
+    drawn = orient(np.sort(np.asarray(losses, dtype=np.float64)) - 0.5, seed=seed, purpose="betting")
+    return replace(drawn, values=np.random.default_rng(drawn.seed).permutation(drawn.values))
+
+
+def _lower_end(losses: Floats, level: float) -> float:
+    """The largest m of a fine grid that the bets above it refute, or 0; lower rungs can only move it down."""
+    low = 0.0
+    for place, rung in enumerate(_rungs_down(level)):
+        stakes = _stakes(losses, rung)
+        target = log(2 / (1 - (level if place == 0 else rung)))
+        if place == 0 or not _refuted(losses, stakes, low, target):
+            low = _halve(losses, stakes, target)
+        if low == 0:
+            break
+    return low
+
+
+def _rungs_down(level: float) -> list[float]:
+    """The rung that the level is on, then all lower ones.
+
+    >>> _rungs_down(0.9), _rungs_down(0.85)
+    ([0.9, 0.8, 0.5], [0.9, 0.8, 0.5])
+    """
+    rungs: list[float] = []
+    for rung in chain(RUNGS, (1 - 10.0**-digits for digits in count(4))):
+        rungs.append(rung)
+        if rung >= level:
+            return rungs[::-1]
+    raise AssertionError("rungs reach 1")
+
+
+def _stakes(losses: Floats, level: float) -> Floats:
+    """λ of each row, from the rows before it."""
+    n = len(losses)
+    seen = np.arange(2, n + 2)
+    means = (0.5 + np.cumsum(losses)) / seen
+    variances = (0.25 + np.cumsum((losses - means) ** 2)) / seen
+    before = np.concatenate([[0.25], variances[:-1]])
+    return np.asarray(np.sqrt(2 * log(2 / (1 - level)) / (n * before)))
+
+
+def _refuted(losses: Floats, stakes: Floats, m: float, target: float) -> bool:
+    """Whether the log capital of the gambler who bets on a mean above m reaches the target after some row."""
+    return _most_won(losses, stakes, m) >= target
+
+
+def _most_won(losses: Floats, stakes: Floats, m: float) -> float:
+    """The largest log capital of the gambler who bets on a mean above m."""
+    bets = stakes if m == 0 else np.minimum(stakes, TRUNCATION / m)
+    return float(np.max(np.cumsum(np.log1p(bets * (losses - m)))))
+
+
+def _halve(losses: Floats, stakes: Floats, target: float) -> float:
+    if not _refuted(losses, stakes, 0.0, target):
+        return 0.0
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if _refuted(losses, stakes, middle, target):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _interval(record: Record, value: float, level: float) -> Interval:
+    plain = betting(scaled_draws(record), level=level, seed=record.seed)
+    return unscaled(plain, record, value, promised("finite-sample", record))
+
+
+BETTING = Method(key="betting", name="betting", refusal=refuse_bounded, early=refuse_recipe, interval=_interval)

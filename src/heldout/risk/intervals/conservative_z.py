@@ -1,0 +1,81 @@
+"""The conservative Z of Nadeau and Bengio, from cross-validations of disjoint halves of the rows."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from heldout.risk.estimate import Interval
+from heldout.risk.intervals.ends import interval_around
+from heldout.risk.intervals.method import Method
+from heldout.risk.record import Floats, Record
+
+FEWEST = 5  # pairs of halves
+
+
+def conservative_z(halves: Floats, *, level: float, centre: float | None = None) -> Interval:
+    """The interval of an expected risk from M pairs of halves that share no row.
+
+    The two estimates of a pair are independent, so half their squared difference has the variance of one of them as
+    its mean, without bias: σ̂² = Σ(first − second)²/2M, and the interval is mean ± zσ̂ (Nadeau & Bengio 2003). The mean
+    over halves varies less than a single half, so σ̂ is too large on average, and the interval careful.
+
+    Parameters
+    ----------
+    halves : array, M × 2
+        The estimates of the two halves of each pair.
+    level : float
+        The probability to cover, as 0.95.
+    centre : float, optional
+        The middle of the interval; the mean of all estimates when left out.
+
+    Examples
+    --------
+    >>> interval = conservative_z(np.array([[0.1, 0.3]] * 8), level=0.95)
+    >>> round(interval.low, 4), round(interval.high, 4)
+    (-0.0772, 0.4772)
+    """
+    away = halves[:, 0] / 2 - halves[:, 1] / 2
+    largest = float(np.max(np.abs(away)))
+    sigma = 0.0 if largest == 0 else largest * sqrt(2 * float(np.mean((away / largest) ** 2)))
+    middle = float(np.mean(halves)) if centre is None else centre
+    half = float(ndtri(0.5 + level / 2)) * sigma
+    return interval_around(
+        middle, middle - half, middle + half, level=level, method="conservative Z", guarantee="heuristic"
+    )
+
+
+def _refusal(record: Record) -> str | None:
+    if record.timed:
+        return "the parts follow each other in time, so halves are not independent"
+    pairs = 0 if record.halves is None else len(np.unique(record.halves)) // 2
+    if pairs < FEWEST:
+        found = "none" if pairs == 0 else str(pairs)
+        return (
+            f"it needs at least {FEWEST} pairs of halves of the rows, each with training and held-out rows of its own, "
+            f"and there are {found}: KFold and Resample draw from all rows"
+        )
+    if not np.sum(record.train_sizes):
+        return "nothing was trained, so halves do not tell how training rows matter"
+    return None
+
+
+def half_means(losses: Floats, halves: NDArray[np.integer]) -> Floats:
+    """The mean loss of each half, a pair a row.
+
+    >>> half_means(np.array([1.0, 3.0, 5.0, 7.0]), np.array([0, 0, 1, 1]))
+    array([[2., 6.]])
+    """
+    means = np.array([float(np.mean(losses[halves == half])) for half in np.unique(halves)])
+    return means.reshape(-1, 2)
+
+
+def _interval(record: Record, value: float, level: float) -> Interval:
+    assert record.halves is not None  # refused above
+    return conservative_z(half_means(record.fold_losses, record.halves), level=level, centre=value)
+
+
+CONSERVATIVE_Z = Method(key="conservative-z", name="conservative Z", refusal=_refusal, interval=_interval)

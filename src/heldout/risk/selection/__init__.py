@@ -1,0 +1,23 @@
+"""What choosing among candidates does to a number: how optimistic the best one is, and what can be said instead."""
+
+from heldout.risk.selection.bbc import bbc
+from heldout.risk.selection.correction import Correction
+from heldout.risk.selection.development import (
+    Development,
+    chernoff_hoeffding_gap,
+    development_bounds,
+    rows_for_gap,
+    simultaneous_intervals,
+)
+from heldout.risk.selection.tibshirani import tibshirani
+
+__all__ = [
+    "Correction",
+    "Development",
+    "bbc",
+    "chernoff_hoeffding_gap",
+    "development_bounds",
+    "rows_for_gap",
+    "simultaneous_intervals",
+    "tibshirani",
+]

@@ -1,0 +1,8 @@
+"""Builders of records are a module beside the tests: this makes it importable from here."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
