@@ -9,6 +9,7 @@ import pytest
 
 import heldout as ho
 from heldout.api.evaluate import Asked, ask
+from heldout.audit.ledger import MemoryLedger
 from heldout.base.options import RULES_VARIABLE
 from heldout.kernels.perform import ACROSS
 
@@ -22,6 +23,14 @@ def _ask(learner: Any, X: Any, y: Any, **question: Any) -> Asked:
 @pytest.fixture(scope="session")
 def asked() -> Callable[..., Asked]:
     return _ask
+
+
+@pytest.fixture(autouse=True)
+def fresh_ledger(monkeypatch: pytest.MonkeyPatch) -> MemoryLedger:
+    """Tests share data sets, but no looks at them."""
+    ledger = MemoryLedger()
+    monkeypatch.setattr("heldout.audit.ledger._OF_THE_PROCESS", ledger)
+    return ledger
 
 
 @pytest.fixture

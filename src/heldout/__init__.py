@@ -14,6 +14,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from heldout.api.across import compare_across
+    from heldout.api.advise import advise
+    from heldout.api.chance import chance
+    from heldout.api.compare import compare
+    from heldout.api.comparison import Comparison
     from heldout.api.evaluate import evaluate
     from heldout.api.explain import explain
     from heldout.api.result import Result
@@ -27,6 +32,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "advise": "heldout.api.advise",
+    "compare_across": "heldout.api.across",
+    "chance": "heldout.api.chance",
+    "compare": "heldout.api.compare",
+    "Comparison": "heldout.api.comparison",
     "evaluate": "heldout.api.evaluate",
     "explain": "heldout.api.explain",
     "Result": "heldout.api.result",
@@ -46,6 +56,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Comparison",
     "Forward",
     "Given",
     "HeldoutError",
@@ -58,6 +69,10 @@ __all__ = [
     "Sample",
     "SharedBlocks",
     "Tuned",
+    "advise",
+    "chance",
+    "compare",
+    "compare_across",
     "evaluate",
     "explain",
     "load",

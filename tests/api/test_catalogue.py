@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ import heldout as ho
 from heldout.api.catalogue import CATALOGUE, default_learner, learner_named, learner_names, tuned_learner
 from heldout.api.preparation import MOST_ONE_HOT, column_kinds, prepare_coded, prepare_scaled
 from heldout.base.errors import ColumnError, LearnerError
+from heldout.study.simplicity import simplicity
 
 EVERY = [(name, c) for c in (True, False) for name in learner_names(classification=c)]
 
@@ -193,3 +195,22 @@ def test_a_learner_says_the_same_of_itself_every_time() -> None:
 def test_defaults_suit() -> None:
     for classification in (True, False):
         assert default_learner(classification=classification) in learner_names(classification=classification)
+
+
+@pytest.mark.parametrize(
+    ("name", "classification"),
+    [(n, c) for c in (True, False) for n in learner_names(classification=c) if n != "dummy"],
+)
+def test_what_is_simple_is_known_for_every_learner(name: str, classification: bool) -> None:
+    X = pd.DataFrame({"age": [31.0, 7.0] * 60})
+    tuned = tuned_learner([name], X, classification=classification, choose="one_se")
+    search = tuned.as_search(seed=0)
+    key = simplicity(search)
+    simplest = search.params_of(min(range(len(search)), key=key))
+    table = (Path(__file__).parents[2] / "docs" / "selection.md").read_text(encoding="utf-8")
+    (row,) = [line for line in table.splitlines() if line.startswith(f"| `{name}` |")]
+    for parameter, value in simplest.items():
+        assert f"`{parameter.rpartition('__')[2]}`" in row
+        others = [params[parameter] for params in map(search.params_of, range(len(search)))]
+        if isinstance(value, float | int):
+            assert value in (min(others), max(others))

@@ -116,7 +116,8 @@ def test_choosing_by_one_loss_and_reporting_another_is_said() -> None:
 def test_every_estimate_says_what_it_is() -> None:
     X, y = numbers()
     result = ho.evaluate(ho.Tuned(Ridge(), {"alpha": [0.1, 10.0]}, validation=4), X, y, test=ho.KFold(5), jobs=1)
-    assert set(result.estimates) == {"risk", "fold_predictors", "best_validation"}
+    corrections = {"best_validation_bbc", "best_validation_tt"}
+    assert set(result.estimates) == {"risk", "fold_predictors", "best_validation"} | corrections
     for estimate in result.estimates.values():
         assert estimate.estimand
         assert estimate.train_size

@@ -11,6 +11,7 @@ from heldout.base.errors import OptionError, SpaceError
 from heldout.base.losses import resolve_losses
 from heldout.study.choosing import check_parts, choose
 from heldout.study.search import Family, Search
+from heldout.study.simplicity import simplicity
 from heldout.study.space import build_candidates
 from heldout.study.tables import PanelTable
 
@@ -189,3 +190,35 @@ def test_families_need_a_function():
     table.losses[:] = 1.0
     with pytest.raises(SpaceError, match="which family is simplest"):
         choose(search, table)
+
+
+def test_values_that_are_no_numbers_are_ordered_as_said():
+    weights = {"weights": ["distance", "uniform"]}
+    assert one_se(KNeighborsRegressor(), weights) == {"weights": "uniform"}
+    assert one_se(KNeighborsRegressor(), weights, {"weights": ["distance", "uniform"]}) == {"weights": "distance"}
+    with pytest.raises(SpaceError, match="a candidate has 'uniform'"):
+        one_se(KNeighborsRegressor(), weights, {"weights": ["distance"]})
+
+
+def test_few_columns_of_a_forest_are_fewer_than_a_share_of_them():
+    from sklearn.ensemble import RandomForestRegressor
+
+    assert one_se(RandomForestRegressor(), {"max_features": [1.0, 0.3, "sqrt"]}) == {"max_features": "sqrt"}
+    assert one_se(RandomForestRegressor(), {"max_features": [None, 1.0]}) == {"max_features": 1.0}
+
+
+def families_of(simplest):
+    spaces = {"knn": (KNeighborsRegressor(), {"n_neighbors": [1, 9]}), "ridge": (Ridge(), {"alpha": [0.1, 10.0]})}
+    families = tuple(
+        Family(name=name, estimator=estimator, candidates=build_candidates(space, seed=0))
+        for name, (estimator, space) in spaces.items()
+    )
+    losses = resolve_losses("squared", classification=False)
+    return Search(families=families, losses=losses, seed=0, choose="one_se", simplest=simplest)
+
+
+def test_families_may_be_listed_the_simplest_first():
+    assert sorted(range(4), key=simplicity(families_of(["ridge", "knn"]))) == [3, 2, 1, 0]
+    assert sorted(range(4), key=simplicity(families_of(["knn", "ridge"]))) == [1, 0, 3, 2]
+    with pytest.raises(SpaceError, match="lists the families ridge, forest, but they are knn, ridge"):
+        simplicity(families_of(["ridge", "forest"]))

@@ -185,3 +185,21 @@ def test_a_perfect_score_is_zero_and_not_minus_zero():
     table = PanelTable.empty(range(1), range(2), 1)
     table.losses[:] = 0.0
     assert not np.signbit(as_cv_results(search, table)["mean_test_score"]).any()
+
+
+def test_row_losses_of_all_candidates_come_as_one_matrix_or_not_at_all():
+    table = PanelTable.empty(range(2, 4), range(2), 1)
+    sizes = np.array([2, 1])
+    block = BlockAnswer(
+        panel="p",
+        candidates=(3,),
+        parts=range(2),
+        losses=np.zeros((1, 2, 1)),
+        cuts=np.array([0, 2, 3]),
+        rows=(np.array([[1.0, 2.0, 3.0]]),),
+    )
+    table.put(block)
+    assert table.row_matrix(0, sizes) is None
+    for part, rows in ((0, [4.0, 5.0]), (1, [6.0])):
+        table.put(CellAnswer(panel="p", candidate=2, part=part, losses=(0.0,), rows=(np.array(rows),)))
+    assert table.row_matrix(0, sizes).tolist() == [[4.0, 5.0, 6.0], [1.0, 2.0, 3.0]]

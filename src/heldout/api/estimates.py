@@ -2,34 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
+from heldout.api.halves import halves_of
+from heldout.api.selection import FOLD_PREDICTORS, Selection
+from heldout.base.finding import Finding
 from heldout.base.losses import Loss
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome
+from heldout.risk.choose import WITH_FITS, check_asked
+from heldout.risk.doubt import doubts
 from heldout.risk.estimands import best_validation, estimand_of, family_risk, fold_predictors_risk
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimates import estimate_risk
+from heldout.risk.intervals import METHODS
+from heldout.risk.intervals.bayle import BAYLE
 from heldout.risk.record import Record
 from heldout.splits.drawn import Splits
 from heldout.study.panels import TEST, VALIDATION, Study
 from heldout.study.pose import FINAL, OUTER
 from heldout.task import Task
 
-RISK, BEST_VALIDATION, FOLD_PREDICTORS = "risk", "best_validation", "fold_predictors"
+RISK, BEST_VALIDATION = "risk", "best_validation"
 
 
-def study_estimates(task: Task, outcome: Outcome, *, level: float, pool: bool) -> dict[str, Estimate]:
-    """The risk for each reported loss; beside it the optimistic number and the fold predictors' mean risk."""
+def study_estimates(
+    task: Task, outcome: Outcome, *, level: float, pool: bool, interval: str | None = None, seed: int = 0
+) -> dict[str, Estimate]:
+    """The risk for each reported loss; beside it the optimistic number and the fold predictors' mean risk.
+
+    An `interval` method that was asked for is that of the risk. Of other losses it is too where it suits them;
+    otherwise they get the one that suits, and their `reason` says so.
+    """
+    asked = None if interval in WITH_FITS else interval
     study = outcome.study
     outer = study.splits[OUTER]
     sizes = trained_sizes(study, outer)
     trained = float(np.mean(sizes)) or None  # None: fitted beforehand
     found: dict[str, Estimate] = {}
     for number, loss in enumerate(study.reported):
-        record = test_record(task, outcome, number, sizes)
+        record = test_record(task, outcome, number, sizes, seed=seed)
         name = RISK if number == 0 else f"{RISK}_{loss.name}"
         words = estimand_of(
             record.kind,
@@ -39,16 +55,44 @@ def study_estimates(task: Task, outcome: Outcome, *, level: float, pool: bool) -
             loss=loss.name,
             sign=loss.sign,
         )
-        found[name] = estimate_risk(record, name=name, estimand=words, level=level, pool=pool)
+        found[name] = estimate_risk(
+            record, name=name, estimand=words, level=level, interval=asked, strict=number == 0, pool=pool
+        )
         if number == 0 and record.parts > 1 and trained is not None:
             words = fold_predictors_risk(loss.name, train_size=trained, parts=record.parts, sign=loss.sign)
-            reason = "No interval is made for the fold predictors here; see the risk for one."
-            found[FOLD_PREDICTORS] = estimate_risk(
-                record, name=FOLD_PREDICTORS, estimand=words, level=level, pool=pool, reason=reason
-            )
+            found[FOLD_PREDICTORS] = fold_predictors_estimate(record, words, level=level, pool=pool, asked=asked)
     if study.search.tuned:
         found[BEST_VALIDATION] = best_validation_estimate(study, level=level)
+        found |= Selection.of(task, outcome, level=level).estimates()
     return found
+
+
+def fold_predictors_estimate(
+    record: Record, words: str, *, level: float, pool: bool, asked: str | None = None
+) -> Estimate:
+    """The mean risk of the fold predictors, with the interval of Bayle et al. where the recipe allows it."""
+    method = asked if asked is not None and METHODS[asked].belongs_to == FOLD_PREDICTORS else BAYLE.key
+    refusal = METHODS[method].refusal(record)
+    return estimate_risk(
+        record,
+        name=FOLD_PREDICTORS,
+        estimand=words,
+        level=level,
+        interval=method,
+        pool=pool,
+        reason=None if refusal is None else f"No interval: {refusal}.",
+    )
+
+
+def check_interval(task: Task, study: Study, interval: str | None) -> None:
+    """Refuse an interval method that is unknown, or that the recipe and the first loss rule out, before any fit."""
+    if interval is None or interval in WITH_FITS:
+        return
+    outer, loss = study.splits[OUTER], study.reported[0]
+    unknown = tuple(np.full(size, np.nan) for size in outer.held_sizes)
+    rows = None if loss.rows is None else unknown
+    record = _record(task, study, 0, folds=np.full(len(outer), np.nan), rows=rows)
+    check_asked(replace(record, train_sizes=trained_sizes(study, outer)), interval)
 
 
 def trained_sizes(study: Study, outer: Splits) -> NDArray[np.intp]:
@@ -63,10 +107,16 @@ def trained_sizes(study: Study, outer: Splits) -> NDArray[np.intp]:
     return np.array(sizes, dtype=np.intp)
 
 
-def test_record(task: Task, outcome: Outcome, number: int, sizes: Rows) -> Record:
+def size_at_all_rows(task: Task, study: Study) -> float:
+    """How many rows the learner trains on when it is given all of them: fewer where development rows stay out."""
+    outer = study.splits[OUTER]
+    return len(task) * float(np.mean(trained_sizes(study, outer)) / np.mean(outer.train_sizes))
+
+
+def test_record(task: Task, outcome: Outcome, number: int, sizes: Rows, *, seed: int = 0) -> Record:  # noqa: PT028
     """What the test panels recorded of one reported loss, part by part."""
     study = outcome.study
-    outer, loss = study.splits[OUTER], study.reported[number]
+    outer = study.splits[OUTER]
     folds = np.full(len(outer), np.nan)
     rows: list[NDArray[np.float64] | None] = [None] * len(outer)
     for panel in study.of_level(TEST):
@@ -78,17 +128,28 @@ def test_record(task: Task, outcome: Outcome, number: int, sizes: Rows) -> Recor
             kept = table.row_losses(table.candidates[0], part)
             rows[part] = None if kept is None else kept[number]
     complete = [r for r in rows if r is not None]
-    weight = task.weight
-    recipe = outer.recipe
+    losses = tuple(complete) if len(complete) == len(rows) else None
+    return replace(_record(task, study, number, folds=folds, rows=losses), train_sizes=sizes, seed=seed)
+
+
+def _record(
+    task: Task, study: Study, number: int, *, folds: NDArray[np.float64], rows: tuple[NDArray[np.float64], ...] | None
+) -> Record:
+    """Losses with how their parts came about."""
+    outer, loss = study.splits[OUTER], study.reported[number]
+    parts = range(len(outer))
+    weight, groups, recipe = task.weight, task.groups, outer.recipe
     return Record(
         loss=loss.name,
         sign=loss.sign,
         low=loss.low,
         high=loss.high,
         fold_losses=folds,
-        row_losses=tuple(complete) if len(complete) == len(rows) else None,
-        weights=None if weight is None else tuple(weight[outer.held_rows(p)] for p in range(len(outer))),
-        train_sizes=sizes,
+        row_losses=rows,
+        weights=None if weight is None else tuple(weight[outer.held_rows(p)] for p in parts),
+        groups=None if groups is None else tuple(groups[outer.held_rows(p)] for p in parts),
+        halves=halves_of(outer),
+        train_sizes=outer.train_sizes,
         held_sizes=outer.held_sizes,
         kind=recipe.kind,
         stratified=recipe.stratified,
@@ -98,6 +159,14 @@ def test_record(task: Task, outcome: Outcome, number: int, sizes: Rows) -> Recor
         partition=recipe.partition,
         repeats=recipe.repeats,
     )
+
+
+def interval_findings(task: Task, outcome: Outcome) -> list[Finding]:
+    """What the losses themselves say against their intervals."""
+    study = outcome.study
+    sizes = trained_sizes(study, study.splits[OUTER])
+    records = [test_record(task, outcome, number, sizes) for number in range(len(study.reported))]
+    return [finding for record in records for finding in doubts(record, columns=task.n_columns)]
 
 
 def best_validation_estimate(study: Study, *, level: float) -> Estimate:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 
+from heldout.api.beside import Beside, answer_beside, ask_beside
 from heldout.api.columns import FOLD_COLUMNS
+from heldout.api.estimates import check_interval
 from heldout.api.facts import gather_facts
 from heldout.api.learners import as_search, is_frozen
+from heldout.api.looks import Sight, check_answer, looks_of, sight_of, tell
 from heldout.api.result import Live, Result
 from heldout.api.tuning import check_search, describe_all_failed
 from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError
@@ -36,6 +39,7 @@ class Asked:
     level: float
     options: Options
     test: Any  # the strategy
+    beside: Beside = field(default_factory=Beside)  # what is asked for an interval, or a learning curve
 
 
 def evaluate(
@@ -103,13 +107,24 @@ def evaluate(
     return answer(asked, Running(jobs=jobs, backend=backend, progress=progress, options=asked.options))
 
 
-def answer(asked: Asked, how: Running) -> Result:
-    """Run a question that was asked, and gather what it found."""
+def answer(asked: Asked, how: Running, *, sight: Sight | None = None) -> Result:
+    """Run a question that was asked, gather what it found, and enter it in the ledger where it looked at a test set.
+
+    `sight` is what several questions that are asked at once share; a single one finds its own.
+    """
+    sight = sight_of(asked) if sight is None else sight
     outcome = run_study(asked.study, asked.task, how)
     test_tables = [outcome.tables[p.key] for p in outcome.study.of_level(TEST) if p.key in outcome.tables.panels]
     if not any(np.isfinite(table.losses).any() for table in test_tables):
         raise FitFailed(describe_all_failed(outcome))
-    facts = gather_facts(asked.task, outcome, level=asked.level, seed=asked.seed, pool=asked.options.pool)
+    options = asked.options
+    facts = gather_facts(
+        asked.task, outcome, level=asked.level, seed=asked.seed, pool=options.pool, interval=options.interval
+    )
+    facts, outcome = answer_beside(facts, asked.task, outcome, beside=asked.beside, how=how, level=asked.level)
+    if sight is not None:
+        sight.ledger.record(looks_of(facts, asked, outcome, sight))
+        facts = tell(facts, asked, outcome, sight)
     return Result(facts, live=Live(learner=asked.learner, task=asked.task, outcome=outcome, how=how))
 
 
@@ -148,9 +163,21 @@ def ask(
             "A frozen predictor is not trained again, so only rows it never saw can test it. "
             "Name them: test=Given(rows)."
         )
-    outer = strategy.draw(task, task.all_rows, seed=derive(int(seed), TEST, task.content_key(task.all_rows)))
+    test_seed = derive(int(seed), TEST, task.content_key(task.all_rows))
+    outer = strategy.draw(task, task.all_rows, seed=test_seed)
+    check_answer(options, outer, reported)
     study = pose_evaluation(search, task, outer, reported=reported)
-    return Asked(learner=learner, task=task, study=study, seed=int(seed), level=level, options=options, test=strategy)
+    check_interval(task, study, options.interval)
+    return Asked(
+        learner=learner,
+        task=task,
+        study=study,
+        seed=int(seed),
+        level=level,
+        options=options,
+        test=strategy,
+        beside=ask_beside(study, task, strategy, options=options, seed=test_seed),
+    )
 
 
 def reported_losses(loss: Any, own: tuple[Loss, ...], *, classification: bool) -> tuple[Loss, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from heldout.api.beside import account_beside
 from heldout.api.evaluate import ask
 from heldout.base.options import Options, switched_rules
 from heldout.planner.account import Account, account_for
@@ -46,4 +47,5 @@ def explain(
     plan = make_plan(asked.study, asked.task, done=frozenset(), rules=rules)
     ready = frozenset(panel.key for panel in asked.study.panels if panel.candidates is not None)
     later = make_plan(stand_in(asked.study), asked.task, done=ready, rules=rules)
-    return account_for(asked.study, asked.task, plan, later)
+    account = account_for(asked.study, asked.task, plan, later)
+    return account_beside(account, asked.beside, asked.task, rules)

@@ -20,7 +20,7 @@ from heldout.api.columns import (
     warning_columns,
 )
 from heldout.api.covers import covers_of
-from heldout.api.estimates import study_estimates
+from heldout.api.estimates import interval_findings, study_estimates
 from heldout.base.finding import Finding
 from heldout.engine.run import Outcome
 from heldout.risk.estimate import Estimate
@@ -47,14 +47,16 @@ class Facts:
     frame: str = "pandas"
 
 
-def gather_facts(task: Task, outcome: Outcome, *, level: float, seed: int, pool: bool) -> Facts:
+def gather_facts(
+    task: Task, outcome: Outcome, *, level: float, seed: int, pool: bool, interval: str | None = None
+) -> Facts:
     """The facts of a study that ran."""
     study = outcome.study
     outer = study.splits[OUTER]
     failures = failure_columns(outcome)
     fits = {name: _total_seconds(outcome, name) for name in ("fit_seconds", "score_seconds")}
     return Facts(
-        estimates=study_estimates(task, outcome, level=level, pool=pool),
+        estimates=study_estimates(task, outcome, level=level, pool=pool, interval=interval, seed=seed),
         tables={
             "folds": fold_columns(outcome),
             "choices": choice_columns(outcome),
@@ -63,9 +65,9 @@ def gather_facts(task: Task, outcome: Outcome, *, level: float, seed: int, pool:
             "failures": failures,
             "warnings": warning_columns(outcome),
         },
-        findings=tuple(_findings(task, outcome)),
+        findings=(*_findings(task, outcome), *interval_findings(task, outcome)),
         covers=covers_of(study, task),
-        plan=_plan_facts(outcome),
+        plan=plan_facts(outcome),
         about={
             "learner": study.search.families[0].name if len(study.search.families) == 1 else "families",
             "families": [family.name for family in study.search.families],
@@ -105,7 +107,8 @@ def _total_seconds(outcome: Outcome, name: str) -> float:
     return float(sum(getattr(table, name).sum() for table in outcome.tables.panels.values()))
 
 
-def _plan_facts(outcome: Outcome) -> dict[str, Any]:
+def plan_facts(outcome: Outcome) -> dict[str, Any]:
+    """The account of a plan and its spot checks as plain values."""
     facts = asdict(outcome.account)
     facts["text"] = str(outcome.account)
     facts["checks"] = [asdict(check) for check in outcome.checks]
@@ -113,12 +116,23 @@ def _plan_facts(outcome: Outcome) -> dict[str, Any]:
 
 
 def _findings(task: Task, outcome: Outcome) -> list[Finding]:
-    study, found = outcome.study, []
+    study, found = outcome.study, list[Finding]()
     outer = study.splits[OUTER]
     if outer.recipe.stratified and outer.recipe.kind == "kfold":
         note = rare_class_note(task, outer.rows, len(outer) // outer.recipe.repeats)
         if note:
             found.append(Finding(code="H101", severity="warning", message=note))
+    found += fit_findings(outcome)
+    chooses, reports = study.search.losses[0].name, study.reported[0].name
+    if study.search.tuned and chooses != reports:
+        text = f"Candidates are chosen by {chooses!r}, the learner's own loss; the risk reported is {reports!r}."
+        found.append(Finding(code="H301", severity="info", message=text))
+    return found
+
+
+def fit_findings(outcome: Outcome) -> list[Finding]:
+    """What fits warned of, where they failed, and kernels that did not repeat what brute force says."""
+    study, found = outcome.study, []
     for category, message, places in outcome.tables.warnings_in_order():
         panel, candidate, part = places[0]
         where = f"{study.search.describe(candidate)}, {panel.split('/')[0]} part {part}"
@@ -143,10 +157,6 @@ def _findings(task: Task, outcome: Outcome) -> list[Finding]:
                 f"than its tier {check.tier!r} allows; its cells were answered by brute force. Please report it."
             )
             found.append(Finding(code="H205", severity="warning", message=text))
-    chooses, reports = study.search.losses[0].name, study.reported[0].name
-    if study.search.tuned and chooses != reports:
-        text = f"Candidates are chosen by {chooses!r}, the learner's own loss; the risk reported is {reports!r}."
-        found.append(Finding(code="H301", severity="info", message=text))
     return found
 
 

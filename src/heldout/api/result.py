@@ -8,10 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from heldout.api.covers import Covers
+from heldout.api.curve import late_curve
 from heldout.api.facts import Facts
 from heldout.api.final import final_predictor
 from heldout.api.frames import as_frame
-from heldout.base.errors import StoredError
+from heldout.base.errors import OptionError, StoredError
 from heldout.base.finding import Finding
 from heldout.engine.run import Outcome, Running
 from heldout.report.summary import summarise
@@ -30,18 +32,6 @@ class Live:
     how: Running
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Covers:
-    """Which estimate speaks of the final predictor, and how far."""
-
-    estimate: str
-    exactly: bool  # the estimate is of this very predictor
-    sentence: str
-
-    def __str__(self) -> str:
-        return self.sentence
-
-
 class Result:
     """What a study found. Made by :func:`heldout.evaluate` and :func:`heldout.load`.
 
@@ -53,6 +43,8 @@ class Result:
         Every estimate the study affords, by name, the optimistic ones marked so.
     folds, choices, candidates, predictions, failures, warnings : data frame
         Tidy tables.
+    learning_curve : data frame
+        The risk at smaller training sizes; what it extrapolates to is ``estimates["extrapolated"]``.
     predictor : estimator
         The final decision function, fitted when first asked for; `covers` says which estimate speaks of it.
     plan : str
@@ -88,7 +80,25 @@ class Result:
 
     @cached_property
     def predictions(self) -> Any:
+        answer = self.facts.about.get("answer", "full")
+        if answer != "full":
+            raise OptionError(
+                f"The results of single rows are withheld, as answer={answer!r} asks: they would leave no bound for "
+                'later looks at these test rows. To see them, evaluate with answer="full".'
+            )
         return self._table("predictions")
+
+    @cached_property
+    def learning_curve(self) -> Any:
+        """Training size, estimate, low and high; fitted when first asked for, where the options did not ask before."""
+        if "learning_curve" not in self.facts.tables:
+            if self._live is None:
+                raise StoredError(
+                    "This saved result has no learning curve, and without the learner none can be made. Run evaluate "
+                    "with options=Options(learning_curve=True) before saving."
+                )
+            self.facts = late_curve(self.facts, self._live.task, self._live.outcome, how=self._live.how)
+        return self._table("learning_curve")
 
     @cached_property
     def failures(self) -> Any:
@@ -137,7 +147,7 @@ class Result:
 
     def __repr__(self) -> str:
         risk = self.risk
-        value = "no value" if risk.value is None else f"{risk.value:.4g}"
+        value = f"{risk.value:.4g}" if risk.value is not None else risk.answer or "no value"
         between = "" if risk.low is None else f", {risk.level:.0%} interval {risk.low:.4g} to {risk.high:.4g}"
         return f"<Result {risk.loss} {value}{between}: {risk.estimand}>"
 

@@ -14,11 +14,14 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from heldout.api.tuning import fit_tuned, routed_fit_params
+from heldout.api.covers import Covers
+from heldout.api.selection import Selection
+from heldout.api.tuning import fit_tuned, routed_fit_params, tuning_estimates
 from heldout.base.errors import LearnerError, OptionError
 from heldout.base.losses import Loss, ask_predictor, mean_loss, needed_methods, resolve_losses
 from heldout.base.seeds import derive
 from heldout.kernels.scoring import ask_responses
+from heldout.risk.estimate import Estimate
 from heldout.splits import as_strategy
 from heldout.study.search import Family, Search
 from heldout.study.space import build_candidates
@@ -58,8 +61,10 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         ``cv_results_`` that returns a candidate's number.
     final : "retrain", "ensemble" or "keep"
         Fit the choice on all rows; average the fold predictors; or keep the one trained without the development rows.
-    simplest : dict or callable, optional
-        What "one_se" calls simple: ``{"alpha": "larger"}``, or a function of a candidate's parameters.
+    simplest : dict, list or callable, optional
+        What "one_se" calls simple: ``{"alpha": "larger"}``, most important first, with a list of values in place of
+        "larger" where they are not numbers; the names of families, simplest first; or a function of a candidate's
+        parameters, the smaller the simpler. Left out, what is known of scikit-learn's usual learners.
     random_state : int, RandomState or None
         Decides the validation splits and every unset seed of the candidates.
     jobs : int, optional
@@ -224,6 +229,29 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             return -ask_predictor(loss, self.best_estimator_, X, y, weight)
         responses = ask_responses(self.best_estimator_, X, needed_methods((loss,)), np.arange(len(y)))
         return -mean_loss(loss, y, responses, weight)
+
+    @property
+    def estimates_(self) -> dict[str, Estimate]:
+        """What the validation losses say of the risk, by name: the optimistic number, and what corrects it.
+
+        Made when first asked for, since drawing rows for BBC-CV may take longer than a fit.
+        """
+        check_is_fitted(self)
+        if isinstance(self._estimates, Selection):
+            self._estimates: Any = tuning_estimates(self._estimates)
+        found: dict[str, Estimate] = self._estimates
+        return found
+
+    @property
+    def covers_(self) -> Covers:
+        """Which of `estimates_` speaks of the final predictor, and how far."""
+        check_is_fitted(self)
+        return Covers(**self._covers)
+
+    def __getstate__(self) -> Any:
+        if self.__sklearn_is_fitted__():
+            _ = self.estimates_  # a few numbers, instead of the losses that they are made from
+        return super().__getstate__()
 
     @property
     def classes_(self) -> Any:

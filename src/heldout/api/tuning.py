@@ -11,7 +11,9 @@ from sklearn import get_config
 from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import process_routing
 
+from heldout.api.covers import covers_of_tuning
 from heldout.api.estimates import BEST_VALIDATION, best_validation_estimate
+from heldout.api.selection import Selection
 from heldout.base.errors import FitFailed, InputError, LearnerError
 from heldout.base.losses import check_losses
 from heldout.base.rowkeys import Rows
@@ -19,6 +21,7 @@ from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.threads import one_thread
 from heldout.kernels.ensemble import average
 from heldout.kernels.fitting import check_names, check_takes_weights, fit_on_rows, make_candidate
+from heldout.risk.estimate import Estimate
 from heldout.splits.drawn import Splits
 from heldout.study.panels import VALIDATION
 from heldout.study.pose import FINAL, pose_tuning
@@ -61,7 +64,15 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
     with one_thread():
         predictor = make_final(search, chosen, task, task.all_rows, outcome.study.splits[FINAL], fit_params=fit_params)
     _leave_attributes(tuned, outcome, predictor, chosen=chosen, seconds=perf_counter() - started)
+    tuned._covers = covers_of_tuning(search, tuned.n_splits_)
+    tuned._estimates = Selection.of(task, outcome, level=LEVEL)
     return tuned
+
+
+def tuning_estimates(selection: Selection) -> dict[str, Estimate]:
+    """The estimates that fitting a tuned learner affords: the best validation number, and what corrects it."""
+    best = best_validation_estimate(selection.study, level=selection.level)
+    return {BEST_VALIDATION: best, **selection.estimates()}
 
 
 def check_search(search: Search, task: Task) -> None:
@@ -138,7 +149,6 @@ def _leave_attributes(tuned: Any, outcome: Outcome, predictor: Any, *, chosen: i
         {"category": category, "message": message, "times": len(places)}
         for category, message, places in outcome.tables.warnings_in_order()
     ]
-    tuned.estimates_ = {BEST_VALIDATION: best_validation_estimate(outcome.study, level=LEVEL)}
     tuned.refit_time_ = seconds
 
 

@@ -21,11 +21,13 @@ from heldout.planner.account import Account, account_for, waiting_fits
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import ready_panels
 from heldout.study.advance import advance
-from heldout.study.panels import TEST, VALIDATION, Panel, Study
+from heldout.study.panels import SPREAD, TEST, VALIDATION, Panel, Study
 from heldout.study.tables import Tables
 from heldout.task.task import Task
 
-MOST_KEPT_ROW_LOSSES = 1 << 25  # numbers: a quarter of a gigabyte of validation row losses, then they are let go
+# Validation row losses serve one correction of the best validation number, so they are kept where that is affordable.
+MOST_KEPT_ROW_LOSSES = 1 << 24  # numbers: an eighth of a gigabyte
+MOST_ROWS_INSIDE = 4_096  # held-out rows of all choices under outer splits, where the risk itself is the better number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,13 +90,16 @@ def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str
 def _work_of(study: Study, task: Task, fit_params: Mapping[str, Any], *, jobs: int = 1) -> Work:
     test = frozenset(panel.key for panel in study.of_level(TEST))
     validation = study.of_level(VALIDATION)
-    numbers = sum(len(study.search) * len(study.splits[p.splits].held) * len(study.search.losses) for p in validation)
-    keep = frozenset(p.key for p in validation) if numbers <= MOST_KEPT_ROW_LOSSES else frozenset()
+    rows = sum(len(study.splits[p.splits].held) for p in validation)
+    few = rows * len(study.search) * len(study.search.losses) <= MOST_KEPT_ROW_LOSSES
+    alone = len(validation) == len(study.panels)
+    keep = frozenset(p.key for p in validation) if few and (alone or rows <= MOST_ROWS_INSIDE) else frozenset()
+    keep |= {panel.key for panel in study.panels if panel.keeps_rows}
     return Work(
         task=task,
         search=study.search,
         splits=study.splits,
-        losses={TEST: study.reported, VALIDATION: study.search.losses},
+        losses={level: study.losses_at(level) for level in (TEST, VALIDATION, SPREAD)},
         keep_rows=test | keep,
         keep_responses=test,
         jobs=jobs,

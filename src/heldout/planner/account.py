@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from heldout.kernels.step import Step
 from heldout.planner.cost import operations
 from heldout.planner.plan import PassRecord, Plan
-from heldout.study.panels import TEST, Panel, Study
+from heldout.study.panels import TEST, VALIDATION, Panel, Study
 from heldout.task.task import Task
 
 
@@ -63,8 +63,9 @@ class Account:
             f"  fits        {self.fits:,}" + (f" instead of {self.fits_before:,}" if saved else ""),
             "Steps",
         ]
+        width = max((10, *(len(line.level) for line in self.lines)))
         steps = [
-            f"  {i}. {line.level:<10}  {line.cells:>9,} cells  {line.fits:>9,} fits  {line.rule}, tier {line.tier}"
+            f"  {i}. {line.level:<{width}}  {line.cells:>9,} cells  {line.fits:>9,} fits  {line.rule}, tier {line.tier}"
             + (f", about {line.operations:.0e} operations" if line.operations else "")
             + (", once the choices are made" if line.waits else "")
             for i, line in enumerate(self.lines, 1)
@@ -103,6 +104,31 @@ def account_for(study: Study, task: Task, plan: Plan, later: Plan | None = None)
         lines=_together(_lines(plan.steps, study, task)) + _together(waiting),
         passes=plan.passes,
         notes=search.notes,
+    )
+
+
+def taken_together(account: Account, other: Account, *, words: str) -> Account:
+    """The account of a study and of another that is asked beside it, whose lines say so."""
+    lines = tuple(
+        replace(line, level=words if line.level != VALIDATION else f"{words}, {VALIDATION}") for line in other.lines
+    )
+    passes = {record.name: record for record in account.passes}
+    for record in other.passes:
+        sofar = passes.get(record.name)
+        passes[record.name] = record if sofar is None else _both(sofar, record)
+    return replace(account, lines=account.lines + lines, passes=tuple(passes.values()))
+
+
+def _both(one: PassRecord, other: PassRecord) -> PassRecord:
+    used = [record for record in (one, other) if record.used] or [one, other]
+    return replace(
+        one,
+        fits_before=one.fits_before + other.fits_before,
+        fits_after=one.fits_after + other.fits_after,
+        refusals=tuple(dict.fromkeys(reason for record in used for reason in record.refusals)),
+        used=one.used or other.used,
+        note=", ".join(filter(None, (one.note, other.note))),
+        seconds=one.seconds + other.seconds,
     )
 
 

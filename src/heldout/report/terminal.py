@@ -16,7 +16,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from heldout.report.text import line, number, safe
+from heldout.report.text import is_shown, line, number, safe, told
 
 MOST_FOLDS = 12  # shown one a line; more are counted
 MOST_CHOICES = 8
@@ -71,7 +71,7 @@ def one_line(summary: Mapping[str, Any]) -> Text:
     'squared 2 (95% interval 1.5 to 2.5)'
     """
     risk = summary["risk"]
-    text = Text(f"{line(risk['loss'])} {number(risk['value'])}", no_wrap=True, overflow="ignore")
+    text = Text(f"{line(risk['loss'])} {told(risk)}", no_wrap=True, overflow="ignore")
     return text.append(f" ({_interval(risk)})") if risk["low"] is not None else text
 
 
@@ -92,13 +92,15 @@ def result_view(summary: Mapping[str, Any]) -> Group:
 
 def _risk(summary: Mapping[str, Any]) -> RenderableType:
     risk = summary["risk"]
-    head = Text.assemble((f"{line(risk['loss'])}  ", "bold"), (number(risk["value"]), "bold green"))
+    head = Text.assemble((f"{line(risk['loss'])}  ", "bold"), (told(risk), "bold green"))
     facts = _facts()
     if risk["low"] is not None:
         head.append(f"   {_interval(risk)}", style="bold")
     _add(facts, "estimates", risk["estimand"])
     if risk["low"] is not None:
         _add(facts, "interval", f"{risk['method']}, {risk['guarantee']}; from {risk['n']:,} held-out rows")
+        if risk["reason"]:
+            _add(facts, "but", risk["reason"])
     else:
         _add(facts, "interval", risk["reason"] or "none")
     return Group(head, facts, *_beside(summary["estimates"]))
@@ -108,9 +110,10 @@ def _beside(estimates: Mapping[str, Any]) -> list[RenderableType]:
     """The other losses, and the optimistic number with its meaning."""
     facts = _facts()
     for name, estimate in estimates.items():
-        if name in ("risk", "fold_predictors"):
+        if not is_shown(name, estimate):
             continue
-        label = "optimistic" if estimate["optimistic"] else line(estimate["loss"])
+        plain = "corrected" if name.startswith("best_validation_") else line(estimate["loss"])
+        label = "optimistic" if estimate["optimistic"] else plain
         between = f"   {_interval(estimate)}" if estimate["low"] is not None else ""
         text = Text.assemble((number(estimate["value"]), "yellow" if estimate["optimistic"] else "bold"), between)
         facts.add_row(Text(label), text)

@@ -38,11 +38,21 @@ def number(value: float | str | None) -> str:
     return "–" if value is None else value if isinstance(value, str) else f"{value:.4g}"
 
 
+def told(estimate: Mapping[str, Any]) -> str:
+    """The number of an estimate, or what is told in its place: "0.12 (rounded to 0.01)", "pass: at most 0.2"."""
+    value, answer = estimate["value"], estimate.get("answer")
+    if answer is None:
+        return number(value)
+    return line(answer) if value is None else f"{number(value)} ({line(answer)})"
+
+
 def _risk(risk: Mapping[str, Any]) -> str:
-    lines = [f"{line(risk['loss'])} {number(risk['value'])}"]
+    lines = [f"{line(risk['loss'])} {told(risk)}"]
     if risk["low"] is not None:
         lines[0] += f"   {100 * risk['level']:.4g}% interval {number(risk['low'])} to {number(risk['high'])}"
         lines.append(f"  interval    {risk['method']}, {risk['guarantee']}")
+        if risk["reason"]:
+            lines.append(f"  but         {line(risk['reason'])}")
     elif risk["reason"]:
         lines.append(f"  interval    {line(risk['reason'])}")
     lines.append(f"  estimates   {line(risk['estimand'])}")
@@ -50,10 +60,17 @@ def _risk(risk: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def is_shown(name: str, estimate: Mapping[str, Any]) -> bool:
+    """Whether an estimate stands in a report beside the risk; a correction that could not be made does not."""
+    if name in ("risk", "fold_predictors"):
+        return False
+    return estimate["value"] is not None or not name.startswith("best_validation_")
+
+
 def _beside(estimates: Mapping[str, Any]) -> str:
     lines = []
     for name, estimate in estimates.items():
-        if name in ("risk", "fold_predictors"):
+        if not is_shown(name, estimate):
             continue
         between = "" if estimate["low"] is None else f" ({number(estimate['low'])} to {number(estimate['high'])})"
         mark = "optimistic, " if estimate["optimistic"] else ""

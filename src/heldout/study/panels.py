@@ -12,6 +12,7 @@ from heldout.study.search import Search
 
 TEST = "test"
 VALIDATION = "validation"
+SPREAD = "spread"  # held out to learn how far an estimate spreads: never shown, never chosen by
 
 
 class TrainRef(NamedTuple):
@@ -31,13 +32,14 @@ class Panel:
     """
 
     key: str
-    level: str  # TEST or VALIDATION
+    level: str  # TEST, VALIDATION or SPREAD
     splits: str
     parts: range
     candidates: range | None
     waits_for: str | None = None
     trains: tuple[TrainRef, ...] | None = None
     averaged: bool = False
+    keeps_rows: bool = False  # its row losses are needed, however many they are
 
     def trains_of(self, part: int) -> tuple[TrainRef, ...]:
         return self.trains if self.trains is not None else (TrainRef(self.splits, part),)
@@ -76,7 +78,7 @@ class Study:
         return next(p for p in self.panels if p.key == key)
 
     def losses_at(self, level: str) -> tuple[Loss, ...]:
-        return self.reported if level == TEST else self.search.losses
+        return self.search.losses if level == VALIDATION else self.reported
 
     def of_level(self, level: str) -> tuple[Panel, ...]:
         return tuple(p for p in self.panels if p.level == level)

@@ -140,6 +140,25 @@ class PanelTable:
                 return tuple(None if one is None else one[place] for one in block.rows)
         return None
 
+    def row_matrix(self, number: int, sizes: NDArray[np.intp]) -> NDArray[np.float64] | None:
+        """The losses of every candidate on the rows of all parts end to end; None where some were not kept.
+
+        `number` says which loss, `sizes` how many rows each part holds out.
+        """
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        matrix = np.full((len(self.candidates), int(starts[-1])), np.nan)
+        for block in self._blocks:
+            kept = None if block.rows is None else block.rows[number]
+            if kept is not None:
+                first, last = block.parts.start - self.parts.start, block.parts.stop - self.parts.start
+                places = [candidate - self.candidates.start for candidate in block.candidates]
+                matrix[places, starts[first] : starts[last]] = kept
+        for (candidate, part), rows in self._rows.items():
+            one, place = rows[number], part - self.parts.start
+            if one is not None:
+                matrix[candidate - self.candidates.start, starts[place] : starts[place + 1]] = one
+        return None if np.isnan(matrix).any() else matrix
+
     def responses(self, candidate: int, part: int) -> Responses | None:
         """The responses of one cell, where they were kept."""
         if (candidate, part) in self._responses:

@@ -1,0 +1,179 @@
+"""`advise`: which recipe, how many rows to choose and to test, and what they promise; nothing is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from math import floor
+from typing import Any
+
+from heldout.base.errors import OptionError
+from heldout.report.advice import render_advice
+from heldout.report.plain import plain
+from heldout.risk.aims import Aims, aim, check_count
+from heldout.risk.recipe import LEARNER, PREDICTOR, Recipe, Situation, recommend
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowsNeeded:
+    """How many rows a width needs: whatever the losses, and if they spread as they are guessed to."""
+
+    bound: int | None  # None for a loss without a range
+    normal: int | None  # None without a guess
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """What :func:`heldout.advise` recommends.
+
+    `recipe`, `call`, `k` and `sizes` are None where `n` was not told. `bounds` holds what the rows of that recipe
+    promise: "dev_gap", how much worse than the best the candidate chosen on one development set of that size may be
+    (validation parts that take turns do better, by an amount no bound tells), and "test_width", the width of
+    Hoeffding's interval on a single test set. With groups the bounds count groups.
+    """
+
+    n: int | None
+    candidates: int
+    level: float
+    gap: float | None
+    width: float | None
+    recipe: str | None
+    call: str | None
+    k: int | None
+    sizes: Mapping[str, int] | None  # rows to train, to choose (one part) and to test (one part)
+    dev_rows: int | None  # for the gap; None for a loss without a range, or a single candidate
+    test_rows: RowsNeeded
+    bounds: Mapping[str, float | None]
+    reasons: tuple[str, ...]
+
+    def summary(self) -> dict[str, Any]:
+        """The advice as plain values that JSON can hold."""
+        return {name: plain(value) for name, value in asdict(self).items()}
+
+    def __str__(self) -> str:
+        return render_advice(self.summary())
+
+
+def advise(
+    *,
+    n: int | None = None,
+    candidates: int = 1,
+    gap: float | None = None,
+    width: float | None = None,
+    level: float = 0.95,
+    loss_range: float | None = 1.0,
+    sd: float | None = None,
+    error_rate: float | None = None,
+    columns: int | None = None,
+    groups: int | None = None,
+    time: bool = False,
+    closed_form: bool = False,
+    about: str = LEARNER,
+) -> Advice:
+    """Recommend a recipe, and say how many rows it takes to choose and to test.
+
+    Parameters
+    ----------
+    n : int, optional
+        Rows at hand. Without it only the numbers of rows needed are told.
+    candidates : int
+        Size of the space that is chosen from; 1 for a learner without choices.
+    gap : float, optional
+        How much worse than the best candidate the chosen one may be; a tenth of the range of the loss when left out.
+    width : float, optional
+        How wide the interval of the risk may be, from its low end to its high end; a tenth of the range when left out.
+    level : float
+        The confidence of both.
+    loss_range : float or None
+        The length of the range of the loss: 1 for zero-one. None for a loss without one.
+    sd, error_rate : float, optional
+        A guess of the standard deviation of the loss of a row, or of the error rate, for normal planning.
+    columns, groups : int, optional
+        How many columns X has, and how many groups the rows come in.
+    time : bool
+        Whether the rows come in time.
+    closed_form : bool
+        Whether leave-one-out of the learner has a closed form, as for linear regression and ridge.
+    about : "learner" or "predictor"
+        Whether the risk of the learner is asked for, or that of one very predictor.
+
+    Returns
+    -------
+    Advice
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> advice = ho.advise(n=200, candidates=17, gap=0.05, width=0.1)
+    >>> advice.recipe, advice.dev_rows, advice.test_rows.bound
+    ('nested cross-validation', 5218, 738)
+    """
+    wanted = {"gap": gap, "width": width, "loss_range": loss_range, "sd": sd, "error_rate": error_rate}
+    aims = aim(candidates=candidates, level=level, **wanted)
+    _check_known({"n": n, "columns": columns, "groups": groups}, {"time": time, "closed_form": closed_form}, about)
+    if n is None:
+        return _advice(aims)
+    at = Situation(
+        n=n,
+        candidates=candidates,
+        columns=columns,
+        groups=groups,
+        time=time,
+        closed_form=closed_form,
+        about=about,
+        test_rows=aims.test_rows,
+        dev_rows=aims.dev_rows or aims.test_rows,
+    )
+    return _advice(aims, at, recommend(at))
+
+
+def _check_known(counts: Mapping[str, int | None], switches: Mapping[str, bool], about: str) -> None:
+    for name, count in counts.items():
+        if count is not None:
+            check_count(name, count)
+    for name, switch in switches.items():
+        if not isinstance(switch, bool):
+            raise OptionError(f"{name} is True or False, not {switch!r}.")
+    if about not in (LEARNER, PREDICTOR):
+        raise OptionError(f'about is "learner" or "predictor", not {about!r}.')
+    n, groups = counts["n"], counts["groups"]
+    if groups is not None and n is not None and groups > n:
+        raise OptionError(f"groups={groups} are more than the n={n} rows that they hold.")
+    if groups is not None and switches["time"]:
+        raise OptionError("groups and time together have no recipe yet. Tell advise the one that matters more.")
+
+
+def _advice(aims: Aims, at: Situation | None = None, recipe: Recipe | None = None) -> Advice:
+    sizes = None if at is None or recipe is None else _sizes(at.n, recipe)
+    bounds: dict[str, float | None] = {"dev_gap": None, "test_width": None}
+    if at is not None and recipe is not None and not at.time:  # rows in time are not independent
+        bounds["dev_gap"] = aims.gap_at(floor(recipe.dev * at.units + 1e-9))
+        if recipe.k is None:
+            bounds["test_width"] = aims.width_at(floor(recipe.held * at.units + 1e-9))
+    return Advice(
+        n=None if at is None else at.n,
+        candidates=aims.candidates,
+        level=aims.level,
+        gap=aims.gap if aims.candidates > 1 else None,
+        width=aims.width,
+        recipe=None if recipe is None else recipe.name,
+        call=None if at is None or recipe is None else _call(at, recipe),
+        k=None if recipe is None else recipe.k,
+        sizes=sizes,
+        dev_rows=aims.dev_rows,
+        test_rows=RowsNeeded(bound=aims.test_rows_by_bound, normal=aims.test_rows_by_normal),
+        bounds=bounds,
+        reasons=() if recipe is None else recipe.reasons,
+    )
+
+
+def _sizes(n: int, recipe: Recipe) -> dict[str, int]:
+    """Rows to train a candidate on, to choose with and to test with, in one part."""
+    test, dev = round(recipe.held * n), round(recipe.dev * n)
+    return {"train": n - test - dev, "dev": dev, "test": test}
+
+
+def _call(at: Situation, recipe: Recipe) -> str:
+    learner = "learner" if recipe.validation is None else f"Tuned(learner, space, validation={recipe.validation})"
+    roles = ", groups=groups" * (at.groups is not None) + ", time=time" * at.time
+    return f"evaluate({learner}, X, y, test={recipe.test}{roles})"

@@ -1,0 +1,79 @@
+"""What is asked beside a study: the fits behind an interval, and the learning curve. Priced with it, run after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from heldout.api.curve import ask_curve, with_curve
+from heldout.api.facts import Facts, fit_findings, plan_facts
+from heldout.api.spread import Spread, ask_spread, with_bht
+from heldout.base.options import Options
+from heldout.engine.run import Outcome, Running, run_study
+from heldout.planner.account import Account, account_for, taken_together
+from heldout.planner.passes import make_plan, stand_in
+from heldout.study.panels import SPREAD, Study
+from heldout.task import Task
+
+CURVE = "learning curve"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Beside:
+    """Further questions of a study, each None where it was not asked."""
+
+    spread: Spread | None = None
+    curve: Study | None = None
+
+
+def ask_beside(study: Study, task: Task, test: Any, *, options: Options, seed: int) -> Beside:
+    """What the options ask for beside the study, or a refusal before any fit. `seed` drew the test splits."""
+    return Beside(
+        spread=ask_spread(study, task, test, options=options, seed=seed),
+        curve=ask_curve(study, task, options.learning_curve, seed=seed),
+    )
+
+
+def answer_beside(
+    facts: Facts, task: Task, outcome: Outcome, *, beside: Beside, how: Running, level: float
+) -> tuple[Facts, Outcome]:
+    """The facts with what was asked beside the study in them, and the outcome with its plan in the account."""
+    if beside.spread is not None:
+        found = run_study(beside.spread.study, task, how)
+        facts = with_bht(facts, task, outcome, spread=beside.spread, found=found, level=level)
+        facts, outcome = _counted(facts, outcome, found, SPREAD)
+    if beside.curve is not None:
+        found = run_study(beside.curve, task, how)
+        facts = with_curve(facts, task, outcome, curve=found, level=level)
+        facts, outcome = _counted(facts, outcome, found, CURVE)
+    return facts, outcome
+
+
+def account_beside(account: Account, beside: Beside, task: Task, rules: Mapping[str, bool]) -> Account:
+    """The account of a study with all that is asked beside it."""
+    if beside.spread is not None:
+        account = taken_together(account, _account_of(beside.spread.study, task, rules), words=SPREAD)
+    if beside.curve is not None:
+        account = taken_together(account, _account_of(beside.curve, task, rules), words=CURVE)
+    return account
+
+
+def _account_of(study: Study, task: Task, rules: Mapping[str, bool]) -> Account:
+    plan = make_plan(study, task, done=frozenset(), rules=rules)
+    ready = frozenset(panel.key for panel in study.panels if panel.candidates is not None)
+    later = make_plan(stand_in(study), task, done=ready, rules=rules)
+    return account_for(study, task, plan, later)
+
+
+def _counted(facts: Facts, outcome: Outcome, found: Outcome, words: str) -> tuple[Facts, Outcome]:
+    """Plan, time and findings of what ran beside the study, added to its own."""
+    outcome = replace(
+        outcome,
+        account=taken_together(outcome.account, found.account, words=words),
+        checks=(*outcome.checks, *found.checks),
+    )
+    late = [replace(one, message=f"In the {words}: {one.message}") for one in fit_findings(found)]
+    seconds = {**facts.seconds, "total": facts.seconds["total"] + found.seconds}
+    facts = replace(facts, plan=plan_facts(outcome), seconds=seconds, findings=(*facts.findings, *late))
+    return facts, outcome

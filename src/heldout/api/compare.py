@@ -1,0 +1,247 @@
+"""`compare`: which of several learners is better, on the same splits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from heldout.api.comparison import Comparison
+from heldout.api.contenders import named_learners
+from heldout.api.estimates import RISK, test_record, trained_sizes
+from heldout.api.evaluate import Asked, answer, ask
+from heldout.api.looks import Sight, sight_of
+from heldout.api.result import Result
+from heldout.base.answers import parse_answer
+from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError, SpaceError
+from heldout.base.finding import Finding
+from heldout.base.losses import Loss
+from heldout.base.options import Options
+from heldout.engine.run import Outcome, Running
+from heldout.risk.comparison import compare_records
+from heldout.risk.estimands import estimand_of
+from heldout.risk.estimate import Estimate
+from heldout.risk.estimates import estimate_risk
+from heldout.risk.record import Record
+from heldout.splits import as_strategy
+from heldout.study.pose import OUTER
+
+
+def compare(
+    learners: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    test: Any = None,
+    groups: Any = None,
+    time: Any = None,
+    sample_weight: Any = None,
+    strata: Any = None,
+    loss: Any = None,
+    level: float = 0.95,
+    seed: int = 0,
+    jobs: int | None = None,
+    backend: str | None = None,
+    progress: bool | str = "auto",
+    options: Options | None = None,
+    rope: float | None = None,
+) -> Comparison:
+    """Compare learners on the same test splits, pair by pair, and say what that shows.
+
+    Parameters
+    ----------
+    learners : dict of estimators, or list
+        Two or more of what :func:`heldout.evaluate` takes, by name. A list gets the names of its classes.
+    X, y, test, groups, time, sample_weight, strata, seed, jobs, backend, progress, options
+        As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits.
+    loss : str, scorer, list or dict, optional
+        What is compared: the first of several. None takes the learners' own loss, where they agree on one.
+    level : float
+        Of all intervals of the table together: with m pairs each interval has the level 1 − (1 − level)/m. The
+        intervals of the ranking have this level each.
+    rope : float, optional
+        Two learners whose risks differ by less than this are practically equal. In the unit of the loss.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.dummy import DummyRegressor
+    >>> from sklearn.linear_model import Ridge
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> found = ho.compare({"ridge": Ridge(alpha=0.1), "mean": DummyRegressor()}, X, y, loss="absolute")
+    >>> found.sentences
+    ('ridge is better than mean by 17.1 to 25.2.',)
+    """
+    check_rope(rope)
+    roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
+    question = {"test": test, "roles": roles, "loss": loss, "level": level, "seed": seed, "options": options}
+    asked = ask_all(named_learners(learners), X, y, question)
+    how = Running(jobs=jobs, backend=backend, progress=progress, options=next(iter(asked.values())).options)
+    return answer_all(asked, how, rope=rope)
+
+
+def ask_all(learners: Mapping[str, Any], X: Any, y: Any, question: Mapping[str, Any]) -> dict[str, Asked]:
+    """The same question to each learner, checked before any fit."""
+    if question["test"] is not None:  # pairs from a generator are read once, for all learners
+        question = {**question, "test": as_strategy(question["test"])}
+    asked = {name: _ask(name, learner, X, y, question) for name, learner in learners.items()}
+    refuse_coarse_answers(next(iter(asked.values())), who="A comparison")
+    _check_same_question(asked)
+    return asked
+
+
+def _ask(name: str, learner: Any, X: Any, y: Any, question: Mapping[str, Any]) -> Asked:
+    try:
+        return ask(learner, X, y, **question)
+    except (LearnerError, SpaceError) as error:
+        raise type(error)(f"Learner {name!r}: {error}") from error
+
+
+def answer_all(asked: Mapping[str, Asked], how: Running, *, rope: float | None) -> Comparison:
+    """Run every learner and compare what they lost; one that fails leaves the others to go on."""
+    sight = sight_of(*asked.values())  # all learners are one look: none depends on another's answer
+    results: dict[str, Result] = {}
+    failures: dict[str, str] = {}
+    for name, one in asked.items():
+        try:
+            results[name] = answer(one, how, sight=sight)
+        except FitFailed as error:
+            failures[name] = str(error).splitlines()[0]
+    if not results:
+        name, why = next(iter(failures.items()))
+        raise FitFailed(f"Not one of the {len(asked)} learners worked. The first, {name!r}: {why}")
+    records = {name: _record(one, results.get(name)) for name, one in asked.items()}
+    some = next(iter(asked.values()))
+    pairs = compare_records(
+        records, level=some.level, rope=rope, pool=some.options.pool, interval=some.options.interval
+    )
+    estimates = {
+        name: results[name].risk if name in results else _no_estimate(asked[name], records[name], failures[name])
+        for name in asked
+    }
+    return Comparison(
+        pairs=pairs,
+        ranking=dict(sorted(estimates.items(), key=lambda item: _place(item[1]))),
+        results=results,
+        failures=failures,
+        level=some.level,
+        rope=rope,
+        about={
+            "loss": some.study.reported[0].name,
+            "greater_is_better": some.study.reported[0].sign < 0,
+            "test": some.study.splits[OUTER].recipe.words,
+            "splits_fingerprint": some.study.splits[OUTER].fingerprint,
+            "rows": len(some.task),
+            "fingerprint": some.task.fingerprint,
+            "seed": some.seed,
+        },
+        remarks=_remarks(sight),
+        frame=some.task.frame,
+    )
+
+
+def _remarks(sight: Sight | None) -> tuple[Finding, ...]:
+    if sight is None or not sight.past:
+        return ()
+    text = (
+        "These test rows were looked at before. The intervals of differences take no account of that: they hold for "
+        "learners that were decided on without it."
+    )
+    return (Finding(code="H402", severity="warning", message=text),)
+
+
+def _record(asked: Asked, result: Result | None) -> Record:
+    """The test losses of a learner; all missing where not one of its fits worked."""
+    if result is not None:
+        assert result._live is not None  # it was just made
+        return first_record(asked, result._live.outcome)
+    outer, loss = asked.study.splits[OUTER], asked.study.reported[0]
+    return Record(
+        loss=loss.name,
+        sign=loss.sign,
+        low=loss.low,
+        high=loss.high,
+        fold_losses=np.full(len(outer), np.nan),
+        row_losses=None,
+        train_sizes=outer.train_sizes,
+        held_sizes=outer.held_sizes,
+        kind=outer.recipe.kind,
+        repeats=outer.recipe.repeats,
+    )
+
+
+def first_record(asked: Asked, outcome: Outcome) -> Record:
+    """The test losses of a study that ran, of the first loss reported."""
+    return test_record(asked.task, outcome, 0, trained_sizes(outcome.study, outcome.study.splits[OUTER]))
+
+
+def _no_estimate(asked: Asked, record: Record, why: str) -> Estimate:
+    loss: Loss = asked.study.reported[0]
+    words = estimand_of(
+        record.kind,
+        parts=record.parts,
+        tuned=asked.study.search.tuned,
+        train_size=float(np.mean(record.train_sizes)) or None,
+        loss=loss.name,
+        sign=loss.sign,
+    )
+    plain = estimate_risk(record, name=RISK, estimand=words, level=asked.level)
+    return replace(plain, reason=f"{plain.reason} {why}")
+
+
+def _place(estimate: Estimate) -> tuple[bool, float]:
+    """Best first, those without a value last, in the order they were given."""
+    if estimate.value is None:
+        return True, 0.0
+    return False, -estimate.value if estimate.greater_is_better else estimate.value
+
+
+def refuse_coarse_answers(asked: Asked, *, who: str) -> None:
+    """Paired numbers come from single rows, which a coarse answer withholds."""
+    if parse_answer(asked.options.answer).withholds:
+        raise OptionError(
+            f"{who} tells more of a test set than answer={asked.options.answer!r} allows. Leave answer out, or "
+            "evaluate the learners one by one."
+        )
+
+
+def check_rope(rope: Any) -> None:
+    """None, or a positive number."""
+    number = isinstance(rope, int | float | np.integer | np.floating) and not isinstance(rope, bool)
+    if rope is not None and not (number and 0 < rope < math.inf):
+        raise OptionError(
+            f"rope= is how far two risks may differ and still be practically equal, a positive number, not {rope!r}."
+        )
+
+
+def _check_same_question(asked: Mapping[str, Asked]) -> None:
+    """Losses of one kind, on the same rows: otherwise differences mean nothing."""
+    kinds = {name: is_classifier(one.learner) for name, one in asked.items()}
+    if len(set(kinds.values())) > 1:
+        classes = next(name for name, kind in kinds.items() if kind)
+        numbers = next(name for name, kind in kinds.items() if not kind)
+        raise LearnerError(
+            f"Learners that are compared must all be classifiers or all be regressors, but {classes!r} predicts "
+            f"classes and {numbers!r} numbers."
+        )
+    (first, one), *others = asked.items()
+    for name, other in others:
+        mine, theirs = one.study.reported[0], other.study.reported[0]
+        if (mine.name, mine.sign, mine.low, mine.high) != (theirs.name, theirs.sign, theirs.low, theirs.high):
+            raise LossError(
+                f"The own loss of {first!r} is {mine.name!r}, that of {name!r} is {theirs.name!r}. "
+                "Say which to compare them by: loss=…"
+            )
+        if one.study.splits[OUTER].fingerprint != other.study.splits[OUTER].fingerprint:
+            raise OptionError(
+                f"test= gave {first!r} and {name!r} different rows. Pass a splitter that draws the same rows each time."
+            )

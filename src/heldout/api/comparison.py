@@ -1,0 +1,112 @@
+"""`Comparison`: what comparing learners found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from heldout.api.frames import as_frame
+from heldout.api.result import Result
+from heldout.base.finding import Finding
+from heldout.report.comparison import render_comparison
+from heldout.report.plain import plain
+from heldout.risk.comparison import Pair
+from heldout.risk.estimate import Estimate
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Comparison:
+    """What comparing learners found. Made by :func:`heldout.compare`.
+
+    Attributes
+    ----------
+    table : data frame
+        A row a pair: the difference of the first less the second in the user's own sign, its interval, the p-value,
+        the same adjusted by Holm, the posterior probabilities, the verdict and the sentence. The intervals hold
+        together at `level`; `interval_level` is the level of each.
+    ranking : dict of Estimate
+        The risk of each learner, the best first, those without a value last. Its intervals hold one at a time, and
+        two that overlap do not mean that there is no difference: see the table.
+    results : dict of Result
+        What :func:`heldout.evaluate` gives for each learner of which some fit worked.
+    failures : dict of str
+        Why a learner has no result.
+    sentences : tuple of str
+        A sentence for each pair.
+    pairs : tuple of Pair
+        The rows of the table as values.
+    findings : tuple of Finding
+        Numbered warnings and errors of any of the learners, each once, and of the comparison.
+    """
+
+    pairs: tuple[Pair, ...]
+    ranking: Mapping[str, Estimate]
+    results: Mapping[str, Result]
+    failures: Mapping[str, str]
+    level: float
+    rope: float | None
+    about: Mapping[str, Any]
+    remarks: tuple[Finding, ...] = ()
+    frame: str = "pandas"
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        return tuple(pair.sentence for pair in self.pairs)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        found = [one for result in self.results.values() for one in result.findings if one.severity != "info"]
+        return tuple(dict.fromkeys((*found, *self.remarks)))
+
+    @property
+    def table(self) -> Any:
+        rows = [_row(pair) for pair in self.pairs]
+        return as_frame({name: [row[name] for row in rows] for name in rows[0]}, library=self.frame)
+
+    def summary(self) -> dict[str, Any]:
+        """The comparison as plain values that JSON can hold."""
+        return {
+            "version": VERSION,
+            "level": self.level,
+            "rope": plain(self.rope),
+            "about": plain(self.about),
+            "ranking": [{**plain(estimate.as_dict()), "name": name} for name, estimate in self.ranking.items()],
+            "pairs": [plain({**_row(pair), "estimand": pair.difference.estimand}) for pair in self.pairs],
+            "failures": plain(self.failures),
+            "findings": [asdict(finding) for finding in self.findings],
+        }
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.ranking)
+        return f"<Comparison of {names} by {self.about['loss']}>"
+
+    def __str__(self) -> str:
+        return render_comparison(self.summary())
+
+
+def _row(pair: Pair) -> dict[str, Any]:
+    difference = pair.difference
+    sides = {"left": None, "rope": None, "right": None} if pair.probabilities is None else asdict(pair.probabilities)
+    return {
+        "first": pair.first,
+        "second": pair.second,
+        "loss": difference.loss,
+        "difference": difference.value,
+        "low": difference.low,
+        "high": difference.high,
+        "interval_level": difference.level,
+        "method": difference.method,
+        "guarantee": difference.guarantee,
+        "p": pair.p,
+        "p_method": pair.p_method,
+        "p_holm": pair.p_holm,
+        "chance_first_better": sides["left"],
+        "chance_equal": sides["rope"] if pair.rope is not None else None,
+        "chance_second_better": sides["right"],
+        "verdict": str(pair.verdict),
+        "sentence": pair.sentence,
+        "reason": difference.reason,
+    }

@@ -1,0 +1,27 @@
+"""The validation inside a study: the splits behind a choice, and estimates in the loss that chooses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from heldout.risk.estimate import Estimate, Interval
+from heldout.risk.shown import About, Scale, shown_estimate
+from heldout.splits.drawn import Splits
+from heldout.study.panels import Choice, Study
+
+
+def inner_of(study: Study, choice: Choice) -> Splits:
+    """The validation splits on which a choice is made."""
+    return study.splits[study.panel(choice.panel).splits]
+
+
+def mean_train_size(study: Study) -> float:
+    """How many rows a predictor is trained on whose validation loss chooses, on average."""
+    return float(np.mean([np.mean(inner_of(study, choice).train_sizes) for choice in study.choices]))
+
+
+def shown_beside(study: Study, about: About, value: float | None, interval: Interval | None) -> Estimate:
+    """An estimate in the loss that chooses."""
+    loss = study.search.losses[0]
+    scale = Scale(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
+    return shown_estimate(scale, about, value=value, interval=interval)

@@ -1,0 +1,196 @@
+"""Looks at a test set: what a study may tell of it, and how far its interval holds after what was told before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import numpy as np
+from sklearn.base import clone
+
+from heldout.api.estimates import RISK, test_record, trained_sizes
+from heldout.api.facts import Facts
+from heldout.api.learners import is_frozen
+from heldout.audit.ledger import Ledger, Look, looks_before, process_ledger
+from heldout.audit.rows import TestRows, rows_of_task
+from heldout.base.answers import PASS_FAIL, Answer, parse_answer
+from heldout.base.errors import OptionError
+from heldout.base.finding import Finding
+from heldout.base.losses import Loss
+from heldout.base.losses.rows import accuracy_rows, zero_one_rows
+from heldout.base.options import Options
+from heldout.engine.pickling import dumps
+from heldout.engine.run import Outcome
+from heldout.risk.record import Record
+from heldout.risk.relook import FIRST, UNBOUNDED, VACUOUS, Past, told_estimate
+from heldout.risk.transcript import alphabet_of, passes, rounded
+from heldout.splits.drawn import Splits
+from heldout.study.pose import OUTER
+
+if TYPE_CHECKING:
+    from heldout.api.evaluate import Asked
+
+
+FROM_TEST_LOSSES = ("H302", "H303")  # findings that tell how the losses of single test rows are spread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sight:
+    """A test set as it lies before a question: its rows, and who looked at any of them before."""
+
+    ledger: Ledger
+    rows: TestRows
+    question: str
+    learner_keys: Mapping[Asked, str]
+    past: tuple[Look, ...]
+
+
+def check_answer(options: Options, outer: Splits, losses: Sequence[Loss]) -> None:
+    """Refuse an answer that these splits and losses cannot give, and a ledger that is none."""
+    if options.ledger is not None and not isinstance(options.ledger, Ledger):
+        raise OptionError(
+            f"ledger= takes a ledger, such as heldout.audit.MemoryLedger(), not {type(options.ledger).__name__}."
+        )
+    answer = parse_answer(options.answer)
+    if not answer.withholds:
+        return
+    if len(outer) > 1:
+        raise OptionError(
+            f"answer={str(answer)!r} is about what one test set tells, but here {len(outer)} parts are held out in "
+            "turn. Use test=Holdout(…) or Given(rows), or leave answer out."
+        )
+    for name in ("interval", "learning_curve"):
+        if getattr(options, name) is not None:
+            raise OptionError(
+                f"{name}= would tell more of the test rows than answer={str(answer)!r} does. Leave one out."
+            )
+    if answer.kind == PASS_FAIL and len(losses) > 1:
+        names = " and ".join(repr(loss.name) for loss in losses)
+        raise OptionError(f"answer={str(answer)!r} has one mark, but there are several losses: {names}. Ask for one.")
+
+
+def sight_of(*asked: Asked) -> Sight | None:
+    """The test set of a question before it is answered, or None where no single test set is looked at.
+
+    Several questions on the same rows that are asked at once, as in a comparison, are one: none of their learners
+    depends on another's answer.
+    """
+    first = asked[0]
+    outer = first.study.splits[OUTER]
+    if len(outer) > 1 and not is_frozen(first.learner):
+        return None  # cross-validation: the risk of a typical predictor, no test set that a predictor is held to
+    ledger = process_ledger() if first.options.ledger is None else first.options.ledger
+    rows = rows_of_task(first.task, outer.held)
+    digest = blake2b(digest_size=16)
+    keys = {one: content_key(clone(one.learner)) for one in asked}
+    for one, key in keys.items():
+        losses = [(loss.name, loss.scorer) for loss in one.study.reported]
+        words = (one.task.fingerprint, outer.fingerprint, one.seed, one.options.answer, *map(content_key, losses))
+        digest.update("\x1f".join([key, *map(str, words)]).encode())
+    question = digest.hexdigest()
+    past = looks_before(ledger, rows, question)
+    return Sight(ledger=ledger, rows=rows, question=question, learner_keys=keys, past=past)
+
+
+def content_key(thing: Any) -> str:
+    """A key for the content of a learner or scorer: functions and classes of a notebook by their code.
+
+    What cannot be pickled gets a key of its own each time, so that asking again counts as a new look.
+    """
+    try:
+        return blake2b(dumps(thing), digest_size=16).hexdigest()
+    except Exception:  # the user's own objects raise what they like when they are pickled
+        return uuid4().hex
+
+
+def tell(facts: Facts, asked: Asked, outcome: Outcome, sight: Sight) -> Facts:
+    """The facts as they may be told: intervals that account for earlier looks, coarse answers, rows withheld."""
+    answer = parse_answer(asked.options.answer)
+    past = Past(alphabets=tuple(look.price for look in sight.past), rows_shown=any(k.rows_shown for k in sight.past))
+    told = {n: told_estimate(r, facts.estimates[n], answer, past) for n, _, r in _records(asked, outcome)}
+    estimates = {name: told[name].estimate if name in told else one for name, one in facts.estimates.items()}
+    about = {**facts.about, "answer": str(answer), "looks_before": len(sight.past)}
+    tables = dict(facts.tables)
+    if answer.withholds:
+        tables["predictions"] = {}
+        tables["folds"] = {**tables["folds"], **_coarse_columns(asked, outcome, answer)}
+    kept = [one for one in facts.findings if not (answer.withholds and one.code in FROM_TEST_LOSSES)]
+    findings = (*kept, *_findings(told[RISK].standing, sight))
+    return replace(facts, estimates=estimates, about=about, tables=tables, findings=findings)
+
+
+def looks_of(facts: Facts, asked: Asked, outcome: Outcome, sight: Sight) -> list[Look]:
+    """The looks that a question has taken: one a loss that has a value."""
+    answer = parse_answer(asked.options.answer)
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    found = []
+    for _, loss, record in _records(asked, outcome):
+        if np.isnan(record.fold_losses).any():
+            continue  # nothing was told
+        counts = loss.rows in (zero_one_rows, accuracy_rows)
+        found.append(
+            Look(
+                when=when,
+                question=sight.question,
+                rows=sight.rows,
+                learner=_words(facts.about),
+                learner_key=sight.learner_keys[asked],
+                loss=loss.name,
+                answer=str(answer),
+                alphabet=alphabet_of(answer, record, right_or_wrong=counts),
+                rows_shown=not answer.withholds,
+            )
+        )
+    return found
+
+
+def _records(asked: Asked, outcome: Outcome) -> list[tuple[str, Loss, Record]]:
+    """Each reported loss with the name of its estimate and what was recorded of it."""
+    study = outcome.study
+    sizes = trained_sizes(study, study.splits[OUTER])
+    return [
+        (RISK if number == 0 else f"{RISK}_{loss.name}", loss, test_record(asked.task, outcome, number, sizes))
+        for number, loss in enumerate(study.reported)
+    ]
+
+
+def _coarse_columns(asked: Asked, outcome: Outcome, answer: Answer) -> dict[str, Any]:
+    """The losses in the table of folds, as coarse as the answer."""
+    columns: dict[str, Any] = {}
+    for _, loss, record in _records(asked, outcome):
+        (value,) = record.fold_losses.tolist()
+        if answer.kind == PASS_FAIL:
+            columns[loss.name] = [None if np.isnan(value) else "pass" if passes(answer, record, value) else "fail"]
+        elif answer.size is not None and not np.isnan(value):
+            columns[loss.name] = np.array([loss.sign * rounded(value, answer.size) + 0.0])
+    return columns
+
+
+def _findings(standing: str, sight: Sight) -> list[Finding]:
+    if standing == FIRST:
+        return []
+    whole = all(look.rows.key == sight.rows.key for look in sight.past)
+    which = "these test rows" if whole else "test sets that share rows with this one"
+    learners = list(dict.fromkeys(look.learner for look in sight.past))
+    named = ", ".join(learners[:3]) + (", …" if len(learners) > 3 else "")
+    times = "One earlier look was" if len(sight.past) == 1 else f"{len(sight.past)} earlier looks were"
+    seen = f"{times} taken at {which} ({named})"
+    way_out = 'test on fresh rows, or use Options(answer="rounded") or "pass/fail:…" from the first look on.'
+    if standing == UNBOUNDED:
+        text = f"{seen}. No bound covers a learner chosen after them: {way_out}"
+        return [Finding(code="H402", severity="warning", message=text)]
+    text = f"{seen}. The interval is widened, so that it holds for a learner chosen after them."
+    found = [Finding(code="H401", severity="warning", message=text)]
+    if standing == VACUOUS:
+        text = f"The earlier looks have used these test rows up, the interval tells next to nothing: {way_out}"
+        found.append(Finding(code="H403", severity="warning", message=text))
+    return found
+
+
+def _words(about: Mapping[str, Any]) -> str:
+    text = str(about["learner"] if about["tuned"] or len(about["estimators"]) > 1 else about["estimators"][0])
+    return text if len(text) <= 60 else text[:59] + "…"

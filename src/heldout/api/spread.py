@@ -1,0 +1,163 @@
+"""The Bates–Hastie–Tibshirani interval of a study: asked before any fit, made after, priced by explain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.api.covers import covers_of
+from heldout.api.estimates import size_at_all_rows
+from heldout.api.facts import Facts
+from heldout.base.errors import OptionError
+from heldout.base.losses import Loss
+from heldout.base.options import Options
+from heldout.engine.run import Outcome
+from heldout.risk.estimands import learner_risk
+from heldout.risk.estimate import Estimate
+from heldout.risk.intervals.bht import Repetition, bht
+from heldout.risk.shown import About, Scale, shown_estimate
+from heldout.splits import KFold, SharedBlocks
+from heldout.study.panels import VALIDATION, Study
+from heldout.study.pose import OUTER
+from heldout.study.spread import BLOCKS, pose_spread, without
+from heldout.study.tables import Tables
+from heldout.task import Task
+
+BHT = "bht"
+CROSS_VALIDATION = "cross_validation"
+MOST_NUMBERS = 1 << 27  # held-out rows named in all, a gigabyte
+Answers = dict[tuple[str, int], tuple[float, NDArray[np.float64] | None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Spread:
+    """What is asked beside a study for its interval."""
+
+    study: Study
+    known: int  # parts of the blocks that the study itself answers
+
+
+def ask_spread(study: Study, task: Task, test: Any, *, options: Options, seed: int) -> Spread | None:
+    """The question behind the interval, or None where it was not asked for; refused where it cannot be had."""
+    if options.interval != BHT:
+        return None
+    _refuse(study, task, test, options)
+    outer = study.splits[OUTER]
+    repeats = max(options.repetitions, outer.recipe.repeats)
+    # The same seed draws the same first blocks, so that what the study answers anyway is not asked again.
+    blocks = (
+        outer
+        if repeats == outer.recipe.repeats
+        else replace(test, repeats=repeats).draw(task, task.all_rows, seed=seed)
+    )
+    posed = pose_spread(study.search, task, blocks, known=len(outer), reported=study.reported)
+    return Spread(study=posed, known=len(outer))
+
+
+def _refuse(study: Study, task: Task, test: Any, options: Options) -> None:
+    outer, search, loss = study.splits[OUTER], study.search, study.reported[0]
+    rows_each = int(outer.held_sizes.min())
+    named = len(outer.rows) * len(outer) // outer.recipe.repeats * max(options.repetitions, outer.recipe.repeats)
+    reasons = {
+        f"it needs test=KFold(…), and the test is {test!r}": not isinstance(test, KFold),
+        f"{named:,} held-out rows would have to be named; use fewer blocks": named > MOST_NUMBERS,
+        "it needs at least 3 blocks": isinstance(test, KFold) and test.k < 3,
+        "it needs at least two rows in each block": rows_each < 2,
+        "the blocks follow each other in time": outer.recipe.timed,
+        "the rows come in groups, and it counts rows as independent": outer.recipe.grouped,
+        "the rows have weights, and it counts each row once": task.weight is not None,
+        f"{loss.name!r} belongs to whole sets, and it needs the losses of single rows": loss.rows is None,
+        "pool=True asks for another value": options.pool,
+        "SharedBlocks has no blocks inside a training set without two of them; use validation=KFold(…)": isinstance(
+            search.validation, SharedBlocks
+        ),
+        f"folds that are not shuffled cannot be drawn {options.repetitions} times; use repetitions=1": isinstance(
+            test, KFold
+        )
+        and test.shuffle is False
+        and options.repetitions > 1,
+    }
+    reason = next((words for words, holds in reasons.items() if holds), None)
+    if reason is not None:
+        raise OptionError(f"interval='bht' (Bates–Hastie–Tibshirani) cannot be had here: {reason}.")
+
+
+def with_bht(facts: Facts, task: Task, outcome: Outcome, *, spread: Spread, found: Outcome, level: float) -> Facts:
+    """The facts with the interval in place: the risk speaks of all rows, the plain one stands beside it."""
+    estimates: dict[str, Estimate] = {}
+    for name, estimate in facts.estimates.items():
+        number = next((i for i, loss in enumerate(outcome.study.reported) if name == _risk_name(i, loss)), None)
+        if number is None:
+            estimates[name] = estimate
+            continue
+        plain = CROSS_VALIDATION if number == 0 else f"{CROSS_VALIDATION}_{estimate.loss}"
+        estimates[name] = _estimate(task, outcome, spread, found, number=number, level=level)
+        estimates[plain] = replace(estimate, name=plain)
+    covers = covers_of(outcome.study, task, extrapolated=True)
+    return replace(facts, estimates=estimates, covers=covers)
+
+
+def _risk_name(number: int, loss: Loss) -> str:
+    return "risk" if number == 0 else f"risk_{loss.name}"
+
+
+def _estimate(task: Task, outcome: Outcome, spread: Spread, found: Outcome, *, number: int, level: float) -> Estimate:
+    study, loss = outcome.study, outcome.study.reported[number]
+    scale = Scale(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
+    size = size_at_all_rows(task, study)
+    about = About(
+        name=_risk_name(number, loss),
+        estimand=learner_risk(loss.name, train_size=size, tuned=study.search.tuned, sign=loss.sign),
+        level=level,
+        train_size=size,
+        n=len(task),
+    )
+    if loss.rows is None:
+        reason = f"No value: {loss.name!r} belongs to whole sets, and this interval needs the losses of single rows."
+        return shown_estimate(scale, replace(about, reason=reason), value=None)
+    repetitions = _repetitions(outcome, spread, found, number)
+    if repetitions is None:
+        reason = "No value: a fit failed that the interval needs, and a mean over the others would mislead."
+        return shown_estimate(scale, replace(about, reason=reason), value=None)
+    made = bht(repetitions, level=level)
+    return shown_estimate(scale, about, value=made.centre, interval=made.interval)
+
+
+def _repetitions(outcome: Outcome, spread: Spread, found: Outcome, number: int) -> list[Repetition] | None:
+    """The losses of each repetition, from the study itself and from what was asked beside it; None where one failed."""
+    blocks = found.study.splits[BLOCKS]
+    k = len(blocks) // blocks.recipe.repeats
+    answers = {**_answers(outcome.study, outcome.tables, number), **_answers(found.study, found.tables, number)}
+    known = {part: (OUTER if part < spread.known else BLOCKS, part) for part in range(len(blocks))}
+    repetitions = []
+    for start in range(0, len(blocks), k):
+        folds = [answers.get(known[part], (np.nan, None))[1] for part in range(start, start + k)]
+        inner = np.zeros((k, k))
+        for i in range(k):
+            others = [j for j in range(k) if j != i]
+            for place, j in enumerate(others):
+                inner[i, j] = answers.get((without(start + i), place), (np.nan, None))[0]
+        kept = tuple(fold for fold in folds if fold is not None)
+        if len(kept) < k or not np.isfinite(inner).all():
+            return None
+        repetitions.append(Repetition(folds=kept, inner=inner))
+    return repetitions
+
+
+def _answers(study: Study, tables: Tables, number: int) -> Answers:
+    """Mean and row losses of one reported loss, by splits and part."""
+    answers: Answers = {}
+    for panel in study.panels:
+        table = tables.panels.get(panel.key)
+        if panel.level == VALIDATION or table is None or not len(table.candidates):
+            continue
+        for place, part in enumerate(table.parts):
+            rows = table.row_losses(table.candidates[0], part)
+            answers[panel.splits, part] = (
+                float(table.losses[0, place, number]),
+                None if rows is None else rows[number],
+            )
+    return answers
