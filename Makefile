@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check lint types imports exactness bench clean
+.PHONY: demo test check lint types imports exactness bench coverage clean
 
 demo: $(READY)            ## a nested study on a bundled dataset
 	$(BIN)/python examples/demo.py
@@ -29,6 +29,9 @@ exactness: $(READY)       ## every kernel against brute force, on generated stud
 
 bench: $(READY)           ## ratios to scikit-learn, side by side
 	$(BIN)/python -m benchmarks
+
+coverage: $(READY)        ## how often the intervals cover; writes docs/coverage.md
+	$(BIN)/python -m benchmarks.coverage
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -1,0 +1,1 @@
+"""How often the intervals cover: simulated studies whose truth is known."""
