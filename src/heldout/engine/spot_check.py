@@ -15,12 +15,15 @@ from threadpoolctl import threadpool_limits
 
 from heldout.base.responses import METHODS, Responses
 from heldout.base.seeds import derive
+from heldout.engine.spot_rows import fewer_rows
 from heldout.engine.threads import one_thread
 from heldout.kernels.brute import answer_quietly
 from heldout.kernels.perform import perform
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.planner.brute_force import brute_step
 from heldout.planner.draft import BRUTE
+from heldout.splits.drawn import Splits
+from heldout.study.panels import TrainRef
 from heldout.study.tables import Answer, BlockAnswer, CellAnswer, Tables
 
 SPOT = "spot:"
@@ -50,6 +53,7 @@ class Spot:
     training: Training
     panel: str  # as the check knows it
     step: Step  # brute force on this cell alone
+    fewer: Splits | None  # the rows of the cell that are checked, where a fit on all of them takes much memory
 
 
 @dataclass(kw_only=True, eq=False)
@@ -73,7 +77,10 @@ class SpotChecks:
             candidate = step.candidates[derive(work.search.seed, "spot candidate", kernel) % len(step.candidates)]
             held = training.answers[0]
             panel = f"{SPOT}{kernel}"
-            alone = training._replace(answers=(held._replace(panel=panel),))
+            fewer = fewer_rows(training, work, seed=derive(work.search.seed, "spot rows", kernel))
+            if fewer is not None:
+                training = Training((TrainRef(panel, 0),), False, (held._replace(splits=panel, part=0),))
+            alone = training._replace(answers=(training.answers[0]._replace(panel=panel),))
             spots.append(
                 Spot(
                     kernel=kernel,
@@ -84,6 +91,7 @@ class SpotChecks:
                     training=training,
                     panel=panel,
                     step=brute_step((candidate,), (alone,)),
+                    fewer=fewer,
                 )
             )
         return spots
@@ -133,23 +141,30 @@ def _compare(spot: Spot, brute: CellAnswer, tables: Tables, work: Work) -> SpotC
     table = tables[spot.held.panel]
     place = (spot.candidate - table.candidates.start, spot.held.part - table.parts.start)
     recorded = table.losses[place]
-    if spot.tier == "identical" or brute.failure is not None:
+    if spot.fewer is not None:
+        difference = _responses_differ(spot, brute, work)
+        same = difference <= (0.0 if spot.tier == "identical" else ROUNDING)
+    elif spot.tier == "identical" or brute.failure is not None:
         same = np.array_equal(recorded, np.array(brute.losses), equal_nan=True)
         difference = 0.0 if same else float(np.max(np.abs(recorded - np.array(brute.losses))))
     else:
         difference = _responses_differ(spot, brute, work)
         same = difference <= ROUNDING
     words = f"{work.search.describe(spot.candidate)} on {spot.held.panel}, part {spot.held.part}"
+    if spot.fewer is not None:
+        words += f", {spot.fewer.train_sizes[0]:,} of its training rows"
     return SpotCheck(kernel=spot.kernel, tier=spot.tier, cell=words, difference=difference, passed=bool(same))
 
 
 def _responses_differ(spot: Spot, brute: CellAnswer, work: Work) -> float:
     """The largest difference of responses, relative to the largest response, when the kernel answers the cell alone."""
-    own = spot.held._replace(panel=spot.panel)
+    own = spot.training.answers[0]._replace(panel=spot.panel)
     alone = replace(
         spot.origin, candidates=(spot.candidate,), trainings=(spot.training._replace(answers=(own,)),), fits=1
     )
     answers = perform(alone, work)
+    if brute.failure is not None and isinstance(answers[0], CellAnswer) and answers[0].failure is not None:
+        return 0.0  # both fail on these rows
     kernel = _kept_responses(answers)
     if kernel is None or brute.responses is None:
         return float("inf")

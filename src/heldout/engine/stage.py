@@ -30,7 +30,11 @@ class Stage:
 def perform_stage(stage: Stage, *, queue_seed: int | None) -> None:
     """Do every step; where a kernel fails its spot check, do its cells again by brute force."""
     spots = stage.checks.draw(stage.plan.steps, stage.work)
-    work = replace(stage.work, keep_responses=stage.work.keep_responses | {spot.panel for spot in spots})
+    work = replace(
+        stage.work,
+        keep_responses=stage.work.keep_responses | {spot.panel for spot in spots},
+        splits={**stage.work.splits, **{spot.panel: spot.fewer for spot in spots if spot.fewer is not None}},
+    )
     # Kernels that spread leave no queue to put their spot in, so it is answered beside them.
     aside = [spot for spot in spots if spot.origin.spreads and work.jobs > 1]
     queued = [spot.step for spot in spots if spot not in aside]

@@ -26,7 +26,12 @@ class Claims:
 
 
 class AcrossKernel(Protocol):
-    """A kernel that answers many training sets of one learner family from shared products."""
+    """A kernel that answers many training sets of one learner family from shared products.
+
+    It may have one more method, for panels of very many parts, as leave-one-out has:
+    ``takes_all(search, task, parts, splits) -> bool`` tells that `refuses` would refuse none of these parts of a
+    splits, each trained on its own rows; where it gives False they are asked one by one.
+    """
 
     name: str  # also the rule's name: "ridge"
     tier: str

@@ -139,9 +139,9 @@ def score_block(
         One a candidate, on the held-out rows of those parts end to end.
     """
     panel, level = helds[0].panel, helds[0].level
-    rows = [work.held_rows(held) for held in helds]
-    cuts = np.concatenate([[0], np.cumsum([len(r) for r in rows])]).astype(np.intp)
-    every = np.concatenate(rows)
+    splits, parts = work.splits[helds[0].splits], range(helds[0].part, helds[-1].part + 1)
+    cuts = splits.held_cuts[parts.start : parts.stop + 1]
+    every, cuts = splits.held[cuts[0] : cuts[-1]], cuts - cuts[0]
     y = work.task.y[every]
     weight = None if work.task.weight is None else work.task.weight[every]
     losses = work.losses[level]
@@ -158,7 +158,7 @@ def score_block(
         BlockAnswer(
             panel=panel,
             candidates=candidates,
-            parts=range(helds[0].part, helds[-1].part + 1),
+            parts=parts,
             losses=means,
             cuts=cuts,
             rows=tuple(kept for _, kept in found) if panel in work.keep_rows else None,

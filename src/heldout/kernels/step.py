@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from heldout.base.losses import Loss
 from heldout.base.rowkeys import Rows
+from heldout.kernels.trainings import Held, Training, sides_of
 from heldout.splits.drawn import Splits
 from heldout.study.panels import TrainRef
 from heldout.study.search import Search
 from heldout.task.task import Task
 
+__all__ = ["TIERS", "Held", "Step", "Training", "Work"]
+
 TIERS = ("identical", "rounding", "solver", "statistical", "approximate")
-
-
-class Held(NamedTuple):
-    """A held-out side that a step answers, and the panel that asked."""
-
-    panel: str
-    level: str
-    splits: str
-    part: int
-
-
-class Training(NamedTuple):
-    """One predictor a candidate: what it is trained on, and the held-out sides that it answers."""
-
-    trains: tuple[TrainRef, ...]
-    averaged: bool  # the predictor is the average of one trained on each of `trains`, not the only one
-    answers: tuple[Held, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +27,7 @@ class Step:
     rule: str  # which rule of the planner put it here
     tier: str
     candidates: tuple[int, ...]
-    trainings: tuple[Training, ...]
+    trainings: Sequence[Training]
     fits: int  # how many fits it takes, or as many as its work is worth
     spreads: bool = (
         False  # it spreads its own work over threads of one process, so it is done where the study was asked
@@ -50,7 +36,7 @@ class Step:
 
     @property
     def cells(self) -> int:
-        return len(self.candidates) * sum(len(training.answers) for training in self.trainings)
+        return len(self.candidates) * sum(map(len, sides_of(self.trainings)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from heldout.kernels.step import Step
+from heldout.kernels.trainings import Sides, sides_of
 from heldout.planner.cost import operations
 from heldout.planner.plan import PassRecord, Plan
 from heldout.study.panels import TEST, VALIDATION, Panel, Study
@@ -135,10 +136,10 @@ def _both(one: PassRecord, other: PassRecord) -> PassRecord:
 def _lines(steps: Iterable[Step], study: Study, task: Task) -> list[Line]:
     lines = []
     for step in steps:
-        answers = [held for training in step.trainings for held in training.answers]
-        levels = {held.level for held in answers}
+        sides = sides_of(step.trainings)
+        levels = {held.level for some in sides for held in (some[:1] if isinstance(some, Sides) else some)}
         level = levels.pop() if len(levels) == 1 else "both"
-        rule = step.rule + (", shared" if len(answers) > len(step.trainings) else "")
+        rule = step.rule + (", shared" if sum(map(len, sides)) > len(step.trainings) else "")
         cost = operations(step, task, study.splits)
         lines.append(
             Line(

@@ -6,8 +6,11 @@ does not refuse; the rest stays brute force.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from heldout.kernels.claims import AcrossKernel
-from heldout.kernels.step import Step, Training
+from heldout.kernels.step import Step
+from heldout.kernels.trainings import Plain, Training, join, pieces_of
 from heldout.planner.brute_force import brute_step
 from heldout.planner.draft import BRUTE, Draft, Rewrite, Rule, general_refusal, refused
 
@@ -31,32 +34,51 @@ def _claimed(
     kernel: AcrossKernel, draft: Draft, groups: tuple[tuple[int, ...], ...], refusals: tuple[str, ...]
 ) -> Rewrite:
     reasons = list(refusals)
-    taken: dict[tuple[int, ...], list[Training]] = {}
+    taken: dict[tuple[int, ...], list[Sequence[Training]]] = {}
     left: list[Step] = []
     for step in draft.steps:
         shares, rest = _shares(step, groups) if step.kernel == BRUTE else ([], step.candidates)
         if not shares:
             left.append(step)
             continue
-        accepted: list[Training] = []
-        others: list[Training] = []
-        for training in step.trainings:
+        accepted, others, why = _sort_out(kernel, draft, step)
+        reasons += why
+        for share in shares if len(accepted) else ():
+            taken.setdefault(share, []).append(accepted)
+        if len(others):
+            left.append(brute_step(step.candidates, others))
+        if rest and len(accepted):
+            left.append(brute_step(rest, accepted))
+    if not taken:
+        return refused(*reasons)
+    steps = [_kernel_step(kernel, candidates, join(trainings)) for candidates, trainings in taken.items()]
+    return Rewrite(steps=(*steps, *left), refusals=tuple(dict.fromkeys(reasons)))
+
+
+def _sort_out(
+    kernel: AcrossKernel, draft: Draft, step: Step
+) -> tuple[Sequence[Training], Sequence[Training], list[str]]:
+    """The step's trainings that the kernel accepts, those it refuses, and why."""
+    accepted: list[Sequence[Training]] = []
+    others: list[Training] = []
+    reasons: list[str] = []
+    for piece in pieces_of(step.trainings):
+        if isinstance(piece, Plain) and _takes_all(kernel, draft, piece):
+            accepted.append(piece)
+            continue
+        for training in piece:
             reason = _refusal(kernel, draft, training)
             if reason is None:
-                accepted.append(training)
+                accepted.append((training,))
             else:
                 others.append(training)
                 reasons.append(reason)
-        for share in shares if accepted else ():
-            taken.setdefault(share, []).extend(accepted)
-        if others:
-            left.append(brute_step(step.candidates, tuple(others)))
-        if rest and accepted:
-            left.append(brute_step(rest, tuple(accepted)))
-    if not taken:
-        return refused(*reasons)
-    steps = [_kernel_step(kernel, candidates, tuple(trainings)) for candidates, trainings in taken.items()]
-    return Rewrite(steps=(*steps, *left), refusals=tuple(dict.fromkeys(reasons)))
+    return join(accepted), tuple(others), reasons
+
+
+def _takes_all(kernel: AcrossKernel, draft: Draft, plain: Plain) -> bool:
+    ask = getattr(kernel, "takes_all", None)
+    return ask is not None and bool(ask(draft.search, draft.task, plain.parts, draft.splits[plain.splits]))
 
 
 def _refusal(kernel: AcrossKernel, draft: Draft, training: Training) -> str | None:
@@ -77,7 +99,7 @@ def _shares(step: Step, groups: tuple[tuple[int, ...], ...]) -> tuple[list[tuple
     return shares, tuple(candidate for candidate in step.candidates if candidate in remaining)
 
 
-def _kernel_step(kernel: AcrossKernel, candidates: tuple[int, ...], trainings: tuple[Training, ...]) -> Step:
+def _kernel_step(kernel: AcrossKernel, candidates: tuple[int, ...], trainings: Sequence[Training]) -> Step:
     return Step(
         kernel=kernel.name,
         rule=kernel.name,

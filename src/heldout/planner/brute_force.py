@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 
-from heldout.kernels.step import Held, Step, Training
+from heldout.kernels.step import Step
+from heldout.kernels.trainings import Plain, Sides, Training, count_trains
 from heldout.planner.draft import BRUTE
 from heldout.study.panels import Panel
 
@@ -18,14 +19,17 @@ def plan_brute_force(panels: Iterable[Panel]) -> tuple[Step, ...]:
 
 
 def _step_of(panel: Panel) -> Step:
-    trainings = tuple(
-        Training(panel.trains_of(part), panel.averaged, (Held(panel.key, panel.level, panel.splits, part),))
-        for part in panel.parts
-    )
-    return brute_step(tuple(panel.candidates or ()), trainings)
+    return brute_step(tuple(panel.candidates or ()), _trainings_of(panel))
 
 
-def brute_step(candidates: tuple[int, ...], trainings: tuple[Training, ...]) -> Step:
+def _trainings_of(panel: Panel) -> Sequence[Training]:
+    sides = Sides(panel.key, panel.level, panel.splits, panel.parts)
+    if panel.trains is None and not panel.averaged:
+        return Plain(sides)
+    return tuple(Training(panel.trains_of(held.part), panel.averaged, (held,)) for held in sides)
+
+
+def brute_step(candidates: tuple[int, ...], trainings: Sequence[Training]) -> Step:
     """These candidates, each fitted in each of these trainings."""
     return Step(
         kernel=BRUTE,
@@ -33,7 +37,7 @@ def brute_step(candidates: tuple[int, ...], trainings: tuple[Training, ...]) -> 
         tier="identical",
         candidates=candidates,
         trainings=trainings,
-        fits=len(candidates) * sum(len(training.trains) for training in trainings),
+        fits=len(candidates) * count_trains(trainings),
     )
 
 

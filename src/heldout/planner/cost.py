@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from heldout.kernels.step import Step
+from heldout.kernels.trainings import Held, Sides, sides_of, splits_of
 from heldout.splits.drawn import Splits
 from heldout.task.task import Task
 
@@ -14,9 +15,9 @@ EIGEN = 9  # operations of a symmetric eigendecomposition, in cubes of its size
 def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | None:
     """Floating-point operations that a kernel's step takes, to the order of magnitude; None for steps that fit."""
     columns = task.n_columns or 1
-    used = {ref.splits for training in step.trainings for ref in training.trains}
+    used = splits_of(step.trainings)
     read = sum(len(splits[name].rows) for name in used)
-    predicted = sum(splits[held.splits].held_sizes[held.part] for t in step.trainings for held in t.answers)
+    predicted = sum(_rows_of(sides, splits) for sides in sides_of(step.trainings))
     answers = 2.0 * float(predicted) * len(step.candidates)
     if step.kernel == "ridge":
         single = all(int(splits[name].held_sizes.max()) == 1 for name in used)
@@ -26,3 +27,9 @@ def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | 
     if step.kernel == "neighbours":
         return 2.0 * len(task) * len(task) * columns + answers
     return None
+
+
+def _rows_of(sides: Sequence[Held], splits: Mapping[str, Splits]) -> int:
+    if isinstance(sides, Sides):
+        return int(splits[sides.splits].held_sizes[sides.parts.start : sides.parts.stop].sum())
+    return int(sum(splits[held.splits].held_sizes[held.part] for held in sides))

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from heldout.kernels.claims import candidates_of
 from heldout.kernels.step import Step
+from heldout.kernels.trainings import Plain, pieces_of
 from heldout.kernels.within import Branch, grow_branches
 from heldout.planner.brute_force import brute_step
 from heldout.planner.draft import BRUTE, Draft, Rewrite, general_refusal, refused
@@ -36,8 +37,8 @@ def within(draft: Draft) -> Rewrite:
         if step.kernel != BRUTE or len(step.candidates) < 2:
             steps.append(step)
             continue
-        averaged = tuple(training for training in step.trainings if training.averaged or len(training.trains) != 1)
-        if averaged:
+        pieces = [piece for piece in pieces_of(step.trainings) if not isinstance(piece, Plain)]
+        if any(training.averaged or len(training.trains) != 1 for piece in pieces for training in piece):
             reasons.append("the tested predictor is an average of several")
             steps.append(step)
             continue

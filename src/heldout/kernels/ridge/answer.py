@@ -24,6 +24,7 @@ from heldout.kernels.ridge.respond import lacking, linear_values
 from heldout.kernels.ridge.solve import Solved, Undecided, solve
 from heldout.kernels.ridge.sums import sum_rows_apart
 from heldout.kernels.step import Held, Step, Training, Work
+from heldout.kernels.trainings import Plain, pieces_of
 from heldout.study.tables import Answer
 
 BATCH_NUMBERS = 1 << 22  # responses computed before they are scored and let go
@@ -51,10 +52,10 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
 
 def _answer_group(group: Group, step: Step) -> Iterator[Answer]:
     lacks = {level for level, losses in group.work.losses.items() if lacking(group.form, losses)}
-    able = list(step.trainings)
+    able: Sequence[Training] = step.trainings
     if lacks:
-        unable = [t for t in able if any(held.level in lacks for held in t.answers)]
-        able = [t for t in able if not any(held.level in lacks for held in t.answers)]
+        unable = [t for t in step.trainings if any(held.level in lacks for held in t.answers)]
+        able = [t for t in step.trainings if not any(held.level in lacks for held in t.answers)]
         for training in unable:
             yield from by_brute_force(group, step, training, group.candidates)
     for batch, singles in _batches(group, able):
@@ -68,14 +69,13 @@ def _answer_group(group: Group, step: Step) -> Iterator[Answer]:
         yield from score_found(group, found, step, perf_counter() - started)
 
 
-def _batches(group: Group, trainings: Sequence[Training]) -> Iterator[tuple[list[Training], bool]]:
+def _batches(group: Group, trainings: Sequence[Training]) -> Iterator[tuple[Sequence[Training], bool]]:
     """Trainings whose responses are held at once, and whether they leave out single rows of one set."""
     batch: list[Training] = []
     numbers = 0
     each = len(group.alphas) * group.design.Y.shape[1]
     most = max(1, group.work.budget // (8 * group.bank.bytes_of_sums))  # training sets may each have sums of their own
-    for _, members in groupby(trainings, key=lambda training: training.trains[0].splits):
-        together = list(members)
+    for together in _of_one_splits(trainings):
         if _is_leave_one_out(group, together):
             yield together, True
             continue
@@ -91,6 +91,14 @@ def _batches(group: Group, trainings: Sequence[Training]) -> Iterator[tuple[list
         yield batch, False
 
 
+def _of_one_splits(trainings: Sequence[Training]) -> Iterator[Sequence[Training]]:
+    for piece in pieces_of(trainings):
+        if isinstance(piece, Plain):
+            yield piece
+        else:
+            yield from (list(own) for _, own in groupby(piece, key=lambda training: training.trains[0].splits))
+
+
 def _is_leave_one_out(group: Group, trainings: Sequence[Training]) -> bool:
     """Whether these trainings leave single rows out of one set, enough of them for a decomposition of that set."""
     name = trainings[0].trains[0].splits
@@ -99,7 +107,9 @@ def _is_leave_one_out(group: Group, trainings: Sequence[Training]) -> bool:
         return False
     if not applies(group.form, group.design, len(splits.rows)):
         return False
-    return int(splits.held_sizes.max()) == 1 and all(
+    if int(splits.held_sizes.max()) != 1:
+        return False
+    return isinstance(trainings, Plain) or all(
         len(answers) == 1 and answers[0].splits == name and answers[0].part == trains[0].part
         for trains, _, answers in trainings
     )
@@ -108,10 +118,11 @@ def _is_leave_one_out(group: Group, trainings: Sequence[Training]) -> bool:
 def _leave_rows_out(group: Group, trainings: Sequence[Training]) -> Found:
     name = trainings[0].trains[0].splits
     splits = group.work.splits[name]
-    parts = np.array([training.trains[0].part for training in trainings])
-    if (np.diff(parts) <= 0).any():
-        trainings = [trainings[place] for place in np.argsort(parts, kind="stable").tolist()]
-        parts = np.sort(parts)
+    if isinstance(trainings, Plain):
+        parts = np.asarray(trainings.parts)
+    else:
+        trainings = sorted(trainings, key=lambda training: training.trains[0].part)
+        parts = np.array([training.trains[0].part for training in trainings])
     held = splits.held[splits.held_cuts[parts]]
     whole = (group.bank.total_of(name), splits.rows)
     try:
@@ -119,7 +130,7 @@ def _leave_rows_out(group: Group, trainings: Sequence[Training]) -> Found:
     except LostDigits:
         values = np.zeros((len(held), len(group.alphas), group.design.Y.shape[1]))
         good = np.zeros(values.shape[:2], dtype=bool)
-    return Found(trainings, [training.answers[0] for training in trainings], np.arange(len(held) + 1), values, good)
+    return Found(trainings, np.arange(len(held) + 1), values, good)
 
 
 def _answer_training(job: tuple[Group, Training]) -> list[tuple[Training, Held, Floats, NDArray[np.bool_]]]:

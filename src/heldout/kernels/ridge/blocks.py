@@ -15,6 +15,7 @@ from heldout.kernels.ridge.group import Group
 from heldout.kernels.ridge.respond import responses_of
 from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Held, Step, Training
+from heldout.kernels.trainings import Plain
 from heldout.study.tables import Answer
 
 BLOCK_NUMBERS = 1 << 19  # responses that are scored at a time
@@ -24,8 +25,7 @@ BLOCK_NUMBERS = 1 << 19  # responses that are scored at a time
 class Found:
     """Numbers on held-out sides end to end, and which alphas are good on each side."""
 
-    trainings: Sequence[Training]
-    sides: Sequence[Held]
+    trainings: Sequence[Training]  # each with the one side it answers
     cuts: NDArray[np.intp]  # where the rows of each side begin, and the last end
     values: Floats  # rows × alphas × targets
     good: NDArray[np.bool_]  # sides × alphas
@@ -40,8 +40,7 @@ def end_to_end(found: Sequence[tuple[Training, Held, Floats, NDArray[np.bool_]]]
     """The numbers of several sides, in the order of panels and parts."""
     found = sorted(found, key=lambda one: (one[1].panel, one[1].part))
     return Found(
-        [training for training, _, _, _ in found],
-        [held for _, held, _, _ in found],
+        [training._replace(answers=(held,)) for training, held, _, _ in found],
         np.concatenate([[0], np.cumsum([len(values) for _, _, values, _ in found])]),
         np.concatenate([values for _, _, values, _ in found]),
         np.stack([good for _, _, _, good in found]),
@@ -50,30 +49,32 @@ def end_to_end(found: Sequence[tuple[Training, Held, Floats, NDArray[np.bool_]]]
 
 def score_found(group: Group, found: Found, step: Step, seconds: float) -> Iterator[Answer]:
     """Whole blocks of neighbouring parts where every alpha is good; the others part by part, and by brute force."""
-    each = seconds / len(found.sides)
+    each = seconds / len(found.trainings)
     whole = found.good.all(axis=1)
     jobs = [(group, found, run, each * len(run)) for run in _runs(found, np.flatnonzero(whole))]
     for answers in group.spread(_score_run, jobs):
         yield from answers
     for place in np.flatnonzero(~whole).tolist():
-        training, held = found.trainings[place], found.sides[place]
+        training = found.trainings[place]
         sure = np.flatnonzero(found.good[place])
         if len(sure):
             some = replace(group, candidates=tuple(group.candidates[i] for i in sure), alphas=group.alphas[sure])
-            kept = Found(found.trainings, found.sides, found.cuts, found.values[:, sure], found.good[:, sure])
+            kept = Found(found.trainings, found.cuts, found.values[:, sure], found.good[:, sure])
             yield from _score_run((some, kept, range(place, place + 1), each))
         bad = tuple(group.candidates[i] for i in np.flatnonzero(~found.good[place]))
-        yield from by_brute_force(group, step, training._replace(answers=(held,)), bad)
+        yield from by_brute_force(group, step, training, bad)
 
 
 def _runs(found: Found, places: NDArray[np.intp]) -> Iterator[range]:
     """Neighbouring parts of one panel, in runs of no more rows than a block."""
     if not len(places):
         return
-    parts = np.array([held.part for held in found.sides])[places]
-    panels = [found.sides[place].panel for place in places.tolist()]
-    moved = np.array([before is not after and before != after for before, after in pairwise(panels)], dtype=bool)
-    breaks = np.flatnonzero(moved | (np.diff(places) != 1) | (np.diff(parts) != 1)) + 1
+    apart = np.diff(places) != 1
+    if not isinstance(found.trainings, Plain):
+        sides = [found.trainings[place].answers[0] for place in places.tolist()]
+        moved = [(one.panel, one.part + 1) != (after.panel, after.part) for one, after in pairwise(sides)]
+        apart |= np.array(moved, dtype=bool)
+    breaks = np.flatnonzero(apart) + 1
     for run in np.split(places, breaks):
         start, stop = int(run[0]), int(run[-1]) + 1
         while start < stop:
@@ -86,7 +87,8 @@ def _runs(found: Found, places: NDArray[np.intp]) -> Iterator[range]:
 def _score_run(job: tuple[Group, Found, range, float]) -> list[Answer]:
     group, found, run, seconds = job
     values = found.values[found.cuts[run.start] : found.cuts[run.stop]]
-    helds = found.sides[run.start : run.stop]
+    some = found.trainings[run.start : run.stop]
+    helds = some.sides if isinstance(some, Plain) else [training.answers[0] for training in some]
     losses = group.work.losses[helds[0].level]
     responses = responses_of(group.form, group.work.task, values, group.dtype, losses)
     return score_block(group.work, helds, group.candidates, responses, seconds=seconds)

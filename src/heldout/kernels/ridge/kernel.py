@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from heldout.kernels.claims import Claims
 from heldout.kernels.ridge.answer import answer
-from heldout.kernels.ridge.recognise import claim, refuse_training
+from heldout.kernels.ridge.recognise import claim, refuse_training, takes_all
 from heldout.kernels.step import Step, Training, Work
 from heldout.splits.drawn import Splits
 from heldout.study.search import Search
@@ -29,6 +29,9 @@ class RidgeKernel:
 
     def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
         return refuse_training(task, training, splits)
+
+    def takes_all(self, search: Search, task: Task, parts: range, splits: Splits) -> bool:
+        return takes_all(task, parts, splits)
 
     def answer(self, step: Step, work: Work) -> Iterator[Answer]:
         return answer(step, work)

@@ -114,6 +114,14 @@ def refuse_training(task: Task, training: Training, splits: Mapping[str, Splits]
     return None
 
 
+def takes_all(task: Task, parts: range, splits: Splits) -> bool:
+    """Whether surely none of these parts is refused."""
+    smallest = int(splits.train_sizes[parts.start : parts.stop].min())
+    left_out = len(task) - smallest if splits.train is None else len(task)
+    weighed = task.weight is None or bool(task.weight.min() > 0)
+    return smallest >= 2 and weighed and (task.classes is None or not _may_lack_class(task, left_out))
+
+
 def _about_task(task: Task) -> str:
     config = sklearn.get_config()
     if task.weight is not None and config["enable_metadata_routing"]:

@@ -1,0 +1,145 @@
+"""Trainings: which predictors a step makes, and which held-out sides each answers.
+
+A panel of leave-one-out has a training for every row. Those of neighbouring parts, each trained on its own rows, are
+kept as a range and made one at a time when somebody looks at one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple, Self, overload
+
+from heldout.study.panels import TrainRef
+
+
+class Held(NamedTuple):
+    """A held-out side that a step answers, and the panel that asked."""
+
+    panel: str
+    level: str
+    splits: str
+    part: int
+
+
+class Training(NamedTuple):
+    """One predictor a candidate: what it is trained on, and the held-out sides that it answers."""
+
+    trains: tuple[TrainRef, ...]
+    averaged: bool  # the predictor is the average of one trained on each of `trains`, not the only one
+    answers: tuple[Held, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sides(Sequence[Held]):
+    """The held-out sides of neighbouring parts of one panel."""
+
+    panel: str
+    level: str
+    splits: str
+    parts: range
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    @overload
+    def __getitem__(self, place: int) -> Held: ...
+    @overload
+    def __getitem__(self, place: slice) -> Self: ...
+    def __getitem__(self, place: int | slice) -> Held | Self:
+        if isinstance(place, slice):
+            return type(self)(self.panel, self.level, self.splits, self.parts[place])
+        return Held(self.panel, self.level, self.splits, self.parts[place])
+
+
+@dataclass(frozen=True, slots=True)
+class Plain(Sequence[Training]):
+    """The trainings of neighbouring parts of one panel, each on its own rows for its own held-out side."""
+
+    sides: Sides
+
+    @property
+    def splits(self) -> str:
+        return self.sides.splits
+
+    @property
+    def parts(self) -> range:
+        return self.sides.parts
+
+    def __len__(self) -> int:
+        return len(self.sides)
+
+    @overload
+    def __getitem__(self, place: int) -> Training: ...
+    @overload
+    def __getitem__(self, place: slice) -> Self: ...
+    def __getitem__(self, place: int | slice) -> Training | Self:
+        if isinstance(place, slice):
+            return type(self)(self.sides[place])
+        held = self.sides[place]
+        return Training((TrainRef(held.splits, held.part),), False, (held,))
+
+
+@dataclass(frozen=True, slots=True)
+class Joined(Sequence[Training]):
+    """Trainings one after the other, some of them plain."""
+
+    pieces: tuple[Sequence[Training], ...]
+
+    def __len__(self) -> int:
+        return sum(map(len, self.pieces))
+
+    def __iter__(self) -> Iterator[Training]:
+        return chain.from_iterable(self.pieces)
+
+    @overload
+    def __getitem__(self, place: int) -> Training: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Training, ...]: ...
+    def __getitem__(self, place: int | slice) -> Training | tuple[Training, ...]:
+        if isinstance(place, slice):
+            return tuple(self)[place]
+        place = range(len(self))[place]
+        for piece in self.pieces:
+            if place < len(piece):
+                return piece[place]
+            place -= len(piece)
+        raise IndexError(place)  # range above has refused it
+
+
+def pieces_of(trainings: Sequence[Training]) -> tuple[Sequence[Training], ...]:
+    """The plain stretches of these trainings, and what lies between them."""
+    return trainings.pieces if isinstance(trainings, Joined) else (trainings,)
+
+
+def join(pieces: Iterable[Sequence[Training]]) -> Sequence[Training]:
+    """These one after the other; plain stretches stay what they are."""
+    flat = [piece for several in pieces for piece in pieces_of(several) if len(piece)]
+    if not any(isinstance(piece, Plain) for piece in flat):
+        return tuple(chain.from_iterable(flat))
+    return flat[0] if len(flat) == 1 else Joined(tuple(flat))
+
+
+def count_trains(trainings: Sequence[Training]) -> int:
+    """How many training sets these have together: as many fits a candidate."""
+    return sum(
+        len(piece) if isinstance(piece, Plain) else sum(len(training.trains) for training in piece)
+        for piece in pieces_of(trainings)
+    )
+
+
+def sides_of(trainings: Sequence[Training]) -> list[Sequence[Held]]:
+    """The held-out sides that these answer, stretch by stretch."""
+    return [
+        piece.sides if isinstance(piece, Plain) else [held for training in piece for held in training.answers]
+        for piece in pieces_of(trainings)
+    ]
+
+
+def splits_of(trainings: Sequence[Training]) -> set[str]:
+    """The splits whose training sides these use."""
+    used: set[str] = set()
+    for piece in pieces_of(trainings):
+        used |= {piece.splits} if isinstance(piece, Plain) else {ref.splits for t in piece for ref in t.trains}
+    return used

@@ -1,0 +1,71 @@
+"""Spot checks of large training sets fit on some of their rows."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import heldout as ho
+from heldout.engine import spot_check, spot_rows
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(400, 3))
+LABELS = np.where(np.arange(400) % 50 == 0, "rare", np.where(X[:, 0] > 0, "a", "b"))
+
+
+@pytest.fixture
+def few(monkeypatch):
+    monkeypatch.setattr(spot_rows, "MOST_NUMBERS", 150)
+    monkeypatch.setattr(spot_rows, "FEWEST_ROWS", 20)
+
+
+def checks_of(learner, y):
+    result = ho.evaluate(learner, X, y, test=ho.KFold(4), progress=False)
+    return result, {check["kernel"]: check for check in result.facts.plan["checks"]}
+
+
+@pytest.mark.parametrize("kind", [Ridge, RidgeClassifier])
+def test_the_check_says_on_how_many_rows_it_was_made(few, kind):
+    y = X[:, 1] if kind is Ridge else LABELS
+    learner = ho.Tuned(kind(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3))
+    result, checks = checks_of(learner, y)
+    assert checks["ridge"]["passed"]
+    assert "of its training rows" in checks["ridge"]["cell"]
+    assert not any(finding.code == "H205" for finding in result.findings)
+
+
+def test_an_identical_kernel_is_held_to_no_difference(few):
+    learner = ho.Tuned(DecisionTreeClassifier(random_state=0), {"ccp_alpha": [0.0, 0.01]}, validation=ho.KFold(3))
+    _, checks = checks_of(learner, LABELS)
+    assert checks["within"]["passed"]
+    assert checks["within"]["difference"] == 0.0
+
+
+def test_a_kernel_that_errs_on_the_drawn_rows_is_found_out(few, monkeypatch):
+    monkeypatch.setattr(spot_check, "ROUNDING", -1.0)
+    result, checks = checks_of(ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3)), X[:, 1])
+    assert not checks["ridge"]["passed"]
+    assert any(finding.code == "H205" for finding in result.findings)
+
+
+def test_every_class_stays(few):
+    seen = []
+
+    def keep(*given, **named):
+        seen.append(found(*given, **named))
+        return seen[-1]
+
+    found = spot_check.fewer_rows
+    spot_check.fewer_rows = keep
+    try:
+        checks_of(ho.Tuned(RidgeClassifier(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3)), LABELS)
+    finally:
+        spot_check.fewer_rows = found
+    (splits,) = seen
+    assert set(LABELS[splits.train_rows(0)]) == {"a", "b", "rare"}
+    assert not set(splits.train_rows(0)) & set(splits.held_rows(0))
+
+
+def test_small_studies_are_checked_whole():
+    _, checks = checks_of(ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3)), X[:, 1])
+    assert "of its training rows" not in checks["ridge"]["cell"]
