@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check lint types imports exactness bench coverage clean
+.PHONY: demo test check lint types imports exactness faults bench bench-streaming coverage clean
 
 demo: $(READY)            ## a nested study on a bundled dataset
 	$(BIN)/python examples/demo.py
@@ -27,8 +27,14 @@ imports: $(READY)
 exactness: $(READY)       ## every kernel against brute force, on generated studies
 	$(BIN)/python tests/exactness/run.py
 
+faults: $(READY)          ## each fault made for real, and what the user saw
+	$(BIN)/python tests/faults/run.py
+
 bench: $(READY)           ## ratios to scikit-learn, side by side
 	$(BIN)/python -m benchmarks
+
+bench-streaming: $(READY) ## a file larger than memory; makes 9 GB in the temporary folder and removes them
+	$(BIN)/python -m benchmarks.streaming
 
 coverage: $(READY)        ## how often the intervals cover; writes docs/coverage.md
 	$(BIN)/python -m benchmarks.coverage

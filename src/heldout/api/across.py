@@ -88,7 +88,7 @@ def compare_across(
     level: float = 0.95,
     seed: int = 0,
     jobs: int | None = None,
-    backend: str | None = None,
+    backend: Any = None,
     progress: bool | str = "auto",
     options: Options | None = None,
     rope: float | None = None,

@@ -94,7 +94,7 @@ def chance(
     level: float = 0.95,
     seed: int = 0,
     jobs: int | None = None,
-    backend: str | None = None,
+    backend: Any = None,
     progress: bool | str = "auto",
     options: Options | None = None,
 ) -> ChanceTest:
@@ -157,6 +157,7 @@ def _shuffled_losses(
     roles = {"groups": task.groups, "time": None, "sample_weight": None, "strata": task.strata}
     quiet = Running(jobs=how.jobs, backend=how.backend, progress=False, options=how.options)
     with open_progress(how.progress) as bar:
+        bar.expect_rounds(permutations)
         for number in range(permutations):
             rng = np.random.default_rng(derive(asked.seed, "permutation", number))
             target = task.y[exchange.rows(rng)]
@@ -167,6 +168,5 @@ def _shuffled_losses(
             except FitFailed:
                 value = None
             losses[number] = np.nan if value is None else value
-            bar.expect(permutations)
-            bar.advance(1, int(value is None))
+            bar.end_round(failed=value is None)
     return losses

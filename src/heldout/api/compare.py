@@ -45,7 +45,8 @@ def compare(
     level: float = 0.95,
     seed: int = 0,
     jobs: int | None = None,
-    backend: str | None = None,
+    backend: Any = None,
+    journal: Any = None,
     progress: bool | str = "auto",
     options: Options | None = None,
     rope: float | None = None,
@@ -85,7 +86,8 @@ def compare(
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
     question = {"test": test, "roles": roles, "loss": loss, "level": level, "seed": seed, "options": options}
     asked = ask_all(named_learners(learners), X, y, question)
-    how = Running(jobs=jobs, backend=backend, progress=progress, options=next(iter(asked.values())).options)
+    options = next(iter(asked.values())).options
+    how = Running(jobs=jobs, backend=backend, progress=progress, options=options, journal=journal)
     return answer_all(asked, how, rope=rope)
 
 
@@ -108,7 +110,9 @@ def _ask(name: str, learner: Any, X: Any, y: Any, question: Mapping[str, Any]) -
 
 def answer_all(asked: Mapping[str, Asked], how: Running, *, rope: float | None) -> Comparison:
     """Run every learner and compare what they lost; one that fails leaves the others to go on."""
-    sight = sight_of(*asked.values())  # all learners are one look: none depends on another's answer
+    sight = sight_of(
+        *asked.values(), journal=how.journal
+    )  # all learners are one look: none depends on another's answer
     results: dict[str, Result] = {}
     failures: dict[str, str] = {}
     for name, one in asked.items():

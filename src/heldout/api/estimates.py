@@ -84,14 +84,17 @@ def fold_predictors_estimate(
     )
 
 
-def check_interval(task: Task, study: Study, interval: str | None) -> None:
-    """Refuse an interval method that is unknown, or that the recipe and the first loss rule out, before any fit."""
+def check_interval(task: Task, study: Study, interval: str | None, *, rows: bool = True) -> None:
+    """Refuse an interval method that is unknown, or that the recipe and the first loss rule out, before any fit.
+
+    `rows` says whether the losses of single rows will be known.
+    """
     if interval is None or interval in WITH_FITS:
         return
     outer, loss = study.splits[OUTER], study.reported[0]
     unknown = tuple(np.full(size, np.nan) for size in outer.held_sizes)
-    rows = None if loss.rows is None else unknown
-    record = _record(task, study, 0, folds=np.full(len(outer), np.nan), rows=rows)
+    kept = None if loss.rows is None or not rows else unknown
+    record = _record(task, study, 0, folds=np.full(len(outer), np.nan), rows=kept)
     check_asked(replace(record, train_sizes=trained_sizes(study, outer)), interval)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError
 from heldout.base.losses import Loss, check_losses, resolve_losses
 from heldout.base.options import Options
 from heldout.base.seeds import derive
+from heldout.engine.journal import open_journal
 from heldout.engine.run import Running, run_study
+from heldout.engine.streaming.open import is_stream, read_if_named, target_of
 from heldout.planner.passes import check_rules
 from heldout.splits import Forward, Given, KFold, as_strategy
 from heldout.study.panels import TEST, Study
@@ -47,6 +50,7 @@ def evaluate(
     X: Any,
     y: Any = None,
     *,
+    target: Any = None,
     test: Any = None,
     groups: Any = None,
     time: Any = None,
@@ -56,7 +60,8 @@ def evaluate(
     level: float = 0.95,
     seed: int = 0,
     jobs: int | None = None,
-    backend: str | None = None,
+    backend: Any = None,
+    journal: Any = None,
     progress: bool | str = "auto",
     options: Options | None = None,
 ) -> Result:
@@ -68,7 +73,11 @@ def evaluate(
         Any scikit-learn estimator or Pipeline, a :class:`~heldout.Tuned` (then this is nested), a ``GridSearchCV`` or
         ``RandomizedSearchCV``, or ``FrozenEstimator(model)`` for a predictor already fitted.
     X, y : array-like
-        The data: numpy, scipy sparse, pandas or polars. With a frame, `y` and the roles may name columns.
+        The data: numpy, scipy sparse, pandas or polars. With a frame, `y` and the roles may name columns. A path of a
+        .csv or .tsv file is read; a Parquet file or folder, or a Dask data frame, may be larger than memory and is
+        read in passes, for learners with sufficient statistics: see docs/streaming.md.
+    target : str, optional
+        Another name for `y`, where it names a column.
     test : int, splitter or pairs of row arrays, optional
         Which rows are held out to estimate the risk. None: ``KFold(5)``, or ``Forward(5)`` when time is declared.
     groups, time, sample_weight, strata : array-like or column name, optional
@@ -81,8 +90,12 @@ def evaluate(
         Decides the test splits, and whatever the learner leaves to chance.
     jobs : int, optional
         Worker processes; None takes every core this process may use, where the work is worth it.
-    backend : "inline" or "processes", optional
-        Where the fits are done. None decides by how long they take; the numbers are the same.
+    backend : "inline", "processes", "dask://host:8786" or distributed.Client, optional
+        Where the fits are done. None decides by how long they take, here or on local processes; the numbers are the
+        same everywhere.
+    journal : path, optional
+        A file that keeps every finished answer, such as "study.db". The same call goes on where it was ended, or
+        answers at once; a larger space or one more loss uses what is there. See docs/journal.md.
     progress : "auto" or bool
         A bar for runs that last.
     options : Options, optional
@@ -103,8 +116,15 @@ def evaluate(
     'expected zero-one risk of the learner trained on 120 rows'
     """
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    asked = ask(learner, X, y, test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
-    return answer(asked, Running(jobs=jobs, backend=backend, progress=progress, options=asked.options))
+    given = {"test": test, "roles": roles, "loss": loss, "level": level, "seed": seed, "options": options}
+    how = Running(jobs=jobs, backend=backend, progress=progress, journal=journal)
+    y = target_of(y, target)
+    if is_stream(X):
+        from heldout.api.streamed import evaluate_stream
+
+        return evaluate_stream(learner, X, y, how, **given)
+    asked = ask(learner, read_if_named(X), y, **given)
+    return answer(asked, replace(how, options=asked.options))
 
 
 def answer(asked: Asked, how: Running, *, sight: Sight | None = None) -> Result:
@@ -112,10 +132,15 @@ def answer(asked: Asked, how: Running, *, sight: Sight | None = None) -> Result:
 
     `sight` is what several questions that are asked at once share; a single one finds its own.
     """
-    sight = sight_of(asked) if sight is None else sight
+    # The journal stays open throughout, so that no other program takes it before what is asked beside the study.
+    with nullcontext() if how.journal is None else open_journal(how.journal):
+        return _answer(asked, how, sight_of(asked, journal=how.journal) if sight is None else sight)
+
+
+def _answer(asked: Asked, how: Running, sight: Sight | None) -> Result:
     outcome = run_study(asked.study, asked.task, how)
     test_tables = [outcome.tables[p.key] for p in outcome.study.of_level(TEST) if p.key in outcome.tables.panels]
-    if not any(np.isfinite(table.losses).any() for table in test_tables):
+    if outcome.stopped is None and not any(np.isfinite(table.losses).any() for table in test_tables):
         raise FitFailed(describe_all_failed(outcome))
     options = asked.options
     facts = gather_facts(
@@ -141,14 +166,7 @@ def ask(
     options: Options | None,
 ) -> Asked:
     """Turn what the user gave into a checked question; everything that can be refused before a fit is refused here."""
-    if not isinstance(level, float | int) or not 0 < level < 1:
-        raise OptionError(f"level is the probability that an interval covers, between 0 and 1, but it is {level!r}.")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-        raise OptionError(f"seed is a whole number, but it is {seed!r}.")
-    options = Options() if options is None else options
-    if not isinstance(options, Options):
-        raise OptionError(f"options= takes heldout.Options(…), not {type(options).__name__}.")
-    check_rules(options.rules)
+    options = checked_options(level, seed, options)
     search = as_search(learner, seed=int(seed))
     classification = is_classifier(learner)
     task = declare(X, y, classification=classification, **roles)
@@ -178,6 +196,19 @@ def ask(
         test=strategy,
         beside=ask_beside(study, task, strategy, options=options, seed=test_seed),
     )
+
+
+def checked_options(level: float, seed: int, options: Options | None) -> Options:
+    """Refuse a level, a seed or options that are none; the default options where there are none."""
+    if not isinstance(level, float | int) or not 0 < level < 1:
+        raise OptionError(f"level is the probability that an interval covers, between 0 and 1, but it is {level!r}.")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise OptionError(f"seed is a whole number, but it is {seed!r}.")
+    options = Options() if options is None else options
+    if not isinstance(options, Options):
+        raise OptionError(f"options= takes heldout.Options(…), not {type(options).__name__}.")
+    check_rules(options.rules)
+    return options
 
 
 def reported_losses(loss: Any, own: tuple[Loss, ...], *, classification: bool) -> tuple[Loss, ...]:

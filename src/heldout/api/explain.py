@@ -8,6 +8,7 @@ from typing import Any
 from heldout.api.beside import account_beside
 from heldout.api.evaluate import ask
 from heldout.base.options import Options, switched_rules
+from heldout.engine.streaming.open import is_stream, read_if_named, target_of
 from heldout.planner.account import Account, account_for
 from heldout.planner.passes import make_plan, stand_in
 
@@ -17,6 +18,7 @@ def explain(
     X: Any,
     y: Any = None,
     *,
+    target: Any = None,
     test: Any = None,
     groups: Any = None,
     time: Any = None,
@@ -42,7 +44,13 @@ def explain(
     (65, 35)
     """
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    asked = ask(learner, X, y, test=test, roles=roles, loss=loss, level=0.95, seed=seed, options=options)
+    given = {"test": test, "roles": roles, "loss": loss, "level": 0.95, "seed": seed, "options": options}
+    y = target_of(y, target)
+    if is_stream(X):
+        from heldout.api.streamed import explain_stream
+
+        return explain_stream(learner, X, y, **given)
+    asked = ask(learner, read_if_named(X), y, **given)
     rules = switched_rules(asked.options.rules, os.environ)
     plan = make_plan(asked.study, asked.task, done=frozenset(), rules=rules)
     ready = frozenset(panel.key for panel in asked.study.panels if panel.candidates is not None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -22,11 +22,13 @@ from heldout.api.columns import (
 from heldout.api.covers import covers_of
 from heldout.api.estimates import interval_findings, study_estimates
 from heldout.base.finding import Finding
+from heldout.engine.journal import JournalUse
 from heldout.engine.run import Outcome
 from heldout.risk.estimate import Estimate
 from heldout.splits.findings import rare_class_note
 from heldout.study.panels import VALIDATION
 from heldout.study.pose import OUTER
+from heldout.study.tables import PanelTable
 from heldout.task import Task
 
 Columns = dict[str, Any]
@@ -55,8 +57,12 @@ def gather_facts(
     outer = study.splits[OUTER]
     failures = failure_columns(outcome)
     fits = {name: _total_seconds(outcome, name) for name in ("fit_seconds", "score_seconds")}
+    estimates = study_estimates(task, outcome, level=level, pool=pool, interval=interval, seed=seed)
+    if outcome.stopped is not None:
+        why = f"Incomplete: {outcome.stopped[0].lower()}{outcome.stopped[1:]}."
+        estimates = {name: replace(one, reason=why) if one.value is None else one for name, one in estimates.items()}
     return Facts(
-        estimates=study_estimates(task, outcome, level=level, pool=pool, interval=interval, seed=seed),
+        estimates=estimates,
         tables={
             "folds": fold_columns(outcome),
             "choices": choice_columns(outcome),
@@ -118,7 +124,7 @@ def plan_facts(outcome: Outcome) -> dict[str, Any]:
 def _findings(task: Task, outcome: Outcome) -> list[Finding]:
     study, found = outcome.study, list[Finding]()
     outer = study.splits[OUTER]
-    if outer.recipe.stratified and outer.recipe.kind == "kfold":
+    if outer.recipe.stratified and outer.recipe.kind == "kfold" and len(task.y) == len(task):  # no stream
         note = rare_class_note(task, outer.rows, len(outer) // outer.recipe.repeats)
         if note:
             found.append(Finding(code="H101", severity="warning", message=note))
@@ -157,6 +163,50 @@ def fit_findings(outcome: Outcome) -> list[Finding]:
                 f"than its tier {check.tier!r} allows; its cells were answered by brute force. Please report it."
             )
             found.append(Finding(code="H205", severity="warning", message=text))
+    return found + run_findings(outcome) + ([] if outcome.journal is None else _journal_findings(outcome.journal))
+
+
+def run_findings(outcome: Outcome) -> list[Finding]:
+    """What happened to the run itself: workers that died, and time that was up."""
+    found = []
+    if outcome.stopped is not None:
+        found.append(Finding(code="H207", severity="error", message=f"{outcome.stopped}. {_progress_words(outcome)}"))
+    again = [event.cause for event in outcome.lost if event.again]
+    if again:
+        often = f"{len(again)} times" if len(again) > 1 else "once"
+        text = f"A worker process died {often} ({again[0]}); the fit it was at was run again alone. "
+        if any("SIGKILL" in cause for cause in again):
+            text += "If memory was short, use fewer jobs."
+        found.append(Finding(code="H206", severity="warning", message=text.strip()))
+    return found
+
+
+def _progress_words(outcome: Outcome) -> str:
+    tables = outcome.tables.panels.values()
+    answered, asked = (sum(int(part) for part in counts) for counts in zip(*map(_counts, tables), strict=True))
+    return (
+        f"{answered:,} of {asked:,} cells that were planned by then are answered; folds without a value were not "
+        "reached. Give it more time, or a journal to go on from."
+    )
+
+
+def _counts(table: PanelTable) -> tuple[int, int]:
+    return int(table.answered.sum()), int(table.answered.size)
+
+
+def _journal_findings(use: JournalUse) -> list[Finding]:
+    """What a journal met that is worth knowing. How much came from it is no finding: it changes no number."""
+    found = []
+    if use.repeats:
+        text = (
+            f"The journal has two answers that differ for {len(use.repeats)} candidates; the first: {use.repeats[0]}. "
+            "The first answer of each was taken. The learner is not deterministic: set its random_state, or its "
+            "thread count."
+        )
+        found.append(Finding(code="H501", severity="warning", message=text))
+    found += [Finding(code="H502", severity="warning", message=note) for note in use.notes]
+    if use.unkept:
+        found.append(Finding(code="H503", severity="warning", message=use.unkept))
     return found
 
 

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from heldout.api.estimates import RISK, test_record, trained_sizes
 from heldout.api.facts import Facts
 from heldout.api.learners import is_frozen
+from heldout.audit.journal_ledger import JournalLedger
 from heldout.audit.ledger import Ledger, Look, looks_before, process_ledger
 from heldout.audit.rows import TestRows, rows_of_task
 from heldout.base.answers import PASS_FAIL, Answer, parse_answer
@@ -23,6 +24,7 @@ from heldout.base.finding import Finding
 from heldout.base.losses import Loss
 from heldout.base.losses.rows import accuracy_rows, zero_one_rows
 from heldout.base.options import Options
+from heldout.engine.journal.identity import identify
 from heldout.engine.pickling import dumps
 from heldout.engine.run import Outcome
 from heldout.risk.record import Record
@@ -73,27 +75,40 @@ def check_answer(options: Options, outer: Splits, losses: Sequence[Loss]) -> Non
         raise OptionError(f"answer={str(answer)!r} has one mark, but there are several losses: {names}. Ask for one.")
 
 
-def sight_of(*asked: Asked) -> Sight | None:
+def sight_of(*asked: Asked, journal: Any = None, rows: TestRows | None = None) -> Sight | None:
     """The test set of a question before it is answered, or None where no single test set is looked at.
 
-    Several questions on the same rows that are asked at once, as in a comparison, are one: none of their learners
-    depends on another's answer.
+    A journal is the ledger of its studies, unless the options name another; learners are then known by an identity
+    that lasts. Several questions on the same rows that are asked at once, as in a comparison, are one: none of their
+    learners depends on another's answer.
     """
     first = asked[0]
     outer = first.study.splits[OUTER]
     if len(outer) > 1 and not is_frozen(first.learner):
         return None  # cross-validation: the risk of a typical predictor, no test set that a predictor is held to
-    ledger = process_ledger() if first.options.ledger is None else first.options.ledger
-    rows = rows_of_task(first.task, outer.held)
+    ledger, key_of = _ledger_of(first, journal), content_key if journal is None else _lasting_key
+    rows = rows_of_task(first.task, outer.held) if rows is None else rows  # a stream knows its own
     digest = blake2b(digest_size=16)
-    keys = {one: content_key(clone(one.learner)) for one in asked}
+    keys = {one: key_of(clone(one.learner)) for one in asked}
     for one, key in keys.items():
         losses = [(loss.name, loss.scorer) for loss in one.study.reported]
-        words = (one.task.fingerprint, outer.fingerprint, one.seed, one.options.answer, *map(content_key, losses))
+        words = (one.task.fingerprint, outer.fingerprint, one.seed, one.options.answer, *map(key_of, losses))
         digest.update("\x1f".join([key, *map(str, words)]).encode())
     question = digest.hexdigest()
     past = looks_before(ledger, rows, question)
     return Sight(ledger=ledger, rows=rows, question=question, learner_keys=keys, past=past)
+
+
+def _ledger_of(asked: Asked, journal: Any) -> Ledger:
+    if asked.options.ledger is not None:
+        own: Ledger = asked.options.ledger
+        return own
+    return process_ledger() if journal is None else JournalLedger(journal)
+
+
+def _lasting_key(thing: Any) -> str:
+    """A key that is the same in every process, as long as code and libraries are."""
+    return identify(thing, "the learner").key.hex()
 
 
 def content_key(thing: Any) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from heldout.api.final import final_predictor
 from heldout.api.frames import as_frame
 from heldout.base.errors import OptionError, StoredError
 from heldout.base.finding import Finding
+from heldout.engine.dask.connect import still_open
+from heldout.engine.journal import JournalUse
 from heldout.engine.run import Outcome, Running
 from heldout.report.summary import summarise
 from heldout.report.text import render_text
@@ -30,6 +32,11 @@ class Live:
     task: Task
     outcome: Outcome
     how: Running
+    final: Callable[[], Any] | None = None  # how a stream makes its predictor
+
+    def how_now(self) -> Running:
+        """How to run what is asked for later: here, where the cluster of the study was closed since."""
+        return self.how if still_open(self.how.backend) else replace(self.how, backend=None)
 
 
 class Result:
@@ -86,6 +93,8 @@ class Result:
                 f"The results of single rows are withheld, as answer={answer!r} asks: they would leave no bound for "
                 'later looks at these test rows. To see them, evaluate with answer="full".'
             )
+        if "no_predictions" in self.facts.about:
+            raise OptionError(self.facts.about["no_predictions"])
         return self._table("predictions")
 
     @cached_property
@@ -97,7 +106,7 @@ class Result:
                     "This saved result has no learning curve, and without the learner none can be made. Run evaluate "
                     "with options=Options(learning_curve=True) before saving."
                 )
-            self.facts = late_curve(self.facts, self._live.task, self._live.outcome, how=self._live.how)
+            self.facts = late_curve(self.facts, self._live.task, self._live.outcome, how=self._live.how_now())
         return self._table("learning_curve")
 
     @cached_property
@@ -113,8 +122,16 @@ class Result:
 
     @property
     def plan(self) -> Any:
-        """The plan that was followed; printing it shows cells, fits and steps."""
-        return self._live.outcome.account if self._live is not None else self.facts.plan["text"]
+        """The plan that was followed; printing it shows cells, fits and steps, and how much the journal knew."""
+        if self._live is None:
+            return self.facts.plan["text"]
+        account, use = self._live.outcome.account, self.journal
+        return account if use is None else replace(account, notes=(*account.notes, f"journal: {use}"))
+
+    @property
+    def journal(self) -> JournalUse | None:
+        """How many cells came from the journal and how many were computed; None without one, or once loaded."""
+        return None if self._live is None else self._live.outcome.journal
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -131,7 +148,10 @@ class Result:
                 "A saved result holds numbers, not the learner, so it cannot make the predictor. "
                 "Run evaluate again (the same seed gives the same numbers) and ask it there."
             )
-        predictor, findings = final_predictor(self._live.outcome, self._live.task, self._live.how, self._live.learner)
+        if self._live.final is not None:
+            return self._live.final()
+        live = self._live
+        predictor, findings = final_predictor(live.outcome, live.task, live.how_now(), live.learner)
         self._late_findings = findings
         return predictor
 

@@ -22,6 +22,7 @@ from heldout.risk.estimands import corrected_validation, fold_predictors_risk
 from heldout.risk.estimate import Estimate
 from heldout.risk.selection import Correction, bbc, tibshirani
 from heldout.risk.shown import About
+from heldout.splits.cells import CellSplits
 from heldout.splits.drawn import Splits
 from heldout.study.panels import Choice, Study
 from heldout.study.pose import FINAL
@@ -74,11 +75,18 @@ class Selection:
 
 def _draws(study: Study) -> bool:
     """Whether BBC-CV is made: always where tuning is all there is, under outer splits where it takes no time."""
+    if _is_streamed(study):
+        return False
     return FINAL in study.splits or _held_rows(study) <= MOST_ROWS_INSIDE
 
 
+def _is_streamed(study: Study) -> bool:
+    """Whether splits are of cells of a stream, whose rows are gone once they have passed."""
+    return any(isinstance(inner_of(study, choice), CellSplits) for choice in study.choices)
+
+
 def _held_rows(study: Study) -> int:
-    return sum(len(inner_of(study, choice).held) for choice in study.choices)
+    return sum(int(inner_of(study, choice).held_sizes.sum()) for choice in study.choices)
 
 
 def _drawing(task: Task, study: Study, inner: Splits) -> Drawing:
@@ -152,6 +160,8 @@ def _tibshirani(own: Selection, choice: Choice) -> Correction | str:
 
 def _bbc_of_all(own: Selection) -> list[Correction | str]:
     study = own.study
+    if _is_streamed(study):
+        return ["No value: BBC-CV needs the losses of single rows, and a stream keeps none of validation."]
     if not _draws(study):
         return [
             f"No value: under outer splits BBC-CV is made for at most {MOST_ROWS_INSIDE:,} held-out rows, and there "
@@ -193,4 +203,6 @@ def _refusal(study: Study, table: PanelTable) -> str | None:
 
 def _predicted(inner: Splits) -> int:
     """How many rows are held out at least once."""
-    return len(inner.rows) if inner.recipe.partition else len(np.unique(inner.held))
+    if inner.recipe.partition:
+        return int(inner.held_sizes.sum()) // inner.recipe.repeats
+    return len(np.unique(inner.held))

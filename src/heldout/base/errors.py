@@ -16,6 +16,10 @@
     ├── PredictionError (ValueError) a predictor that answered nonsense
     ├── FitFailed (RuntimeError, ValueError)  no fit worked, so there is no result
     ├── BackendError (RuntimeError)  the workers could not do their work
+    ├── JournalError (RuntimeError)  a journal that cannot be used
+    │   ├── JournalInUse                 another program has it
+    │   ├── JournalChanged               data, code or libraries are no longer those it was begun with
+    │   └── IdentityError (ValueError)   a learner that a journal could not tell from another
     └── StoredError (ValueError)     a saved file that cannot be read
 """
 
@@ -79,6 +83,22 @@ class FitFailed(HeldoutError, RuntimeError, ValueError):
 
 class BackendError(HeldoutError, RuntimeError):
     """The workers could not do their work."""
+
+
+class JournalError(HeldoutError, RuntimeError):
+    """A journal cannot be opened, read or written."""
+
+
+class JournalInUse(JournalError):
+    """Another program has the journal open."""
+
+
+class JournalChanged(JournalError):
+    """A study that a journal holds unfinished had other data, code or libraries."""
+
+
+class IdentityError(JournalError, ValueError):
+    """A part of a learner has no stable identity, so answers about it cannot be kept."""
 
 
 class StoredError(HeldoutError, ValueError):

@@ -12,6 +12,8 @@ CODES = {
     "H203": "candidates could not be chosen because a fit of theirs failed",
     "H204": "the predictor that was made again does not repeat its recorded predictions",
     "H205": "a kernel did not repeat what brute force says, so brute force was used instead",
+    "H206": "worker processes died, and what they were at was run again",
+    "H207": "the time of the study was up before its end",
     "H301": "the loss that chooses is not the loss that is reported",
     "H302": "the losses have heavy tails, so intervals of their mean miss more often than they say",
     "H303": "too few test rows for an interval of an unbounded loss",
@@ -19,6 +21,9 @@ CODES = {
     "H401": "these test rows were looked at before, and the interval is widened for it",
     "H402": "these test rows were looked at before, and no bound can account for it",
     "H403": "these test rows were looked at so often that the interval tells nothing",
+    "H501": "an answer that was computed twice is not the same: the learner is not deterministic",
+    "H502": "the journal was damaged, or upgraded",
+    "H503": "some answers could not be kept in the journal",
 }
 
 

@@ -8,6 +8,9 @@ from typing import Any, Self
 
 from heldout.base.answers import parse_answer
 from heldout.base.errors import OptionError, did_you_mean
+from heldout.base.sizes import parse_bytes, parse_seconds
+
+JOURNAL_DETAILS = ("responses", "losses", "summaries")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +37,27 @@ class Options:
         whether the loss is at most (a score: at least) the mark.
     ledger : Ledger, optional
         Where looks at test sets are kept; None is the ledger of this process.
+    fit_timeout : float, optional
+        Seconds a fit may take. One that takes longer is ended and fails; the study goes on.
+    fit_memory : int or str, optional
+        Memory a fit may add to its worker, in bytes or as "2GB"; the data, which workers share, do not count. One that
+        takes more is ended and fails.
+    timeout : float, optional
+        Seconds for the whole study. When they are up it returns what it has, marked incomplete.
+    memory : int or str, optional
+        Memory for what kernels keep to use again, in bytes or as "4GB"; None takes a quarter of the machine's. It
+        changes the time a study takes, never a number.
+    on_event : callable, optional
+        Called with each event of the run (``heldout.base.events``): study started, stage planned, step done, cell
+        failed, worker lost, study finished. One that raises does not break the study; it is reported once.
+    journal_detail : "responses", "losses" or "summaries", optional
+        What the journal keeps of each cell beyond what the study needs: what predictors answered, from which later
+        studies take other losses; the loss of each row; or nothing more. None keeps responses while they are few.
+    journal_anew : bool
+        Where the journal holds the study unfinished under other data, code or libraries, leave it so and begin anew.
+    rows : bool
+        Of data that are read in passes: keep the losses and predictions of single test rows, for one more pass.
+        Elsewhere they are always kept.
     queue_seed : int, optional
         Do the steps of a plan in a random order. The numbers do not change; a bug might show.
 
@@ -51,6 +75,14 @@ class Options:
     learning_curve: Any = None
     answer: str = "full"
     ledger: Any = None
+    fit_timeout: float | None = None
+    fit_memory: int | str | None = None
+    timeout: float | None = None
+    memory: int | str | None = None
+    on_event: Any = None
+    journal_detail: str | None = None
+    journal_anew: bool = False
+    rows: bool = False
     queue_seed: int | None = None
 
     def __new__(cls, **given: Any) -> Self:
@@ -61,19 +93,31 @@ class Options:
         return object.__new__(cls)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.pool, bool):
-            raise OptionError(f"pool= is True or False, not {self.pool!r}.")
+        for name in ("pool", "rows"):
+            if not isinstance(getattr(self, name), bool):
+                raise OptionError(f"{name}= is True or False, not {getattr(self, name)!r}.")
         if self.interval is not None and not isinstance(self.interval, str):
             raise OptionError(f"interval= is the name of a method or None, not {self.interval!r}.")
         if self.queue_seed is not None and (isinstance(self.queue_seed, bool) or not isinstance(self.queue_seed, int)):
             raise OptionError(f"queue_seed= is a whole number or None, not {self.queue_seed!r}.")
         if self.rules is not None and not isinstance(self.rules, Mapping):
             raise OptionError(f'rules= is a dict such as {{"share_fits": False}}, not {self.rules!r}.')
+        if self.journal_detail not in (None, *JOURNAL_DETAILS):
+            near = did_you_mean(str(self.journal_detail), JOURNAL_DETAILS)
+            raise OptionError(f"There is no journal_detail {self.journal_detail!r}. {near}")
+        if not isinstance(self.journal_anew, bool):
+            raise OptionError(f"journal_anew= is True or False, not {self.journal_anew!r}.")
         parse_answer(self.answer)
         whole = isinstance(self.repetitions, int) and not isinstance(self.repetitions, bool)
         if not whole or self.repetitions < 1:
             raise OptionError(f"repetitions= is a whole number, at least 1, not {self.repetitions!r}.")
         object.__setattr__(self, "learning_curve", _checked_sizes(self.learning_curve))
+        for name in ("fit_timeout", "timeout"):
+            object.__setattr__(self, name, parse_seconds(getattr(self, name), name))
+        for name in ("fit_memory", "memory"):
+            object.__setattr__(self, name, parse_bytes(getattr(self, name), name))
+        if self.on_event is not None and not callable(self.on_event):
+            raise OptionError(f"on_event= is a function that takes an event, not {self.on_event!r}.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_make, ({field.name: getattr(self, field.name) for field in fields(self)},))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from heldout.cli.options import INCOMPLETE, Question, asks_question
+from heldout.cli.running import How, asks_how
 from heldout.report.text import line
 
 
@@ -17,7 +18,7 @@ from heldout.report.text import line
     show_default=True,
     help="The level of the intervals.",
 )
-@click.option("--jobs", "-j", type=int, help="Worker processes; -1 for all cores. Default: all, where it pays.")
+@asks_how
 @click.option("--save", metavar="FILE", type=click.Path(), help="Write the whole result, for heldout.load to read.")
 @click.option("--quiet", "-q", is_flag=True, help="The risk alone, on one line.")
 @click.option("--json", "as_json", is_flag=True, help="The result as JSON, and nothing else.")
@@ -28,7 +29,7 @@ def evaluate(
     question: Question,
     *,
     level: float,
-    jobs: int | None,
+    how: How,
     save: str | None,
     quiet: bool,
     as_json: bool,
@@ -46,6 +47,7 @@ def evaluate(
       heldout evaluate iris.csv --target species --learner logistic,knn --loss zero_one --loss log
       heldout evaluate visits.csv --target stay --groups patient --learner forest --test kfold:10
       heldout evaluate sales.csv --target amount --time day --learner ridge,boosting --json
+      heldout evaluate genes.csv --target grade --learner svm,forest --journal genes.db --fit-timeout 600
     """
     from heldout.api.evaluate import evaluate as risk_of
     from heldout.api.explain import explain as plan_of
@@ -60,8 +62,8 @@ def evaluate(
     if talks:
         account = plan_of(posed.learner, posed.frame, **posed.asked)
         show(head_view(posed.head, plan_facts(account)), console)
-    bar = "auto" if progress and not quiet else False
-    result = risk_of(posed.learner, posed.frame, level=level, jobs=jobs, progress=bar, **posed.asked)
+    running = how.arguments(progress=progress and not quiet)
+    result = risk_of(posed.learner, posed.frame, level=level, **running, **posed.asked)
     summary = result.summary()
     if as_json:
         echo_json(summary)

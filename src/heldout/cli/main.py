@@ -11,23 +11,31 @@ from heldout.base.errors import BackendError, FitFailed, HeldoutError
 from heldout.cli.evaluate import evaluate
 from heldout.cli.explain import explain
 from heldout.cli.options import INCOMPLETE, INTERRUPTED, WRONG_USE
+from heldout.cli.running import interrupted_words, interruptible, remember_arguments, way_on
 from heldout.report.text import line
 
 
 class Commands(click.Group):
     """Turns errors that have a name into a line on stderr and an exit code."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        remember_arguments(ctx, args)
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with interruptible():
+                return super().invoke(ctx)
         except (FitFailed, BackendError) as error:
             _say(error)
+            if isinstance(error, BackendError) and (way := way_on(ctx)) is not None:
+                click.echo(way, err=True)
             ctx.exit(INCOMPLETE)
         except HeldoutError as error:
             _say(error)
             ctx.exit(WRONG_USE)
         except KeyboardInterrupt:
-            click.echo("Interrupted: there is no result.", err=True)
+            click.echo(interrupted_words(ctx), err=True)
             ctx.exit(INTERRUPTED)
 
 

@@ -87,3 +87,12 @@ def asks_question(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         with_question = option(with_question)
     return with_question
+
+
+def dask_backend(address: str) -> str:
+    """A scheduler's address as written on the command line, in the form that ``backend=`` takes.
+
+    >>> dask_backend("node-7:8786"), dask_backend("tcp://node-7:8786")
+    ('dask://node-7:8786', 'dask://node-7:8786')
+    """
+    return "dask://" + address.removeprefix("dask://").removeprefix("tcp://")

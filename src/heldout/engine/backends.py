@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+import pickle
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from threading import Timer
@@ -10,21 +11,27 @@ from time import perf_counter
 from typing import Any, Protocol, cast
 
 from heldout.base.errors import BackendError, OptionError, did_you_mean
+from heldout.engine.board import begin_fits
+from heldout.engine.dask.connect import names_dask
+from heldout.engine.limits import NO_LIMITS, Limits
 from heldout.engine.pool import Done, Pool, allowed_jobs, explain_unpicklable, shared_pool
-from heldout.engine.shared import SharedRef, share, transport_folder
+from heldout.engine.shared import SharedRef, check_room_for, share, transport_folder
 from heldout.engine.threads import one_thread
 from heldout.kernels.perform import perform
 from heldout.kernels.scoring import failed_cell
 from heldout.kernels.step import Step, Work
+from heldout.planner.brute_force import single_fits
+from heldout.planner.draft import BRUTE
 from heldout.study.tables import Answer, Failure
 
 Answered = tuple[Step, list[Answer]]
+IDENTICAL = "identical"
 
 # Booting workers takes about a second, so short studies are done where they were asked. Which side does a step
 # cannot change its answer, so these may be seconds.
 WORTH_A_BOOT = 1.5  # seconds of work left that workers must still be booted for: about what booting one takes
 WORTH_A_MOVE = 0.02  # seconds of work left that goes to workers which have booted: sending it takes some milliseconds
-TRY_INLINE_FOR = 0.25  # seconds, before the work left is judged worth a boot
+TRY_INLINE_FOR = 0.05  # seconds, before the work left is judged worth a boot
 SURELY_LARGE = 20_000_000  # numbers of X that all fits read together: then workers are booted at once
 LARGE = 2_000_000  # the same for workers that have booted: to send the work costs less than to try it here first
 
@@ -38,21 +45,34 @@ class Backend(Protocol):
 class Inline:
     """In this process, one step after the other, on one thread."""
 
+    def __init__(self, limits: Limits = NO_LIMITS) -> None:
+        self._limits = limits
+
     def run(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
         with one_thread():
             for step in steps:
+                self._limits.check_time()
                 yield step, perform(step, work)
 
 
 class Processes:
     """On local worker processes that map the data; `eager` begins here while the work may prove too short for them."""
 
-    def __init__(self, jobs: int, *, eager: bool) -> None:
+    def __init__(
+        self,
+        jobs: int,
+        *,
+        eager: bool,
+        limits: Limits = NO_LIMITS,
+        on_lost: Callable[[str, bool], None] | None = None,
+    ) -> None:
         self._jobs = jobs
-        self._eager = eager
+        self._eager = eager and not limits.of_fits
+        self._limits = limits
+        self._on_lost = on_lost
 
     def run(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
-        yield from Inline().run(work, [step for step in steps if step.spreads])
+        yield from Inline(self._limits).run(work, [step for step in steps if step.spreads])
         left = [step for step in steps if not step.spreads]
         if self._eager:
             done = 0
@@ -75,6 +95,7 @@ class Processes:
         started = perf_counter()
         with one_thread():
             for number, step in enumerate(steps, 1):
+                self._limits.check_time()
                 with _booting_meanwhile(pool) if number == 1 < len(steps) else nullcontext():
                     answers = perform(step, work)
                 yield step, answers
@@ -84,16 +105,33 @@ class Processes:
                     if left > WORTH_A_MOVE:
                         return
                 elif left > WORTH_A_BOOT and spent > TRY_INLINE_FOR:
+                    check_room_for(work.task)
                     pool.start()
 
     def _run_on_pool(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
         pool: Pool = shared_pool(self._jobs)
-        pool.start()
+        if not pool.ready():
+            check_room_for(work.task)
+            pool.start()  # workers boot while the data are written
         context = _context(work)
-        with closing(cast("Generator[Done, None, None]", pool.run(context, enumerate(steps)))) as finished:
+        again: list[Step] = []
+        for step, done in self._done(pool, context, steps):
+            if done.failure is None:
+                yield step, done.value
+            elif done.lost and step.tier == IDENTICAL and len(step.candidates) * len(step.trainings) > 1:
+                again += single_fits(step)  # only the culprit among its fits is to be lost
+            else:
+                yield step, failed_step(step, work, done)
+        for step, done in self._done(pool, context, again):
+            yield step, done.value if done.failure is None else failed_step(step, work, done)
+
+    def _done(self, pool: Pool, context: StepDoer, steps: Sequence[Step]) -> Iterator[tuple[Step, Done]]:
+        # A step names nothing but heldout's own classes, so plain pickling will do, which is quick.
+        packed = ((number, pickle.dumps(step, protocol=5)) for number, step in enumerate(steps))
+        running = pool.run(context, packed, limits=self._limits, on_lost=self._on_lost)
+        with closing(cast("Generator[Done, None, None]", running)) as finished:
             for done in finished:
-                step = steps[done.call_id]
-                yield step, done.value if done.failure is None else _failed(step, work, done)
+                yield steps[done.call_id], done
 
 
 @contextmanager
@@ -124,10 +162,16 @@ class StepDoer:
         self._work = replace(work, task=None, products={})  # type: ignore[arg-type]
         self._task = task
 
-    def __call__(self, step: Step) -> list[Answer]:
+    def __call__(self, asked: Step | bytes) -> list[Answer]:
+        step: Step = pickle.loads(asked) if isinstance(asked, bytes) else asked
         if self._work.task is None:
             self._work = replace(self._work, task=self._task.open())
-        return perform(step, self._work)
+        pieces = single_fits(step) if step.kernel == BRUTE and step.fits > 1 else (step,)
+        answers: list[Answer] = []
+        for piece in pieces:
+            begin_fits(max(1, piece.fits))
+            answers += perform(piece, self._work)
+        return answers
 
 
 def _context(work: Work) -> StepDoer:
@@ -142,7 +186,8 @@ def _context(work: Work) -> StepDoer:
     return doer
 
 
-def _failed(step: Step, work: Work, done: Done) -> list[Answer]:
+def failed_step(step: Step, work: Work, done: Done) -> list[Answer]:
+    """The answers of a step that its worker could not do: every cell of it failed, for the same reason."""
     assert done.failure is not None
     failure = Failure(
         kind=done.failure.kind, message=done.failure.message, traceback=done.failure.traceback, stage="fit"
@@ -156,12 +201,28 @@ def _given(backend: Backend) -> Iterator[Backend]:
     yield backend
 
 
-def open_backend(backend: Any, jobs: int | None) -> AbstractContextManager[Backend]:
-    """The backend the user asked for: None decides by the work there is; "inline" or "processes" force one."""
+def open_backend(
+    backend: Any,
+    jobs: int | None,
+    *,
+    limits: Limits = NO_LIMITS,
+    careful: bool = False,
+    on_lost: Callable[[str, bool], None] | None = None,
+) -> AbstractContextManager[Backend]:
+    """The backend the user asked for: None decides by the work there is; "inline", "processes" or Dask force one."""
+    if names_dask(backend):
+        from heldout.engine.dask.backend import open_dask
+
+        return open_dask(backend, limits=limits, on_lost=on_lost)
     if backend not in (None, "inline", "processes"):
-        near = did_you_mean(str(backend), ["inline", "processes"])
+        near = did_you_mean(str(backend), ["inline", "processes", "dask://host:8786"])
         raise OptionError(f"There is no backend {backend!r}. {near}")
     workers = allowed_jobs(jobs)
-    if backend == "inline" or (workers == 1 and backend is None):
-        return _given(Inline())
-    return _given(Processes(workers, eager=backend is None))
+    if backend == "inline" and limits.of_fits:
+        raise OptionError(
+            "fit_timeout= and fit_memory= end the process that a fit runs in, so they cannot be had with "
+            'backend="inline". Leave backend out, or leave the limits out.'
+        )
+    if backend == "inline" or (workers == 1 and backend is None and not limits.of_fits):
+        return _given(Inline(limits))
+    return _given(Processes(workers, eager=backend is None and not careful, limits=limits, on_lost=on_lost))

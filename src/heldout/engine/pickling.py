@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache, partial
 from itertools import accumulate
 from types import FunctionType, ModuleType
@@ -15,21 +15,30 @@ import cloudpickle
 import numpy as np
 
 _DEEPEST = 12
+_PLAIN = frozenset({bool, int, float, str, bytes, type(None)})  # no class or function in them: the quick way
 
 
-def dumps(obj: object, buffer_callback: Callable[[pickle.PickleBuffer], Any] | None = None) -> bytes:
+def dumps(
+    obj: object,
+    buffer_callback: Callable[[pickle.PickleBuffer], Any] | None = None,
+    *,
+    by_value: Collection[str] = (),
+) -> bytes:
     """Pickle `obj` so that a worker can load it, whatever module its classes and functions live in.
 
     Things of ``__main__`` and of modules that the worker could not import (a test module, a notebook's helper that left
-    the path) go by value.
+    the path) go by value, and so do those of the packages in `by_value`, which a far worker lacks.
 
     Examples
     --------
     >>> pickle.loads(dumps(lambda x: x + 1))(2)
     3
     """
+    if type(obj) in _PLAIN:
+        return pickle.dumps(obj, protocol=5)
     with io.BytesIO() as stream:
         pickler = _Pickler(stream, protocol=5, buffer_callback=buffer_callback)
+        pickler.by_value = frozenset(by_value)
         try:
             pickler.dump(obj)
         finally:
@@ -37,9 +46,29 @@ def dumps(obj: object, buffer_callback: Callable[[pickle.PickleBuffer], Any] | N
         return stream.getvalue()
 
 
+def packages_in(obj: object) -> frozenset[str]:
+    """The packages whose classes and functions `obj` names: what must be importable where it is loaded.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> sorted(packages_in(Ridge()))
+    ['sklearn']
+    """
+    with io.BytesIO() as stream:
+        pickler = _Pickler(stream, protocol=5)
+        try:
+            pickler.dump(obj)
+        finally:
+            pickler.forget_carried()
+        return frozenset(pickler.named) - {"__main__", "builtins"}
+
+
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.by_value: frozenset[str] = frozenset()
+        self.named: set[str] = set()
         self._carried: list[ModuleType] = []
 
     def reducer_override(self, obj: Any) -> Any:
@@ -50,7 +79,9 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         return super().reducer_override(obj)
 
     def _carry_module(self, name: str) -> None:
-        if name in ("__main__", "builtins") or _findable(name):
+        package = str(name).partition(".")[0]  # a few things have no module
+        if name == "__main__" or (package not in self.by_value and _findable(name)):
+            self.named.add(package)
             return
         module = sys.modules[name]
         if name not in cloudpickle.list_registry_pickle_by_value():

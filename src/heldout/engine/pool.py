@@ -11,10 +11,14 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from heldout.base.errors import BackendError
-from heldout.engine.calls import Done, Failure, Run, done_of, pack_context
+from heldout.engine.calls import Done, Failure, Run, Suspect, done_of, pack_context
+from heldout.engine.child import Ending
 from heldout.engine.jobs import allowed_jobs
+from heldout.engine.limits import NO_LIMITS, Limits, OutOfTime
+from heldout.engine.memory import memory_kills
 from heldout.engine.pickling import explain_unpicklable
 from heldout.engine.process import BOOT_SECONDS, WorkerProcess
+from heldout.engine.watch import watched
 
 __all__ = ["Done", "Failure", "Pool", "allowed_jobs", "explain_unpicklable", "shared_pool"]
 
@@ -69,7 +73,13 @@ class Pool:
         return sum(worker.greeted for worker in self._workers)
 
     def run(
-        self, context: Callable[[Any], Any], calls: Iterable[tuple[Any, Any]], *, max_batch_seconds: float = 0.02
+        self,
+        context: Callable[[Any], Any],
+        calls: Iterable[tuple[Any, Any]],
+        *,
+        max_batch_seconds: float = 0.02,
+        limits: Limits = NO_LIMITS,
+        on_lost: Callable[[str, bool], None] | None = None,
     ) -> Iterator[Done]:
         """Do ``context(argument)`` for each ``(call_id, argument)``, and yield results as they finish, in any order.
 
@@ -81,31 +91,40 @@ class Pool:
             Read as workers need them, never all at once.
         max_batch_seconds : float
             Short calls are sent together, up to about this much work a message.
+        limits : Limits
+            What a call, and all of them, may take.
+        on_lost : callable, optional
+            Told of each worker that died: how it ended, and whether what it was at is tried again.
 
         Yields
         ------
         Done
-            One a call. A call that raised, or whose worker died twice, the second time on it alone, has a `Failure`.
+            One a call. A call that raised, or at which workers died again when it ran alone, has a `Failure`.
 
         Raises
         ------
         BackendError
             The context or an argument cannot be sent, or workers cannot be started.
+        OutOfTime
+            The deadline came first. Calls under way are ended.
         """
         if self.running:
             raise BackendError(
                 "This pool is in the middle of a run. Finish or close that one first, or use another pool."
             )
         run = Run(context=pack_context(context), jobs=self.jobs, source=iter(calls), batch_seconds=max_batch_seconds)
+        run.on_lost, run.memory_kills = on_lost, memory_kills()
         self.start()
         self.running, grace = True, _GRACE
         try:
-            self._feed(run)
-            while run.left() or any(worker.in_flight for worker in self._workers):
-                finished = self._collect(run)
-                self._feed(run)  # before the caller looks at the results, so that no worker waits for the caller
-                yield from finished
-        except KeyboardInterrupt:
+            with watched(self._workers, limits):
+                self._feed(run)
+                while run.left() or any(worker.in_flight for worker in self._workers):
+                    finished = self._collect(run, min(_HEARTBEAT, max(0.0, limits.time_left())))
+                    self._feed(run)  # before the caller looks at the results, so that no worker waits for the caller
+                    yield from finished
+                    limits.check_time()
+        except (KeyboardInterrupt, OutOfTime):
             grace = 0.0
             raise
         finally:
@@ -121,15 +140,15 @@ class Pool:
         for depth in range(1, run.depth() + 1):
             for worker in self._workers:
                 owed = worker.in_flight.values()
-                if not worker.greeted or len(owed) >= depth or any(message.alone for message in owed):
+                if not worker.greeted or len(owed) >= depth or any(message.lost for message in owed):
                     continue
-                message = run.next_message(idle=not owed)
+                message = run.next_message(all_idle=not any(one.in_flight for one in self._workers))
                 if message is not None:
                     worker.give(run.context, message, 2 * run.batch_seconds)
 
-    def _collect(self, run: Run) -> list[Done]:
+    def _collect(self, run: Run, seconds: float) -> list[Done]:
         """Wait for something to happen, and take in all that has."""
-        speaking = wait([worker.connection for worker in self._workers], timeout=_HEARTBEAT)
+        speaking = wait([worker.connection for worker in self._workers], timeout=seconds)
         finished: list[Done] = []
         for worker in list(self._workers):
             if worker.connection in speaking:
@@ -145,22 +164,28 @@ class Pool:
         return finished
 
     def _replace(self, worker: WorkerProcess, run: Run) -> list[Done]:
-        """Put a fresh worker in a dead one's place. What that was at is suspect; what it had in store is not."""
+        """Put a fresh worker in a dead one's place. The call it was at is suspect; what else it had in store is not."""
         self._workers.remove(worker)
-        cause = worker.obituary()
+        at, words = worker.at(), worker.last_words()
+        ending = worker.end(5.0) or Ending(code=None)
         if not worker.greeted:
             raise BackendError(
-                f"A worker process could not start: {cause}. Its own messages are on stderr. Use jobs=1 (inline)."
+                f"A worker process could not start: {ending}. Its own messages are on stderr. Use jobs=1 (inline)."
             )
+        culprit = None
+        for number, message in reversed(worker.in_flight.items()):
+            calls = list(message.calls)
+            if at is not None and number == at.message and at.call < len(calls):
+                culprit, before = calls.pop(at.call), message.lost
+            run.waiting.extendleft(reversed(calls))
+        if culprit is None:
+            run.blame_nobody(str(ending))
         self._workers.append(WorkerProcess())
-        finished: list[Done] = []
-        for position, message in enumerate(worker.in_flight.values()):
-            if message.alone:
-                failure = Failure(kind="WorkerDied", message=cause)
-                finished += [Done(call_id=call_id, failure=failure) for call_id, _ in message.calls]
-            else:
-                (run.waiting if position else run.suspects).extend(message.calls)
-        return finished
+        if culprit is None:
+            return []
+        run.blameless = 0
+        verdict = None if worker.verdict is None or worker.verdict.at != at else worker.verdict
+        return run.judge(Suspect(call=culprit, lost=(*before, str(ending))), verdict, ending, words)
 
     def _settle(self, grace: float) -> None:
         """Leave no worker busy: let calls under way end within `grace` seconds, and kill the workers that do not."""
@@ -201,7 +226,9 @@ def _take_in(worker: WorkerProcess, message: tuple[Any, ...], run: Run) -> list[
     run.waiting.extendleft(reversed(sent.calls[len(outcomes) :]))
     if outcomes:
         run.observe(sum(seconds for _, _, seconds in outcomes) / len(outcomes))
-    return [done_of(call_id, *outcome) for (call_id, _), outcome in zip(sent.calls, outcomes, strict=False)]
+    return [
+        done_of(call_id, *outcome, lost=sent.lost) for (call_id, _), outcome in zip(sent.calls, outcomes, strict=False)
+    ]
 
 
 def _end_workers(workers: list[WorkerProcess], pid: int) -> None:

@@ -1,44 +1,163 @@
-"""Progress: one bar with the time left and the failures so far, only for runs long enough to wait for."""
+"""Progress: a bar, a line in the log, and events for whoever listens; and what happened to workers on the way."""
 
 from __future__ import annotations
 
+import logging
 import sys
+import threading
+import warnings
+from collections.abc import Callable, Sequence
 from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
 from heldout.base.errors import OptionError
+from heldout.base.events import CellFailed, Event, StepDone, WorkerLost
+from heldout.base.sizes import show_seconds
+from heldout.kernels.step import Step
+from heldout.study.tables import Answer, CellAnswer
 
 SHOW_AFTER = 0.7  # seconds: shorter runs show nothing, and do not pay for the bar
+LOG_EVERY = 60.0  # seconds between lines in the log, where no bar is shown
+LOG = logging.getLogger("heldout")
 
 
 class Progress:
-    """Counts fits; `shown` decides whether a bar appears."""
+    """Counts cells and work; `shown` decides whether a bar appears, and without one the log has a line a minute."""
 
-    def __init__(self, *, shown: bool) -> None:
+    def __init__(
+        self,
+        *,
+        shown: bool,
+        on_event: Callable[[Event], Any] | None = None,
+        expected: Callable[[Step], float] | None = None,
+    ) -> None:
         self._shown = shown
+        self._on_event = on_event
+        self.expected = expected  # the work of a step, as the cost model sees it; None counts cells
         self._started = monotonic()
         self._bar: Any = None
         self._line: Any = None
+        self._stop = threading.Event()
+        self._work = self._work_total = self._work_known = 0.0  # done, in all, and done before this run
         self.total = 0
         self.done = 0
         self.failed = 0
+        self.lost: list[WorkerLost] = []
 
     def __enter__(self) -> Self:
+        if not self._shown and LOG.isEnabledFor(logging.INFO):
+            threading.Thread(target=self._log_until_stopped, name="heldout-log", daemon=True).start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._stop.set()
         if self._bar is not None:
             self._bar.stop()
 
-    def expect(self, fits: int) -> None:
-        """So many fits in all are planned by now."""
-        self.total = fits
+    def expect(self, steps: Sequence[Step], *, waiting: int = 0) -> None:
+        """These steps are planned, beside those of earlier stages, and so many cells still wait for a choice."""
+        cells = sum(step.cells for step in steps)
+        self.total = self.done + cells + waiting
+        work = sum(map(self._expected, steps))
+        self._work_total = self._work + work * (1.0 + waiting / max(cells, 1))
 
-    def advance(self, fits: int, failed: int) -> None:
-        """So many more fits are done, so many of their cells failed."""
-        self.done += fits
+    def expect_rounds(self, rounds: int) -> None:
+        """The same is done so many times."""
+        self.total, self._work_total = rounds, float(rounds)
+
+    def end_round(self, *, failed: bool) -> None:
+        """It was done once more."""
+        self.done += 1
+        self._work += 1.0
         self.failed += failed
+        self._show()
+
+    def recall(self, steps: Sequence[Step], left: Sequence[Step]) -> None:
+        """All of these steps but what is left was done before this run, and says nothing about its pace."""
+        known = sum(step.cells for step in steps) - sum(step.cells for step in left)
+        if not known:
+            return
+        self.done += known
+        work = sum(map(self._expected, steps)) - sum(map(self._expected, left))
+        self._work += work
+        self._work_known += work
+
+    def advance(self, step: Step, answers: Sequence[Answer] = ()) -> None:
+        """A step is done."""
+        failures = [a for a in answers if isinstance(a, CellAnswer) and a.failure is not None]
+        self.done += step.cells
+        self.failed += len(failures)
+        self._work += self._expected(step)
+        if self._on_event is not None:
+            self.tell(
+                StepDone(
+                    kernel=step.kernel,
+                    cells=step.cells,
+                    fits=step.fits,
+                    failed=len(failures),
+                    done=self.done,
+                    total=max(self.total, self.done),
+                    seconds_left=self.seconds_left(),
+                )
+            )
+        self._show()
+
+    def tell_failures(self, answers: Sequence[Answer], describe: Callable[[int], str]) -> None:
+        """An event for each failed cell."""
+        for answer in answers if self._on_event is not None else ():
+            if isinstance(answer, CellAnswer) and answer.failure is not None:
+                self.tell(
+                    CellFailed(
+                        panel=answer.panel,
+                        part=answer.part,
+                        candidate=describe(answer.candidate),
+                        error=answer.failure.kind,
+                        message=answer.failure.message,
+                    )
+                )
+
+    def lose(self, cause: str, again: bool) -> None:
+        """A worker died."""
+        event = WorkerLost(cause=cause, again=again)
+        self.lost.append(event)
+        self.tell(event)
+
+    def tell(self, event: Event) -> None:
+        """Pass an event to the listener. One that raises is reported once and not called again."""
+        if self._on_event is None:
+            return
+        try:
+            self._on_event(event)
+        except Exception as error:
+            self._on_event = None
+            warnings.warn(
+                f"on_event raised {type(error).__name__}: {error} at {event.kind!r}. It is not called again; the "
+                "study goes on.",
+                stacklevel=2,
+            )
+
+    def seconds_left(self) -> float | None:
+        """How long the rest takes if work goes on at the pace of this run; None while nothing is known."""
+        mine = self._work - self._work_known
+        if mine <= 0.0:
+            return None
+        return max(0.0, self._work_total - self._work) * (monotonic() - self._started) / mine
+
+    def _expected(self, step: Step) -> float:
+        return float(step.cells) if self.expected is None else self.expected(step)
+
+    def _words(self) -> str:
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        left = self.seconds_left()
+        remaining = "" if left is None else f", about {show_seconds(left)} left"
+        return f"{self.done:,} of {max(self.total, self.done):,} cells{failed}{remaining}"
+
+    def _log_until_stopped(self) -> None:
+        while not self._stop.wait(LOG_EVERY):
+            LOG.info("%s, %s so far", self._words(), show_seconds(monotonic() - self._started))
+
+    def _show(self) -> None:
         if self._shown and (self._bar is not None or monotonic() - self._started > SHOW_AFTER):
             self._draw()
 
@@ -46,33 +165,44 @@ class Progress:
         if self._bar is None:
             self._bar = _rich_bar()
             self._bar.start()
-            self._line = self._bar.add_task("fits", total=self.total, failed="")
-        failed = f"[red]{self.failed} failed[/red]" if self.failed else ""
-        self._bar.update(self._line, completed=self.done, total=self.total, failed=failed)
+            self._line = self._bar.add_task("cells", total=None, words="", failed="")
+        failed = f"[red]{self.failed:,} failed[/red]" if self.failed else ""
+        left = self.seconds_left()
+        words = f"{self.done:,}/{max(self.total, self.done):,}" + (
+            "" if left is None else f"  {show_seconds(left)} left"
+        )
+        self._bar.update(
+            self._line, completed=self._work, total=max(self._work_total, self._work), words=words, failed=failed
+        )
 
 
 def _rich_bar() -> Any:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
     return Bar(
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        TextColumn("{task.fields[words]}"),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
         TextColumn("{task.fields[failed]}"),
         console=Console(stderr=True),
         transient=True,
     )
 
 
-def open_progress(progress: bool | str) -> Progress:
+def open_progress(
+    progress: bool | str,
+    *,
+    on_event: Callable[[Event], Any] | None = None,
+    expected: Callable[[Step], float] | None = None,
+) -> Progress:
     """Progress as the user asked: "auto" shows a bar in a terminal or notebook, True always, False never."""
     if progress == "auto":
-        return Progress(shown=sys.stderr.isatty() or "ipykernel" in sys.modules)
-    if isinstance(progress, bool):
-        return Progress(shown=progress)
-    raise OptionError(f'progress= is "auto", True or False, not {progress!r}.')
+        shown = sys.stderr.isatty() or "ipykernel" in sys.modules
+    elif isinstance(progress, bool):
+        shown = progress
+    else:
+        raise OptionError(f'progress= is "auto", True or False, not {progress!r}.')
+    return Progress(shown=shown, on_event=on_event, expected=expected)

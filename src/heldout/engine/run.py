@@ -5,22 +5,29 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from time import perf_counter
+from functools import partial
+from time import monotonic, perf_counter
 from typing import Any
 
 import sklearn
 
+from heldout.base.events import StagePlanned, StudyFinished, StudyStarted, WorkerLost
 from heldout.base.options import Options, switched_rules
+from heldout.base.sizes import show_seconds
 from heldout.engine.backends import open_backend
+from heldout.engine.expected import expected_work
 from heldout.engine.jobs import allowed_jobs
+from heldout.engine.journal import JournalUse, journal_of
+from heldout.engine.limits import OutOfTime, limits_of
+from heldout.engine.memory import SHARE_KEPT, total_memory
 from heldout.engine.progress import open_progress
-from heldout.engine.spot_check import SpotCheck, SpotChecks
+from heldout.engine.spot_check import SpotCheck
 from heldout.engine.stage import Stage, perform_stage
 from heldout.kernels.step import Work
-from heldout.planner.account import Account, account_for, waiting_fits
+from heldout.planner.account import Account, account_for, waiting_cells
 from heldout.planner.passes import make_plan
-from heldout.planner.plan import ready_panels
-from heldout.study.advance import advance
+from heldout.planner.plan import Plan, ready_panels
+from heldout.study.advance import advance, give_up
 from heldout.study.panels import SPREAD, TEST, VALIDATION, Panel, Study
 from heldout.study.tables import Tables
 from heldout.task.task import Task
@@ -38,6 +45,12 @@ class Running:
     backend: Any = None
     progress: bool | str = False
     options: Options = field(default_factory=Options)
+    journal: str | os.PathLike[str] | None = None  # the file that finished answers are kept in
+    deadline: float | None = None  # on the monotonic clock; None with a timeout: that long from now
+
+    def __post_init__(self) -> None:
+        if self.deadline is None and self.options.timeout is not None:
+            object.__setattr__(self, "deadline", monotonic() + self.options.timeout)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,45 +62,98 @@ class Outcome:
     account: Account
     seconds: float
     checks: tuple[SpotCheck, ...] = ()
+    journal: JournalUse | None = None  # what came from the journal; it changes no number
+    lost: tuple[WorkerLost, ...] = ()  # worker processes that died on the way
+    stopped: str | None = None  # why it is incomplete, where its time was up
 
 
 def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str, Any] | None = None) -> Outcome:
     """Answer a study. The same question and seed give the same numbers, whatever `how` says."""
     started = perf_counter()
-    work = _work_of(study, task, fit_params or {}, jobs=allowed_jobs(how.jobs))
-    rules = switched_rules(how.options.rules, os.environ)
-    checks = SpotChecks()
-    tables = Tables()
-    done: frozenset[str] = frozenset()
-    asked, plans = study, []
-    with open_progress(how.progress) as progress, open_backend(how.backend, how.jobs) as backend:
-        while ready := ready_panels(study, done):
-            plan = make_plan(
-                study,
-                task,
-                done=done,
-                rules=rules,
-                own_fit_params=bool(fit_params) or sklearn.get_config()["enable_metadata_routing"],
-                clock=perf_counter,
-            )
-            plans.append(plan)
-            progress.expect(sum(one.fits for one in plans) + waiting_fits(study))
-            for panel in ready:
-                _open_table(tables, panel, study)
-            stage = Stage(plan=plan, work=work, backend=backend, tables=tables, progress=progress, checks=checks)
-            perform_stage(stage, queue_seed=how.options.queue_seed)
-            done = done.union(panel.key for panel in ready)
-            study = advance(study, tables)
+    work = _work_of(study, task, fit_params or {}, how)
+    progress = open_progress(
+        how.progress,
+        on_event=how.options.on_event,
+        expected=partial(expected_work, task=task, splits=work.splits, search=work.search),
+    )
+    limits = limits_of(how.options, deadline=how.deadline)
+    with (
+        progress,
+        journal_of(how.journal, study, work, how.options) as journal,
+        # A fit that ends the program would end it again each time it goes on from its journal.
+        open_backend(
+            how.backend, how.jobs, limits=limits, careful=how.journal is not None, on_lost=progress.lose
+        ) as backend,
+    ):
+        progress.tell(StudyStarted(rows=len(task), candidates=len(study.search)))
+        loop = _Loop(
+            study=study,
+            rules=switched_rules(how.options.rules, os.environ),
+            stage=Stage(work=work, backend=backend, tables=Tables(), progress=progress, journal=journal),
+        )
+        stopped = None
+        try:
+            loop.go_round(queue_seed=how.options.queue_seed)
+        except KeyboardInterrupt as interrupt:
+            if how.journal is not None:
+                interrupt.add_note(f"What finished is in {how.journal}. The same call goes on from there.")
+            raise
+        except OutOfTime:
+            stopped = f"The study's time limit of {show_seconds(how.options.timeout or 0.0)} came before its end"
+            loop.study = give_up(advance(loop.study, loop.stage.tables))
+        tables = loop.stage.tables
+        journal.answered = all(p.key in tables.panels and tables[p.key].complete for p in loop.study.panels)
+    seconds = perf_counter() - started
+    progress.tell(StudyFinished(complete=stopped is None, cells=progress.done, failed=progress.failed, seconds=seconds))
+    first, second = [*loop.plans, None, None][:2]
+    assert first is not None, "every study has a panel that waits for nothing"
     return Outcome(
-        study=study,
+        study=loop.study,
         tables=tables,
-        account=account_for(asked, task, plans[0], plans[1] if len(plans) > 1 else None),
-        seconds=perf_counter() - started,
-        checks=tuple(checks.made),
+        account=account_for(study, task, first, second),
+        seconds=seconds,
+        checks=tuple(loop.stage.checks.made),
+        journal=journal.use,
+        lost=tuple(progress.lost),
+        stopped=stopped,
     )
 
 
-def _work_of(study: Study, task: Task, fit_params: Mapping[str, Any], *, jobs: int = 1) -> Work:
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Loop:
+    """Plan, perform, advance, until nothing waits."""
+
+    study: Study
+    rules: Mapping[str, bool]
+    stage: Stage
+    plans: list[Plan] = field(default_factory=list)
+
+    def go_round(self, *, queue_seed: int | None) -> None:
+        done: frozenset[str] = frozenset()
+        stage, work = self.stage, self.stage.work
+        while ready := ready_panels(self.study, done):
+            plan = make_plan(
+                self.study,
+                work.task,
+                done=done,
+                rules=self.rules,
+                own_fit_params=bool(work.fit_params) or work.config["enable_metadata_routing"],
+                clock=perf_counter,
+            )
+            self.plans.append(plan)
+            stage.progress.expect(plan.steps, waiting=waiting_cells(self.study))
+            stage.progress.tell(
+                StagePlanned(stage=len(self.plans), steps=len(plan.steps), cells=plan.cells, fits=plan.fits)
+            )
+            for panel in ready:
+                _open_table(stage.tables, panel, self.study)
+            perform_stage(plan, stage, queue_seed=queue_seed)
+            done = done.union(panel.key for panel in ready)
+            self.study = advance(self.study, stage.tables)
+
+
+def _work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Running | None = None) -> Work:
+    how = Running(jobs=1) if how is None else how
     test = frozenset(panel.key for panel in study.of_level(TEST))
     validation = study.of_level(VALIDATION)
     rows = sum(len(study.splits[p.splits].held) for p in validation)
@@ -102,7 +168,8 @@ def _work_of(study: Study, task: Task, fit_params: Mapping[str, Any], *, jobs: i
         losses={level: study.losses_at(level) for level in (TEST, VALIDATION, SPREAD)},
         keep_rows=test | keep,
         keep_responses=test,
-        jobs=jobs,
+        jobs=allowed_jobs(how.jobs),
+        room=how.options.memory if isinstance(how.options.memory, int) else total_memory() // SHARE_KEPT,
         fit_params=fit_params,
         config=sklearn.get_config(),
     )

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 
 from heldout.base.errors import BackendError
 from heldout.engine.pickling import dumps, explain_unpicklable
+from heldout.task.task import Task
 
 try:
     import fcntl
@@ -133,6 +134,23 @@ def _room_for(size: int, folder: Path) -> Iterator[None]:
         raise
 
 
+def check_room_for(task: Task) -> None:
+    """Refuse to go on where the temporary folder surely cannot hold the data that workers would map."""
+    with _room_for(_least_size(task.X) + task.y.nbytes, transport_folder()):
+        pass
+
+
+def _least_size(X: Any) -> int:
+    """The bytes of a table's numbers, as far as its container tells without a look at them."""
+    if hasattr(X, "indptr"):
+        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+    if hasattr(X, "memory_usage"):
+        return int(X.memory_usage(index=False).sum())
+    if hasattr(X, "estimated_size"):
+        return int(X.estimated_size())
+    return int(getattr(X, "nbytes", 0))
+
+
 def _megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB"
 
@@ -143,7 +161,13 @@ class _PrivateFolder:
     def __init__(self) -> None:
         _sweep_left_behind()
         self.pid = os.getpid()
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        try:
+            self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        except OSError as error:
+            raise BackendError(
+                f"Workers need a temporary folder, and none can be made: {error}. Point TMPDIR to a folder that can be "
+                "written, or use jobs=1 (inline)."
+            ) from error
         weakref.finalize(self, _remove, self.path, self.pid, _lock(self.path))
 
 

@@ -2,58 +2,80 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from heldout.engine.backends import Backend
+from heldout.engine.expected import longest_first
+from heldout.engine.journal import NoJournal
 from heldout.engine.progress import Progress
 from heldout.engine.spot_check import SpotChecks, answered_beside, is_spot
 from heldout.kernels.step import Step, Work
 from heldout.planner.brute_force import brute_step, cut_brute_force
 from heldout.planner.plan import Plan
-from heldout.study.tables import CellAnswer, Tables
+from heldout.study.tables import Tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Stage:
-    """A plan, and all that it takes to do it."""
+    """All that it takes to do the plans of a study."""
 
-    plan: Plan
     work: Work
     backend: Backend
     tables: Tables
     progress: Progress
-    checks: SpotChecks
+    checks: SpotChecks = field(default_factory=SpotChecks)
+    journal: NoJournal = field(default_factory=NoJournal)
 
 
-def perform_stage(stage: Stage, *, queue_seed: int | None) -> None:
-    """Do every step; where a kernel fails its spot check, do its cells again by brute force."""
-    spots = stage.checks.draw(stage.plan.steps, stage.work)
+def perform_stage(plan: Plan, stage: Stage, *, queue_seed: int | None) -> None:
+    """Do every step that the journal does not know; where a kernel fails its spot check, use brute force instead."""
+    spots = stage.checks.draw(plan.steps, stage.work)
+    known = stage.journal.known_checks(spots)
+    new = [spot for spot in spots if spot.kernel not in known]
+    work = stage.journal.widened(stage.work)
     work = replace(
-        stage.work,
-        keep_responses=stage.work.keep_responses | {spot.panel for spot in spots},
-        splits={**stage.work.splits, **{spot.panel: spot.fewer for spot in spots if spot.fewer is not None}},
+        work,
+        keep_responses=work.keep_responses | {spot.panel for spot in new},
+        splits={**work.splits, **{spot.panel: spot.fewer for spot in new if spot.fewer is not None}},
     )
+    steps = _recall(stage, plan.steps, stage.journal)
     # Kernels that spread leave no queue to put their spot in, so it is answered beside them.
-    aside = [spot for spot in spots if spot.origin.spreads and work.jobs > 1]
-    queued = [spot.step for spot in spots if spot not in aside]
+    aside = [spot for spot in new if spot.origin.spreads and work.jobs > 1]
+    queued = [spot.step for spot in new if spot not in aside]
     with answered_beside(aside, work, stage.checks):
-        _do(stage, [*stage.plan.steps, *queued], work, queue_seed)
-    for kernel in stage.checks.compare(spots, stage.tables, work):
-        again = tuple(brute_step(s.candidates, s.trainings) for s in stage.plan.steps if s.kernel == kernel)
-        _do(stage, list(cut_brute_force(again)), stage.work, queue_seed)
+        _do(stage, [*steps, *queued], work, stage.journal, queue_seed)
+    failed = stage.checks.compare(spots, stage.tables, work, known=known)
+    made = {check.kernel: check for check in stage.checks.made}
+    stage.journal.keep_checks(new, [made[spot.kernel] for spot in new])
+    for kernel in failed:
+        wrong = [step for step in plan.steps if step.kernel == kernel]
+        journal = stage.journal.instead_of(kernel, wrong)
+        again = cut_brute_force(tuple(brute_step(step.candidates, step.trainings) for step in wrong))
+        _do(stage, _recall(stage, again, journal), journal.widened(stage.work), journal, queue_seed)
 
 
-def _do(stage: Stage, steps: list[Step], work: Work, queue_seed: int | None) -> None:
+def _recall(stage: Stage, steps: Sequence[Step], journal: NoJournal) -> list[Step]:
+    """The steps that the journal leaves to do, once its answers are in the tables."""
+    left = journal.recall(steps, stage.tables)
+    stage.progress.recall(steps, left)
+    return left
+
+
+def _do(stage: Stage, steps: list[Step], work: Work, journal: NoJournal, queue_seed: int | None) -> None:
     if queue_seed is not None:
         order = np.random.default_rng(queue_seed).permutation(len(steps))
         steps = [steps[i] for i in order]
+    else:
+        steps = longest_first(steps, work.task, work.splits, work.search)
     for step, answers in stage.backend.run(work, steps):
         if is_spot(step):
             stage.checks.take(answers)
             continue
-        for answer in answers:
+        # The journal has an answer before the tables do: whoever stops here has lost nothing that was counted.
+        for answer in journal.keep(step, answers, stage.tables):
             stage.tables.put(answer)
-        failed = sum(isinstance(answer, CellAnswer) and answer.failure is not None for answer in answers)
-        stage.progress.advance(step.fits, failed)
+        stage.progress.tell_failures(answers, work.search.describe)
+        stage.progress.advance(step, answers)

@@ -9,7 +9,7 @@ Messages are pickled tuples. From the parent::
 
 To the parent::
 
-    ("hello", pid)                           all is imported
+    ("hello", pid, held)                     all is imported, and takes so many bytes
     ("stillborn", text)                      it is not, for this reason
     ("done", number, outcomes)               ("value", pickle, seconds) or ("error", summary, seconds) a call, for fewer
                                              calls than arguments when the budget was spent
@@ -32,8 +32,13 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from multiprocessing import connection
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeAlias
+
+from heldout.engine.board import Board, take_board
+from heldout.engine.jobs import WORKER_MARK
+from heldout.engine.memory import held_by_me, offer_to_be_killed_first
 
 Summary: TypeAlias = tuple[str, str, str]
 Outcome: TypeAlias = tuple[str, Any, float]
@@ -41,9 +46,7 @@ Outcome: TypeAlias = tuple[str, Any, float]
 
 def main(handle: int) -> None:
     """Serve the parent at the other end of the inherited pipe `handle` until it closes its end."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C reaches the whole group; what it means is the parent's decision.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
     if sys.platform == "win32":
         pipe = connection.PipeConnection(handle)
     else:
@@ -51,20 +54,41 @@ def main(handle: int) -> None:
         os.set_inheritable(handle, False)
         os.register_at_fork(after_in_child=pipe.close)
     try:
-        faulthandler.enable()
-        for name in pipe.recv():
-            with suppress(Exception):  # a context that needs it will say so
-                importlib.import_module(name)
-        worker = _Worker(pipe)
+        offer_to_be_killed_first()
+        papers = Path(os.environ[WORKER_MARK])
+        board = Board(papers.with_suffix(".board"), new=False)
+        take_board(board)
+        _write_last_words(papers.with_suffix(".words"))
+        import_all(pipe.recv())
+        worker = _Worker(pipe, board)
     except BaseException:
-        pipe.send_bytes(pickle.dumps(("stillborn", traceback.format_exc())))
+        try:
+            pipe.send_bytes(pickle.dumps(("stillborn", traceback.format_exc())))
+        except OSError:
+            os._exit(0)  # nobody waits for us any more
         raise
     worker.serve()
 
 
+def import_all(names: Sequence[str]) -> None:
+    """Import what calls will need."""
+    for name in names:
+        with suppress(Exception):  # a context that needs it will say so
+            importlib.import_module(name)
+
+
+def _write_last_words(path: Path) -> None:
+    """Write where every thread is when we crash, or are told that we will be ended."""
+    file = path.open("w", encoding="utf-8")  # open as long as we live
+    faulthandler.enable(file=file)
+    if hasattr(faulthandler, "register"):
+        faulthandler.register(signal.SIGUSR1, file=file, all_threads=True)
+
+
 class _Worker:
-    def __init__(self, pipe: connection.Connection) -> None:
+    def __init__(self, pipe: connection.Connection, board: Board) -> None:
         self._pipe = pipe
+        self._board = board
         self._inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
         self._contexts: dict[str, Callable[[Any], Any]] = {}
         self._cancelled = 0
@@ -72,7 +96,7 @@ class _Worker:
     def serve(self) -> None:
         # A thread reads, so that the parent's sends never wait for a fit, and so that its end ends us even within one.
         threading.Thread(target=self._read, name="heldout-reader", daemon=True).start()
-        self._send(("hello", os.getpid()))
+        self._send(("hello", os.getpid(), held_by_me()))
         while True:
             kind, *rest = self._inbox.get()
             getattr(self, f"_on_{kind}")(*rest)
@@ -116,11 +140,13 @@ class _Worker:
         context = self._contexts.get(key)
         start = time.perf_counter()
         with one_thread():
-            for argument in arguments if context is not None else ():
+            for place, argument in enumerate(arguments if context is not None else ()):
                 spent = outcomes and time.perf_counter() - start > budget
                 if spent or self._cancelled >= number:
                     break
+                self._board.begin(number, place)
                 outcomes.append(_outcome(context, argument))
+        self._board.rest()
         self._send(("done", number, outcomes))
 
 

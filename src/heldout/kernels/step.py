@@ -52,7 +52,8 @@ class Work:
     fit_params: Mapping[str, Any] = field(default_factory=dict)  # passed to fit; what has a row each is cut to the rows
     config: Mapping[str, Any] = field(default_factory=dict)  # scikit-learn's configuration where the study was asked
     jobs: int = 1  # threads a step that spreads may use; they change no bit
-    budget: int = 1 << 30  # bytes of working memory a step may take
+    budget: int = 1 << 30  # bytes of working memory a step may take: it cuts blocks, so it never depends on the machine
+    room: int = 1 << 30  # bytes that what kernels keep for later steps may take: it saves time and changes no bit
     products: dict[Any, Any] = field(
         default_factory=dict
     )  # what kernels prepared, by key, for later steps to use again

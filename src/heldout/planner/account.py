@@ -155,9 +155,9 @@ def _lines(steps: Iterable[Step], study: Study, task: Task) -> list[Line]:
     return lines
 
 
-def waiting_fits(study: Study) -> int:
-    """Fits of the panels that wait for a choice, one candidate each."""
-    return sum(_waiting_line(panel).fits for panel in study.panels if panel.candidates is None)
+def waiting_cells(study: Study) -> int:
+    """Cells of the panels that wait for a choice, one candidate each."""
+    return sum(_waiting_line(panel).cells for panel in study.panels if panel.candidates is None)
 
 
 def _waiting_line(panel: Panel) -> Line:

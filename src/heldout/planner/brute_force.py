@@ -48,6 +48,11 @@ def cut_brute_force(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     return tuple(piece for step in steps for piece in (_pieces(step, batch) if step.kernel == BRUTE else (step,)))
 
 
+def single_fits(step: Step) -> tuple[Step, ...]:
+    """A step of the tier `identical` as brute-force steps of one candidate and one training each: the same numbers."""
+    return tuple(_pieces(step, 1))
+
+
 def _pieces(step: Step, batch: int) -> Iterator[Step]:
     for training in step.trainings:
         for start in range(0, len(step.candidates), batch):

@@ -25,3 +25,10 @@ def _told(panel: Panel, chosen: dict[str, Chosen]) -> Panel:
     candidate = chosen[panel.waits_for].candidate
     # When every candidate failed there is nothing to test: an empty panel, which results report as failed.
     return replace(panel, candidates=range(0) if candidate is None else range(candidate, candidate + 1))
+
+
+def give_up(study: Study) -> Study:
+    """The study as it stands when nothing more is done: choices that were not made have no candidate, and say so."""
+    nobody = Chosen(candidate=None, inside=None, tied=0)
+    chosen = {**{choice.key: nobody for choice in study.choices}, **study.chosen}
+    return replace(study, panels=tuple(_told(panel, chosen) for panel in study.panels), chosen=chosen)

@@ -120,6 +120,19 @@ class PanelTable:
         if answer.responses is not None:
             self._responses[answer.candidate, answer.part] = answer.responses
 
+    def put_cells(
+        self,
+        candidates: NDArray[np.intp],
+        part: int,
+        losses: NDArray[np.float64],
+        seconds: tuple[NDArray[np.float64], NDArray[np.float64]],
+    ) -> None:
+        """Several candidates on one part, of which nothing is kept but losses and seconds (to fit, to score)."""
+        places = candidates - self.candidates.start, part - self.parts.start
+        self.losses[places] = losses
+        self.fit_seconds[places], self.score_seconds[places] = seconds
+        self.answered[places] = True
+
     def _put_block(self, block: BlockAnswer) -> None:
         places = np.ix_(
             [c - self.candidates.start for c in block.candidates], [p - self.parts.start for p in block.parts]

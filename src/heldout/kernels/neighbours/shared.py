@@ -144,7 +144,7 @@ def prepare(routes_of_runs: Iterable[tuple[Run, Outbox, Any]], setting: Setting,
         if lists is not None and lists.serves(asked, length, direct=direct):
             continue
         searcher = _searcher(search, setting, direct=direct)
-        work.products[key] = make_lists(searcher, asked, length, jobs=work.jobs, room=work.budget // 3)
+        work.products[key] = make_lists(searcher, asked, length, jobs=work.jobs, room=work.room // 3)
 
 
 def _key(search: str, setting: Setting) -> Any:

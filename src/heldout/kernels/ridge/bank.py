@@ -185,7 +185,7 @@ class Bank:
             self._work.products["ridge/bytes"] = spent + self.bytes_of_sums
 
     def _room(self) -> int:
-        return int(self._work.budget // 4 - self._work.products.get("ridge/bytes", 0))
+        return int(self._work.room // 4 - self._work.products.get("ridge/bytes", 0))
 
     @property
     def bytes_of_sums(self) -> int:

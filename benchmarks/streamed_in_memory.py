@@ -1,0 +1,43 @@
+"""The same study twice: from a stream, and in memory with every cell replaced by its rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import heldout as ho
+from heldout.api.streamed import AskedOfStream, ask_stream
+from heldout.base.options import Options
+from heldout.engine.run import Outcome, Running, run_study
+from heldout.engine.streaming.run import run_streamed
+from heldout.splits.cells import rows_of_cells
+from heldout.splits.drawn import Splits
+from heldout.study.panels import Study
+from heldout.task import declare
+
+ROLES = dict.fromkeys(("groups", "time", "sample_weight", "strata"))
+
+
+def both_ways(learner: Any, path: str, frame: Any) -> tuple[Outcome, Outcome]:
+    """A nested study of the file at `path`, and of the same rows in `frame` with the same folds."""
+    question = ask_stream(
+        learner, path, "y", test=ho.KFold(5), roles=ROLES, loss=None, level=0.95, seed=0, options=Options()
+    )
+    streamed = run_streamed(question.asked.study, question.source, question.families, Running())
+    task = declare(frame.drop(columns="y"), frame["y"], classification=False)
+    return streamed.outcome, run_study(_study_of_rows(question), task, Running(backend="inline"))
+
+
+def _study_of_rows(question: AskedOfStream) -> Study:
+    source, study = question.source, question.asked.study
+    chunks = ((chunk.start, None, len(chunk)) for chunk in source.stream.chunks())
+    cells = rows_of_cells(source.deal, source.stream.rows, chunks, 1)
+
+    def as_rows(splits: Splits) -> Splits:
+        held = [np.sort(np.concatenate([cells[c] for c in splits.held_rows(part)])) for part in range(len(splits))]
+        rows = np.sort(np.concatenate([cells[cell] for cell in splits.rows]))
+        return Splits.from_pairs(rows, [(None, one) for one in held], splits.recipe)
+
+    return replace(study, splits={name: as_rows(one) for name, one in study.splits.items()})

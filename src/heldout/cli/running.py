@@ -1,0 +1,134 @@
+"""The options that say how a study is run: none of them changes a number. And what Ctrl-C means."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shlex
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+import click
+
+from heldout.cli.options import INTERRUPTED, dask_backend
+
+_ARGUMENTS, _JOURNAL = "heldout.arguments", "heldout.journal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """How the study is run, as written on the command line."""
+
+    jobs: int | None
+    dask: str | None
+    journal: str | None
+    timeout: float | None
+    fit_timeout: float | None
+    fit_memory: str | None
+
+    def arguments(self, *, progress: bool) -> dict[str, Any]:
+        """What `evaluate` takes of it."""
+        from heldout.base.options import Options
+
+        if progress and not sys.stderr.isatty():
+            _log_to_stderr()
+        options = Options(timeout=self.timeout, fit_timeout=self.fit_timeout, fit_memory=self.fit_memory)
+        return {
+            "jobs": self.jobs,
+            "backend": None if self.dask is None else dask_backend(self.dask),
+            "journal": self.journal,
+            "progress": "auto" if progress else False,
+            "options": options,
+        }
+
+
+_OPTIONS = (
+    click.option("--jobs", "-j", type=int, help="Worker processes; -1 for all cores. Default: all, where it pays."),
+    click.option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Do the fits on the Dask cluster whose scheduler listens there, as in node-7:8786.",
+    ),
+    click.option(
+        "--journal",
+        metavar="FILE",
+        type=click.Path(),
+        help="Keep every finished answer in FILE. The same command goes on from there, or answers at once.",
+    ),
+    click.option("--timeout", metavar="SECONDS", type=float, help="End the study by then, with what it has."),
+    click.option(
+        "--fit-timeout", metavar="SECONDS", type=float, help="End a fit that takes longer; it counts as failed."
+    ),
+    click.option("--fit-memory", metavar="SIZE", help="End a fit that takes more, such as 2GB; it counts as failed."),
+)
+
+
+def asks_how(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of a run, which reach it as one `How`."""
+
+    @wraps(command)
+    def with_how(*values: Any, **others: Any) -> Any:
+        how = How(**{name: others.pop(name) for name in How.__dataclass_fields__})
+        click.get_current_context().meta[_JOURNAL] = how.journal
+        return command(*values, how=how, **others)
+
+    for option in reversed(_OPTIONS):
+        with_how = option(with_how)
+    return with_how
+
+
+def remember_arguments(ctx: click.Context, arguments: list[str]) -> None:
+    """Keep the command line, to be able to say how to go on."""
+    ctx.meta[_ARGUMENTS] = list(arguments)
+
+
+def way_on(ctx: click.Context) -> str | None:
+    """What is left of a run that ended too soon, and the line to go on; None without a journal."""
+    journal = ctx.meta.get(_JOURNAL)
+    if journal is None:
+        return None
+    line = shlex.join(["heldout", *ctx.meta.get(_ARGUMENTS, [])])
+    return f"What finished is in {journal}. To go on:\n  {line}"
+
+
+def interrupted_words(ctx: click.Context) -> str:
+    """What is left of a run that was interrupted, and the line to go on."""
+    way = way_on(ctx)
+    if way is None:
+        return "Interrupted: there is no result. With --journal FILE the next run could go on from here."
+    return f"Interrupted. {way}"
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """The first Ctrl-C ends the study in order; a second one, while that takes its time, ends the program."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def first(number: int, frame: Any) -> None:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+        os.write(2, b"\nStopping. Ctrl-C again to stop at once.\n")
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, first)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _log_to_stderr() -> None:
+    log = logging.getLogger("heldout")
+    if not log.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+        log.addHandler(handler)
+    log.setLevel(logging.INFO)

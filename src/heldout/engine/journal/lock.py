@@ -1,0 +1,104 @@
+"""One program a journal: a lock that names its owner and dies with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from heldout.base.errors import JournalError, JournalInUse
+
+if sys.platform == "win32":
+    import msvcrt
+
+    _FAR = 1 << 30  # a byte past the owner's words, which others must be able to read
+
+    def _try_lock(handle: int) -> None:
+        os.lseek(handle, _FAR, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _try_lock(handle: int) -> None:
+        # A record lock belongs to this process alone: a child that it forks neither has it nor keeps it alive.
+        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+class JournalLock:
+    """Held from `take` until `release`, or until this process ends, however it ends.
+
+    The lock is the system's own, on a small file beside the journal, so a dead owner holds nothing.
+    """
+
+    def __init__(self, journal: Path) -> None:
+        self.path = journal.with_name(journal.name + ".lock")
+        self._journal = journal
+        self._handle: int | None = None
+
+    def take(self) -> None:
+        """Take the lock, or raise JournalInUse with the owner's name."""
+        while True:
+            handle = self._open()
+            try:
+                _try_lock(handle)
+            except OSError:
+                owner = _read_owner(handle)
+                os.close(handle)
+                raise JournalInUse(
+                    f"The journal {str(self._journal)!r} is in use by {owner}. Wait until that program ends, or name "
+                    "another journal."
+                ) from None
+            if self._still_there(handle):
+                break
+            os.close(handle)  # its owner removed it between our opening and our locking it
+        self._handle = handle
+        os.ftruncate(handle, 0)
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.write(handle, json.dumps(_this_program()).encode())
+
+    def release(self) -> None:
+        """Let the lock go. The file goes first, so that nobody locks one that is about to vanish."""
+        if self._handle is None:
+            return
+        with suppress(OSError):
+            self.path.unlink()
+        os.close(self._handle)
+        self._handle = None
+
+    def _open(self) -> int:
+        try:
+            return os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise JournalError(
+                f"The journal {str(self._journal)!r} cannot be written: {error.strerror} ({str(self.path)!r}). "
+                "Name a file in a folder where you may write."
+            ) from error
+
+    def _still_there(self, handle: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(handle), os.stat(self.path))
+        except FileNotFoundError:
+            return False
+
+
+def _this_program() -> dict[str, Any]:
+    return {
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "program": Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python",
+    }
+
+
+def _read_owner(handle: int) -> str:
+    try:
+        os.lseek(handle, 0, os.SEEK_SET)
+        owner = json.loads(os.read(handle, 4096))
+        return f"process {owner['pid']} ({owner['program']} on {owner['host']}, since {owner['started']})"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "a program that has not given its name yet"

@@ -1,0 +1,270 @@
+"""A study and its journal: what is known is put into the tables, what is computed is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.engine.journal.code import digest
+from heldout.engine.journal.codec import NotPlain, decode, encode
+from heldout.engine.journal.keys import Places, StudyKeys, keyed_by_cell
+from heldout.engine.journal.lookup import CandidateLookup
+from heldout.engine.journal.records import Asking, Record, cell_answer, cells_record, step_answers, step_record
+from heldout.engine.journal.store import Row, Store
+from heldout.engine.journal.use import JournalUse, NoJournal
+from heldout.engine.spot_check import Spot, SpotCheck
+from heldout.kernels.step import Held, Step, Work
+from heldout.study.tables import Answer, BlockAnswer, CellAnswer, PanelTable, Tables
+
+# Failures that say more about the machine and the moment than about the learner: the next run tries again.
+PASSING_FAILURES = frozenset({"WorkerDied", "OutOfMemory", "FitTimeout", "FitMemory", "KilledWorker", "MemoryError"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """Panels of which the journal holds more than the study at hand needs."""
+
+    rows: frozenset[str] = frozenset()
+    responses: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """Which cells of one part of a panel are asked by cell, and which of them are known."""
+
+    start: int  # the panel's first candidate
+    asked: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+
+
+class StudyJournal(NoJournal):
+    """The journal as one study sees it.
+
+    `asking` is what the study needs of each answer. `salt` sets answers apart that replace those of a kernel.
+    """
+
+    def __init__(self, store: Store, keys: StudyKeys, asking: Asking, kept: Kept, *, salt: bytes = b"") -> None:
+        self._store, self._keys, self._asking, self._kept, self._salt = store, keys, asking, kept, salt
+        self._parts: dict[tuple[str, int], _Part] = {}
+        self.use: JournalUse = JournalUse(path=str(store.path))
+
+    def widened(self, work: Work) -> Work:
+        """The work, with all kept of each answer that the journal is to hold."""
+        rows, responses = work.keep_rows | self._kept.rows, work.keep_responses | self._kept.responses
+        return replace(work, keep_rows=rows, keep_responses=responses)
+
+    def instead_of(self, kernel: str, steps: Sequence[Step]) -> StudyJournal:
+        """The journal for answers that replace those of a kernel which failed its check; its own cells are dropped."""
+        sides = {side for step in steps if keyed_by_cell(step) for t in step.trainings for side in self._keys.sides(t)}
+        self._store.write([("DELETE FROM cells WHERE side = ?", (self._salted(side),)) for side in sorted(sides)])
+        other = StudyJournal(self._store, self._keys, self._asking, self._kept, salt=kernel.encode())
+        other.use = self.use
+        return other
+
+    # What is known.
+
+    def recall(self, steps: Sequence[Step], tables: Tables) -> list[Step]:
+        """Put all answers that are known into the tables; the steps that are left, cut to what is not known."""
+        self._recall_cells([step for step in steps if keyed_by_cell(step)], tables)
+        known = self._recall_steps([step for step in steps if not keyed_by_cell(step)], tables)
+        left = (self._cut(step) if keyed_by_cell(step) else None if id(step) in known else step for step in steps)
+        return [step for step in left if step is not None]
+
+    def _recall_cells(self, steps: Sequence[Step], tables: Tables) -> None:
+        asked = self._ask_cells(steps, tables)
+        lookup = CandidateLookup(self._keys.candidates)
+        told: dict[str, NDArray[np.float64]] = {}  # losses of the cells of one side, by the key of the loss
+        before = b""
+        for side, content in self._store.rows("cells", asked):
+            if side != before:
+                told, before = {}, side
+            record = decode(content)
+            candidates, places = lookup.find(record["candidates"])
+            self._compare(record, (candidates, places), told)
+            for held in asked[side]:
+                self._take(record, (candidates, places), held, tables)
+
+    def _ask_cells(self, steps: Sequence[Step], tables: Tables) -> dict[bytes, list[Held]]:
+        """The keys of all sides that steps answer by cell. Many steps share a training, each for some candidates."""
+        asked: dict[bytes, list[Held]] = {}
+        for step in steps:
+            numbers = np.array(step.candidates)
+            for training in step.trainings:
+                for held in training.answers:
+                    part = self._parts.get((held.panel, held.part))
+                    if part is None:
+                        part = self._parts[held.panel, held.part] = _empty_part(tables[held.panel])
+                        sides = dict(zip(training.answers, self._keys.sides(training), strict=True))
+                        asked.setdefault(self._salted(sides[held]), []).append(held)
+                    part.asked[numbers - part.start] = True
+        return asked
+
+    def _take(
+        self, record: Record, found: tuple[NDArray[np.intp], NDArray[np.intp]], held: Held, tables: Tables
+    ) -> None:
+        """Put the cells of one record that are asked and not known yet."""
+        part, (candidates, places) = self._parts[held.panel, held.part], found
+        inside = (candidates >= part.start) & (candidates < part.start + len(part.asked))
+        candidates, places = candidates[inside], places[inside]
+        new = part.asked[candidates - part.start] & ~part.known[candidates - part.start]
+        candidates, places = candidates[new], places[new]
+        work = self._asking.work
+        needs_more = held.panel in work.keep_rows or held.panel in work.keep_responses
+        if not record["extras"] and not needs_more and record["asked"] == list(self._asking.losses[held.level]):
+            seconds = record["fit"][places], record["score"][places]
+            tables[held.panel].put_cells(candidates, held.part, record["losses"][places], seconds)
+            part.known[candidates - part.start] = True
+            self.use.recalled += len(candidates)
+            return
+        extras = dict(record["extras"])
+        for candidate, place in zip(candidates.tolist(), places.tolist(), strict=True):
+            answer = cell_answer(record, place, extras.get(place, {}), (held, candidate), self._asking)
+            if answer is not None:
+                tables.put(answer)
+                part.known[candidate - part.start] = True
+                self.use.recalled += 1
+
+    def _compare(
+        self, record: Record, found: tuple[NDArray[np.intp], NDArray[np.intp]], told: dict[str, NDArray[np.float64]]
+    ) -> None:
+        """Compare the losses in a record with those that earlier records told of the same cells."""
+        candidates, places = found
+        for number, loss in enumerate(record["asked"]):
+            first = told.setdefault(loss, np.full(len(self._keys.candidates), np.nan))
+            values = record["losses"][places, number]
+            differ = ~np.isnan(first[candidates]) & ~np.isnan(values) & (first[candidates] != values)
+            for candidate in candidates[differ].tolist():
+                self.use.note_repeat(self._asking.work.search.describe(candidate))
+            first[candidates] = np.where(np.isnan(first[candidates]), values, first[candidates])
+
+    def _recall_steps(self, steps: Sequence[Step], tables: Tables) -> set[int]:
+        """Put the answers of the steps that are known, each whole; the identities of those steps."""
+        asked = {self._salted(self._keys.step(step)): step for step in steps}
+        known = set()
+        for key, content in self._store.rows("steps", asked) if asked else ():
+            step = asked[key]
+            answers = step_answers(decode(content), step.candidates, Places(step), self._asking)
+            if answers is None:
+                continue
+            for answer in answers:
+                tables.put(answer)
+                self.use.recalled += _cells(answer)
+            known.add(id(step))
+        return known
+
+    def _cut(self, step: Step) -> Step | None:
+        """The step without the candidates whose every side is known; None where nothing is left."""
+        candidates = np.array(step.candidates)
+        done = np.ones(len(candidates), dtype=bool)
+        for held in _sides(step):
+            part = self._parts[held.panel, held.part]
+            done &= part.known[candidates - part.start]
+        if not done.any():
+            return step
+        if done.all():
+            return None
+        left = tuple(candidates[~done].tolist())
+        return replace(step, candidates=left, fits=ceil(step.fits * len(left) / len(candidates)))
+
+    # What is computed.
+
+    def keep(self, step: Step, answers: Sequence[Answer], tables: Tables) -> Sequence[Answer]:
+        """Keep the answers of a step; what of them belongs into the tables. Of two answers the first stays."""
+        by_cell = keyed_by_cell(step)
+        if by_cell:
+            answers = [one for one in answers if isinstance(one, CellAnswer) and self._is_new(one, tables)]
+        try:
+            rows = list(self._cell_rows(step, answers) if by_cell else self._step_rows(step, answers))
+        except NotPlain as reason:
+            rows = []
+            self.use.unkept = (
+                f"Some answers are not kept, and would be computed again: a predictor's responses hold {reason}, which "
+                "is no plain data."
+            )
+        if rows:
+            self._store.put(rows)
+        self.use.computed += sum(map(_cells, answers))
+        return [self._trimmed(answer) for answer in answers]
+
+    def _is_new(self, answer: CellAnswer, tables: Tables) -> bool:
+        part = self._parts[answer.panel, answer.part]
+        place = answer.candidate - part.start
+        if not part.known[place]:
+            part.known[place] = True
+            return True
+        table = tables[answer.panel]
+        recorded = table.losses[answer.candidate - table.candidates.start, answer.part - table.parts.start]
+        if not np.array_equal(recorded, np.array(answer.losses), equal_nan=True):
+            self.use.note_repeat(self._asking.work.search.describe(answer.candidate))
+        return False
+
+    def _cell_rows(self, step: Step, answers: Sequence[Answer]) -> Iterator[Row]:
+        """A row a held-out side."""
+        groups: dict[tuple[str, int], list[CellAnswer]] = {}
+        for answer in answers:
+            if isinstance(answer, CellAnswer) and not _passes(answer):
+                groups.setdefault((answer.panel, answer.part), []).append(answer)
+        for training in step.trainings:
+            for side, held in zip(self._keys.sides(training), training.answers, strict=True):
+                own = groups.pop((held.panel, held.part), None)
+                if own:
+                    keys = self._keys.candidates[[answer.candidate for answer in own]]
+                    record = cells_record(own, keys, self._asking.losses[held.level])
+                    yield "cells", self._salted(side), encode(record)
+
+    def _step_rows(self, step: Step, answers: Sequence[Answer]) -> Iterator[Row]:
+        if not any(isinstance(answer, CellAnswer) and _passes(answer) for answer in answers):
+            record = step_record(answers, step.candidates, Places(step), self._asking.losses)
+            yield "steps", self._salted(self._keys.step(step)), encode(record)
+
+    def _trimmed(self, answer: Answer) -> Answer:
+        """The answer without what only the journal keeps."""
+        work = self._asking.work
+        if answer.rows is not None and answer.panel not in work.keep_rows:
+            answer = replace(answer, rows=None)
+        if answer.responses is not None and answer.panel not in work.keep_responses:
+            answer = replace(answer, responses=None)
+        return answer
+
+    # Spot checks.
+
+    def known_checks(self, spots: Sequence[Spot]) -> dict[str, SpotCheck]:
+        """The spot checks that were made before, by kernel."""
+        asked = {self._check_key(spot): spot for spot in spots}
+        return {asked[key].kernel: SpotCheck(**decode(content)) for key, content in self._store.rows("checks", asked)}
+
+    def keep_checks(self, spots: Sequence[Spot], checks: Sequence[SpotCheck]) -> None:
+        """Keep what spot checks found, one check a spot."""
+        rows = [
+            ("checks", self._check_key(spot), encode(asdict(check))) for spot, check in zip(spots, checks, strict=True)
+        ]
+        if rows:
+            self._store.put(rows)
+
+    def _check_key(self, spot: Spot) -> bytes:
+        words = [spot.kernel, spot.tier, str(spot.fewer is None), *self._asking.losses[spot.held.level]]
+        return digest("check", *words, *self._keys.sides(spot.source), self._keys.candidates[spot.candidate].tobytes())
+
+    def _salted(self, key: bytes) -> bytes:
+        return digest(key, self._salt) if self._salt else key
+
+
+def _empty_part(table: PanelTable) -> _Part:
+    count = len(table.candidates)
+    return _Part(table.candidates.start, np.zeros(count, dtype=bool), np.zeros(count, dtype=bool))
+
+
+def _sides(step: Step) -> Iterator[Held]:
+    return (held for training in step.trainings for held in training.answers)
+
+
+def _cells(answer: Answer) -> int:
+    return len(answer.candidates) * len(answer.parts) if isinstance(answer, BlockAnswer) else 1
+
+
+def _passes(answer: CellAnswer) -> bool:
+    return answer.failure is not None and answer.failure.kind in PASSING_FAILURES

@@ -1,0 +1,242 @@
+"""The store of a journal: one SQLite file, one writer, rows with checksums, and commits in batches."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from heldout.base.errors import FitFailed, JournalError
+from heldout.engine.journal import schema
+from heldout.engine.journal.files import cannot_write, checksum, connect, keep_copy
+from heldout.engine.journal.lock import JournalLock
+
+LONGEST_UNWRITTEN = 0.2  # seconds that a finished answer waits for others to be committed with
+MOST_UNWRITTEN = 64 << 20  # bytes that may wait before the study waits for the disk
+
+Row = tuple[str, bytes, bytes]  # table, key, content
+
+
+class Store:
+    """An open journal file. Made by :func:`open_journal`.
+
+    Answers are handed to a thread that commits all that came in within a fifth of a second together, so that a study
+    of short fits pays for few disk syncs and a long fit does not hold back what finished before it. An answer counts
+    as kept once its commit is done.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.notes: list[str] = []  # what people must know: upgrades, damage
+        self.committed = 0  # answers
+        self._lock = JournalLock(path)
+        self._lock.take()
+        try:
+            self._connection, notes = connect(path)
+        except BaseException:
+            self._lock.release()
+            raise
+        self.notes += notes
+        self._database = threading.RLock()  # one thread at a time talks to SQLite
+        self._changed = threading.Condition()
+        self._waiting: list[tuple[Row, ...]] = []
+        self._bytes = 0
+        self._writing = self._closing = self._hurry = False
+        self._error: JournalError | None = None
+        self._thread = threading.Thread(target=self._write_until_closed, name="heldout-journal", daemon=True)
+        self._thread.start()
+        self.users = 0
+        self.when_done: list[tuple[str, Sequence[Any]]] = []  # statements for when all that was begun is done
+
+    def put(self, rows: Sequence[Row]) -> None:
+        """Hand over rows that belong together: they are committed in one transaction, soon."""
+        size = sum(len(content) for _, _, content in rows)
+        with self._changed:
+            while self._bytes > MOST_UNWRITTEN and self._error is None:
+                self._changed.wait()
+            self._refuse_if_broken()
+            self._waiting.append(tuple(rows))
+            self._bytes += size
+            if len(self._waiting) == 1 or self._bytes > MOST_UNWRITTEN:
+                self._changed.notify_all()  # else the writer sleeps on: waking it for every row would cost more
+
+    def flush(self) -> None:
+        """Wait until everything handed over is committed."""
+        with self._changed:
+            self._hurry = True
+            self._changed.notify_all()
+            while (self._waiting or self._writing) and self._error is None:
+                self._changed.wait()
+            self._hurry = False
+            self._refuse_if_broken()
+
+    def close(self) -> None:
+        """Write what waits, close the file and let the lock go."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        self._thread.join()
+        with self._database:
+            self._connection.close()
+        self._lock.release()
+
+    def rows(self, table: str, keys: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """The sound rows of an answer table under these keys, in the order they were committed.
+
+        Damaged ones are named in `notes` and dropped, after a copy of the file was kept: they are computed again. No
+        row may be handed over until all were read.
+        """
+        column = schema.KEYED_TABLES[table]
+        damaged: list[tuple[int, bytes]] = []
+        self.flush()
+        with self._database, self._told():
+            self._connection.execute("CREATE TEMP TABLE IF NOT EXISTS asked (key BLOB PRIMARY KEY) WITHOUT ROWID")
+            self._connection.execute("DELETE FROM temp.asked")
+            self._connection.execute("BEGIN")
+            self._connection.executemany("INSERT OR IGNORE INTO temp.asked VALUES (?)", ((key,) for key in keys))
+            self._connection.execute("COMMIT")
+            found = self._connection.execute(
+                f"SELECT id, {table}.{column}, content, sum FROM temp.asked CROSS JOIN {table} "
+                f"ON {table}.{column} = asked.key ORDER BY asked.key, id"
+            )
+            for number, key, content, kept in found:
+                if checksum(key, content) == kept:
+                    yield key, content
+                else:
+                    damaged.append((number, key))
+        if damaged:
+            self._drop(table, damaged)
+
+    def all_rows(self, table: str) -> list[tuple[bytes, bytes]]:
+        """Every sound row of a table that is keyed, in the order they were committed."""
+        column = schema.KEYED_TABLES[table]
+        self.flush()
+        with self._database, self._told():
+            found = self._connection.execute(f"SELECT {column}, content, sum FROM {table} ORDER BY id").fetchall()
+        return [(key, content) for key, content, kept in found if checksum(key, content) == kept]
+
+    def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a small query."""
+        with self._database, self._told():
+            return self._connection.execute(statement, values).fetchall()
+
+    def write(self, statements: Iterable[tuple[str, Sequence[Any]]]) -> None:
+        """Execute statements in one transaction, now."""
+        self.flush()
+        with self._database, self._told(), self._transaction():
+            for statement, values in statements:
+                self._connection.execute(statement, values)
+
+    def _drop(self, table: str, damaged: list[tuple[int, bytes]]) -> None:
+        with self._database:
+            backup = keep_copy(self.path)
+            numbers = [number for number, _ in damaged]
+            with self._told(), self._transaction():
+                self._connection.executemany(f"DELETE FROM {table} WHERE id = ?", ((number,) for number in numbers))
+        some = ", ".join(f"{table}/{number}" for number in numbers[:5]) + (", …" if len(numbers) > 5 else "")
+        self.notes.append(
+            f"{len(numbers):,} damaged rows of the journal {self.path.name!r} were dropped ({some}) and are computed "
+            f"again. The file as it was is {backup.name!r}."
+        )
+
+    def _write_until_closed(self) -> None:
+        last = -LONGEST_UNWRITTEN
+        while True:
+            with self._changed:
+                while not self._waiting and not self._closing:
+                    self._changed.wait()
+                while not self._pressing() and (left := last + LONGEST_UNWRITTEN - monotonic()) > 0:
+                    self._changed.wait(left)
+                batch, self._waiting, self._bytes = self._waiting, [], 0
+                if not batch or self._error is not None:
+                    self._changed.notify_all()
+                    return
+                self._writing = True
+                self._changed.notify_all()
+            error = self._commit(batch)
+            last = monotonic()
+            with self._changed:
+                self._writing = False
+                self._error = error
+                self.committed += 0 if error else len(batch)
+                self._changed.notify_all()
+
+    def _pressing(self) -> bool:
+        return self._closing or self._hurry or self._bytes > MOST_UNWRITTEN
+
+    def _commit(self, batch: list[tuple[Row, ...]]) -> JournalError | None:
+        try:
+            with self._database, self._transaction():
+                for table, key, content in (row for rows in batch for row in rows):
+                    self._connection.execute(
+                        f"INSERT OR IGNORE INTO {table} ({schema.KEYED_TABLES[table]}, content, sum) VALUES (?, ?, ?)",
+                        (key, content, checksum(key, content)),
+                    )
+        except (sqlite3.Error, OSError) as error:
+            return cannot_write(self.path, error)
+        return None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise cannot_write(self.path, error) from error
+
+    def _refuse_if_broken(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+
+def _finish(store: Store) -> None:
+    """Commit what waits; and where nobody else uses the store, what was to be done at the end."""
+    store.flush()
+    if store.users == 1 and store.when_done:
+        store.write(store.when_done)
+        store.when_done.clear()
+
+
+_open_stores: dict[tuple[int, str], Store] = {}
+_opening = threading.Lock()
+
+
+@contextmanager
+def open_journal(path: str | os.PathLike[str]) -> Iterator[Store]:
+    """The journal at `path`, for this process alone; parts of one program that name the same file share it."""
+    place = Path(path).expanduser().resolve()
+    if not place.parent.is_dir():
+        raise JournalError(f"The journal {str(path)!r} needs a folder that exists. Make it, or name another file.")
+    name = (os.getpid(), str(place))
+    with _opening:
+        store = _open_stores.get(name)
+        if store is None:
+            store = _open_stores[name] = Store(place)
+        store.users += 1
+    try:
+        yield store
+        _finish(store)
+    except FitFailed:  # nothing is left to do: the fits would fail again
+        _finish(store)
+        raise
+    finally:
+        with _opening:
+            store.users -= 1
+            if not store.users:
+                del _open_stores[name]
+                store.close()

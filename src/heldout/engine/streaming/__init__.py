@@ -1,0 +1,1 @@
+"""Studies of data larger than memory: passes over a stream instead of access to rows."""

@@ -1,0 +1,81 @@
+"""The account of a study that passes over a stream."""
+
+from __future__ import annotations
+
+from heldout.engine.streaming.source import Source
+from heldout.kernels.statistics.scores import all_from_squares
+from heldout.planner.account import Account, Line
+from heldout.planner.plan import PassRecord
+from heldout.study.panels import TEST, VALIDATION, Panel, Study
+
+RULE, TIER = "statistics", "rounding"
+
+
+def account_of_stream(study: Study, source: Source, *, passes: int | None = None, keep_rows: bool = False) -> Account:
+    """What a study of a stream costs; `passes` is how many there were, where that is known."""
+    search = study.search
+    expected = expected_passes(study, source, keep_rows=keep_rows)
+    inner = next((study.splits[panel.splits] for panel in study.panels if panel.level == VALIDATION), None)
+    levels = [level for level in (VALIDATION, TEST) if study.of_level(level)]
+    lines = tuple(_line(level, study) for level in levels)
+    brute = sum(_fits_of_brute_force(panel, study) for panel in study.panels)
+    note = _words_of_passes(study, source, passes, expected)
+    record = PassRecord(name=RULE, fits_before=brute, fits_after=sum(line.fits for line in lines), used=True, note=note)
+    return Account(
+        learner=" | ".join(family.name for family in search.families),
+        candidates=len(search),
+        outer=study.splits["outer"].recipe.words if "outer" in study.splits else "none: tuning alone",
+        inner=None if inner is None else inner.recipe.words,
+        lines=lines,
+        passes=(record,),
+        notes=(*search.notes, *_notes(source)),
+    )
+
+
+def expected_passes(study: Study, source: Source, *, keep_rows: bool) -> int:
+    """One for statistics, one for losses that only rows tell, and one for results of single rows."""
+    asks = [
+        not all_from_squares(study.losses_at(level), classification=source.task.classification)
+        for level in (VALIDATION, TEST)
+        if study.of_level(level)
+    ]
+    if not keep_rows:
+        return 1 + any(asks)
+    return 2 + (len(asks) > 1 and asks[0])
+
+
+def _line(level: str, study: Study) -> Line:
+    panels = study.of_level(level)
+    cells = sum(len(panel.parts) * (len(panel.candidates) if panel.candidates is not None else 1) for panel in panels)
+    return Line(
+        stage=1,
+        level=level,
+        rule=RULE,
+        tier=TIER,
+        cells=cells,
+        fits=sum(len(panel.parts) for panel in panels),
+        waits=any(panel.candidates is None for panel in panels),
+    )
+
+
+def _fits_of_brute_force(panel: Panel, study: Study) -> int:
+    return len(panel.parts) * (len(panel.candidates) if panel.candidates is not None else 1)
+
+
+def _words_of_passes(study: Study, source: Source, passes: int | None, expected: int) -> str:
+    count = expected if passes is None else passes
+    stream = source.stream
+    words = f"{count} {'pass' if count == 1 else 'passes'} over {stream.name}"
+    words += f" ({stream.rows:,} rows, {len(stream.columns) + 1} columns, {source.deal.cells} cells of rows)"
+    if passes is not None and passes > expected:
+        words += ", more than planned, since sums had lost digits"
+    return words
+
+
+def _notes(source: Source) -> tuple[str, ...]:
+    names = source.stream.name
+    target = ("the target alone was read before, to find the classes",) if source.task.classification else ()
+    return (
+        f"{names} is a stream: rows are dealt into cells at random, and folds at every level are made of whole cells",
+        *target,
+    )

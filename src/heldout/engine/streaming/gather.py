@@ -1,0 +1,142 @@
+"""The first pass over a stream: products for each cell, and some rows to check them on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.errors import InputError, TargetError
+from heldout.base.rowkeys import Rows
+from heldout.base.seeds import derive
+from heldout.engine.streaming.source import Source
+from heldout.kernels.ridge.design import Floats, Shift
+from heldout.kernels.statistics.gather import Layout, Products, Statistics, products_of
+from heldout.splits.cells import Codes
+from heldout.task.content import row_hashes
+from heldout.task.stream import Chunk, Stream
+
+SAMPLE_NUMBERS = 1 << 20  # of the rows that are kept for a spot check
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sample:
+    """Rows kept in memory while all of them passed, to check the statistics on."""
+
+    X: Floats
+    y: NDArray[Any]
+    cells: Codes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Watched:
+    """Rows by number and by the hash of their content."""
+
+    numbers: NDArray[np.int64]
+    content: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Gathered:
+    """What the first pass gave."""
+
+    statistics: Statistics
+    sample: Sample
+    watched: Watched | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Piece:
+    """What one chunk gave."""
+
+    products: Products
+    sample: Sample
+    watched: Watched | None
+    rows: tuple[int, int]  # the first and the last
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Gather:
+    """What is done to a chunk; sent to workers where the stream has any."""
+
+    layout: Layout
+    rows: int
+    seed: int
+    watched: Rows | None
+
+    def __call__(self, chunk: Chunk, cells: Codes, codes: Codes | None) -> _Piece:
+        watched = None
+        if self.watched is not None:
+            watched = _marks(chunk, np.flatnonzero(np.isin(cells, self.watched)))
+        return _Piece(
+            products=products_of(chunk, cells, codes, self.layout),
+            sample=self._some_rows(chunk, cells),
+            watched=watched,
+            rows=(chunk.start, chunk.start + len(chunk) - 1),
+        )
+
+    def _some_rows(self, chunk: Chunk, cells: Codes) -> Sample:
+        """This chunk's share of the sample, drawn by the seed."""
+        columns = len(chunk.columns)
+        wanted = min(self.rows, max(SAMPLE_NUMBERS // columns, 8 * columns + 1_000))
+        count = (chunk.start + len(chunk)) * wanted // self.rows - chunk.start * wanted // self.rows
+        random = np.random.default_rng([derive(self.seed, "sample"), chunk.start])
+        places = np.sort(random.permutation(len(chunk))[:count])
+        return Sample(X=_matrix(chunk, places), y=chunk.y[places], cells=cells[places])
+
+
+def gather(source: Source, *, shift: Shift | None = None) -> Gathered:
+    """One pass that sums products for each cell, keeps some rows, and marks those that are watched."""
+    shift = source.shift if shift is None else shift
+    layout = Layout(cells=source.deal.cells, classes=source.task.classes, shift=shift)
+    do = _Gather(layout=layout, rows=source.stream.rows, seed=source.deal.seed, watched=source.watched)
+    total, samples, seen = layout.empty(), [], []
+    for piece in source.each(do):
+        total.add(piece.products)
+        _refuse_not_finite(total, piece.rows, source.stream)
+        samples.append(piece.sample)
+        if piece.watched is not None:
+            seen.append(piece.watched)
+    return Gathered(statistics=total.as_statistics(layout), sample=_joined(samples), watched=_all_watched(seen))
+
+
+def _joined(samples: Sequence[Sample]) -> Sample:
+    return Sample(
+        X=np.concatenate([one.X for one in samples]),
+        y=np.concatenate([one.y for one in samples]),
+        cells=np.concatenate([one.cells for one in samples]),
+    )
+
+
+def _all_watched(seen: Sequence[Watched]) -> Watched | None:
+    if not seen:
+        return None
+    numbers, content = np.concatenate([one.numbers for one in seen]), np.concatenate([one.content for one in seen])
+    return Watched(numbers=numbers, content=content)
+
+
+def _marks(chunk: Chunk, rows: Rows) -> Watched:
+    hashes = row_hashes(_matrix(chunk, rows), chunk.y[rows])
+    return Watched(numbers=chunk.start + rows.astype(np.int64), content=hashes[:, 0])
+
+
+def _matrix(chunk: Chunk, rows: Rows) -> Floats:
+    return np.stack([np.asarray(column[rows], dtype=np.float64) for column in chunk.columns], axis=1)
+
+
+def _refuse_not_finite(total: Products, rows: tuple[int, int], stream: Stream) -> None:
+    bad = total.not_finite()
+    if not bad:
+        return
+    where = f"in rows {rows[0]:,} to {rows[1]:,} of {stream.name!r}"
+    names = [stream.columns[place] for place in bad if place < len(stream.columns)]
+    if not names:
+        raise TargetError(f"The target is NaN or infinite {where}. Drop or correct such rows.")
+    shown = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
+    raise InputError(
+        f"These columns hold NaN, infinity or numbers too large to square {where}: {shown}. A stream takes no missing "
+        "values: fill them in, drop these rows, or load the data."
+    )

@@ -1,0 +1,250 @@
+"""Answering a study from passes over a stream: statistics first, rows again where they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.errors import FitFailed, InputError
+from heldout.base.events import StudyFinished, StudyStarted
+from heldout.base.losses import Loss
+from heldout.base.rowkeys import Rows
+from heldout.engine.progress import open_progress
+from heldout.engine.run import Outcome, Running
+from heldout.engine.streaming.account import account_of_stream, expected_passes
+from heldout.engine.streaming.answers import answer_from_squares, answers_of_tally
+from heldout.engine.streaming.gather import Sample, Watched, gather
+from heldout.engine.streaming.meter import Meter
+from heldout.engine.streaming.rows import Ask, Solved, Tally, ask_rows
+from heldout.engine.streaming.source import Source
+from heldout.engine.streaming.spot import check_on_sample
+from heldout.engine.threads import one_thread
+from heldout.kernels.ridge.normal import LostDigits
+from heldout.kernels.statistics.family import Family, Fits
+from heldout.kernels.statistics.gather import Statistics, mean_shift
+from heldout.kernels.statistics.scores import all_from_squares
+from heldout.kernels.step import Held, Work
+from heldout.splits.cells import count_rows
+from heldout.study.advance import advance
+from heldout.study.panels import TEST, VALIDATION, Panel, Study
+from heldout.study.tables import CellAnswer, Tables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Streamed:
+    """A study of a stream that ran: its outcome, what was gathered, and results of single rows where asked for."""
+
+    outcome: Outcome
+    run: StreamRun
+    rows: tuple[Tally, ...] | None = None  # one a test part
+
+
+@dataclass(kw_only=True, eq=False)
+class StreamRun:
+    """The passes over one stream: statistics are kept, so that later questions of the same cells need no pass."""
+
+    source: Source
+    families: tuple[Family, ...]
+    statistics: Statistics
+    sample: Sample
+    watched: Watched | None = None
+    passes: int = 1
+    _fits: dict[bytes, tuple[Fits, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def gathered(cls, source: Source, families: tuple[Family, ...]) -> StreamRun:
+        """The first pass; a second where columns drift so far from the first rows that digits were lost."""
+        found = gather(source)
+        run = cls(
+            source=source,
+            families=families,
+            statistics=found.statistics,
+            sample=found.sample,
+            watched=found.watched,
+        )
+        try:
+            run.fits(np.arange(source.deal.cells))
+        except LostDigits:
+            run.statistics = gather(source, shift=mean_shift(found.statistics)).statistics
+            run.passes += 1
+        return run
+
+    @property
+    def cell_sizes(self) -> Rows:
+        return np.asarray(self.statistics.counts.sum(axis=1), dtype=np.intp)
+
+    def fits(self, cells: Rows) -> tuple[Fits, ...]:
+        """The predictors of every family, trained on these cells. Raises LostDigits."""
+        key = np.sort(cells).astype(np.int64).tobytes()
+        if key not in self._fits:
+            together = self.statistics.of(np.sort(cells))
+            _refuse_few_rows(together, self.source)
+            self._fits[key] = tuple(family.fit(together) for family in self.families)
+        return self._fits[key]
+
+    def counting_rows(self, study: Study) -> Study:
+        """The study with splits of cells that count rows."""
+        sizes, stratified = self.cell_sizes, self.source.stratified
+        splits = {name: count_rows(one, sizes, stratified=stratified) for name, one in study.splits.items()}
+        return replace(study, splits=splits)
+
+    def answer(self, study: Study, *, keep_rows: bool = False) -> tuple[Study, Tables, tuple[Tally, ...] | None]:
+        """Every panel of a study of cells, the choices made on the way."""
+        tables = Tables()
+        ready = [panel for panel in study.panels if panel.candidates is not None]
+        waiting = [panel for panel in study.panels if panel.candidates is None]
+        # Test losses of every candidate ride along where rows pass for validation: only the chosen one's are used.
+        rides = not keep_rows and any(self._asks_rows(panel, study) for panel in ready) and bool(waiting)
+        every = [replace(panel, candidates=range(len(study.search))) for panel in waiting] if rides else []
+        kept = self._answer_panels([*ready, *every], study, tables, keep=keep_rows and not waiting)
+        study = advance(study, tables)
+        told = [panel for panel in study.panels if panel.key in {one.key for one in waiting}]
+        if rides:
+            for panel in told:
+                _take_chosen(tables, panel)
+        elif told:
+            kept = self._answer_panels(told, study, tables, keep=keep_rows)
+        return study, tables, kept if keep_rows else None
+
+    def _answer_panels(
+        self, panels: Sequence[Panel], study: Study, tables: Tables, *, keep: bool
+    ) -> tuple[Tally, ...] | None:
+        work = _work(self.source, study)
+        again: list[tuple[Panel, int, tuple[int, ...]]] = []
+        for panel, part in _parts(panels, study, tables):
+            wanted = tuple(panel.candidates or ())
+            left = wanted if self._asks_rows(panel, study) else self._from_squares(panel, part, work, tables)
+            if left or (keep and panel.level == TEST and wanted):
+                again.append((panel, part, wanted if keep and panel.level == TEST else left))
+        if not again:
+            return None
+        asks = [self._ask(panel, part, wanted, work, keep=keep) for panel, part, wanted in again]
+        self.passes += 1
+        tallies = ask_rows(self.source, asks)
+        for (panel, part, _), ask, tally in zip(again, asks, tallies, strict=True):
+            for answer in answers_of_tally(work, _held(panel, part), (ask, tally), self.statistics.of(ask.held)):
+                tables.put(answer)
+        return tuple(tally for (panel, _, _), tally in zip(again, tallies, strict=True) if panel.level == TEST)
+
+    def _from_squares(self, panel: Panel, part: int, work: Work, tables: Tables) -> tuple[int, ...]:
+        """Answer what sums tell; the candidates whose losses they do not tell to enough digits."""
+        held = self.statistics.of(work.held_rows(_held(panel, part)))
+        doubtful: list[int] = []
+        for solved in self._solved(panel, part, panel.candidates or (), work):
+            for place, answer in answer_from_squares(work, _held(panel, part), solved, held):
+                if isinstance(answer, CellAnswer):
+                    tables.put(answer)
+                else:
+                    doubtful.append(solved[0].candidates[place])
+        return tuple(sorted(doubtful))
+
+    def _ask(self, panel: Panel, part: int, wanted: tuple[int, ...], work: Work, *, keep: bool) -> Ask:
+        return Ask(
+            held=work.held_rows(_held(panel, part)),
+            solved=self._solved(panel, part, wanted, work),
+            losses=work.losses[panel.level],
+            keep=keep and panel.level == TEST,
+        )
+
+    def _solved(self, panel: Panel, part: int, wanted: Sequence[int], work: Work) -> list[Solved]:
+        fits = self.fits(_trained_on(panel, part, work))
+        return [
+            (family, own, [p for p, candidate in enumerate(family.candidates) if candidate in wanted])
+            for family, own in zip(self.families, fits, strict=True)
+        ]
+
+    def _asks_rows(self, panel: Panel, study: Study) -> bool:
+        losses: tuple[Loss, ...] = study.losses_at(panel.level)
+        return not all_from_squares(losses, classification=self.source.task.classification)
+
+
+def run_streamed(study: Study, source: Source, families: tuple[Family, ...], how: Running) -> Streamed:
+    """Answer a study whose splits are of cells."""
+    started = perf_counter()
+    keep_rows = how.options.rows
+    with open_progress(how.progress, on_event=how.options.on_event) as progress, one_thread():
+        progress.tell(StudyStarted(rows=source.stream.rows, candidates=len(study.search)))
+        passes = expected_passes(study, source, keep_rows=keep_rows)
+        source = replace(source, on_rows=Meter(progress, rows=source.stream.rows, passes=passes))
+        run = StreamRun.gathered(source, families)
+        asked = run.counting_rows(study)
+        try:
+            study, tables, kept = run.answer(asked, keep_rows=keep_rows)
+        except LostDigits:
+            raise InputError(
+                f"{source.stream.name!r} has columns whose values lie too far apart for sums to keep their digits. "
+                "Take out their means, or load the data."
+            ) from None
+        check = check_on_sample(study, source, families, run.sample)
+    run.source = replace(source, on_rows=None)
+    if check is not None and not check.passed:
+        raise FitFailed(
+            f"On a sample of the stream, statistics differ from scikit-learn's own fit by {check.difference:.2g} "
+            f"({check.cell}), more than rounding explains, so their numbers are not shown. Load the data, and please "
+            "report it."
+        )
+    seconds, cells = perf_counter() - started, sum(table.answered.size for table in tables.panels.values())
+    failed = len(tables.failures())
+    progress.tell(StudyFinished(complete=True, cells=cells, failed=failed, seconds=seconds))
+    outcome = Outcome(
+        study=study,
+        tables=tables,
+        account=account_of_stream(asked, source, passes=run.passes, keep_rows=keep_rows),
+        seconds=seconds,
+        checks=() if check is None else (check,),
+    )
+    return Streamed(outcome=outcome, run=run, rows=kept)
+
+
+def _parts(panels: Sequence[Panel], study: Study, tables: Tables) -> Iterator[tuple[Panel, int]]:
+    for panel in panels:
+        assert panel.candidates is not None
+        tables.open(panel.key, panel.candidates, panel.parts, len(study.losses_at(panel.level)))
+        yield from ((panel, part) for part in panel.parts)
+
+
+def _take_chosen(tables: Tables, panel: Panel) -> None:
+    """Keep the answers of the chosen candidate alone, as if no other had been asked."""
+    assert panel.candidates is not None
+    every = tables.panels.pop(panel.key)
+    tables.open(panel.key, panel.candidates, panel.parts, every.losses.shape[2])
+    for candidate in panel.candidates:
+        for part in panel.parts:
+            place = (candidate - every.candidates.start, part - every.parts.start)
+            losses = tuple(float(value) for value in every.losses[place])
+            failure = every.failures.get((candidate, part))
+            tables.put(CellAnswer(panel=panel.key, candidate=candidate, part=part, losses=losses, failure=failure))
+
+
+def _held(panel: Panel, part: int) -> Held:
+    return Held(panel.key, panel.level, panel.splits, part)
+
+
+def _trained_on(panel: Panel, part: int, work: Work) -> Rows:
+    (ref,) = panel.trains_of(part)
+    return work.train_rows(ref)
+
+
+def _work(source: Source, study: Study) -> Work:
+    losses = {level: study.losses_at(level) for level in (TEST, VALIDATION)}
+    return Work(task=source.task, search=study.search, splits=study.splits, losses=losses)
+
+
+def _refuse_few_rows(together: Statistics, source: Source) -> None:
+    rows = int(together.counts.sum())
+    if rows <= together.columns + 1:
+        raise InputError(
+            f"A training part of {source.stream.name!r} has {rows} rows for {together.columns} columns. Statistics of "
+            "columns need more rows than columns: load the data, they are small."
+        )
+    if together.classes is not None and not together.counts.all():
+        missing: NDArray[Any] = together.classes[(together.counts == 0).any(axis=0)]
+        raise InputError(
+            f"Class {missing.tolist()[0]!r} has so few rows in {source.stream.name!r} that a training part has none of "
+            "them. Leave it out, use fewer folds, or load the data."
+        )

@@ -1,0 +1,104 @@
+"""The program of the nursery: import once, then fork a worker for each pipe that comes, and tell how each ends.
+
+Messages from the parent: the names to import; then ``("bear", number, papers)`` followed by the handle of a pipe, and
+``("signal", number, which)``. To the parent: ``("born", number, pid)`` and ``("ended", number, code, peak)``.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import suppress
+from multiprocessing import reduction
+from multiprocessing.connection import Connection, wait
+from typing import Any, NoReturn
+
+from heldout.engine.child import Spawned
+from heldout.engine.worker import import_all
+from heldout.engine.worker import main as serve
+
+
+def main(handle: int) -> NoReturn:
+    """Serve the parent at the other end of the inherited pipe `handle` until it closes its end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
+    control = Connection(handle)
+    os.set_inheritable(handle, False)
+    nursery = _Template(control)
+    try:
+        import_all(control.recv())
+        nursery.serve()
+    except (EOFError, OSError):
+        nursery.kill_all()
+    os._exit(0)
+
+
+class _Template:
+    def __init__(self, control: Connection) -> None:
+        self._control = control
+        self._children: dict[int, tuple[int, int]] = {}  # by number: pid and a handle of the process
+
+    def serve(self) -> NoReturn:
+        while True:
+            for ready in wait([self._control, *(handle for _, handle in self._children.values())]):
+                if ready is self._control:
+                    kind, number, what = self._control.recv()
+                    getattr(self, f"_on_{kind}")(number, what)
+                else:
+                    self._bury(ready)
+
+    def _on_bear(self, number: int, papers: tuple[Any, ...]) -> None:
+        pipe = reduction.recv_handle(self._control)
+        pid = os.fork() if _threads() == 1 else self._spawn(pipe, papers)
+        if pid == 0:
+            self._be_worker(pipe, papers)
+        os.close(pipe)
+        self._children[number] = (pid, os.pidfd_open(pid))
+        self._control.send(("born", number, pid))
+
+    def _spawn(self, pipe: int, papers: tuple[Any, ...]) -> int:
+        """A fresh interpreter: a process with threads cannot be forked safely, and some library started one."""
+        (first, last), environment, folder = papers
+        with suppress(OSError):
+            os.chdir(folder)
+        child = Spawned([*first, str(pipe), *last], environment, pipe)
+        child.disown()  # we wait for it by its number
+        return child.pid
+
+    def _be_worker(self, pipe: int, papers: tuple[Any, ...]) -> NoReturn:
+        try:
+            self._control.close()
+            for _, handle in self._children.values():
+                os.close(handle)
+            _, environment, folder = papers
+            os.environ.clear()
+            os.environ.update(environment)
+            with suppress(OSError):
+                os.chdir(folder)
+            if "numpy" in sys.modules:
+                sys.modules["numpy"].random.seed()  # or all workers would draw the same
+            serve(pipe)
+        finally:
+            os._exit(1)
+
+    def _on_signal(self, number: int, which: int) -> None:
+        if number in self._children:
+            with suppress(ProcessLookupError):
+                os.kill(self._children[number][0], which)  # not waited for yet, so the number is still its own
+
+    def _bury(self, handle: object) -> None:
+        number = next(number for number, (_, own) in self._children.items() if own == handle)
+        pid, own = self._children.pop(number)
+        _, status, usage = os.wait4(pid, 0)
+        os.close(own)
+        self._control.send(("ended", number, os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024))
+
+    def kill_all(self) -> None:
+        """Leave no worker behind, also none that does not listen."""
+        for pid, _ in self._children.values():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _threads() -> int:
+    return len(os.listdir("/proc/self/task"))

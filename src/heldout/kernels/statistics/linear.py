@@ -1,0 +1,191 @@
+"""Ridge, least squares and RidgeClassifier from statistics: the sums of the ridge kernel, made of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.preprocessing import LabelBinarizer
+
+from heldout.base.losses import Loss
+from heldout.base.responses import Responses
+from heldout.kernels.ridge.design import Floats, Shift
+from heldout.kernels.ridge.forms import Form
+from heldout.kernels.ridge.normal import EPS, normal_equations
+from heldout.kernels.ridge.respond import responses_of
+from heldout.kernels.ridge.solve import ROUNDINGS, WITHIN, Solved, Undecided, solve
+from heldout.kernels.ridge.sums import Sums
+from heldout.kernels.statistics.gather import Statistics
+from heldout.kernels.statistics.moments import Chain, Moments
+from heldout.task.task import Task
+
+SURE_SHARE = 1e-6  # a sum of squared errors below this share of its terms has fewer than nine digits left
+DOUBTFUL = (
+    "columns are nearly collinear at this penalty, so that statistics cannot vouch for nine digits. "
+    "Take a larger alpha, leave columns out, or load the data"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LinearFamily:
+    """Candidates of one form, which differ in alpha alone."""
+
+    candidates: tuple[int, ...]
+    alphas: Floats
+    form: Form
+    chains: tuple[Chain, ...]
+    task: Task
+    dtype: np.dtype[Any]
+
+    @property
+    def single(self) -> bool:
+        return self.dtype == np.float32
+
+    def fit(self, rows: Statistics) -> LinearFits:
+        """One solution for each alpha."""
+        sums = as_sums(rows, self.form)
+        failures: dict[int, str] = {}
+        solved: Solved | None = None
+        try:
+            solved = solve(normal_equations(self.form, sums), self.alphas, cutoff=self.form.cutoff)
+        except (Undecided, np.linalg.LinAlgError):
+            failures = dict.fromkeys(range(len(self.alphas)), DOUBTFUL)
+        if solved is not None:
+            bad = np.flatnonzero(~np.isfinite(solved.coef).all(axis=(0, 2)) | _in_doubt(solved, sums))
+            failures = dict.fromkeys(bad.tolist(), DOUBTFUL)
+        return LinearFits(family=self, solved=solved, failures=failures, rows=rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LinearFits:
+    """Linear predictors: (x − shift)·coef + constant."""
+
+    family: LinearFamily
+    solved: Solved | None
+    failures: Mapping[int, str]
+    rows: Statistics
+
+    def squares(self, held: Statistics) -> tuple[Floats, NDArray[np.bool_]] | None:
+        """Of regressors only. About the mean of the held-out rows, so that offsets cost no digits."""
+        if self.family.form.classifies or self.solved is None:
+            return None
+        M = held.grams[0, 0]
+        count = float(M[-1, -1])
+        weights = np.concatenate([-self.solved.coef[:, :, 0], np.ones((1, len(self.family.alphas)))])
+        moved = (held.shift.x - self.solved.shift) @ self.solved.coef[:, :, 0]
+        offset = self.solved.constant[:, 0] + moved - held.shift.y[0]
+        means = M[:-1, -1] / count
+        about = M[:-1, :-1] - count * np.outer(means, means)
+        bias = means @ weights - offset
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = np.einsum("ia,ia->a", weights, about @ weights) + count * bias**2
+            terms = np.einsum("ia,ia->a", np.abs(weights), np.abs(about) @ np.abs(weights)) + count * bias**2
+        return squares, np.asarray(~(squares >= SURE_SHARE * terms) & (terms > 0))
+
+    def respond(self, X: Floats, losses: tuple[Loss, ...]) -> list[Responses | None]:
+        alphas = len(self.family.alphas)
+        if self.solved is None:
+            return [None] * alphas
+        flat = self.solved.coef.reshape(len(self.solved.coef), -1)
+        values = (X - self.solved.shift) @ flat + self.solved.constant.reshape(-1)
+        shaped = values.reshape(len(X), alphas, -1)
+        found = responses_of(self.family.form, self.family.task, shaped, self.family.dtype, losses)
+        return [None if place in self.failures else one for place, one in enumerate(found)]
+
+    def predictor(self, place: int, names: NDArray[Any] | None) -> Any:
+        assert self.solved is not None, "a failed candidate has no predictor"
+        chain, moments = self.family.chains[place], Moments.of(self.rows)
+        centre, scale = chain.centre_and_scale(moments)
+        coef = self.solved.coef[:, place, :]
+        intercept = self.solved.constant[place] + (centre - self.solved.shift) @ coef
+        if not self.family.form.intercept:
+            intercept = np.zeros_like(intercept)
+        return chain.fitted(moments, _learned(self, coef * scale[:, None], intercept), names)
+
+
+def as_sums(rows: Statistics, form: Form) -> Sums:
+    """The statistics of one cell as the ridge kernel keeps sums."""
+    if rows.classes is None:
+        grams, counts = rows.grams[0], rows.counts[0]
+        return _sums(grams, counts, rows.shift)
+    targets = _class_targets(len(rows.classes))
+    grams = np.stack([_with_targets(gram, row) for gram, row in zip(rows.grams[0], targets, strict=True)])
+    shift = Shift(x=rows.shift.x, y=np.zeros(targets.shape[1]))
+    if form.class_weight == "balanced":
+        return _sums(grams, rows.counts[0], shift)
+    weights = np.ones(len(grams))
+    for label, weight in () if isinstance(form.class_weight, str) else form.class_weight or ():
+        weights[rows.classes.tolist().index(label)] = weight
+    whole = rows.grams[0].sum(axis=0)
+    columns = rows.columns
+    plain = np.stack([whole[:columns, -1], np.diagonal(whole)[:columns]]) if form.class_weight else None
+    return _sums(np.tensordot(weights, grams, axes=1)[None], rows.counts[0].sum(keepdims=True), shift, plain)
+
+
+def _sums(grams: Floats, counts: NDArray[np.int64], shift: Shift, plain: Floats | None = None) -> Sums:
+    reach = np.einsum("sii->si", grams).copy()
+    return Sums(
+        grams=grams,
+        counts=counts,
+        plain=plain,
+        shift=shift,
+        reach=reach,
+        plain_reach=None if plain is None else plain[1],
+    )
+
+
+def _class_targets(classes: int) -> Floats:
+    """The targets of a row of each class: ±1, a single one where there are two classes."""
+    return np.array([[-1.0], [1.0]]) if classes == 2 else 2.0 * np.eye(classes) - 1.0
+
+
+def _with_targets(gram: Floats, targets: Floats) -> Floats:
+    """Products of [x, 1] over rows of one class as products of [x, targets, 1], which are the same in every row."""
+    columns, extra = len(gram) - 1, len(targets)
+    whole = np.empty((columns + extra + 1,) * 2)
+    spread = np.concatenate([np.eye(columns), np.zeros((1, columns))])
+    spread = np.concatenate([spread, np.zeros((columns + 1, extra + 1))], axis=1)
+    spread[-1, columns:] = [*targets, 1.0]
+    np.matmul(spread.T @ gram, spread, out=whole)
+    return whole
+
+
+def _in_doubt(solved: Solved, sums: Sums) -> NDArray[np.bool_]:
+    """Alphas whose rounding errors may pass the tier, in the mean over the training rows.
+
+    The ridge kernel looks at each held-out row; in a stream those are gone, and rows of the same kind stand for them.
+    """
+    doubt = np.zeros(solved.coef.shape[1], dtype=bool)
+    M = sums.grams.sum(axis=0)
+    columns, count = len(solved.shift), float(M[-1, -1])
+    means = M[:columns, -1] / count
+    about = M[:columns, :columns] / count - np.outer(means, means)
+    for places, spectrum in solved.spectra.items():
+        basis = spectrum.basis / solved.scale[:, None]
+        coordinates = np.einsum("ij,ij->j", basis, about @ basis) + ((means - solved.centre) @ basis) ** 2
+        coef = solved.coef[:, list(places), :]
+        spread = np.einsum("iat,iat->at", coef, np.tensordot(about, coef, axes=1)).sum(axis=1)
+        middle = (np.tensordot(means, coef, axes=1) + solved.constant[list(places)]) ** 2
+        with np.errstate(over="ignore", invalid="ignore"):
+            error = ROUNDINGS * EPS * np.sqrt(np.maximum(coordinates, 0.0) @ spectrum.inverse**2) * spectrum.size
+            doubt[list(places)] = ~(error <= WITHIN * np.sqrt(np.maximum(spread + middle.sum(axis=1), 0.0)))
+    return doubt
+
+
+def _learned(fits: LinearFits, coef: Floats, intercept: Floats) -> dict[str, Any]:
+    """What scikit-learn's own fit leaves on the model."""
+    family, form = fits.family, fits.family.form
+    learned: dict[str, Any] = {
+        "coef_": coef.T.astype(family.dtype) if form.classifies else coef[:, 0].astype(family.dtype),
+        "intercept_": intercept.astype(family.dtype) if form.classifies else family.dtype.type(intercept[0]),
+    }
+    if form.model == "ols":
+        return learned | {"rank_": len(coef), "singular_": None}
+    learned |= {"n_iter_": None, "solver_": "cholesky"}
+    if form.classifies:
+        learned["_label_binarizer"] = LabelBinarizer(pos_label=1, neg_label=-1).fit(fits.rows.classes)
+        learned["classes_"] = fits.rows.classes
+    return learned

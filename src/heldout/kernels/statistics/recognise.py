@@ -1,0 +1,74 @@
+"""Which learners are answered from statistics, and how their candidates go together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.naive_bayes import GaussianNB
+
+from heldout.base.errors import LearnerError
+from heldout.kernels.claims import chain_of
+from heldout.kernels.fitting import make_candidate
+from heldout.kernels.ridge.columns import Unreadable
+from heldout.kernels.ridge.design import numeric_type
+from heldout.kernels.ridge.forms import Form
+from heldout.kernels.ridge.recognise import Reader
+from heldout.kernels.statistics.bayes import BayesFamily
+from heldout.kernels.statistics.discriminant import DiscriminantFamily, check_discriminant
+from heldout.kernels.statistics.family import Family
+from heldout.kernels.statistics.linear import LinearFamily
+from heldout.kernels.statistics.moments import Chain
+from heldout.study.search import Search
+from heldout.task.task import Task
+
+LEARNERS = "Ridge, LinearRegression, RidgeClassifier, LinearDiscriminantAnalysis and GaussianNB"
+
+
+def families_of(search: Search, task: Task) -> tuple[Family, ...]:
+    """The candidates of a search by family; a LearnerError names the first that statistics cannot answer."""
+    reader = Reader(search, task)
+    linear: dict[Form, dict[int, tuple[float, Chain]]] = {}
+    bayes: dict[int, Chain] = {}
+    discriminants: dict[int, Chain] = {}
+    for candidate in range(len(search)):
+        estimator = make_candidate(search, candidate)
+        try:
+            chain = Chain.of(estimator)
+            if type(chain.model) is GaussianNB:
+                bayes[candidate] = chain
+            elif type(chain.model) is LinearDiscriminantAnalysis:
+                check_discriminant(chain.model)
+                discriminants[candidate] = chain
+            else:
+                form, alpha = reader.read(candidate)
+                linear.setdefault(form, {})[candidate] = (alpha, chain)
+        except Unreadable as reason:
+            raise _refusal(search, candidate, estimator, str(reason)) from None
+    found: list[Family] = [_linear(form, members, task) for form, members in linear.items()]
+    if bayes:
+        found.append(BayesFamily(candidates=tuple(bayes), chains=tuple(bayes.values())))
+    if discriminants:
+        chains = tuple(discriminants.values())
+        found.append(DiscriminantFamily(candidates=tuple(discriminants), chains=chains))
+    return tuple(found)
+
+
+def _linear(form: Form, members: dict[int, tuple[float, Chain]], task: Task) -> LinearFamily:
+    return LinearFamily(
+        candidates=tuple(members),
+        alphas=np.array([alpha for alpha, _ in members.values()]),
+        form=form,
+        chains=tuple(chain for _, chain in members.values()),
+        task=task,
+        dtype=numeric_type(task, form),
+    )
+
+
+def _refusal(search: Search, candidate: int, estimator: Any, reason: str) -> LearnerError:
+    last = type(chain_of(estimator)[-1][1]).__name__
+    return LearnerError(
+        f"{last} ({search.describe(candidate)}) needs random access to rows, and a stream gives none: {reason}. "
+        f"A stream is studied with {LEARNERS}, alone or behind StandardScaler; for other learners load the data."
+    )

@@ -1,0 +1,64 @@
+"""Which losses statistics tell by themselves, which need the rows to pass again, and which need all rows at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import sqrt
+
+from heldout.base.errors import LossError
+from heldout.base.losses import Loss
+from heldout.base.losses.rows import squared_rows
+from heldout.base.losses.scorers import scorer_parts
+
+# From the sum of squared errors, the sum of squares of y about its mean, and the number of rows.
+FromSquares = Callable[[float, float, int], float]
+
+
+def _mean_square(errors: float, spread: float, count: int) -> float:
+    return errors / count
+
+
+def _root_mean_square(errors: float, spread: float, count: int) -> float:
+    return sqrt(max(errors, 0.0) / count)
+
+
+def _minus_r2(errors: float, spread: float, count: int) -> float:
+    return errors / spread - 1.0 if spread > 0 else float("nan")
+
+
+_BY_SCORER: dict[str, tuple[int, FromSquares]] = {
+    "mean_squared_error": (-1, _mean_square),
+    "root_mean_squared_error": (-1, _root_mean_square),
+    "r2_score": (1, _minus_r2),
+}
+
+
+def from_squares(loss: Loss) -> FromSquares | None:
+    """The inside value of a loss that the sum of squared errors tells, or None.
+
+    >>> from heldout.base.losses import SQUARED
+    >>> from_squares(SQUARED)(6.0, 9.0, 3)
+    2.0
+    """
+    if loss.scorer is None:
+        return _mean_square if loss.rows is squared_rows else None
+    parts = scorer_parts(loss.scorer)
+    if parts is None or parts.options or parts.known_name is None:
+        return None
+    sign, found = _BY_SCORER.get(parts.known_name, (0, None))
+    return found if sign == parts.sign else None
+
+
+def all_from_squares(losses: Sequence[Loss], *, classification: bool) -> bool:
+    """Whether no row has to pass again for these losses."""
+    return not classification and all(from_squares(loss) is not None for loss in losses)
+
+
+def check_streamable(losses: Sequence[Loss]) -> None:
+    """Refuse losses of whole sets, which a stream cannot hold."""
+    for loss in losses:
+        if loss.asks_predictor or (loss.rows is None and from_squares(loss) is None):
+            raise LossError(
+                f"{loss.name!r} needs all responses of a held-out part at once, and a stream gives rows in passing. "
+                "Use a loss of single rows ('squared', 'absolute', 'zero_one', 'log'), or 'r2', or load the data."
+            )

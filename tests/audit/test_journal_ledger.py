@@ -1,0 +1,76 @@
+"""The ledger of a journal: looks last, and going on with a study is no look."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+
+import heldout as ho
+from heldout.audit.journal_ledger import JournalLedger
+from heldout.audit.ledger import Ledger, MemoryLedger, list_looks, process_ledger
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[Any, Any]:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(80, 3))
+    return X, (X[:, 0] + rng.normal(size=80) > 0).astype(int)
+
+
+def look(data: tuple[Any, Any], journal: Path, neighbours: int, **options: Any) -> ho.Result:
+    learner = KNeighborsClassifier(neighbours)
+    question = {"test": ho.Holdout(0.3), "journal": journal, "jobs": 1, "progress": False}
+    return ho.evaluate(learner, *data, options=ho.Options(**options), **question)
+
+
+def test_it_is_a_ledger(tmp_path: Path):
+    assert isinstance(JournalLedger(tmp_path / "study.db"), Ledger)
+
+
+def test_looks_last_beyond_the_file_being_closed_and_asking_again_is_no_look(data: tuple[Any, Any], tmp_path: Path):
+    journal = tmp_path / "study.db"
+    first = look(data, journal, 1)
+    second = look(data, journal, 3)
+    again = look(data, journal, 1)
+    assert [finding.code for finding in second.findings] == ["H402"]
+    assert again.findings == first.findings == ()
+    looks = list_looks(JournalLedger(journal))
+    assert [one["learner"] for one in looks] == [
+        "KNeighborsClassifier(n_neighbors=1)",
+        "KNeighborsClassifier(n_neighbors=3)",
+    ]
+    assert {one["rows"] for one in looks} == {24}
+    assert process_ledger().looks() == ()
+
+
+def test_coarse_answers_are_priced_from_the_journal(data: tuple[Any, Any], tmp_path: Path):
+    journal = tmp_path / "study.db"
+    look(data, journal, 1, answer="rounded")
+    widened = look(data, journal, 3, answer="rounded")
+    assert [finding.code for finding in widened.findings] == ["H401"]
+    (one, other) = JournalLedger(journal).looks()
+    assert one.alphabet == other.alphabet > 1
+    assert one.rows.key == other.rows.key
+
+
+def test_a_ledger_of_the_users_own_goes_first(data: tuple[Any, Any], tmp_path: Path):
+    own = MemoryLedger()
+    look(data, tmp_path / "study.db", 1, ledger=own)
+    assert len(own.looks()) == 1
+    assert JournalLedger(tmp_path / "study.db").looks() == ()
+
+
+def test_only_looks_that_share_rows_are_found(data: tuple[Any, Any], tmp_path: Path):
+    journal = tmp_path / "study.db"
+    look(data, journal, 1)
+    ledger = JournalLedger(journal)
+    (one,) = ledger.looks()
+    assert ledger.looks_at(one.rows) != ()
+    X, y = data
+    other = look((X + 100, 1 - y), journal, 1)
+    assert other.findings == ()
+    assert len(ledger.looks()) == 2

@@ -1,0 +1,229 @@
+"""The store: rows committed in batches, checked when read; damaged, torn, other, older and newer files; a full disk."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+
+from heldout.base.errors import JournalError
+from heldout.engine.journal import schema
+from heldout.engine.journal.codec import decode
+from heldout.engine.journal.store import Store, open_journal
+
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "journal-1.db"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "study.db"
+
+
+def fill(path: Path, count: int, size: int = 100) -> None:
+    with open_journal(path) as store:
+        for number in range(count):
+            store.put([("cells", key(number), bytes([number % 256]) * size)])
+
+
+def key(number: int) -> bytes:
+    return number.to_bytes(16, "big")
+
+
+def found(store: Store, count: int) -> set[bytes]:
+    return {one for one, _ in store.rows("cells", map(key, range(count)))}
+
+
+def test_rows_come_back_under_their_keys(path: Path):
+    fill(path, 50)
+    with open_journal(path) as store:
+        rows = list(store.rows("cells", [key(3), key(99), key(7)]))
+    assert rows == [(key(3), b"\3" * 100), (key(7), b"\7" * 100)]
+
+
+def test_a_row_is_committed_soon_though_nothing_follows_it(path: Path):
+    with open_journal(path) as store:
+        store.put([("cells", key(1), b"first")])
+        deadline = time.monotonic() + 10
+        other = sqlite3.connect(path)
+        try:
+            while not other.execute("SELECT count(*) FROM cells").fetchone()[0]:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+        finally:
+            other.close()
+
+
+def test_rows_that_belong_together_are_committed_together_and_many_share_a_commit(path: Path, monkeypatch):
+    commits = []
+    original = Store._commit
+    monkeypatch.setattr(Store, "_commit", lambda self, batch: commits.append(len(batch)) or original(self, batch))
+    with open_journal(path) as store:
+        for number in range(500):
+            store.put([("cells", key(number), b"x"), ("cells", key(1000 + number), b"y")])
+        store.flush()
+        assert store.query("SELECT count(*) FROM cells") == [(1000,)]
+        assert store.committed == sum(commits) == 500
+    assert len(commits) < 50
+
+
+def test_of_two_steps_with_one_key_the_first_stays(path: Path):
+    with open_journal(path) as store:
+        store.put([("steps", key(1), b"first")])
+        store.put([("steps", key(1), b"second")])
+        assert list(store.rows("steps", [key(1)])) == [(key(1), b"first")]
+
+
+def flip(path: Path, content: bytes) -> None:
+    """Change one byte in the middle of this content."""
+    raw = bytearray(path.read_bytes())
+    at = raw.index(content) + len(content) // 2
+    raw[at] ^= 1
+    path.write_bytes(bytes(raw))
+
+
+def test_a_flipped_byte_costs_its_row_which_is_named_and_the_file_as_it_was_is_kept(path: Path):
+    fill(path, 20)
+    flip(path, b"\5" * 100)
+    damaged = path.read_bytes()
+    with open_journal(path) as store:
+        assert found(store, 20) == {key(number) for number in range(20) if number != 5}
+        (note,) = store.notes
+        assert store.query("SELECT count(*) FROM cells") == [(19,)]
+    assert "1 damaged rows" in note
+    assert "(cells/6)" in note
+    assert "study.db.damaged-1" in note
+    assert (path.parent / "study.db.damaged-1").read_bytes() == damaged
+
+
+@pytest.mark.parametrize("share", [0.35, 0.6, 0.9])
+def test_of_a_torn_file_all_that_can_be_read_is_kept(path: Path, share: float):
+    fill(path, 400, size=500)
+    raw = path.read_bytes()
+    path.write_bytes(raw[: int(len(raw) * share)])
+    with open_journal(path) as store:
+        (note,) = store.notes
+        left = found(store, 400)
+        store.put([("cells", key(1000), b"goes on")])
+    assert 0 < len(left) < 400
+    assert "was damaged" in note
+    assert (path.parent / "study.db.damaged-1").exists()
+    with open_journal(path) as store:
+        assert store.notes == []
+        assert found(store, 400) == left
+
+
+def test_garbage_in_the_middle_costs_what_it_covers(path: Path):
+    fill(path, 400, size=500)
+    raw = bytearray(path.read_bytes())
+    raw[len(raw) // 2 : len(raw) // 2 + 8192] = b"\xff" * 8192
+    path.write_bytes(bytes(raw))
+    with open_journal(path) as store:
+        left = found(store, 400)
+    assert 300 < len(left) < 400
+    assert (path.parent / "study.db.damaged-1").exists()
+
+
+def test_a_file_that_is_no_journal_is_refused_and_left_alone(path: Path):
+    path.write_text("age,price\n1,2\n" * 20)
+    with pytest.raises(JournalError, match=r"is no journal of heldout .* and is left as it is"), open_journal(path):
+        pass
+    assert path.read_text() == "age,price\n1,2\n" * 20
+    path.unlink()
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE mine (a)")
+    other.close()
+    with pytest.raises(JournalError, match="is no journal"), open_journal(path):
+        pass
+
+
+def test_an_empty_file_becomes_a_journal(path: Path):
+    path.touch()
+    fill(path, 1)
+
+
+def test_a_folder_that_is_not_there_and_a_folder_as_a_file_are_refused(tmp_path: Path):
+    with pytest.raises(JournalError, match="needs a folder that exists"), open_journal(tmp_path / "no" / "study.db"):
+        pass
+    with pytest.raises(JournalError, match="is not a file"), open_journal(tmp_path):
+        pass
+
+
+def test_a_journal_of_a_later_format_is_refused(path: Path):
+    fill(path, 1)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(JournalError, match="has format 99, this heldout reads formats 1 to 1"), open_journal(path):
+        pass
+    assert not (path.parent / "study.db.lock").exists()
+
+
+def test_the_fixture_of_format_1_is_read(path: Path):
+    shutil.copyfile(FIXTURE, path)
+    with open_journal(path) as store:
+        assert store.notes == []
+        tables = {name: store.query(f"SELECT count(*) FROM {name}")[0][0] for name in schema.KEYED_TABLES}
+        records = [decode(content) for _, content in store.all_rows("cells")]
+    assert tables["studies"] == 2
+    assert min(tables.values()) >= 1
+    assert {"asked", "candidates", "losses", "fit", "score", "stacked", "extras"} == set(records[0])
+
+
+def test_an_older_format_is_upgraded_whole_and_kept_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch):
+    shutil.copyfile(FIXTURE, path)
+
+    def add_column(connection: sqlite3.Connection) -> None:
+        connection.execute("ALTER TABLE studies ADD COLUMN remark TEXT")
+
+    monkeypatch.setattr(schema, "MIGRATIONS", (add_column,))
+    with open_journal(path) as store:
+        (note,) = store.notes
+        assert store.query("SELECT remark FROM studies") == [(None,), (None,)]
+    assert "upgraded from format 1 to 2" in note
+    assert (path.parent / "study.db.format-1-1").read_bytes() == FIXTURE.read_bytes()
+    with open_journal(path) as store:
+        assert store.notes == []
+
+
+def test_an_upgrade_that_fails_leaves_the_file_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch):
+    shutil.copyfile(FIXTURE, path)
+
+    def fail(connection: sqlite3.Connection) -> None:
+        connection.execute("DROP TABLE cells")
+        connection.execute("SELECT nothing FROM nowhere")
+
+    monkeypatch.setattr(schema, "MIGRATIONS", (fail,))
+    with pytest.raises(JournalError, match="cannot be used: no such table"), open_journal(path):
+        pass
+    monkeypatch.undo()
+    with open_journal(path) as store:
+        assert store.query("SELECT count(*) FROM cells")[0][0] > 0
+
+
+def fill_until_full(path: Path, kept: list[int]) -> None:
+    with open_journal(path) as store:
+        for number in range(100, 10_000):
+            store.put([("cells", key(number), bytes([number % 251]) * 10_000)])
+            store.flush()
+            kept.append(number)
+
+
+def test_a_full_disk_ends_cleanly_and_all_that_was_committed_stays_readable(path: Path):
+    fill(path, 20)
+    kept: list[int] = []
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, limits[1]))
+    try:
+        with pytest.raises(JournalError, match=r"cannot grow: .* stays readable"):
+            fill_until_full(path, kept)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not (path.parent / "study.db.lock").exists()
+    with open_journal(path) as store:
+        assert store.notes == []
+        assert found(store, 20) == {key(number) for number in range(20)}
+        assert len(list(store.rows("cells", map(key, range(100, 10_000))))) == len(kept) > 5
