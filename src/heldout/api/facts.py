@@ -26,13 +26,14 @@ from heldout.engine.journal import JournalUse
 from heldout.engine.run import Outcome
 from heldout.risk.estimate import Estimate
 from heldout.splits.findings import rare_class_note
-from heldout.study.panels import VALIDATION
+from heldout.study.panels import TEST, VALIDATION
 from heldout.study.pose import OUTER
 from heldout.study.tables import PanelTable
 from heldout.task import Task
 
 Columns = dict[str, Any]
 VERSION = 1
+MEMORY = ("MemoryError", "OutOfMemory", "FitMemory")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -149,8 +150,12 @@ def fit_findings(outcome: Outcome) -> list[Finding]:
         panel, candidate, part, failure = failures[0]
         text = (
             f"{len(failures)} cells failed; the first: {study.search.describe(candidate)} on {panel}, part {part}, "
-            f"in {failure.stage}: {failure.kind}: {failure.message}. See result.failures."
+            f"in {failure.stage}: {failure.kind}: {failure.message.removesuffix('.')}. See result.failures."
         )
+        if any(one.kind in MEMORY for *_, one in failures):
+            text += " Memory was short: use fewer jobs."
+        if any(key.startswith(TEST) for key, *_ in failures):
+            text += " The result is incomplete."
         found.append(Finding(code="H202", severity="error", message=text))
     barred = {c for key, c, _, _ in failures if key.startswith(VALIDATION)}
     if barred:

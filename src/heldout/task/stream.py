@@ -67,12 +67,12 @@ class StreamedTask(Task):
         return self.rows
 
     @property
-    def fingerprint(self) -> str:  # type: ignore[override]
+    def fingerprint(self) -> str:
         """The stream's own: made from what the file says of itself, not from every value in it."""
         return self.content
 
     @property
-    def row_hashes(self) -> Hashes:  # type: ignore[override]
+    def row_hashes(self) -> Hashes:
         raise self._no_access()
 
     def take(self, rows: Rows) -> Any:

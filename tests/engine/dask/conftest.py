@@ -18,7 +18,7 @@ def client() -> Iterator[Client]:
             threads_per_worker=2,
             processes=False,
             protocol="tcp://",
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,

@@ -71,7 +71,7 @@ def test_a_closed_client_is_refused(address) -> None:
 def test_a_cluster_without_workers_is_given_some_time(monkeypatch) -> None:
     monkeypatch.setattr(connect, "FIRST_WORKER_SECONDS", 0.1)
     with (
-        LocalCluster(n_workers=0, processes=False, protocol="tcp://", dashboard_address=None) as cluster,
+        LocalCluster(n_workers=0, processes=False, protocol="tcp://", dashboard_address=":0") as cluster,
         pytest.raises(BackendError, match=r"has no workers after .* `dask worker ADDRESS`"),
         open_client(cluster.scheduler_address.replace("tcp", "dask")),
     ):

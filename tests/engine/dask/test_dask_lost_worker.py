@@ -53,7 +53,7 @@ def test_a_worker_that_is_killed_half_way_changes_no_number(tmp_path: Path) -> N
             n_workers=2,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,

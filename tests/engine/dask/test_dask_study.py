@@ -289,6 +289,7 @@ def test_fits_that_nobody_waits_for_are_ended(asked, client, tmp_path: Path, mon
     monkeypatch.setattr(window.Window, "_look", interrupted)
     with open_backend(client, None) as opened, pytest.raises(KeyboardInterrupt):
         list(opened.run(work, steps))
+    monkeypatch.undo()
     pids = [int(name) for name in os.listdir(tmp_path)]
     deadline = time.monotonic() + 20
     while any(psutil.pid_exists(pid) for pid in pids):

@@ -56,12 +56,13 @@ class Parcel:
             raise Unseen(f"A Dask worker does not see the shared data {self._path}.")
         return SharedRef(path=self._path)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         with self._lock:
             if not self._own:
                 return load_mapped, (self._path,)
             pieces = self._pieces if self._path is None else [_mapped(self._path)]
-        return load_pieces, tuple(pickle.PickleBuffer(piece) for piece in pieces)
+        beside = pickle.PickleBuffer if protocol >= 5 else bytes  # buffers travel without a copy, where they may
+        return load_pieces, tuple(beside(piece) for piece in pieces)
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + sum(memoryview(piece).nbytes for piece in self._pieces)

@@ -142,29 +142,32 @@ class Window:
         except CancelledError as error:
             raise scheduler_lost(self._backend.client) from error
         except KilledWorker as error:
-            del self._in_flight[key]
+            self._drop(key)
             if error.task != key:
                 return self._load_again(sent, error, mapped=True)
             return self._judge(sent.batch, deaths=error.allowed_failures + 1, last=error.last_worker.address)
         except Unseen as error:
-            del self._in_flight[key]
+            self._drop(key)
             return self._load_again(sent, error, mapped=False)
         except Recalled:  # and yet it was wanted: the scheduler may have taken it back for a while
-            del self._in_flight[key]
+            self._drop(key)
             self._agenda.put_back(sent.batch)
             return []
         except (HeldoutError, OutOfTime):
             raise
         except Exception as error:
             raise BackendError(f"A Dask worker could not do its task: {type(error).__name__}: {error}") from error
-        del self._in_flight[key]
-        sent.future.release()
+        self._drop(key)
         for cause, again in report.lost:
             self._backend.tell_lost(cause, again)
         found = [done_of(sent.batch.steps[number], *said, lost=lost) for number, *said, lost in report.outcomes]
         for done in found:
             self._agenda.observe(done.seconds)
         return found
+
+    def _drop(self, key: str) -> None:
+        """The cluster need not keep what came of a batch."""
+        self._in_flight.pop(key).future.release()
 
     def _judge(self, batch: Batch, *, deaths: int, last: str) -> list[Done]:
         """Workers died at a batch: it is tried again with nothing beside it before it is blamed."""

@@ -111,7 +111,8 @@ class StudyJournal(NoJournal):
         inside = (candidates >= part.start) & (candidates < part.start + len(part.asked))
         candidates, places = candidates[inside], places[inside]
         new = part.asked[candidates - part.start] & ~part.known[candidates - part.start]
-        candidates, places = candidates[new], places[new]
+        candidates, first = np.unique(candidates[new], return_index=True)  # equal candidates stand in a record twice
+        places = places[new][first]
         work = self._asking.work
         needs_more = held.panel in work.keep_rows or held.panel in work.keep_responses
         if not record["extras"] and not needs_more and record["asked"] == list(self._asking.losses[held.level]):
