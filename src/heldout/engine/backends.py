@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from threading import Timer
 from time import perf_counter
 from typing import Any, Protocol, cast
+
+from sklearn import config_context
+from threadpoolctl import threadpool_limits
 
 from heldout.base.errors import BackendError, OptionError, did_you_mean
 from heldout.engine.pool import Done, Pool, allowed_jobs, explain_unpicklable, shared_pool
@@ -26,6 +30,7 @@ WORTH_A_BOOT = 1.5  # seconds of work left that workers must still be booted for
 WORTH_A_MOVE = 0.02  # seconds of work left that goes to workers which have booted: sending it takes some milliseconds
 TRY_INLINE_FOR = 0.25  # seconds, before the work left is judged worth a boot
 SURELY_LARGE = 20_000_000  # numbers of X that all fits read together: then workers are booted at once
+FEW_ROUNDS = 4  # more rounds than this, and the unevenness of the last one is small
 LARGE = 2_000_000  # the same for workers that have booted: to send the work costs less than to try it here first
 
 
@@ -45,15 +50,24 @@ class Inline:
 
 
 class Processes:
-    """On local worker processes that map the data; `eager` begins here while the work may prove too short for them."""
+    """On local worker processes that map the data; `eager` begins here while the work may prove too short for them.
+
+    Studies that were each too short for workers add up: who asks for many of them gets workers too.
+    """
+
+    _rented = 0.0  # seconds of work that studies of this process did without workers
 
     def __init__(self, jobs: int, *, eager: bool) -> None:
         self._jobs = jobs
         self._eager = eager
+        self._rate = 0.0  # seconds that a step of this study took on a worker, once some have
 
     def run(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
         yield from Inline().run(work, [step for step in steps if step.spreads])
         left = [step for step in steps if not step.spreads]
+        if self._eager and self._has_one_too_many(left):
+            yield from self._run_on_pool(work, left[1:], beside=left[0])
+            return
         if self._eager:
             done = 0
             for answered in self._begin_inline(work, left):
@@ -62,6 +76,13 @@ class Processes:
             left = left[done:]
         if left:
             yield from self._run_on_pool(work, left)
+
+    def _has_one_too_many(self, steps: Sequence[Step]) -> bool:
+        """Whether one step would have the machine to itself at the end: it is done here, beside the workers' own."""
+        few = self._jobs < len(steps) <= FEW_ROUNDS * self._jobs
+        return (
+            few and len(steps) % self._jobs == 1 and self._rate > WORTH_A_MOVE and bool(shared_pool(self._jobs).ready())
+        )
 
     def _begin_inline(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
         """Do steps here until the rest is worth the workers, and while they boot.
@@ -83,17 +104,38 @@ class Processes:
                 if pool.ready():
                     if left > WORTH_A_MOVE:
                         return
-                elif left > WORTH_A_BOOT and spent > TRY_INLINE_FOR:
+                elif left + self._rented > WORTH_A_BOOT and spent > TRY_INLINE_FOR:
                     pool.start()
+        Processes._rented += perf_counter() - started
 
-    def _run_on_pool(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
+    def _run_on_pool(self, work: Work, steps: Sequence[Step], *, beside: Step | None = None) -> Iterator[Answered]:
         pool: Pool = shared_pool(self._jobs)
         pool.start()
         context = _context(work)
-        with closing(cast("Generator[Done, None, None]", pool.run(context, enumerate(steps)))) as finished:
+        started = perf_counter()
+        with (
+            nullcontext() if beside is None else _done_beside(beside, work) as own,
+            closing(cast("Generator[Done, None, None]", pool.run(context, enumerate(steps)))) as finished,
+        ):
             for done in finished:
                 step = steps[done.call_id]
                 yield step, done.value if done.failure is None else _failed(step, work, done)
+            if beside is not None and own is not None:
+                yield beside, own.result()
+        self._rate = (perf_counter() - started) * self._jobs / len(steps)
+
+
+@contextmanager
+def _done_beside(step: Step, work: Work) -> Iterator[Future[list[Answer]]]:
+    """Do a step in a thread of this process, on one thread of the BLAS."""
+
+    def do() -> list[Answer]:
+        # OpenMP counts threads for each thread that calls it, the BLAS for the whole process.
+        with config_context(**work.config), threadpool_limits(1, user_api="openmp"):
+            return perform(step, work)
+
+    with one_thread(), ThreadPoolExecutor(1) as thread:
+        yield thread.submit(do)
 
 
 @contextmanager
