@@ -141,7 +141,7 @@ def ask(
     options: Options | None,
 ) -> Asked:
     """Turn what the user gave into a checked question; everything that can be refused before a fit is refused here."""
-    if not isinstance(level, float | int) or not 0 < level < 1:
+    if not isinstance(level, float | int | np.floating) or not 0 < level < 1:
         raise OptionError(f"level is the probability that an interval covers, between 0 and 1, but it is {level!r}.")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
         raise OptionError(f"seed is a whole number, but it is {seed!r}.")
@@ -173,7 +173,7 @@ def ask(
         task=task,
         study=study,
         seed=int(seed),
-        level=level,
+        level=float(level),
         options=options,
         test=strategy,
         beside=ask_beside(study, task, strategy, options=options, seed=test_seed),
