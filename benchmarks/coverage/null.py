@@ -58,5 +58,5 @@ def table(replications: int) -> list[Bias]:
 
 def _verdict(name: str, bias: float, error: float) -> str:
     if name == "risk":
-        return "unbiased" if abs(bias) <= 3 * error else "FAILS: biased"
-    return "optimistic" if bias < -3 * error else "pessimistic" if bias > 3 * error else "unbiased"
+        return "no bias shown" if abs(bias) <= 3 * error else "FAILS: biased"
+    return "optimistic" if bias < -3 * error else "pessimistic" if bias > 3 * error else "no bias shown"

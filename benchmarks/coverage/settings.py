@@ -165,6 +165,23 @@ def friedman_risk(model: Any) -> float:
     return float(np.mean((model.predict(X) - friedman(X)) ** 2) + 1)
 
 
+def product(X: Floats) -> Floats:
+    """A step, a product and a bend, on standard normal points."""
+    return np.asarray(2.0 * (X[:, 0] > 0) + X[:, 1] * X[:, 2] + np.abs(X[:, 3]))
+
+
+def draw_product(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+    """Rows of it, with noise of variance 1."""
+    X = rng.standard_normal((n, 5))
+    return X, product(X) + rng.standard_normal(n)
+
+
+def product_risk(model: Any) -> float:
+    """The mean squared loss."""
+    X = normal_points(5)
+    return float(np.mean((model.predict(X) - product(X)) ** 2) + 1)
+
+
 SETTINGS = {
     "ols": line(
         "least squares, n=100, p=20",
@@ -220,7 +237,7 @@ SETTINGS = {
         replications=500,
     ),
     "saturated": line(
-        "least squares, n=40, p=20: five training rows for three columns",
+        "least squares, n=40, p=20",
         n=40,
         beta=np.zeros(20),
         learner=LinearRegression,
@@ -229,11 +246,37 @@ SETTINGS = {
         limit=True,
     ),
     "few and heavy": line(
-        "heavier-tailed noise than 100 rows can tell (Student, 3 df), least squares, n=100, p=5",
+        "heavy-tailed noise (Student, 3 df), least squares, n=100, p=5",
         n=100,
         beta=np.zeros(5),
         learner=LinearRegression,
         df=3.0,
+        replications=300,
+        limit=True,
+    ),
+    "small lasso": line(
+        "lasso, n=60, p=300",
+        n=60,
+        beta=sparse(300, 5),
+        learner=partial(Lasso, 0.3),
+        replications=300,
+        limit=True,
+    ),
+    "strong ridge": line(
+        "ridge tuned by 5-fold, n=60, p=50, four times the signal",
+        n=60,
+        beta=np.full(50, 4 / np.sqrt(50)),
+        learner=tuned_ridge,
+        replications=150,
+        training_sets=400,
+        limit=True,
+    ),
+    "product tree": Setting(
+        words="regression tree of depth 4, n=150, p=5, a target with a product of normal columns",
+        n=150,
+        learner=partial(DecisionTreeRegressor, max_depth=4, random_state=0),
+        draw=draw_product,
+        risks={"squared": product_risk},
         replications=300,
         limit=True,
     ),

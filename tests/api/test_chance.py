@@ -144,3 +144,8 @@ def test_shuffles_that_fail_count_against_the_learner():
     assert found.p == 1.0
     assert "9 without a value" in str(found)
     json.dumps(found.summary(), allow_nan=False)
+
+
+def test_an_interval_that_moves_the_estimate_is_refused():
+    with pytest.raises(OptionError, match="compares plain estimates"):
+        ho.chance(Ridge(), *DIABETES, permutations=3, test=ho.KFold(5), options=ho.Options(interval="bht"))

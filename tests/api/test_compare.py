@@ -220,6 +220,7 @@ def test_a_second_comparison_on_the_same_test_rows_says_so():
         ({"a": Ridge(), 2: Ridge()}, "2 is no printable text"),
         ({"a": Ridge(), "b\x1b[2J": Ridge()}, "no printable text"),
         ({"a": Ridge(), "": Ridge()}, "no printable text"),
+        ({"a": Ridge(), "b" * 101: Ridge()}, "at most 100 characters"),
         ({"a": Ridge(), "b": Ridge}, "Learner 'b': Ridge is a class"),
         ({"a": Ridge(), "b": None}, "Learner 'b'"),
         ({"a": Ridge(), "b": LogisticRegression()}, "'b' predicts classes and 'a' numbers"),

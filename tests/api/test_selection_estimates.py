@@ -14,7 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 from heldout.risk.intervals.clopper_pearson import clopper_pearson
-from heldout.risk.selection import bbc, chernoff_hoeffding_gap
+from heldout.risk.planning import dev_gap
+from heldout.risk.selection import bbc
 
 COUNTS = {"n_neighbors": [1, 3, 5, 9]}
 
@@ -155,6 +156,11 @@ def test_with_one_candidate_nothing_was_chosen():
     found = ho.Tuned(Ridge(), validation=ho.KFold(4), jobs=1).fit(X, y).estimates_
     assert set(found) == {"best_validation", "fold_predictors"}
     assert found["fold_predictors"].value == found["best_validation"].value
+    assert not found["best_validation"].optimistic
+    assert found["best_validation"].estimand == "expected squared risk of the learner trained on 45 rows"
+    kept = ho.Tuned(Ridge(), validation=ho.Holdout(0.25), final="keep", jobs=1).fit(X, y).estimates_["best_validation"]
+    assert (kept.optimistic, kept.estimand) == (False, "squared risk of this predictor, trained on 45 rows")
+    assert "chose" not in kept.reason
 
 
 # Development sets
@@ -174,7 +180,7 @@ def test_a_development_set_bounds_the_kept_predictor_and_the_family(loss, turned
         assert (found[name].low, found[name].high) == pytest.approx(ends)
         assert found[name].guarantee == "finite-sample"
     gap = found["development_gap"]
-    assert (gap.low, gap.high) == (0.0, pytest.approx(chernoff_hoeffding_gap(30, 4, 0.05)))
+    assert (gap.low, gap.high) == (0.0, pytest.approx(dev_gap(30, candidates=4)))
     assert "without the development rows" in found["development_chosen"].estimand
     assert tuned.covers_.estimate == "development_chosen"
     assert tuned.covers_.exactly

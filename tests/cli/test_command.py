@@ -124,6 +124,18 @@ def test_what_people_see(iris: str) -> None:
     assert done.stderr == ""
 
 
+def test_each_number_beside_the_risk_has_its_name(iris: str) -> None:
+    shown = run("evaluate", iris, "-t", "species", "-l", "knn", "--test", "kfold:3", "--jobs", "1").stdout
+    assert "\nBBC-CV      0" in shown
+    assert "\nTibshirani  0" in shown
+    words = ["--test", "holdout:0.3", "--validation", "holdout:0.3", "--loss", "accuracy", "--jobs", "1"]
+    shown = run("evaluate", iris, "-t", "species", "-l", "knn", *words).stdout
+    assert "\nfamily      " in shown
+    assert "\ngap         0   95% interval 0 to " in shown
+    assert shown.count("\noptimistic  ") == 1
+    assert "\naccuracy    0" not in shown
+
+
 def test_many_folds_are_counted(iris: str) -> None:
     words = ["-l", "knn", "--test", "resample:15:0.2", "--validation", "holdout:0.3", "--jobs", "1"]
     text = run("evaluate", iris, "-t", "species", *words).stdout

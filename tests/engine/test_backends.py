@@ -128,6 +128,21 @@ def test_data_that_are_surely_large_go_to_the_workers_at_once(asked, monkeypatch
     assert os.getpid() not in pids(asked(Where(), X, y), jobs=2)
 
 
+def test_the_odd_step_of_a_late_stage_is_done_beside_the_workers(asked):
+    question = asked(Where(), X, y, test=ho.KFold(5))
+    steps = cut_brute_force(plan_brute_force(ready_panels(question.study, frozenset())))
+    work = _work_of(question.study, question.task, {})
+    backend = Processes(2, eager=True)
+    list(backend._run_on_pool(work, steps))
+    backend._rate = 1.0  # as after a stage of long fits
+    found = {
+        step.trainings[0].answers[0].part: int(answers[0].responses.predict[0])
+        for step, answers in backend.run(work, steps)
+    }
+    assert sorted(found) == [0, 1, 2, 3, 4]
+    assert [part for part, pid in found.items() if pid == os.getpid()] == [0]
+
+
 def test_a_step_that_spreads_is_done_where_the_study_was_asked(asked):
     question = asked(Where(), X, y, test=ho.KFold(4))
     steps = cut_brute_force(plan_brute_force(ready_panels(question.study, frozenset())))

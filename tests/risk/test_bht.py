@@ -93,6 +93,13 @@ def test_higher_levels_contain_lower_and_order_does_not_matter(seed, k):
     assert (again.low, again.high) == pytest.approx((narrow.interval.low, narrow.interval.high))
 
 
+@pytest.mark.parametrize("scale", [1e290, 1e-290])
+def test_the_unit_of_the_loss_does_not_matter(scale):
+    plain = repetitions_of(0, k=4, times=2)
+    scaled = [Repetition(folds=tuple(scale * f for f in one.folds), inner=scale * one.inner) for one in plain]
+    assert bht(scaled, level=0.9).se == pytest.approx(scale * bht(plain, level=0.9).se)
+
+
 def test_what_it_needs():
     two = Repetition(folds=(np.ones(3), np.ones(3)), inner=np.ones((2, 2)))
     three = Repetition(folds=(np.ones(3),) * 3, inner=np.ones((3, 3)))

@@ -47,7 +47,7 @@ def test_ordinary_losses_raise_no_doubt():
     assert codes(record_of([squares(20)] * 5), columns=5) == []
 
 
-@pytest.mark.parametrize(("rows", "said"), [(19, [("H303", "warning")]), (20, [])])
+@pytest.mark.parametrize(("rows", "said"), [(1, []), (19, [("H303", "warning")]), (20, [])])
 def test_fewer_test_rows_than_the_bootstrap_takes_are_a_warning(rows, said):
     assert codes(record_of([squares(rows)])) == said
 

@@ -132,6 +132,8 @@ def test_too_few_rows_are_refused():
         (lambda: dev_gap(0, candidates=3), "rows counts rows"),
         (lambda: hoeffding_width(5, loss_range=float("inf")), "loss_range is a number above 0"),
         (lambda: rows_by_normal(0.1, sd=-1), "sd is the standard deviation"),
+        (lambda: rows_for_gap(1e-9, candidates=3), "That would take .*e.* rows"),
+        (lambda: rows_for_width(1e-300), "That would take inf rows"),
     ],
 )
 def test_senseless_numbers_are_refused_by_name(call, words):

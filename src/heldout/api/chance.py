@@ -133,6 +133,11 @@ def chance(
     question = {"test": test, "loss": loss, "level": level, "seed": seed, "options": options}
     asked = ask(learner, X, y, roles=roles, **question)
     refuse_coarse_answers(asked, who="A test against chance")
+    if asked.beside.spread is not None:
+        raise OptionError(
+            "A test against chance compares plain estimates, and interval='bht' moves the one of the target as it is. "
+            "Leave interval out."
+        )
     exchange = exchange_of(asked.task)
     how = Running(jobs=jobs, backend=backend, progress=progress, options=asked.options)
     result = answer(asked, how)
@@ -145,7 +150,7 @@ def chance(
         shuffled=sign * shuffled + 0.0,
         p=None if value is None else permutation_p(sign * value, shuffled),
         exchanged=exchange.words,
-        level=level,
+        level=asked.level,
     )
 
 

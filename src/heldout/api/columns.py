@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout.api.tested import tested_rows
 from heldout.engine.run import Outcome
 from heldout.study.panels import TEST
 from heldout.study.pose import OUTER
@@ -97,7 +98,7 @@ def prediction_columns(task: Task, outcome: Outcome) -> Columns:
             assert table is not None
             responses = table.responses(table.candidates[0], part)
             if responses is not None:
-                answered.append((part, responses, table.row_losses(table.candidates[0], part)))
+                answered.append((part, responses, tested_rows(task, study, table, part)))
     if not answered:
         return {}
     rows = [outer.held_rows(part) for part, _, _ in answered]

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from heldout.api.learners import check_learner
 from heldout.base.errors import LearnerError
 
+LONGEST = 100  # characters of a name
 WAYS = "Pass a dict of names and estimators: {'ridge': Ridge(), 'forest': RandomForestRegressor()}"
 
 
@@ -32,6 +33,8 @@ def named_learners(learners: Any) -> dict[str, Any]:
     for name, learner in named.items():
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise LearnerError(f"A learner's name is shown to people, but {name!r} is no printable text. {WAYS}.")
+        if len(name) > LONGEST:
+            raise LearnerError(f"A learner's name has at most {LONGEST} characters, but {name[:20] + '…'!r} has more.")
         try:
             check_learner(learner)
         except LearnerError as error:

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from heldout.api.estimates import trained_sizes
 from heldout.base.losses import Loss
+from heldout.risk.estimands import rows_words
+from heldout.splits.drawn import Splits
 from heldout.study.panels import Study
 from heldout.study.pose import OUTER
 from heldout.study.search import Search
@@ -32,20 +35,24 @@ def covers_of(study: Study, task: Task, *, extrapolated: bool = False) -> dict[s
     `extrapolated` says that the risk was carried over to all rows.
     """
     outer, search = study.splits[OUTER], study.search
+    sizes = trained_sizes(study, outer)
+    if not sizes.any():
+        sentence = "The risk is that of this very predictor, which came fitted."
+        return {"estimate": "risk", "exactly": True, "sentence": sentence}
     if len(outer) == 1:
         sentence = f"The risk is that of this very predictor: the one that was tested. {_of_development(search)}"
         return {"estimate": "risk", "exactly": True, "sentence": sentence.strip()}
     if extrapolated:
         size = f"extrapolated to all {len(task)} rows"
     else:
-        size = f"that of the learner at {float(np.mean(outer.train_sizes)):.0f} rows"
+        size = f"that of the learner at {rows_words(float(np.mean(sizes)))}"
     sentence = f"{_made_from(search, len(task))}; the risk is {size}. {_how_far(search, extrapolated)}"
     if search.tuned and search.final == "ensemble":
         sentence += f" {_of_ensemble(search, study.reported[0])}"
     return {"estimate": "risk", "exactly": False, "sentence": sentence.strip()}
 
 
-def covers_of_tuning(search: Search, parts: int) -> dict[str, Any]:
+def covers_of_tuning(search: Search, inner: Splits) -> dict[str, Any]:
     """The estimate of ``tuned.estimates_`` that speaks of the predictor of a tuned learner that was fitted."""
     several = len(search) > 1
     if search.final == "keep" and several:
@@ -63,19 +70,29 @@ def covers_of_tuning(search: Search, parts: int) -> dict[str, Any]:
             "exactly": False,
             "sentence": _of_ensemble(search, search.losses[0]),
         }
-    estimate = "best_validation" if not several else "best_validation_bbc" if parts == 1 else "best_validation_tt"
+    estimate = _of_fewer_rows(search, inner)
+    how = "" if not several else ", optimistically" if estimate == "best_validation" else ", as a rule of thumb"
     sentence = (
-        f"The predictor was trained on all rows; {estimate!r} speaks of the learner at fewer rows, as a rule of thumb. "
+        f"The predictor was trained on all rows; {estimate!r} speaks of the learner at fewer rows{how}. "
         "evaluate estimates its risk on rows that neither trained nor chose it."
     )
     return {"estimate": estimate, "exactly": False, "sentence": sentence}
+
+
+def _of_fewer_rows(search: Search, inner: Splits) -> str:
+    """The least optimistic number that these validation splits and this loss afford, whatever the losses are."""
+    if len(search) == 1 or search.choose != "best":
+        return "best_validation"
+    if len(inner) > 1 and (inner.held_sizes > 1).any():
+        return "best_validation_tt"
+    return "best_validation" if search.losses[0].rows is None or inner.recipe.timed else "best_validation_bbc"
 
 
 def _of_development(search: Search) -> str:
     if not search.tuned or search.final == "ensemble":
         return ""
     if search.final == "keep":
-        return "It was trained without the development rows, so the development-set bound holds for it too."
+        return "It was trained without the development rows, so the development-set bound, if any, holds for it too."
     return "It was retrained on training and development rows together, so no development-set bound holds for it."
 
 

@@ -11,6 +11,7 @@ from heldout.api.inside import inner_of, mean_train_size, shown_beside
 from heldout.base.losses import Loss
 from heldout.risk.estimands import excess_risk, family_risk, kept_predictor_risk
 from heldout.risk.estimate import Estimate, Interval
+from heldout.risk.intervals.draws import promised
 from heldout.risk.selection import development_bounds
 from heldout.risk.shown import About, Scale, shown_estimate
 from heldout.splits.drawn import Splits
@@ -20,14 +21,16 @@ from heldout.study.tables import Tables
 DEV_CHOSEN, DEV_BEST, DEV_GAP = "development_chosen", "development_best", "development_gap"
 
 
-def development_estimates(study: Study, tables: Tables, *, level: float, weighted: bool) -> dict[str, Estimate]:
+def development_estimates(
+    study: Study, tables: Tables, *, level: float, weighted: bool, timed: bool
+) -> dict[str, Estimate]:
     """The chosen predictor, the smallest risk of the family, and how far they can be apart, from one dev set."""
     choice = study.choices[0]
     search, loss, inner = study.search, study.search.losses[0], inner_of(study, choice)
     chosen = study.chosen[choice.key].candidate
     means = tables[choice.panel].losses[:, 0, 0]
     size, count = mean_train_size(study), len(search)
-    reason = _refusal(study, inner, weighted)
+    reason = _refusal(study, inner, weighted=weighted, timed=timed or inner.recipe.timed)
     bounds = None
     if reason is None and chosen is not None:
         bounds = development_bounds(
@@ -38,7 +41,7 @@ def development_estimates(study: Study, tables: Tables, *, level: float, weighte
             low=loss.low,
             high=loss.high,
             counted=loss.counts_errors,
-            guarantee="heuristic" if inner.recipe.stratified else "finite-sample",
+            guarantee=promised("finite-sample", inner.recipe),
         )
 
     def about(name: str, estimand: str, reason: str | None = None) -> About:
@@ -83,7 +86,7 @@ def _given_up(final: str) -> str:
     return f'No interval: final="{final}" {how}, so the bound does not speak of the predictor. final="keep" keeps it.'
 
 
-def _refusal(study: Study, inner: Splits, weighted: bool) -> str | None:
+def _refusal(study: Study, inner: Splits, *, weighted: bool, timed: bool) -> str | None:
     search, loss = study.search, study.search.losses[0]
     if search.choose != "best":
         return "No interval: the bound is for the choice of the smallest mean, and choose= asks for another."
@@ -91,8 +94,8 @@ def _refusal(study: Study, inner: Splits, weighted: bool) -> str | None:
         return f"No interval: the bound is for means over rows, and {loss.name!r} belongs to whole sets."
     if not np.isfinite(loss.high - loss.low):
         return f"No interval: the bound needs a loss of bounded range, and {loss.name!r} has none."
-    if inner.recipe.timed or inner.recipe.grouped:
-        how = "follow each other in time" if inner.recipe.timed else "come in groups"
+    if timed or inner.recipe.grouped:
+        how = "follow each other in time" if timed else "come in groups"
         return f"No interval: the development rows {how}, so they are not independent."
     if weighted:
         return "No interval: the development rows have weights, and the bound counts each row once."

@@ -9,14 +9,23 @@ from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
 from heldout.api.halves import halves_of
-from heldout.api.selection import FOLD_PREDICTORS, Selection
+from heldout.api.selection import FOLD_PREDICTORS, NOT_HERE, Selection
+from heldout.api.tested import tested_rows
+from heldout.api.timing import goes_forward
 from heldout.base.finding import Finding
 from heldout.base.losses import Loss
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome
 from heldout.risk.choose import WITH_FITS, check_asked
 from heldout.risk.doubt import doubts
-from heldout.risk.estimands import best_validation, estimand_of, family_risk, fold_predictors_risk
+from heldout.risk.estimands import (
+    best_validation,
+    estimand_of,
+    family_risk,
+    fold_predictors_risk,
+    learner_risk,
+    predictor_risk,
+)
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimates import estimate_risk
 from heldout.risk.intervals import METHODS
@@ -106,7 +115,7 @@ def trained_sizes(study: Study, outer: Splits) -> NDArray[np.intp]:
         return np.zeros(len(outer), dtype=np.intp)
     if not study.search.tuned or study.search.final == "retrain":
         return outer.train_sizes
-    sizes = [int(np.mean(study.splits[f"inner/{part}"].train_sizes)) for part in range(len(outer))]
+    sizes = [round(float(np.mean(study.splits[f"inner/{part}"].train_sizes))) for part in range(len(outer))]
     return np.array(sizes, dtype=np.intp)
 
 
@@ -128,8 +137,7 @@ def test_record(task: Task, outcome: Outcome, number: int, sizes: Rows, *, seed:
             continue
         for place, part in enumerate(table.parts):
             folds[part] = table.losses[0, place, number]
-            kept = table.row_losses(table.candidates[0], part)
-            rows[part] = None if kept is None else kept[number]
+            rows[part] = tested_rows(task, study, table, part)[number]
     complete = [r for r in rows if r is not None]
     losses = tuple(complete) if len(complete) == len(rows) else None
     return replace(_record(task, study, number, folds=folds, rows=losses), train_sizes=sizes, seed=seed)
@@ -157,7 +165,7 @@ def _record(
         kind=recipe.kind,
         stratified=recipe.stratified,
         grouped=recipe.grouped,
-        timed=recipe.timed,
+        timed=task.time is not None or goes_forward(outer),
         drawn=recipe.drawn,
         partition=recipe.partition,
         repeats=recipe.repeats,
@@ -173,14 +181,16 @@ def interval_findings(task: Task, outcome: Outcome) -> list[Finding]:
 
 
 def best_validation_estimate(study: Study, *, level: float) -> Estimate:
-    """The validation loss of what was chosen, averaged over the choices of a study: optimistic, and marked so."""
+    """The validation loss of what was chosen, averaged over the choices of a study: optimistic, and marked so.
+
+    With a single candidate nothing was chosen, and nothing is optimistic.
+    """
     loss: Loss = study.search.losses[0]
     inner = [study.splits[study.panel(choice.panel).splits] for choice in study.choices]
     chosen = [study.chosen[choice.key].inside for choice in study.choices]
     sizes = np.array([float(np.mean(one.train_sizes)) for one in inner])
     size, candidates = float(np.mean(sizes)), len(study.search)
     single = FINAL in study.splits and len(inner[0]) == 1
-    words = family_risk if single else best_validation
     record = Record(
         loss=loss.name,
         sign=loss.sign,
@@ -192,5 +202,12 @@ def best_validation_estimate(study: Study, *, level: float) -> Estimate:
         held_sizes=np.array([one.held_sizes.sum() for one in inner], dtype=np.intp),
         kind=VALIDATION,
     )
-    estimand = words(loss.name, train_size=size, candidates=candidates, sign=loss.sign)
-    return estimate_risk(record, name=BEST_VALIDATION, estimand=estimand, level=level, optimistic=True)
+    if candidates > 1:
+        words = family_risk if single else best_validation
+        estimand = words(loss.name, train_size=size, candidates=candidates, sign=loss.sign)
+        return estimate_risk(record, name=BEST_VALIDATION, estimand=estimand, level=level, optimistic=True)
+    if single and study.search.final == "keep":
+        estimand = predictor_risk(loss.name, train_size=size, sign=loss.sign)
+    else:
+        estimand = learner_risk(loss.name, train_size=size, tuned=False, sign=loss.sign)
+    return estimate_risk(record, name=BEST_VALIDATION, estimand=estimand, level=level, reason=NOT_HERE)

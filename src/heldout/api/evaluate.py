@@ -191,7 +191,7 @@ def ask(
         task=task,
         study=study,
         seed=int(seed),
-        level=level,
+        level=float(level),
         options=options,
         test=strategy,
         beside=ask_beside(study, task, strategy, options=options, seed=test_seed),
@@ -200,7 +200,7 @@ def ask(
 
 def checked_options(level: float, seed: int, options: Options | None) -> Options:
     """Refuse a level, a seed or options that are none; the default options where there are none."""
-    if not isinstance(level, float | int) or not 0 < level < 1:
+    if not isinstance(level, float | int | np.floating) or not 0 < level < 1:
         raise OptionError(f"level is the probability that an interval covers, between 0 and 1, but it is {level!r}.")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
         raise OptionError(f"seed is a whole number, but it is {seed!r}.")

@@ -22,7 +22,6 @@ from heldout.base.answers import PASS_FAIL, Answer, parse_answer
 from heldout.base.errors import OptionError
 from heldout.base.finding import Finding
 from heldout.base.losses import Loss
-from heldout.base.losses.rows import accuracy_rows, zero_one_rows
 from heldout.base.options import Options
 from heldout.engine.journal.identity import identify
 from heldout.engine.pickling import dumps
@@ -146,7 +145,6 @@ def looks_of(facts: Facts, asked: Asked, outcome: Outcome, sight: Sight) -> list
     for _, loss, record in _records(asked, outcome):
         if np.isnan(record.fold_losses).any():
             continue  # nothing was told
-        counts = loss.rows in (zero_one_rows, accuracy_rows)
         found.append(
             Look(
                 when=when,
@@ -156,7 +154,7 @@ def looks_of(facts: Facts, asked: Asked, outcome: Outcome, sight: Sight) -> list
                 learner_key=sight.learner_keys[asked],
                 loss=loss.name,
                 answer=str(answer),
-                alphabet=alphabet_of(answer, record, right_or_wrong=counts),
+                alphabet=alphabet_of(answer, record, right_or_wrong=loss.counts_errors),
                 rows_shown=not answer.withholds,
             )
         )

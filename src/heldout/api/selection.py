@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 from heldout.api.development import development_estimates
 from heldout.api.inside import inner_of, mean_train_size, shown_beside
+from heldout.api.timing import goes_forward
 from heldout.base.losses import Loss
 from heldout.base.seeds import derive
 from heldout.engine.run import MOST_KEPT_ROW_LOSSES, MOST_ROWS_INSIDE, Outcome
 from heldout.engine.threads import one_thread
 from heldout.risk.estimands import corrected_validation, fold_predictors_risk
 from heldout.risk.estimate import Estimate
+from heldout.risk.intervals.ends import NO_WIDTH, has_no_width
 from heldout.risk.selection import Correction, bbc, tibshirani
 from heldout.risk.shown import About
 from heldout.splits.cells import CellSplits
@@ -30,6 +32,7 @@ from heldout.study.tables import PanelTable, Tables
 from heldout.task import Task
 
 FOLD_PREDICTORS = "fold_predictors"
+NOT_HERE = "No interval is made here; evaluate gives one for the learner."
 BEST_BBC, BEST_TT = "best_validation_bbc", "best_validation_tt"
 
 
@@ -50,6 +53,7 @@ class Selection:
     tables: Tables
     drawings: Mapping[str, Drawing]  # by choice
     weighted: bool
+    timed: bool
     level: float
 
     @classmethod
@@ -57,7 +61,8 @@ class Selection:
         study = outcome.study
         draws = study.choices if _draws(study) else ()
         drawings = {choice.key: _drawing(task, study, inner_of(study, choice)) for choice in draws}
-        return cls(study=study, tables=outcome.tables, drawings=drawings, weighted=task.weight is not None, level=level)
+        roles = {"weighted": task.weight is not None, "timed": task.time is not None}
+        return cls(study=study, tables=outcome.tables, drawings=drawings, level=level, **roles)
 
     def estimates(self) -> dict[str, Estimate]:
         """What stands beside the best validation number of a tuned learner."""
@@ -69,7 +74,8 @@ class Selection:
             BEST_TT: _averaged(self, BEST_TT, [_tibshirani(self, choice) for choice in study.choices]),
         }
         if len(study.choices) == 1 and len(inner_of(study, study.choices[0])) == 1:
-            found |= development_estimates(study, self.tables, level=self.level, weighted=self.weighted)
+            roles = {"weighted": self.weighted, "timed": self.timed}
+            found |= development_estimates(study, self.tables, level=self.level, **roles)
         return found
 
 
@@ -113,7 +119,7 @@ def _fold_predictors(own: Selection) -> dict[str, Estimate]:
         level=own.level,
         train_size=size,
         n=_predicted(inner),
-        reason="No interval is made here; evaluate gives one for the learner.",
+        reason=NOT_HERE,
     )
     return {FOLD_PREDICTORS: shown_beside(study, about, value, None)}
 
@@ -126,6 +132,8 @@ def _averaged(own: Selection, name: str, found: Sequence[Correction | str]) -> E
     values = [one.value for one in found if isinstance(one, Correction)]
     alone = found[0] if len(found) == 1 and isinstance(found[0], Correction) else None
     interval = None if alone is None else alone.interval
+    if interval is not None and has_no_width(interval):
+        interval, reason = None, NO_WIDTH
     if reason is None and interval is None:
         several = f"it is a mean over {len(found)} choices" if len(found) > 1 else "the method gives a value alone"
         reason = f"No interval: {several}."
@@ -177,7 +185,7 @@ def _bbc(own: Selection, choice: Choice) -> Correction | str:
     loss: Loss = study.search.losses[0]
     if loss.rows is None:
         return f"No value: BBC-CV draws rows, and {loss.name!r} belongs to whole sets."
-    if inner.recipe.timed:
+    if own.timed or goes_forward(inner):
         return "No value: BBC-CV draws rows as if they were independent, and these follow each other in time."
     drawing = own.drawings[choice.key]
     if (drawing.units == drawing.units[0]).all():

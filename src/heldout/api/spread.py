@@ -18,6 +18,7 @@ from heldout.engine.run import Outcome
 from heldout.risk.estimands import learner_risk
 from heldout.risk.estimate import Estimate
 from heldout.risk.intervals.bht import Repetition, bht
+from heldout.risk.intervals.ends import NO_WIDTH, has_no_width
 from heldout.risk.shown import About, Scale, shown_estimate
 from heldout.splits import KFold, SharedBlocks
 from heldout.study.panels import VALIDATION, Study
@@ -66,7 +67,7 @@ def _refuse(study: Study, task: Task, test: Any, options: Options) -> None:
         f"{named:,} held-out rows would have to be named; use fewer blocks": named > MOST_NUMBERS,
         "it needs at least 3 blocks": isinstance(test, KFold) and test.k < 3,
         "it needs at least two rows in each block": rows_each < 2,
-        "the blocks follow each other in time": outer.recipe.timed,
+        "the blocks follow each other in time": outer.recipe.timed or task.time is not None,
         "the rows come in groups, and it counts rows as independent": outer.recipe.grouped,
         "the rows have weights, and it counts each row once": task.weight is not None,
         f"{loss.name!r} belongs to whole sets, and it needs the losses of single rows": loss.rows is None,
@@ -123,6 +124,8 @@ def _estimate(task: Task, outcome: Outcome, spread: Spread, found: Outcome, *, n
         reason = "No value: a fit failed that the interval needs, and a mean over the others would mislead."
         return shown_estimate(scale, replace(about, reason=reason), value=None)
     made = bht(repetitions, level=level)
+    if has_no_width(made.interval):
+        return shown_estimate(scale, replace(about, reason=NO_WIDTH), value=made.centre)
     return shown_estimate(scale, about, value=made.centre, interval=made.interval)
 
 

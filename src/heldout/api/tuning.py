@@ -64,7 +64,7 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
     with one_thread():
         predictor = make_final(search, chosen, task, task.all_rows, outcome.study.splits[FINAL], fit_params=fit_params)
     _leave_attributes(tuned, outcome, predictor, chosen=chosen, seconds=perf_counter() - started)
-    tuned._covers = covers_of_tuning(search, tuned.n_splits_)
+    tuned._covers = covers_of_tuning(search, tuned.splits_)
     tuned._estimates = Selection.of(task, outcome, level=LEVEL)
     return tuned
 

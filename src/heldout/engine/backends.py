@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from threading import Timer
 from time import perf_counter
 from typing import Any, Protocol, cast
+
+from sklearn import config_context
+from threadpoolctl import threadpool_limits
 
 from heldout.base.errors import BackendError, OptionError, did_you_mean
 from heldout.engine.board import begin_fits
@@ -33,6 +37,7 @@ WORTH_A_BOOT = 1.5  # seconds of work left that workers must still be booted for
 WORTH_A_MOVE = 0.02  # seconds of work left that goes to workers which have booted: sending it takes some milliseconds
 TRY_INLINE_FOR = 0.05  # seconds, before the work left is judged worth a boot
 SURELY_LARGE = 20_000_000  # numbers of X that all fits read together: then workers are booted at once
+FEW_ROUNDS = 4  # more rounds than this, and the unevenness of the last one is small
 LARGE = 2_000_000  # the same for workers that have booted: to send the work costs less than to try it here first
 
 
@@ -56,7 +61,12 @@ class Inline:
 
 
 class Processes:
-    """On local worker processes that map the data; `eager` begins here while the work may prove too short for them."""
+    """On local worker processes that map the data; `eager` begins here while the work may prove too short for them.
+
+    Studies that were each too short for workers add up: who asks for many of them gets workers too.
+    """
+
+    _rented = 0.0  # seconds of work that studies of this process did without workers
 
     def __init__(
         self,
@@ -70,10 +80,14 @@ class Processes:
         self._eager = eager and not limits.of_fits
         self._limits = limits
         self._on_lost = on_lost
+        self._rate = 0.0  # seconds that a step of this study took on a worker, once some have
 
     def run(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
         yield from Inline(self._limits).run(work, [step for step in steps if step.spreads])
         left = [step for step in steps if not step.spreads]
+        if self._eager and self._has_one_too_many(left):
+            yield from self._run_on_pool(work, left[1:], beside=left[0])
+            return
         if self._eager:
             done = 0
             for answered in self._begin_inline(work, left):
@@ -82,6 +96,13 @@ class Processes:
             left = left[done:]
         if left:
             yield from self._run_on_pool(work, left)
+
+    def _has_one_too_many(self, steps: Sequence[Step]) -> bool:
+        """Whether one step would have the machine to itself at the end: it is done here, beside the workers' own."""
+        few = self._jobs < len(steps) <= FEW_ROUNDS * self._jobs
+        return (
+            few and len(steps) % self._jobs == 1 and self._rate > WORTH_A_MOVE and bool(shared_pool(self._jobs).ready())
+        )
 
     def _begin_inline(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
         """Do steps here until the rest is worth the workers, and while they boot.
@@ -104,24 +125,30 @@ class Processes:
                 if pool.ready():
                     if left > WORTH_A_MOVE:
                         return
-                elif left > WORTH_A_BOOT and spent > TRY_INLINE_FOR:
+                elif left + self._rented > WORTH_A_BOOT and spent > TRY_INLINE_FOR:
                     check_room_for(work.task)
                     pool.start()
+        Processes._rented += perf_counter() - started
 
-    def _run_on_pool(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
+    def _run_on_pool(self, work: Work, steps: Sequence[Step], *, beside: Step | None = None) -> Iterator[Answered]:
         pool: Pool = shared_pool(self._jobs)
         if not pool.ready():
             check_room_for(work.task)
             pool.start()  # workers boot while the data are written
         context = _context(work)
         again: list[Step] = []
-        for step, done in self._done(pool, context, steps):
-            if done.failure is None:
-                yield step, done.value
-            elif done.lost and step.tier == IDENTICAL and len(step.candidates) * len(step.trainings) > 1:
-                again += single_fits(step)  # only the culprit among its fits is to be lost
-            else:
-                yield step, failed_step(step, work, done)
+        started = perf_counter()
+        with nullcontext() if beside is None else _done_beside(beside, work) as own:
+            for step, done in self._done(pool, context, steps):
+                if done.failure is None:
+                    yield step, done.value
+                elif done.lost and step.tier == IDENTICAL and len(step.candidates) * len(step.trainings) > 1:
+                    again += single_fits(step)  # only the culprit among its fits is to be lost
+                else:
+                    yield step, failed_step(step, work, done)
+            if beside is not None and own is not None:
+                yield beside, own.result()
+        self._rate = (perf_counter() - started) * self._jobs / len(steps)
         for step, done in self._done(pool, context, again):
             yield step, done.value if done.failure is None else failed_step(step, work, done)
 
@@ -132,6 +159,19 @@ class Processes:
         with closing(cast("Generator[Done, None, None]", running)) as finished:
             for done in finished:
                 yield steps[done.call_id], done
+
+
+@contextmanager
+def _done_beside(step: Step, work: Work) -> Iterator[Future[list[Answer]]]:
+    """Do a step in a thread of this process, on one thread of the BLAS."""
+
+    def do() -> list[Answer]:
+        # OpenMP counts threads for each thread that calls it, the BLAS for the whole process.
+        with config_context(**work.config), threadpool_limits(1, user_api="openmp"):
+            return perform(step, work)
+
+    with one_thread(), ThreadPoolExecutor(1) as thread:
+        yield thread.submit(do)
 
 
 @contextmanager

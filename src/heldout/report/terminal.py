@@ -21,6 +21,13 @@ from heldout.report.text import is_shown, line, number, safe, told
 MOST_FOLDS = 12  # shown one a line; more are counted
 MOST_CHOICES = 8
 LABELS = 10  # how wide the names of facts are
+_NAMES = {
+    "best_validation_bbc": "BBC-CV",
+    "best_validation_tt": "Tibshirani",
+    "development_chosen": "chosen",
+    "development_best": "family",
+    "development_gap": "gap",
+}
 _STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan"}
 
 
@@ -107,13 +114,12 @@ def _risk(summary: Mapping[str, Any]) -> RenderableType:
 
 
 def _beside(estimates: Mapping[str, Any]) -> list[RenderableType]:
-    """The other losses, and the optimistic number with its meaning."""
+    """The other losses, and the optimistic number with what corrects and bounds it, each with its meaning."""
     facts = _facts()
     for name, estimate in estimates.items():
         if not is_shown(name, estimate):
             continue
-        plain = "corrected" if name.startswith("best_validation_") else line(estimate["loss"])
-        label = "optimistic" if estimate["optimistic"] else plain
+        label = _NAMES.get(name) or ("optimistic" if estimate["optimistic"] else line(estimate["loss"]))
         between = f"   {_interval(estimate)}" if estimate["low"] is not None else ""
         text = Text.assemble((number(estimate["value"]), "yellow" if estimate["optimistic"] else "bold"), between)
         facts.add_row(Text(label), text)

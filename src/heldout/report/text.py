@@ -61,8 +61,11 @@ def _risk(risk: Mapping[str, Any]) -> str:
 
 
 def is_shown(name: str, estimate: Mapping[str, Any]) -> bool:
-    """Whether an estimate stands in a report beside the risk; a correction that could not be made does not."""
-    if name in ("risk", "fold_predictors"):
+    """Whether an estimate stands in a report beside the risk; a correction that could not be made does not.
+
+    Nor does the chosen predictor's risk on development rows without its bound: it repeats the best validation number.
+    """
+    if name in ("risk", "fold_predictors") or (name == "development_chosen" and estimate["low"] is None):
         return False
     return estimate["value"] is not None or not name.startswith("best_validation_")
 

@@ -43,7 +43,7 @@ def _few_rows(record: Record) -> Finding | None:
     if record.parts != 1 or record.row_losses is None or record.timed or isfinite(record.high):
         return None
     rows = count_draws(record)
-    if rows >= FEWEST:
+    if rows >= FEWEST or rows < 2:  # one row has no interval to doubt
         return None
     what = "groups" if record.grouped else "rows"
     text = (

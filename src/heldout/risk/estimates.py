@@ -7,6 +7,7 @@ import numpy as np
 from heldout.base.errors import OptionError
 from heldout.risk.choose import NoInterval, choose_method, choose_method_leniently
 from heldout.risk.estimate import Estimate, Interval
+from heldout.risk.intervals.ends import NO_WIDTH, has_no_width
 from heldout.risk.intervals.method import Method
 from heldout.risk.record import Record
 
@@ -71,7 +72,9 @@ def estimate_risk(
         method, reason = _method(record, interval, strict=strict)
         if method is not None:
             found = method.interval(record, value, level)
-            if method.belongs_to not in (None, name):
+            if has_no_width(found):
+                found, reason = None, NO_WIDTH
+            elif method.belongs_to not in (None, name):
                 estimand = f"{estimand}; the interval is that of {method.estimand}"
     low, high, unclipped = _shown_interval(record, found)
     trained = float(np.mean(record.train_sizes))

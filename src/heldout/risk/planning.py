@@ -11,6 +11,8 @@ from scipy.special import ndtri
 
 from heldout.base.errors import OptionError
 
+MOST = 2**53  # rows: past it the last digit of a float is more than one
+
 
 def dev_gap(rows: int, *, candidates: int, level: float = 0.95, loss_range: float = 1.0) -> float:
     """How much worse the candidate chosen on a development set may be than the best one.
@@ -31,7 +33,7 @@ def rows_for_gap(gap: float, *, candidates: int, level: float = 0.95, loss_range
     5218
     """
     _check(gap=gap, candidates=candidates, level=level, loss_range=loss_range)
-    rows = max(1, ceil(2 * log(2 * candidates / (1 - level)) * (loss_range / gap) ** 2))
+    rows = _rows(2 * log(2 * candidates / (1 - level)), loss_range / gap)
     while rows > 1 and dev_gap(rows - 1, candidates=candidates, level=level, loss_range=loss_range) <= gap:
         rows -= 1  # the last bit of a ceiling
     while dev_gap(rows, candidates=candidates, level=level, loss_range=loss_range) > gap:
@@ -56,7 +58,7 @@ def rows_for_width(width: float, *, level: float = 0.95, loss_range: float = 1.0
     [738, 4612, 18445]
     """
     _check(width=width, level=level, loss_range=loss_range)
-    return max(1, ceil(2 * log(2 / (1 - level)) * (loss_range / width) ** 2))
+    return _rows(2 * log(2 / (1 - level)), loss_range / width)
 
 
 def rows_by_normal(width: float, *, sd: float, level: float = 0.95) -> int:
@@ -68,7 +70,15 @@ def rows_by_normal(width: float, *, sd: float, level: float = 0.95) -> int:
     _check(width=width, level=level)
     if not 0 <= sd < inf:
         raise OptionError(f"sd is the standard deviation of the loss of one row, at least 0, but it is {sd!r}.")
-    return max(1, ceil((2 * float(ndtri(0.5 + level / 2)) * sd / width) ** 2))
+    return _rows(1.0, 2 * float(ndtri(0.5 + level / 2)) * sd / width)
+
+
+def _rows(times: float, ratio: float) -> int:
+    """times·ratio², rounded up; refused where that is more than anyone can count."""
+    rows = times * ratio * ratio
+    if rows > MOST:
+        raise OptionError(f"That would take {rows:.2g} rows. Ask for a wider interval, or a larger gap.")
+    return max(1, ceil(rows))
 
 
 def _check(**given: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -34,6 +35,8 @@ def signature(value: Any, *, without: Iterable[str] = ()) -> Hashable:
         return (type(value), tuple(signature(one) for one in value))
     if isinstance(value, dict):
         return (dict, tuple((signature(k), signature(v)) for k, v in value.items()))
+    if type(value) is partial:  # clones copy it, but not the function inside
+        return (partial, signature(value.func), signature(value.args), signature(value.keywords))
     return (type(value), "object", id(value))
 
 

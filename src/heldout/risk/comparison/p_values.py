@@ -10,7 +10,7 @@ from scipy.special import stdtr
 from heldout.risk.comparison.five_by_two import five_by_two_mean
 from heldout.risk.intervals.betting import betting_p
 from heldout.risk.intervals.cautious_t import MOST
-from heldout.risk.intervals.draws import scaled_draws
+from heldout.risk.intervals.draws import independent_draws, scaled_draws
 from heldout.risk.intervals.method import Method
 from heldout.risk.intervals.spread import standard_deviation
 from heldout.risk.record import Floats, Record
@@ -73,8 +73,8 @@ def p_of_method(method: Method, record: Record, value: float, level: float) -> f
         ratio = float(np.sum(record.held_sizes) / np.sum(record.train_sizes))
         p_value = corrected_t_p if method.key == "corrected-t" else cautious_t_p
         return p_value(record.fold_losses, test_ratio=ratio, centre=value)
-    if method.key == "student" and record.row_losses is not None:
-        return student_p(record.row_losses[0], centre=value)
+    if method.key == "student":
+        return student_p(independent_draws(record), centre=value)
     if method.key == "5x2":
         return five_by_two_mean(record.fold_losses)
     if method.key == "betting":

@@ -73,9 +73,9 @@ def bht(repetitions: Sequence[Repetition], *, level: float) -> Bht:
     if len(blocks) != 1 or min(blocks) < 3:
         raise OptionError("Bates–Hastie–Tibshirani needs repetitions of one number of blocks, at least three.")
     k = blocks.pop()
-    excess: list[float] = []
     inner: list[float] = []
     outer: list[float] = []
+    errors: list[float] = []  # standard errors of the means of blocks
     spread: list[float] = []
     for one in repetitions:
         sizes = np.array([len(fold) for fold in one.folds])
@@ -85,17 +85,18 @@ def bht(repetitions: Sequence[Repetition], *, level: float) -> Bht:
             )
         for i, fold in enumerate(one.folds):
             others = np.arange(k) != i
-            mean_inner = float(np.average(one.inner[i, others], weights=sizes[others]))
-            inner.append(mean_inner)
+            inner.append(float(np.average(one.inner[i, others], weights=sizes[others])))
             outer.append(float(fold.mean()))
-            excess.append((mean_inner - outer[-1]) ** 2 - standard_deviation(fold) ** 2 / len(fold))
+            errors.append(standard_deviation(fold) / sqrt(len(fold)))
         spread.append(standard_deviation(np.concatenate(one.folds)))
     n = int(sizes.sum())
-    mse = float(np.mean(excess)) * (k - 1) / k
+    away = np.array(inner) - np.array(outer)
+    scale = float(np.max(np.abs([away, errors]))) or 1.0  # squares of huge or tiny losses then stay finite
+    mse = float(np.mean((away / scale) ** 2 - (np.array(errors) / scale) ** 2)) * (k - 1) / k
     naive = float(np.mean(spread)) / sqrt(n)
-    se = min(max(sqrt(max(mse, 0.0)), naive), sqrt(k) * naive)
+    se = min(max(scale * sqrt(max(mse, 0.0)), naive), sqrt(k) * naive)
     err_inner, err_cv = float(np.mean(inner)), float(np.mean(outer))
     centre = err_inner - (1 + (k - 2) / k) * (err_inner - err_cv)
     half = float(ndtri(0.5 + level / 2)) * se
     interval = Interval(low=centre - half, high=centre + half, level=level, method=METHOD, guarantee="heuristic")
-    return Bht(centre=centre, se=se, err_cv=err_cv, err_inner=err_inner, mse=mse, interval=interval)
+    return Bht(centre=centre, se=se, err_cv=err_cv, err_inner=err_inner, mse=scale * scale * mse, interval=interval)

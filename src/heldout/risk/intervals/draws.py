@@ -8,6 +8,7 @@ rows with weights, give a ratio of two means, for which only the cluster t holds
 from __future__ import annotations
 
 from math import isfinite
+from typing import Protocol
 
 import numpy as np
 
@@ -99,6 +100,21 @@ def scaled_draws(record: Record) -> Floats:
     return np.clip(scaled, 0.0, 1.0)
 
 
-def promised(guarantee: str, record: Record) -> str:
-    """The guarantee that is left: a stratified draw is no sample of independent rows, so nothing is proved for it."""
-    return "heuristic" if record.stratified and guarantee in ("exact", "finite-sample") else guarantee
+class HowDrawn(Protocol):
+    """What a record and a recipe of splits both say of how rows were held out."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def stratified(self) -> bool: ...
+    @property
+    def drawn(self) -> bool: ...
+
+
+def promised(guarantee: str, how: HowDrawn) -> str:
+    """The guarantee that is left: a stratified draw is no sample of independent rows, so nothing is proved for it.
+
+    Nor is anything where someone else's splitter drew the rows, for it may have done so by strata.
+    """
+    unknown = how.stratified or (how.kind == "foreign" and how.drawn)
+    return "heuristic" if unknown and guarantee in ("exact", "finite-sample") else guarantee

@@ -8,6 +8,8 @@ from heldout.risk.estimate import Interval
 from heldout.risk.record import Record
 
 LARGEST = sys.float_info.max
+ROUNDING = 1e-12  # of the ends: an interval narrower than that is a point
+NO_WIDTH = "No interval: the losses do not vary, so nothing tells by how much they would on other rows."
 
 
 def finite(end: float) -> float:
@@ -35,6 +37,15 @@ def interval_around(
         guarantee=guarantee,
         seed=seed,
     )
+
+
+def has_no_width(interval: Interval) -> bool:
+    """Whether an interval is a point, up to rounding: no number of rows makes a risk known for sure.
+
+    >>> has_no_width(Interval(low=0.0, high=0.0, level=0.95, method="Student", guarantee="asymptotic"))
+    True
+    """
+    return interval.high - interval.low <= ROUNDING * max(abs(interval.low), abs(interval.high))
 
 
 def unscaled(plain: Interval, record: Record, value: float, guarantee: str) -> Interval:

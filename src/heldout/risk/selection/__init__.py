@@ -2,22 +2,14 @@
 
 from heldout.risk.selection.bbc import bbc
 from heldout.risk.selection.correction import Correction
-from heldout.risk.selection.development import (
-    Development,
-    chernoff_hoeffding_gap,
-    development_bounds,
-    rows_for_gap,
-    simultaneous_intervals,
-)
+from heldout.risk.selection.development import Development, development_bounds, simultaneous_intervals
 from heldout.risk.selection.tibshirani import tibshirani
 
 __all__ = [
     "Correction",
     "Development",
     "bbc",
-    "chernoff_hoeffding_gap",
     "development_bounds",
-    "rows_for_gap",
     "simultaneous_intervals",
     "tibshirani",
 ]

@@ -8,7 +8,7 @@ the chosen one is worse than the best of the family by at most √(2 ln(2|Θ|/δ
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, log, sqrt
+from math import log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,34 +16,11 @@ from scipy.special import betaincinv
 
 from heldout.base.errors import OptionError
 from heldout.risk.estimate import Interval
+from heldout.risk.planning import dev_gap
 from heldout.risk.record import Floats
 
 CLOPPER_PEARSON = "simultaneous Clopper–Pearson"
 HOEFFDING = "simultaneous Hoeffding"
-
-
-def chernoff_hoeffding_gap(n: int, candidates: int, delta: float) -> float:
-    """How much worse the chosen predictor is than the best of the family, at most, with probability 1 − δ.
-
-    For a loss in [0, 1]; for one in [a, b] multiply by b − a.
-
-    >>> round(chernoff_hoeffding_gap(1000, 100, 0.05), 4)
-    0.1288
-    """
-    _check(n=n, candidates=candidates, delta=delta)
-    return sqrt(2 * log(2 * candidates / delta) / n)
-
-
-def rows_for_gap(gap: float, candidates: int, delta: float) -> int:
-    """How many development rows make the gap of :func:`chernoff_hoeffding_gap` this small.
-
-    >>> rows_for_gap(0.05, 100, 0.05)
-    6636
-    """
-    _check(n=1, candidates=candidates, delta=delta)
-    if not gap > 0:
-        raise OptionError(f"A gap is a difference of risks above 0, not {gap!r}.")
-    return ceil(2 * log(2 * candidates / delta) / gap**2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +78,7 @@ def development_bounds(
     best = Interval(
         low=float(np.nanmin(lows)), high=float(np.nanmin(highs)), level=level, method=method, guarantee=guarantee
     )
-    gap = (high - low) * chernoff_hoeffding_gap(n, len(means), 1 - level)
+    gap = dev_gap(n, candidates=len(means), level=level, loss_range=high - low)
     return Development(chosen=own, best=best, gap=gap)
 
 

@@ -1,0 +1,117 @@
+"""What a number claims: no more than how its rows were held out, and what was trained, allow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, TimeSeriesSplit
+from sklearn.neighbors import KNeighborsClassifier
+
+import heldout as ho
+
+X, Y = (part[:200] for part in load_breast_cancer(return_X_y=True))
+TIME = np.arange(len(Y))
+KNN = KNeighborsClassifier()
+SOME = {"n_neighbors": [1, 5]}
+
+
+@pytest.mark.parametrize("test", [ho.Given(TIME[150:]), ho.Given(folds=TIME % 4), [(TIME[:150], TIME[150:])]])
+def test_declared_time_leaves_no_interval_whoever_held_the_rows_out(test):
+    found = ho.evaluate(KNN, X, Y, test=test, time=TIME, jobs=1).estimates
+    assert found["risk"].low is None
+    assert "in time" in found["risk"].reason
+    assert all(one.low is None for one in found.values())
+
+
+def test_a_frozen_predictor_in_time_has_no_interval():
+    fitted = FrozenEstimator(KNeighborsClassifier().fit(X[:100], Y[:100]))
+    assert "in time" in ho.evaluate(fitted, X, Y, test=ho.Given(TIME[150:]), time=TIME).risk.reason
+
+
+def test_parts_that_go_forward_are_known_without_a_declared_time():
+    risk = ho.evaluate(KNN, X, Y, test=TimeSeriesSplit(4), jobs=1).risk
+    assert risk.low is None
+    assert "in time" in risk.reason
+
+
+def test_declared_time_leaves_a_given_development_set_no_bound():
+    tuned = ho.Tuned(KNN, SOME, validation=ho.Given(TIME[150:]), final="keep", jobs=1).fit(X, Y, time=TIME)
+    assert "in time" in tuned.estimates_["development_chosen"].reason
+    assert "in time" in tuned.estimates_["best_validation_bbc"].reason
+
+
+@pytest.mark.parametrize("splitter", [StratifiedShuffleSplit, ShuffleSplit])
+def test_rows_that_someone_elses_splitter_drew_promise_less(splitter):
+    one = splitter(1, test_size=0.3, random_state=0)
+    risk = ho.evaluate(KNN, X, Y, test=one, jobs=1).risk
+    assert (risk.method, risk.guarantee) == ("Clopper–Pearson", "heuristic")
+    tuned = ho.Tuned(KNN, SOME, validation=one, final="keep", jobs=1).fit(X, Y)
+    assert tuned.estimates_["development_chosen"].guarantee == "heuristic"
+
+
+@pytest.mark.parametrize("test", [ho.KFold(5), ho.Holdout(0.5)])
+def test_losses_that_do_not_vary_have_no_interval(test):
+    found = ho.evaluate(DummyRegressor(), X, np.full(len(Y), 3.0), test=test, jobs=1).estimates
+    assert found["risk"].value == 0
+    assert all((one.low, one.method) == (None, None) for one in found.values())
+    assert "do not vary" in found["risk"].reason
+
+
+def test_no_error_in_any_fold_is_no_proof_of_none():
+    apart = np.repeat([0.0, 100.0], 20)[:, None]
+    labels = np.repeat([0, 1], 20)
+    study = ho.evaluate(KNN, apart, labels, test=ho.KFold(4), options=ho.Options(interval="bht", repetitions=1), jobs=1)
+    tuned = ho.Tuned(KNN, SOME, validation=ho.KFold(4), jobs=1).fit(apart, labels)
+    for one in (study.risk, study.estimates["cross_validation"], tuned.estimates_["best_validation_bbc"]):
+        assert (one.value, one.low) == (0.0, None)
+        assert "do not vary" in one.reason
+
+
+@pytest.mark.parametrize(
+    ("how", "size"), [({"final": "keep", "validation": ho.Holdout(0.25)}, 120), ({"final": "ensemble"}, 128)]
+)
+def test_what_covers_the_predictor_has_the_training_size_of_the_risk(how, size):
+    study = ho.evaluate(ho.Tuned(KNN, SOME, **how), X, Y, test=ho.KFold(5), jobs=1)
+    assert study.risk.train_size == size
+    assert f"the learner at {size} rows" in str(study.covers)
+
+
+def test_a_frozen_predictor_in_several_parts_is_still_itself():
+    fitted = FrozenEstimator(KNeighborsClassifier().fit(X[:100], Y[:100]))
+    covers = ho.evaluate(fitted, X, Y, test=ho.Given(folds=np.where(TIME < 100, -1, TIME % 3))).covers
+    assert covers.exactly
+    assert "trained on" not in str(covers)
+
+
+@pytest.mark.parametrize(
+    ("how", "name"),
+    [
+        ({"validation": ho.LeaveOneOut()}, "best_validation_bbc"),
+        ({"validation": ho.Holdout(0.3), "loss": "roc_auc"}, "best_validation"),
+        ({"choose": "one_se"}, "best_validation"),
+        ({}, "best_validation_tt"),
+    ],
+)
+def test_the_estimate_that_speaks_of_a_retrained_predictor_has_a_value(how, name):
+    tuned = ho.Tuned(KNN, SOME, jobs=1, **how).fit(X[:60], Y[:60])
+    assert tuned.covers_.estimate == name
+    assert tuned.estimates_[name].value is not None
+    assert ("optimistic" in str(tuned.covers_)) == tuned.estimates_[name].optimistic
+
+
+def test_a_second_loss_that_fails_costs_the_first_neither_rows_nor_interval():
+    labels, rows = np.zeros(60, dtype=int), ho.Given(range(20, 40))
+    labels[[0, 59]] = 1  # not one among the test rows, where the area under the curve is then not defined
+    alone = ho.evaluate(DummyClassifier(), X[:60], labels, test=rows, jobs=1)
+    found = ho.evaluate(DummyClassifier(), X[:60], labels, test=rows, loss=["zero_one", "roc_auc"], jobs=1)
+    assert found.estimates["risk_roc_auc"].value is None
+    assert found.risk.low is not None
+    assert (found.risk.low, found.risk.high) == (alone.risk.low, alone.risk.high)
+    assert found.predictions["loss_zero_one"].tolist() == alone.predictions["loss_zero_one"].tolist()
+
+
+def test_a_level_may_be_a_number_of_numpy():
+    assert ho.evaluate(KNN, X, Y, test=ho.Holdout(0.3), level=np.float32(0.5), jobs=1).risk.level == 0.5
