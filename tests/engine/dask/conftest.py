@@ -9,7 +9,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")  # not longer: its threads draw random numbers, which Hypothesis minds
 def client() -> Iterator[Client]:
     """A client of one worker with two threads, in this process."""
     with (
@@ -26,7 +26,7 @@ def client() -> Iterator[Client]:
         yield client
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def address(client: Client) -> str:
     """The same cluster's address, as backend= takes it."""
     return client.scheduler.address.replace("tcp://", "dask://")

@@ -343,18 +343,19 @@ def test_a_poison_step_is_tried_alone_and_then_blamed_by_name(asked, client, mon
 
 def test_a_load_that_killed_workers_is_done_again_and_blames_no_step(asked, client, monkeypatch) -> None:
     work, steps = steps_of(asked(Ridge(), X, y, test=ho.KFold(4)))
-    submit, first = dask_backend.DaskBackend.submit, []
+    submit, lost = dask_backend.DaskBackend.submit, []
 
     def unlucky(self: Any, data: Any, context: Any, batch: Any, *, threads: int) -> Any:
-        if len(first) < 2:
-            first.append(data.key)
-            return FakeFuture(f"unlucky-{len(first)}", killed(data.key))
-        assert data.key not in first, "the data were sent anew"
+        if not lost or data.key == lost[0]:
+            lost.append(data.key)
+            return FakeFuture(f"unlucky-{len(lost)}", killed(data.key))
         return submit(self, data, context, batch, threads=threads)
 
     monkeypatch.setattr(dask_backend.DaskBackend, "submit", unlucky)
     with open_backend(client, None) as opened:
         answered = list(opened.run(work, steps))
+        assert opened.sendings == 2, "all that waited for the first sending are served by the second"
+    assert len(lost) == 4
     assert len(answered) == 4
     assert all(answer.failure is None for _, answers in answered for answer in answers)
 

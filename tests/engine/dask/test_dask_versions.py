@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import sys
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,6 +25,22 @@ def test_the_same_versions_are_welcome(client) -> None:
     assert all(here.values())
     check_workers(client)
     check_versions_of_client(frozenset(here.items()))
+
+
+def test_what_is_loaded_is_asked_for_and_what_was_never_installed_is_not(client, monkeypatch) -> None:
+    monkeypatch.setattr(versions, "IF_LOADED", ("pytest", "stand_in", "not_loaded_at_all"))
+    monkeypatch.setitem(sys.modules, "stand_in", ModuleType("stand_in"))
+    here = versions_here()
+    assert here["pytest"] == pytest.__version__
+    assert not {"stand_in", "not_loaded_at_all"} & here.keys()
+    check_workers(client)
+
+
+def test_a_module_may_come_from_a_distribution_of_another_name(monkeypatch) -> None:
+    monkeypatch.setattr(versions, "IF_LOADED", ("_pytest",))
+    assert "_pytest" not in versions_here()
+    monkeypatch.setattr(versions, "OTHER_NAMES", {"_pytest": ("no-such-distribution", "pytest")})
+    assert versions_here()["_pytest"] == pytest.__version__
 
 
 @pytest.mark.parametrize(

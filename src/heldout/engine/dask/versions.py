@@ -14,20 +14,18 @@ if TYPE_CHECKING:
     from distributed import Client
 
 ALWAYS = ("heldout", "scikit-learn", "numpy", "scipy")
-# Where this process has loaded them, they hold the data or fit the learner: the module, and how it is distributed.
-IF_LOADED = {
-    "pandas": "pandas",
-    "polars": "polars",
-    "lightgbm": "lightgbm",
-    "xgboost": "xgboost",
-    "catboost": "catboost",
-}
+# Where this process has loaded them, they hold the data or fit the learner.
+IF_LOADED = ("pandas", "polars", "lightgbm", "xgboost", "catboost")
+OTHER_NAMES = {"xgboost": ("xgboost-cpu",), "polars": ("polars-lts-cpu",)}  # distributions that bring the same module
 
 
 def versions_here() -> dict[str, str]:
-    """The versions that a worker must share with this process, by name of the distribution."""
-    names = [*ALWAYS, *(name for module, name in IF_LOADED.items() if module in sys.modules)]
-    return _version_reader(names)()
+    """The versions that a worker must share with this process, by name.
+
+    What was loaded but not installed, a module of the user's or a stand-in, has no version that could be asked for.
+    """
+    found = _version_reader([*ALWAYS, *(name for name in IF_LOADED if name in sys.modules)])()
+    return {name: version for name, version in found.items() if version}
 
 
 def check_workers(client: Client, *, arithmetic: bool = True) -> None:
@@ -74,19 +72,20 @@ def _listed(versions: Mapping[str, str]) -> str:
 
 def _version_reader(names: Sequence[str]) -> Callable[[], dict[str, str]]:
     """A function that needs nothing of heldout: it goes by value because it is defined within another."""
+    asked = {name: (name, *OTHER_NAMES.get(name, ())) for name in names}
 
     def read() -> dict[str, str]:
         import platform
         from importlib.metadata import PackageNotFoundError, version
 
         found = {"Python": ".".join(platform.python_version_tuple()[:2])}
-        for name in names:
-            if name in found:
-                continue
-            try:
-                found[name] = version(name)
-            except PackageNotFoundError:
-                found[name] = ""
+        for name, distributions in asked.items():
+            for distribution in distributions if name not in found else ():
+                try:
+                    found[name] = version(distribution)
+                    break
+                except PackageNotFoundError:
+                    found[name] = ""
         return found
 
     return read
