@@ -77,7 +77,7 @@ class Pool:
         context: Callable[[Any], Any],
         calls: Iterable[tuple[Any, Any]],
         *,
-        max_batch_seconds: float = 0.02,
+        max_batch_seconds: float = 0.1,
         limits: Limits = NO_LIMITS,
         on_lost: Callable[[str, bool], None] | None = None,
     ) -> Iterator[Done]:

@@ -134,6 +134,7 @@ class _Worker:
         self._contexts.pop(key, None)
 
     def _on_do(self, number: int, key: str, arguments: Sequence[bytes], budget: float) -> None:
+        from heldout.engine.pickling import dumps
         from heldout.engine.threads import one_thread
 
         outcomes: list[Outcome] = []
@@ -145,14 +146,12 @@ class _Worker:
                 if spent or self._cancelled >= number:
                     break
                 self._board.begin(number, place)
-                outcomes.append(_outcome(context, argument))
+                outcomes.append(_outcome(context, argument, dumps))
         self._board.rest()
         self._send(("done", number, outcomes))
 
 
-def _outcome(context: Callable[[Any], Any] | None, argument: bytes) -> Outcome:
-    from heldout.engine.pickling import dumps, explain_unpicklable
-
+def _outcome(context: Callable[[Any], Any] | None, argument: bytes, dumps: Callable[[Any], bytes]) -> Outcome:
     assert context is not None
     start = time.perf_counter()
     try:
@@ -163,6 +162,8 @@ def _outcome(context: Callable[[Any], Any] | None, argument: bytes) -> Outcome:
     try:
         return "value", dumps(value), seconds
     except Exception as error:
+        from heldout.engine.pickling import explain_unpicklable
+
         _, _, trace = summarise(error)
         return "error", ("UnpicklableResult", explain_unpicklable(value), trace), seconds
 
