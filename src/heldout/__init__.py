@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from heldout.api.across import compare_across
     from heldout.api.advise import advise
     from heldout.api.chance import chance
+    from heldout.api.check import Checked, check
     from heldout.api.compare import compare
     from heldout.api.comparison import Comparison
     from heldout.api.evaluate import evaluate
@@ -35,6 +36,8 @@ _HOMES = {
     "advise": "heldout.api.advise",
     "compare_across": "heldout.api.across",
     "chance": "heldout.api.chance",
+    "check": "heldout.api.check",
+    "Checked": "heldout.api.check",
     "compare": "heldout.api.compare",
     "Comparison": "heldout.api.comparison",
     "evaluate": "heldout.api.evaluate",
@@ -56,6 +59,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Checked",
     "Comparison",
     "Forward",
     "Given",
@@ -71,6 +75,7 @@ __all__ = [
     "Tuned",
     "advise",
     "chance",
+    "check",
     "compare",
     "compare_across",
     "evaluate",

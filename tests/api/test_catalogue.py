@@ -16,9 +16,10 @@ from sklearn.model_selection import ParameterGrid
 
 import heldout as ho
 from heldout.api.catalogue import CATALOGUE, default_learner, learner_named, learner_names, tuned_learner
-from heldout.api.preparation import MOST_ONE_HOT, column_kinds, prepare_coded, prepare_scaled
+from heldout.api.preparation import MOST_ONE_HOT, coded_columns, prepare_coded, prepare_scaled, survey_table
 from heldout.base.errors import ColumnError, LearnerError
 from heldout.study.simplicity import simplicity
+from heldout.task.kinds import column_kinds
 
 EVERY = [(name, c) for c in (True, False) for name in learner_names(classification=c)]
 
@@ -64,17 +65,23 @@ def test_every_learner_fits_a_messy_table_and_rows_it_never_saw(name: str, class
 @pytest.mark.parametrize(("name", "classification"), EVERY)
 def test_every_default_space_can_be_set(name: str, classification: bool) -> None:
     estimator, space = learner_named(name, messy(), classification=classification)
-    assert (not space) == (name == "dummy")
+    assert (not space) == (name in ("dummy", "linear"))
     for params in ParameterGrid(space):
         assert clone(estimator).set_params(**params).get_params().items() >= params.items()
 
 
-@pytest.mark.parametrize("name", ["ridge", "lasso", "logistic"])
-def test_strength_of_regularisation_is_a_log_grid_in_half_steps(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "parameter", "low", "high", "step"),
+    [
+        ("ridge", "ridge__alpha", -6, 4, 0.5),
+        ("lasso", "lasso__regressor__alpha", -4, 0, 0.5),
+        ("elastic_net", "elastic_net__regressor__alpha", -4, 0, 0.5),
+        ("logistic", "logistic__C", -4, 4, 1),
+    ],
+)
+def test_strength_of_regularisation_is_a_log_grid(name: str, parameter: str, low: int, high: int, step: float) -> None:
     _, space = learner_named(name, messy(), classification=name == "logistic")
-    (values,) = space.values()
-    exponents = np.log10(1 / values if name == "logistic" else values)
-    np.testing.assert_allclose(exponents, np.arange(-6, 2.5, 0.5))
+    np.testing.assert_allclose(np.log10(space[parameter]), np.arange(low, high + step, step), atol=1e-12)
 
 
 def test_preparation_is_fitted_on_training_rows_alone() -> None:
@@ -89,9 +96,15 @@ def test_preparation_is_fitted_on_training_rows_alone() -> None:
 
 
 def test_feature_names() -> None:
-    columns = prepare_scaled(column_kinds(messy())).fit(messy())
+    columns = prepare_scaled(survey_table(messy())).fit(messy(), target(classification=False))
     names = columns.get_feature_names_out().tolist()
-    assert {"numbers__number", "numbers__missingindicator_number", "dates__day", "categories__flag_True"} <= set(names)
+    assert {
+        "numbers__number",
+        "numbers__missingindicator_number",
+        "dates__day_days",
+        "dates__day_year_sin",
+        "categories__flag_True",
+    } <= set(names)
     assert {"categories__word_red", "categories__word_(missing)"} <= set(names)
     assert columns.transform(messy()).shape == (60, len(names))
     assert np.isfinite(columns.transform(messy())).all()
@@ -100,18 +113,19 @@ def test_feature_names() -> None:
 def test_boosting_gets_gaps_and_codes_as_they_are() -> None:
     X = messy()
     estimator, _ = learner_named("boosting", X, classification=False)
-    columns, codes = prepare_coded(column_kinds(X))
-    prepared = columns.fit_transform(X)
-    assert estimator[-1].categorical_features == codes == [4, 5, 6, 7]
-    assert np.isnan(prepared[:, 0].astype(float)).sum() == X["number"].isna().sum() > 0
+    prepared = prepare_coded(survey_table(X)).fit_transform(X)
+    assert estimator[-1].categorical_features == coded_columns(survey_table(X)) == [0, 1, 2, 3]
+    assert np.isnan(prepared[:, 4].astype(float)).sum() == X["number"].isna().sum() > 0
     numbers_only, _ = learner_named("boosting", X[["number"]], classification=False)
     assert numbers_only[-1].categorical_features is None
 
 
 def test_many_different_texts_stay_few_columns() -> None:
     X = pd.DataFrame({"name": [f"n{i % 100}" for i in range(300)]})
-    assert prepare_scaled(column_kinds(X)).fit_transform(X).shape == (300, MOST_ONE_HOT)
-    estimator, _ = learner_named("boosting", X.assign(name=[f"n{i}" for i in range(300)]), classification=False)
+    assert prepare_scaled(survey_table(X)).fit_transform(X, np.arange(300.0)).shape == (300, 1)
+    few = pd.DataFrame({"name": [f"n{i % MOST_ONE_HOT}" for i in range(300)]})
+    assert prepare_scaled(survey_table(few)).fit_transform(few, np.arange(300.0)).shape == (300, MOST_ONE_HOT)
+    estimator, _ = learner_named("boosting", X.assign(name=[f"n{i % 290}" for i in range(300)]), classification=False)
     assert len(estimator.fit(X, np.arange(300.0)).predict(X)) == 300
 
 
@@ -151,9 +165,9 @@ def test_neighbours_fit_into_small_tables() -> None:
 
 
 def test_a_learner_that_does_not_suit_is_refused_with_those_that_do() -> None:
-    with pytest.raises(LearnerError, match=r"'lasso' is for regression, but this is classification.*logistic, knn"):
+    with pytest.raises(LearnerError, match=r"'lasso' is for regression, but this is classification.*logistic, lda"):
         learner_named("lasso", messy(), classification=True)
-    with pytest.raises(LearnerError, match=r"'logistic' is for classification, but this is regression.*lasso, knn"):
+    with pytest.raises(LearnerError, match=r"'logistic' is for classification, but this is regression.*lasso, elastic_net, knn"):
         learner_named("logistic", messy(), classification=False)
     with pytest.raises(LearnerError, match=r"no learner 'forrest'.*Did you mean 'forest'\?"):
         learner_named("forrest", messy(), classification=False)
@@ -199,7 +213,7 @@ def test_defaults_suit() -> None:
 
 @pytest.mark.parametrize(
     ("name", "classification"),
-    [(n, c) for c in (True, False) for n in learner_names(classification=c) if n != "dummy"],
+    [(n, c) for c in (True, False) for n in learner_names(classification=c) if n not in ("dummy", "linear")],
 )
 def test_what_is_simple_is_known_for_every_learner(name: str, classification: bool) -> None:
     X = pd.DataFrame({"age": [31.0, 7.0] * 60})

@@ -53,7 +53,7 @@ def test_parquet_keeps_types_and_a_named_index(tmp_path: Path) -> None:
 
 def test_parquet_without_pyarrow_names_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = written(tmp_path, "PAR1", "data.parquet")
-    monkeypatch.setattr("heldout.engine.readers.find_spec", lambda name: None)
+    monkeypatch.setattr("heldout.engine.columnar.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"needs pyarrow.*pip install pyarrow.*\.csv"):
         read_table(place)
 
@@ -94,7 +94,7 @@ def test_no_such_file_names_its_neighbours(tmp_path: Path) -> None:
 
 
 def test_other_suffixes_folders_and_encodings(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"ends in '\.xlsx'.*It reads \.csv, \.tsv, \.parquet"):
+    with pytest.raises(InputError, match=r"ends in '\.xlsx'.*It reads \.csv, \.tsv, \.parquet.*packed as \.gz or \.zst"):
         read_table(written(tmp_path, "x", "data.xlsx"))
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(InputError, match="is a folder"):

@@ -1,54 +1,39 @@
-"""The catalogue: learners by name, each with its preparation of columns and its default space."""
+"""The catalogue at work: learners by name for the columns of a table, each with its default space."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sklearn.base import is_classifier, is_regressor
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
-from sklearn.linear_model import Lasso, LogisticRegression, Ridge, RidgeClassifier
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from heldout.api.preparation import column_kinds, prepare_coded, prepare_scaled, prepare_unscaled
+from heldout.api.boosters import CodedClasses
+from heldout.api.entries import CATALOGUE, Entry, Space
+from heldout.api.imported import import_learner, imported_name, is_import_path
+from heldout.api.preparation import SCALED, Table, coded_columns, preparation_steps, survey_table
+from heldout.api.spaces import narrowed
 from heldout.api.tuned import Tuned
-from heldout.base.errors import LearnerError, did_you_mean
+from heldout.base.errors import LearnerError, SpaceError, did_you_mean
 from heldout.base.losses import Loss, resolve_losses
-from heldout.study.space import log_grid
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Space = dict[str, Any]
-SCALED, UNSCALED, CODED, NOTHING = "scaled", "unscaled", "coded", "nothing"
-STRENGTHS = (-6, 2, 17)  # exponents of ten: 10^-6 … 10^2 in half steps, for how strongly to regularise
+ALL = "all"
+Spaces = Mapping[str, Mapping[str, list[Any] | None] | None]
+_INSIDE = {TransformedTargetRegressor: "regressor", CodedClasses: "classifier"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A learner of the catalogue. `space` is made for a number of rows; names in it are those of the model."""
+class Wish:
+    """What a user wants of learners beyond their names: spaces of their own, and whether code may be imported."""
 
-    name: str
-    words: str
-    classifier: Callable[[], Any] | None
-    regressor: Callable[[], Any] | None
-    space: Callable[[int], Space]
-    preparation: str = SCALED
-
-    def suits(self, *, classification: bool) -> bool:
-        """Whether this learner can learn such a target."""
-        return (self.classifier if classification else self.regressor) is not None
+    spaces: Spaces | None = None  # as `parse_spaces` gives them
+    allow_import: bool = False
 
 
 def default_learner(*, classification: bool) -> str:
@@ -57,25 +42,31 @@ def default_learner(*, classification: bool) -> str:
 
 
 def learner_names(*, classification: bool) -> tuple[str, ...]:
-    """The names of the learners that suit such a target.
+    """The names of the learners that suit such a target, in the order of the catalogue.
 
-    >>> learner_names(classification=False)
-    ('ridge', 'lasso', 'knn', 'tree', 'forest', 'boosting', 'svm', 'dummy')
+    >>> learner_names(classification=False)[:5]
+    ('linear', 'ridge', 'lasso', 'elastic_net', 'knn')
     """
     return tuple(name for name, entry in CATALOGUE.items() if entry.suits(classification=classification))
 
 
-def learner_named(name: str, X: pd.DataFrame, *, classification: bool) -> tuple[Any, Space]:
+def learner_named(
+    name: str, X: pd.DataFrame, *, classification: bool, table: Table | None = None, wish: Wish | None = None
+) -> tuple[Any, Space]:
     """A learner of the catalogue for these columns, and its default space.
 
     Parameters
     ----------
     name : str
-        Such as ``"ridge"``; :func:`learner_names` lists them.
+        Such as ``"ridge"``; :func:`learner_names` lists them. Or ``package.module:Name``, where `wish` allows it.
     X : pandas.DataFrame
         The columns to learn from: their types decide the preparation.
     classification : bool
         Whether the target is classes.
+    table : Table, optional
+        What :func:`survey_table` saw in X; left out, it looks now.
+    wish : Wish, optional
+        Spaces of the user's own.
 
     Returns
     -------
@@ -87,36 +78,51 @@ def learner_named(name: str, X: pd.DataFrame, *, classification: bool) -> tuple[
     >>> import pandas as pd
     >>> estimator, space = learner_named("ridge", pd.DataFrame({"age": [31, 7]}), classification=False)
     >>> list(space), len(space["ridge__alpha"])
-    (['ridge__alpha'], 17)
+    (['ridge__alpha'], 21)
     """
+    wish = wish or Wish()
+    table = table or survey_table(X, classes=2 if classification else 0)
+    if is_import_path(name):
+        return _own_learner(name, table, classification=classification, wish=wish)
     entry = _entry(name, classification=classification)
     make = entry.classifier if classification else entry.regressor
     assert make is not None, "_entry refuses learners that do not suit"
-    model = make()
-    if entry.preparation == NOTHING:
-        return model, {}
-    kinds = column_kinds(X)
-    if entry.preparation == CODED:
-        columns, codes = prepare_coded(kinds)
-        model.set_params(categorical_features=codes or None)
-    else:
-        columns = (prepare_scaled if entry.preparation == SCALED else prepare_unscaled)(kinds)
-    inside = f"{name}__regressor" if isinstance(model, TransformedTargetRegressor) else name
-    space = {f"{inside}__{parameter}": values for parameter, values in entry.space(len(X)).items()}
-    return Pipeline([("prepare", columns), (name, model)]), space
+    model = make().set_params(**entry.settings(table))
+    steps = preparation_steps(table, entry.preparation)
+    if isinstance(model, HistGradientBoostingClassifier | HistGradientBoostingRegressor) and steps:
+        model.set_params(categorical_features=coded_columns(table) or None)
+    inside = _INSIDE.get(type(model))
+    inner = getattr(model, inside) if inside else model
+    space = narrowed(entry.space(table), (wish.spaces or {}).get(name, {}), inner, name)
+    prefix = f"{name}__{inside}" if inside else name
+    return Pipeline([*steps, (name, model)]), {f"{prefix}__{one}": values for one, values in space.items()}
 
 
-def tuned_learner(names: Iterable[str], X: pd.DataFrame, *, classification: bool, **options: Any) -> Any:
+def tuned_learner(
+    names: Iterable[str],
+    X: pd.DataFrame,
+    *,
+    classification: bool,
+    table: Table | None = None,
+    wish: Wish | None = None,
+    **options: Any,
+) -> Any:
     """One learner from one or several names: families that compete, or the learner itself if it has nothing to tune.
 
     Parameters
     ----------
     names : iterable of str
-        A name given twice counts once.
+        A name given twice counts once. ``"all"`` stands for every learner of scikit-learn that suits the target, the
+        losses and the size of the table; those of other libraries are named beside it, so that the same words mean
+        the same on every machine.
     X : pandas.DataFrame
         The columns to learn from.
     classification : bool
         Whether the target is classes.
+    table : Table, optional
+        What :func:`survey_table` saw in X; left out, it looks now.
+    wish : Wish, optional
+        Spaces of the user's own, and whether code may be imported.
     **options
         What :class:`heldout.Tuned` takes: ``validation``, ``loss``, ``random_state`` and others.
 
@@ -127,11 +133,17 @@ def tuned_learner(names: Iterable[str], X: pd.DataFrame, *, classification: bool
     >>> list(tuned_learner(["ridge", "knn"], X, classification=False, validation=3).estimator)
     ['ridge', 'knn']
     """
-    families = {name: learner_named(name, X, classification=classification) for name in dict.fromkeys(names)}
+    wish = wish or Wish()
+    table = table or survey_table(X, classes=2 if classification else 0)
+    losses = _losses(options.get("loss"), classification=classification)
+    families: dict[str, tuple[Any, Space]] = {}
+    for name in spelt_out(names, table, loss=options.get("loss"), classification=classification)[0]:
+        family = learner_named(name, X, classification=classification, table=table, wish=wish)
+        _check_answers(name, family[0], losses)
+        families[imported_name(name)] = family
     if not families:
         raise LearnerError("No learner was named.")
-    if options.get("loss") is not None:
-        _check_answers(families, resolve_losses(options["loss"], classification=classification))
+    _check_spaces(wish.spaces or {}, families)
     if len(families) == 1:
         ((estimator, space),) = families.values()
         if not space:
@@ -139,9 +151,64 @@ def tuned_learner(names: Iterable[str], X: pd.DataFrame, *, classification: bool
     return Tuned(families, **options)
 
 
+def spelt_out(
+    names: Iterable[str], table: Table, *, classification: bool, loss: Any = None
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The names with ``"all"`` spelt out, each once; and which learners `all` leaves out, with the reason.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = survey_table(pd.DataFrame({"age": [31, 7]}), classes=2)
+    >>> names, left_out = spelt_out(["all"], table, classification=True, loss="log")
+    >>> left_out["svm"], "svm" in names, "logistic" in names
+    ('it has no predict_proba, which the loss log needs', False, True)
+    """
+    losses = _losses(loss, classification=classification)
+    found: dict[str, None] = {}
+    left_out: dict[str, str] = {}
+    for name in names:
+        if name != ALL:
+            found[name] = None
+            continue
+        for one in learner_names(classification=classification):
+            reason = _not_in_all(CATALOGUE[one], table, losses, classification=classification)
+            if reason is None:
+                found[one] = None
+            elif reason:
+                left_out[one] = reason
+    return tuple(found), {name: reason for name, reason in left_out.items() if name not in found}
+
+
+def _not_in_all(entry: Entry, table: Table, losses: tuple[Loss, ...], *, classification: bool) -> str | None:
+    """Why `all` leaves this learner out: an empty reason for one that must be named, None where it does not."""
+    if entry.package is not None:
+        return ""
+    if entry.most_rows is not None and table.rows > entry.most_rows:
+        return f"too slow for more than {entry.most_rows:,} rows; name it to try"
+    make = entry.classifier if classification else entry.regressor
+    lack = _lack(make(), losses) if make is not None else None
+    return None if lack is None else f"it has no {lack[0]}, which the loss {lack[1]} needs"
+
+
+def _own_learner(path: str, table: Table, *, classification: bool, wish: Wish) -> tuple[Any, Space]:
+    """A learner of the user's own: a Pipeline gets the table as it is, any other the columns as numbers, scaled."""
+    model = import_learner(path, allowed=wish.allow_import)
+    if (is_regressor if classification else is_classifier)(model):
+        kind, needed = ("regressor", "classifier") if classification else ("classifier", "regressor")
+        raise LearnerError(f"--learner {path} is a {kind}, but the target needs a {needed}.")
+    name = imported_name(path)
+    own = (wish.spaces or {}).get(name, {})
+    space = narrowed({}, own, model, name)
+    if isinstance(model, Pipeline):
+        return model, space
+    steps = [*preparation_steps(table, SCALED), (name, model)]
+    return Pipeline(steps), {f"{name}__{one}": values for one, values in space.items()}
+
+
 def _entry(name: str, *, classification: bool) -> Entry:
     if name not in CATALOGUE:
-        raise LearnerError(f"There is no learner {name!r} in the catalogue. {did_you_mean(name, CATALOGUE)}")
+        raise LearnerError(f"There is no learner {name!r} in the catalogue. {did_you_mean(name, [*CATALOGUE, ALL])}")
     entry = CATALOGUE[name]
     if not entry.suits(classification=classification):
         cannot, can = ("classification", "regression") if classification else ("regression", "classification")
@@ -150,96 +217,30 @@ def _entry(name: str, *, classification: bool) -> Entry:
     return entry
 
 
-def _check_answers(families: Mapping[str, tuple[Any, Space]], losses: tuple[Loss, ...]) -> None:
+def _losses(given: Any, *, classification: bool) -> tuple[Loss, ...]:
+    return () if given is None else resolve_losses(given, classification=classification)
+
+
+def _check_answers(name: str, estimator: Any, losses: tuple[Loss, ...]) -> None:
     """Refuse a learner that cannot answer what a loss asks, such as probabilities, before any fit."""
-    for name, (estimator, _) in families.items():
-        for loss in losses:
-            for methods in loss.methods:
-                if not any(hasattr(estimator, method) for method in methods):
-                    raise LearnerError(
-                        f"{name!r} has no {' or '.join(methods)}, which the loss {loss.name!r} needs. "
-                        "Choose another learner, or another loss."
-                    )
+    lack = _lack(estimator, losses)
+    if lack is not None:
+        raise LearnerError(
+            f"{name!r} has no {lack[0]}, which the loss {lack[1]!r} needs. Choose another learner, or another loss."
+        )
 
 
-def _on_unit_target(model: Any) -> TransformedTargetRegressor:
-    """Penalties that depend on the unit of the target mean the same for cents and for millions."""
-    return TransformedTargetRegressor(model, transformer=StandardScaler())
+def _lack(estimator: Any, losses: tuple[Loss, ...]) -> tuple[str, str] | None:
+    """The first methods that a learner does not have, and the loss that asks for them."""
+    for loss in losses:
+        for methods in loss.methods:
+            if not any(hasattr(estimator, method) for method in methods):
+                return " or ".join(methods), loss.name
+    return None
 
 
-def _neighbours(rows: int) -> Space:
-    # An inner training part may be far smaller than the table; more neighbours than rows would fail there.
-    counts = [count for count in (1, 3, 5, 9, 15, 25, 41) if count <= max(1, rows // 6)]
-    return {"n_neighbors": counts, "weights": ["uniform", "distance"]}
-
-
-_ENTRIES = (
-    Entry(
-        name="ridge",
-        words="linear, squared penalty",
-        classifier=RidgeClassifier,
-        regressor=Ridge,
-        space=lambda _: {"alpha": log_grid(*STRENGTHS)},
-    ),
-    Entry(
-        name="lasso",
-        words="linear, few columns used",
-        classifier=None,
-        regressor=lambda: _on_unit_target(Lasso(max_iter=100_000)),
-        space=lambda _: {"alpha": log_grid(*STRENGTHS)},
-    ),
-    Entry(
-        name="logistic",
-        words="linear, probabilities of classes",
-        classifier=lambda: LogisticRegression(max_iter=10_000),
-        regressor=None,
-        space=lambda _: {"C": 1 / log_grid(*STRENGTHS)},
-    ),
-    Entry(
-        name="knn",
-        words="nearest neighbours",
-        classifier=KNeighborsClassifier,
-        regressor=KNeighborsRegressor,
-        space=_neighbours,
-    ),
-    Entry(
-        name="tree",
-        words="one decision tree",
-        classifier=DecisionTreeClassifier,
-        regressor=DecisionTreeRegressor,
-        space=lambda _: {"max_depth": [1, 2, 4, 8, 16], "min_samples_leaf": [1, 4, 16]},
-        preparation=UNSCALED,
-    ),
-    Entry(
-        name="forest",
-        words="random forest of 100 trees",
-        classifier=RandomForestClassifier,
-        regressor=RandomForestRegressor,
-        space=lambda _: {"max_features": ["sqrt", 0.3, 1.0], "min_samples_leaf": [1, 5]},
-        preparation=UNSCALED,
-    ),
-    Entry(
-        name="boosting",
-        words="gradient-boosted trees",
-        classifier=HistGradientBoostingClassifier,
-        regressor=HistGradientBoostingRegressor,
-        space=lambda _: {"learning_rate": [0.03, 0.1, 0.3], "max_leaf_nodes": [4, 31]},
-        preparation=CODED,
-    ),
-    Entry(
-        name="svm",
-        words="support vectors, Gaussian kernel",
-        classifier=SVC,
-        regressor=lambda: _on_unit_target(SVR()),
-        space=lambda _: {"C": log_grid(-1, 2, 4), "gamma": log_grid(-3, 0, 4)},
-    ),
-    Entry(
-        name="dummy",
-        words="ignores the columns: what any learner must beat",
-        classifier=DummyClassifier,
-        regressor=DummyRegressor,
-        space=lambda _: {},
-        preparation=NOTHING,
-    ),
-)
-CATALOGUE: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
+def _check_spaces(spaces: Spaces, families: Mapping[str, Any]) -> None:
+    """Refuse a space for a learner that does not compete."""
+    for name in spaces:
+        if name not in families:
+            raise SpaceError(f"--space {name}: this learner does not compete. {did_you_mean(name, families)}")

@@ -3,158 +3,115 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
-from sklearn.utils.validation import validate_data
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler, TargetEncoder
 
+from heldout.api.transformers import AsNumbers, AsText, DateParts, FillVoid, TextParts
 from heldout.base.errors import ColumnError
+from heldout.task.kinds import CATEGORIES, DATES, IDENTIFIERS, NUMBERS, TEXTS, column_kinds
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NUMBERS, CATEGORIES, DATES = "numbers", "categories", "dates"
-MISSING = "(missing)"
+MANY = "many"  # categories with so many values that each cannot have a column
 MOST_ONE_HOT = 32  # values of one column that get a column each; rarer ones share one
 MOST_ORDINAL = 200  # HistGradientBoosting takes at most 255
+DIRECTIONS = 16  # of the words of a text, for learners that many columns drown
+SCALED, MEASURED, UNSCALED, CODED, NOTHING = "scaled", "measured", "unscaled", "coded", "nothing"
 
 
-def column_kinds(X: pd.DataFrame) -> dict[str, list[str]]:
-    """The columns of each kind, by dtype: numbers, dates, and categories (text, yes-or-no and categorical).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """What is known of a table before any fit: its size, the kinds of its columns, and how many classes there are."""
+
+    rows: int
+    kinds: Mapping[str, list[str]]
+    many: frozenset[str] = frozenset()  # categories of more values than get a column each
+    plain: bool = False  # nothing but numbers, and none missing
+    classes: int = 0  # of the target; 0 for numbers
+
+    @property
+    def columns(self) -> int:
+        """How many columns there are to learn from."""
+        return sum(len(names) for kind, names in self.kinds.items() if kind != IDENTIFIERS)
+
+
+def survey_table(X: pd.DataFrame, *, types: Mapping[str, str] | None = None, classes: int = 0) -> Table:
+    """Look at the columns to learn from; `types` says the kind of some.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> column_kinds(pd.DataFrame({"age": [31, 7], "city": ["Bern", "Basel"]}))
-    {'numbers': ['age'], 'dates': [], 'categories': ['city']}
+    >>> survey_table(pd.DataFrame({"age": [31, 7], "size": [1.5, 2.0]})).plain
+    True
     """
-    kinds: dict[str, list[str]] = {NUMBERS: [], DATES: [], CATEGORIES: []}
-    for name, dtype in zip(X.columns, X.dtypes, strict=True):
-        kinds[_kind(X[name], dtype)].append(name)
-    return kinds
-
-
-def _kind(values: pd.Series[Any], dtype: Any) -> str:
-    import pandas as pd
-
-    if pd.api.types.is_bool_dtype(dtype) or isinstance(dtype, pd.CategoricalDtype | pd.StringDtype):
-        return CATEGORIES
-    if pd.api.types.is_numeric_dtype(dtype) and dtype.kind != "c":
-        return NUMBERS
-    if dtype.kind in "mM":
-        return DATES
-    if dtype.kind == "O" and all(isinstance(one, str | bool) for one in values.dropna()):
-        return CATEGORIES
-    raise ColumnError(
-        f"Column {values.name!r} has type {dtype}, which no learner of the catalogue can use. "
-        "Turn it into numbers, dates or text, or leave it out."
+    kinds = column_kinds(X, types)
+    many = frozenset(name for name in kinds[CATEGORIES] if X[name].nunique(dropna=False) > MOST_ONE_HOT)
+    numbers = X[kinds[NUMBERS]]
+    plain = len(kinds[NUMBERS]) == X.shape[1] and all(
+        isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in numbers.dtypes
+    )
+    return Table(
+        rows=len(X), kinds=kinds, many=many, plain=plain and not numbers.isna().to_numpy().any(), classes=classes
     )
 
 
-def prepare_scaled(kinds: Mapping[str, list[str]]) -> ColumnTransformer:
-    """For learners that measure distances or shrink coefficients: filled in, scaled, one column a category."""
+def preparation_steps(table: Table, how: str) -> list[tuple[str, Any]]:
+    """The steps of a Pipeline in front of a model: none, a plain scaler where that is enough, or by kind of column.
+
+    Tables of nothing but numbers get a scaler alone, since fast kernels know it.
+    """
+    if how == NOTHING or (table.plain and how in (UNSCALED, CODED)):
+        return []
+    if not table.columns:
+        names = ", ".join(table.kinds[IDENTIFIERS][:6])
+        raise ColumnError(f"Every column is an identifier ({names}), which nothing can be learned from.")
+    if table.plain:
+        return [("scale", StandardScaler())]
+    prepare = {SCALED: prepare_scaled, MEASURED: prepare_measured, UNSCALED: prepare_unscaled, CODED: prepare_coded}
+    return [("prepare", prepare[how](table))]
+
+
+def prepare_scaled(table: Table) -> ColumnTransformer:
+    """For learners that add columns up: filled in, scaled, one column a category and a word."""
     numbers = [_filled(), StandardScaler()]
-    return _by_kind(kinds, numbers=numbers, categories=[_one_hot()])
+    return _by_kind(table, numbers=numbers, dates=[DateParts(), *numbers], texts=TextParts())
 
 
-def prepare_unscaled(kinds: Mapping[str, list[str]]) -> ColumnTransformer:
+def prepare_measured(table: Table) -> ColumnTransformer:
+    """For learners that measure distances or spreads: as for those that add up, but few columns for a text."""
+    numbers = [_filled(), StandardScaler()]
+    texts = TextParts(directions=DIRECTIONS)
+    return _by_kind(table, numbers=numbers, dates=[DateParts(), *numbers], texts=make_pipeline(texts, StandardScaler()))
+
+
+def prepare_unscaled(table: Table) -> ColumnTransformer:
     """For trees: filled in, one column a category, the scale left alone."""
-    return _by_kind(kinds, numbers=[_filled()], categories=[_one_hot()])
+    dates = [DateParts(circles=False), _filled()]
+    return _by_kind(table, numbers=[_filled()], dates=dates, texts=TextParts(directions=DIRECTIONS))
 
 
-def prepare_coded(kinds: Mapping[str, list[str]]) -> tuple[ColumnTransformer, list[int]]:
-    """For boosting, which takes missing numbers and coded categories as they are; and where the codes are."""
+def prepare_coded(table: Table) -> ColumnTransformer:
+    """For boosting, which takes missing numbers and coded categories as they are; the codes come first."""
     codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=MOST_ORDINAL)
-    columns = _by_kind(kinds, numbers=[FillVoid()], categories=[codes])
-    before = len(kinds[NUMBERS]) + len(kinds[DATES])
-    return columns, list(range(before, before + len(kinds[CATEGORIES])))
+    steps = {
+        CATEGORIES: make_pipeline(AsText(), codes),
+        NUMBERS: make_pipeline(AsNumbers(), FillVoid()),
+        DATES: make_pipeline(DateParts(circles=False), FillVoid()),
+        TEXTS: TextParts(directions=DIRECTIONS),
+    }
+    return _transformer(steps, table.kinds)
 
 
-class _Reading(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A transformer that learns nothing but the names of its columns."""
-
-    def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
-        """Remember the columns."""
-        validate_data(self, X, skip_check_array=True)
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-
-class AsText(_Reading):
-    """Every value as text, missing ones as a text of their own, whatever the columns were.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> AsText().fit_transform(pd.DataFrame({"smokes": [True, None]}))["smokes"].tolist()
-    ['True', '(missing)']
-    """
-
-    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
-        """The same table, of text."""
-        return X.astype(object).where(X.notna(), MISSING).map(str)
-
-
-class AsNumbers(_Reading):
-    """Numbers of any type as floats, missing ones as NaN.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> AsNumbers().fit_transform(pd.DataFrame({"rooms": pd.array([3, None], dtype="Int64")}))["rooms"].tolist()
-    [3.0, nan]
-    """
-
-    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
-        """The same table, of floats."""
-        return X.astype(np.float64)
-
-
-class AsDays(_Reading):
-    """Dates as days since 1970, durations as days; missing ones as NaN.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> AsDays().fit_transform(pd.DataFrame({"seen": pd.to_datetime(["1970-01-02 12:00"])}))["seen"].tolist()
-    [1.5]
-    """
-
-    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
-        """The same table, of numbers."""
-        return X.apply(_days)
-
-
-class FillVoid(_Reading):
-    """Zero for a column without any value in the training rows, which boosting could not bin; other gaps stay."""
-
-    def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
-        """Remember the columns, and which of them hold nothing."""
-        self.void_ = list(X.columns[X.isna().all()])
-        return super().fit(X)
-
-    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
-        """The same table, with those columns zero."""
-        return X.assign(**dict.fromkeys(self.void_, 0.0))
-
-
-def _days(values: pd.Series[Any]) -> pd.Series[Any]:
-    import pandas as pd
-
-    if values.dtype.kind == "M":
-        moments = pd.to_datetime(values, utc=True)
-        values = moments - pd.Timestamp("1970-01-01", tz="UTC")
-    days: pd.Series[Any] = values.dt.total_seconds() / 86_400.0
-    return days
+def coded_columns(table: Table) -> list[int]:
+    """Where the codes of categories are, once prepared."""
+    return list(range(len(table.kinds[CATEGORIES])))
 
 
 def _filled() -> SimpleImputer:
@@ -166,10 +123,25 @@ def _one_hot() -> OneHotEncoder:
     return OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_ONE_HOT, sparse_output=False)
 
 
-def _by_kind(kinds: Mapping[str, list[str]], *, numbers: list[Any], categories: list[Any]) -> ColumnTransformer:
-    steps: dict[str, Pipeline] = {
+def _by_target(table: Table) -> TargetEncoder:
+    """Each value as the mean target of its training rows, shrunk; one never seen as the mean of all."""
+    kind = "continuous" if not table.classes else "binary" if table.classes == 2 else "multiclass"
+    return TargetEncoder(target_type=kind)
+
+
+def _by_kind(table: Table, *, numbers: list[Any], dates: list[Any], texts: Any) -> ColumnTransformer:
+    scaled = [StandardScaler()] if any(isinstance(step, StandardScaler) for step in numbers) else []
+    steps: dict[str, Any] = {
         NUMBERS: make_pipeline(AsNumbers(), *numbers),
-        DATES: make_pipeline(AsDays(), *numbers),
-        CATEGORIES: make_pipeline(AsText(), *categories),
+        DATES: make_pipeline(*dates),
+        CATEGORIES: make_pipeline(AsText(), _one_hot()),
+        MANY: make_pipeline(AsText(), _by_target(table), *scaled),
+        TEXTS: texts,
     }
-    return ColumnTransformer([(kind, steps[kind], kinds[kind]) for kind in steps if kinds[kind]])
+    few = [name for name in table.kinds[CATEGORIES] if name not in table.many]
+    return _transformer(steps, {**table.kinds, CATEGORIES: few, MANY: sorted(table.many)})
+
+
+def _transformer(steps: Mapping[str, Pipeline], kinds: Mapping[str, list[str]]) -> ColumnTransformer:
+    wanted = [(kind, step, kinds[kind]) for kind, step in steps.items() if kinds[kind]]
+    return ColumnTransformer(wanted, sparse_threshold=0.0)

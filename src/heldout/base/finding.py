@@ -24,6 +24,21 @@ CODES = {
     "H501": "an answer that was computed twice is not the same: the learner is not deterministic",
     "H502": "the journal was damaged, or upgraded",
     "H503": "some answers could not be kept in the journal",
+    "H601": "rows are the same",
+    "H602": "rows are nearly the same",
+    "H603": "a column looks like an identifier",
+    "H604": "a column gives the target away",
+    "H605": "the target is among the columns under another name",
+    "H606": "rows look grouped, but no groups are declared",
+    "H607": "a column holds dates, but no time is declared",
+    "H608": "neighbours in the file agree, but neither time nor groups are declared",
+    "H609": "the test part differs from the training part",
+    "H610": "a column holds one value, or none",
+    "H611": "missing values tell the target",
+    "H612": "columns look scaled before the split",
+    "H613": "columns look filled in before the split",
+    "H614": "columns look like principal components made before the split",
+    "H615": "a column looks like mean targets made before the split",
 }
 
 

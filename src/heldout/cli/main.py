@@ -8,6 +8,7 @@ import click
 
 from heldout import __version__
 from heldout.base.errors import BackendError, FitFailed, HeldoutError
+from heldout.cli.check import check
 from heldout.cli.evaluate import evaluate
 from heldout.cli.explain import explain
 from heldout.cli.options import INCOMPLETE, INTERRUPTED, WRONG_USE
@@ -63,6 +64,7 @@ def main() -> None:
     """
 
 
+main.add_command(check)
 main.add_command(evaluate)
 main.add_command(explain)
 

@@ -12,7 +12,10 @@ import click
 WRONG_USE, INCOMPLETE, INTERRUPTED = 2, 3, 130  # exit codes
 
 # The catalogue itself imports scikit-learn, which --help must not.
-LEARNERS = "ridge, lasso, logistic, knn, tree, forest, boosting, svm, dummy"
+LEARNERS = (
+    "linear, ridge, lasso, elastic_net, logistic, lda, bayes, knn, tree, forest, extra_trees, boosting, svm, dummy, "
+    "lightgbm, xgboost, catboost"
+)
 SPLITS = "kfold:5, kfold:5x3 (repeated), kfold:5:contiguous, loo, holdout:0.2, resample:20:0.2, forward:5"
 
 
@@ -30,6 +33,10 @@ class Question:
     time: str | None
     weights: str | None
     drop: tuple[str, ...]
+    type: tuple[str, ...]
+    missing: str | None
+    space: tuple[str, ...]
+    allow_import: bool
     classification: bool | None  # None: to be seen from the target
     seed: int
 
@@ -42,9 +49,18 @@ _OPTIONS = (
         "-l",
         multiple=True,
         metavar="NAME",
-        help=f"Which learners compete: {LEARNERS}. Repeat it, or separate names by commas. "
+        help=f"Which learners compete: {LEARNERS}; or all, which is each of scikit-learn that suits. Repeat it, or "
+        "separate names by commas. One of your own is package.module:Name, with --allow-import. "
         "Default: logistic for classes, ridge for numbers.",
     ),
+    click.option(
+        "--space",
+        multiple=True,
+        metavar="LEARNER.PARAMETER=VALUES",
+        help="The values to search: ridge.alpha=log:1e-6:1e2:17, lin:0:1:11, a list such as knn.n_neighbors=1,3,5, or "
+        "fixed; forest=fixed searches nothing. Repeat it for several.",
+    ),
+    click.option("--allow-import", is_flag=True, help="Let --learner package.module:Name import code and run it."),
     click.option(
         "--test",
         metavar="SPLITS",
@@ -67,6 +83,19 @@ _OPTIONS = (
     click.option("--time", metavar="COLUMN", help="When each row was seen: numbers or dates like 2024-01-31."),
     click.option("--weights", metavar="COLUMN", help="How much each row counts, in fits and in mean losses."),
     click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out. Repeat it for several."),
+    click.option(
+        "--type",
+        multiple=True,
+        metavar="COLUMN=TYPE",
+        help="What a column holds: number, category, text, date or identifier (which is left out). Repeat it for "
+        "several. Default: seen from the values, and said.",
+    ),
+    click.option(
+        "--missing",
+        metavar="TEXTS",
+        help='Texts that stand for a missing value besides an empty cell, such as "NA,?". Default: NA, NaN, null, None '
+        "and their like in text files.",
+    ),
     click.option(
         "--classification/--regression",
         default=None,

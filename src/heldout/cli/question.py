@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from heldout.api.catalogue import default_learner, tuned_learner
-from heldout.api.preparation import column_kinds
+from heldout.api.catalogue import Wish, default_learner, spelt_out, tuned_learner
+from heldout.api.preparation import Table, survey_table
+from heldout.api.spaces import parse_spaces
 from heldout.api.tuned import Tuned
 from heldout.base.errors import ColumnError, InputError, OptionError, RoleError, TargetError, did_you_mean
 from heldout.cli.options import Question
 from heldout.engine.readers import read_table
 from heldout.splits.parse import parse
+from heldout.task.kinds import IDENTIFIERS, NUMBERS, ONE, kind_named
 from heldout.task.sequences import some_rows
 
 MOST_CLASSES = 20  # whole numbers with more different values than this are taken as numbers
@@ -35,23 +37,32 @@ class Posed:
 def pose(question: Question) -> Posed:
     """Read the data, see what kind of target it has, and make the learner."""
     file = Path(question.data).name
-    frame = read_table(question.data)
+    types = _types(question)
+    missing = None if question.missing is None else tuple(one.strip() for one in question.missing.split(","))
+    frame = read_table(question.data, types=types, missing=missing)
     frame, notes = _without_row_numbers(frame, question)
     frame = _without_dropped(frame, question, file)
+    frame, table, notes = _without_identifiers(frame, question, types, notes)
     X = frame.drop(columns=list(_named(question).values()))
     if not X.shape[1]:
-        raise ColumnError(f"No column of {file!r} is left to learn from: all are the target, roles, or dropped.")
+        why = f" ({notes['left out']})" if "left out" in notes else ""
+        raise ColumnError(f"No column of {file!r} is left to learn from: all are the target, roles, or dropped{why}.")
     _refuse_infinite(X, file)
     _check_time(frame, question)
     classification, why = target_kind(frame[question.target], wanted=question.classification)
-    names = tuple(name.strip() for text in question.learner for name in text.split(",") if name.strip())
-    names = tuple(dict.fromkeys(names)) or (default_learner(classification=classification),)
+    table = replace(table, classes=int(frame[question.target].nunique()) if classification else 0)
+    given = [name.strip() for text in question.learner for name in text.split(",") if name.strip()]
     losses = list(question.loss) or None
+    names, too_much = spelt_out(
+        given or [default_learner(classification=classification)], table, classification=classification, loss=losses
+    )
     default = "forward:5" if question.time else "kfold:5"
     learner = tuned_learner(
         names,
         X,
         classification=classification,
+        table=table,
+        wish=Wish(spaces=parse_spaces(question.space), allow_import=question.allow_import),
         validation=parse(question.validation or default),
         loss=losses,
         random_state=question.seed,
@@ -67,7 +78,14 @@ def pose(question: Question) -> Posed:
         "loss": losses,
         "seed": question.seed,
     }
-    head = {"data": _data_words(X, file), **notes, "target": f"{question.target}: {why}", "learner": ", ".join(names)}
+    without = "; ".join(f"without {name}: {reason}" for name, reason in too_much.items())
+    head = {
+        "data": _data_words(X, table, file),
+        **_types_words(table),
+        **notes,
+        "target": f"{question.target}: {why}",
+        "learner": ", ".join(names) + (f" ({without})" if without else ""),
+    }
     return Posed(learner=learner, frame=frame, asked=asked, head=head)
 
 
@@ -155,13 +173,49 @@ def _first_text(values: pd.Series[Any]) -> str:
     return f"text ({str(present.iloc[0])!r})" if len(present) else "nothing but missing values"
 
 
-def _data_words(X: pd.DataFrame, file: str) -> str:
-    kinds = {kind: len(names) for kind, names in column_kinds(X).items() if names}
+def _types(question: Question) -> dict[str, str]:
+    """The columns that are given a type, and the type."""
+    found: dict[str, str] = {}
+    for text in question.type:
+        name, sign, word = text.rpartition("=")
+        if not sign or not name:
+            raise OptionError(f"--type {text}: write COLUMN=TYPE, as in zip=category.")
+        kind_named(word)
+        if name in found:
+            raise OptionError(f"--type {name} is given twice. Give it once.")
+        found[name] = word
+    return found
+
+
+def _without_identifiers(
+    frame: pd.DataFrame, question: Question, types: dict[str, str], notes: dict[str, str]
+) -> tuple[pd.DataFrame, Table, dict[str, str]]:
+    """Leave out columns that only tell rows apart, which nothing can be learned from, and say so."""
+    X = frame.drop(columns=list(_named(question).values()))
+    table = survey_table(X, types=types)
+    names = table.kinds[IDENTIFIERS]
+    if not names:
+        return frame, table, notes
+    shown = ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+    seen = [name for name in names if name not in types]
+    way = f"; --type {seen[0]}=category keeps it" if seen else ""
+    word = "identifiers, which tell rows apart" if len(names) > 1 else "an identifier, which tells rows apart"
+    said = "; ".join(filter(None, [notes.get("left out"), f"{shown} ({word}{way})"]))
+    kept = survey_table(X.drop(columns=names), types=types)
+    return frame.drop(columns=names), kept, {**notes, "left out": said}
+
+
+def _data_words(X: pd.DataFrame, table: Table, file: str) -> str:
+    kinds = {kind: len(names) for kind, names in table.kinds.items() if names}
     missing = int(X.isna().to_numpy().sum())
-    words = ", ".join(f"{count} {kind if count > 1 else _ONE[kind]}" for kind, count in kinds.items())
+    words = ", ".join(f"{count} {kind if count > 1 else ONE[kind]}" for kind, count in kinds.items())
     gaps = f", {missing:,} missing values" if missing > 1 else ", 1 missing value" if missing else ""
     columns = "1 column" if X.shape[1] == 1 else f"{X.shape[1]:,} columns"
     return f"{file}: {len(X):,} rows, {columns} to learn from ({words}{gaps})"
 
 
-_ONE = {"numbers": "number", "categories": "category", "dates": "date"}
+def _types_words(table: Table) -> dict[str, str]:
+    """Which columns were taken for what, where they are not all numbers."""
+    others = {kind: names for kind, names in table.kinds.items() if names and kind != NUMBERS}
+    words = [f"{kind} {', '.join(names[:6])}{', …' if len(names) > 6 else ''}" for kind, names in others.items()]
+    return {"types": "; ".join(words) + "; the rest numbers" * bool(table.kinds[NUMBERS])} if words else {}

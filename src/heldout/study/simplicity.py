@@ -43,6 +43,8 @@ _HIST: dict[str, Direction] = {
     "l2_regularization": LARGER,
     "min_samples_leaf": LARGER,
 }
+_LIGHTGBM: dict[str, Direction] = {"n_estimators": SMALLER, "learning_rate": SMALLER, "num_leaves": SMALLER}
+_CATBOOST: dict[str, Direction] = {"iterations": SMALLER, "learning_rate": SMALLER, "depth": SMALLER}
 KNOWN: dict[str, dict[str, Direction]] = {
     "Ridge": _LINEAR,
     "RidgeClassifier": _LINEAR,
@@ -68,6 +70,14 @@ KNOWN: dict[str, dict[str, Direction]] = {
     "GradientBoostingRegressor": _BOOSTED,
     "HistGradientBoostingClassifier": _HIST,
     "HistGradientBoostingRegressor": _HIST,
+    "LGBMClassifier": _LIGHTGBM,
+    "LGBMRegressor": _LIGHTGBM,
+    "XGBClassifier": _BOOSTED,
+    "XGBRegressor": _BOOSTED,
+    "CatBoostClassifier": _CATBOOST,
+    "CatBoostRegressor": _CATBOOST,
+    "LinearDiscriminantAnalysis": {"shrinkage": LARGER},
+    "GaussianNB": {"var_smoothing": LARGER},
     "PCA": {"n_components": SMALLER},
     "TruncatedSVD": {"n_components": SMALLER},
     "PLSRegression": {"n_components": SMALLER},

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from heldout.base.errors import InputError, OptionError, TargetError
-from heldout.engine.readers import read_table
+from heldout.engine.readers import is_read_whole, read_table
 from heldout.engine.streaming.dask_frame import is_dask_frame, open_dask
 from heldout.engine.streaming.parquet import open_parquet
 from heldout.kernels.ridge.design import LOOKED_AT, Shift
@@ -24,8 +24,7 @@ MOST_CLASSES = 1_000
 def is_stream(X: Any) -> bool:
     """Whether X is read in passes: a Parquet file or folder, or a Dask data frame."""
     if isinstance(X, str | os.PathLike):
-        place = Path(X)
-        return place.suffix.lower() not in (".csv", ".tsv")
+        return not is_read_whole(X)
     return is_dask_frame(X)
 
 
@@ -42,7 +41,7 @@ def target_of(y: Any, target: Any) -> Any:
 
 
 def open_stream(X: Any, target: Any) -> Stream:
-    """The stream that X stands for; a folder and a file of any suffix but .csv and .tsv are taken for Parquet."""
+    """The stream that X stands for; a folder, and a file that no reader takes whole, is taken for Parquet."""
     if is_dask_frame(X):
         return open_dask(X, target)
     if target is None:

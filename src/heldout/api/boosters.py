@@ -1,0 +1,88 @@
+"""Boosting libraries that need not be installed: LightGBM, XGBoost and CatBoost, made when they are asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from heldout.base.errors import LearnerError
+
+
+def is_installed(package: str) -> bool:
+    """Whether a library can be imported.
+
+    >>> is_installed("numpy"), is_installed("no_such_library")
+    (True, False)
+    """
+    return find_spec(package) is not None
+
+
+def from_library(package: str, name: str, **options: Any) -> Any:
+    """A learner of a library that is there; a named error where it is not."""
+    if not is_installed(package):
+        raise LearnerError(
+            f"The learner {package!r} needs {package}, which is not installed. Install it (pip install {package}), "
+            "or choose boosting, which needs nothing more."
+        )
+    return getattr(import_module(package), name)(**options)
+
+
+def lightgbm(name: str) -> Any:
+    """A learner of LightGBM that says nothing while it works, and works on one thread as every fit does."""
+    return from_library("lightgbm", name, n_jobs=1, verbose=-1)
+
+
+def xgboost(name: str) -> Any:
+    """A learner of XGBoost on one thread; it takes classes as numbers from 0 alone, so others are coded for it."""
+    made = from_library("xgboost", name, n_jobs=1)
+    return CodedClasses(made) if name.endswith("Classifier") else made
+
+
+def catboost(name: str) -> Any:
+    """A learner of CatBoost on one thread, that says and writes nothing; its path needs a learning rate that is set."""
+    return from_library("catboost", name, learning_rate=0.1, thread_count=1, verbose=0, allow_writing_files=False)
+
+
+class CodedClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that is given classes as numbers from 0, whatever they are, and answers with the classes.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> CodedClasses(DecisionTreeClassifier()).fit([[0], [1]], ["no", "yes"]).predict([[1]]).tolist()
+    ['yes']
+    """
+
+    def __init__(self, classifier: Any) -> None:
+        self.classifier = classifier
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on the codes of the classes."""
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.classifier_ = clone(self.classifier).fit(X, codes, **weight)
+        self.n_features_in_ = X.shape[1] if hasattr(X, "shape") else len(X[0])
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row."""
+        check_is_fitted(self)
+        codes = np.asarray(self.classifier_.predict(X)).astype(np.intp)
+        classes: NDArray[Any] = self.classes_[codes]
+        return classes
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class."""
+        check_is_fitted(self)
+        return np.asarray(self.classifier_.predict_proba(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

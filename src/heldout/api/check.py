@@ -1,0 +1,219 @@
+"""`check`: traps in the data that make a risk look better than it is, before any learner is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.api.drift import find_drift
+from heldout.audit.traps import EXPLAINED, SEVERITIES, Table, Trap, look, open_table
+from heldout.base.errors import OptionError, TargetError, did_you_mean
+from heldout.base.finding import CODES
+from heldout.base.seeds import derive
+from heldout.engine.streaming.open import read_if_named, target_of
+from heldout.report.check import render_check
+from heldout.report.plain import plain
+from heldout.splits import Forward, Given, KFold, as_strategy
+from heldout.splits.foreign import Pairs
+from heldout.study.panels import TEST
+from heldout.task import Task, declare
+from heldout.task.containers import column, is_frame, is_name
+from heldout.task.sequences import as_array, missing_rows
+
+MOST_ROWS = 100_000  # looked at
+MOST_CLASSES, ROWS_A_CLASS = 20, 5  # whole numbers with more values, or fewer rows a value, are amounts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Checked:
+    """What :func:`heldout.check` found.
+
+    `findings` stand by number. Each has `code`, `severity`, `seen`, `why`, `way_out`, `columns` and `evidence`, the
+    numbers behind it.
+    """
+
+    findings: tuple[Trap, ...]
+    rows: int
+    rows_looked_at: int
+    columns: int
+    classification: bool
+    ignored: tuple[str, ...] = ()
+    groups: NDArray[np.intp] | None = field(default=None, repr=False)  # holds copies and near copies together
+
+    def at_least(self, severity: str) -> tuple[Trap, ...]:
+        """The findings of this severity or a graver one: "info", "warning" or "error"."""
+        if severity not in SEVERITIES:
+            raise OptionError(f"There is no severity {severity!r}. {did_you_mean(str(severity), SEVERITIES)}")
+        grave = SEVERITIES[SEVERITIES.index(severity) :]
+        return tuple(trap for trap in self.findings if trap.severity in grave)
+
+    def summary(self) -> dict[str, Any]:
+        """The findings as plain values that JSON can hold."""
+        return {
+            "rows": self.rows,
+            "rows_looked_at": self.rows_looked_at,
+            "columns": self.columns,
+            "classification": self.classification,
+            "counts": {one: sum(trap.severity == one for trap in self.findings) for one in SEVERITIES},
+            "findings": [_facts(trap) for trap in self.findings],
+            "ignored": list(self.ignored),
+        }
+
+    def __str__(self) -> str:
+        return render_check(self.summary())
+
+
+def check(
+    X: Any,
+    y: Any = None,
+    *,
+    target: Any = None,
+    groups: Any = None,
+    time: Any = None,
+    sample_weight: Any = None,
+    strata: Any = None,
+    test: Any = None,
+    classification: bool | None = None,
+    ignore: str | Iterable[str] = (),
+    most_rows: int = MOST_ROWS,
+    seed: int = 0,
+) -> Checked:
+    """Look for leaks and traps in the data, before any learner is fitted.
+
+    Parameters
+    ----------
+    X, y : array-like
+        The data as `evaluate` takes them: numpy, scipy sparse, pandas or polars, or the path of a file. With a frame,
+        `y` and the roles may name columns.
+    target : str, optional
+        Another name for `y`, where it names a column.
+    groups, time, sample_weight, strata : array-like or column name, optional
+        Roles of the rows. What is declared is not reported as undeclared.
+    test : int, splitter or pairs of row arrays, optional
+        The test parts that are planned; None as in `evaluate`. A test part given by row (``Given``) is compared with
+        its training rows.
+    classification : bool, optional
+        Whether the target is classes; None sees it from the target.
+    ignore : str or sequence of str
+        Numbers of findings to leave out: "H601,H603" or ["H601", "H603"].
+    most_rows : int
+        How many rows are looked at, drawn at random where there are more; copies are counted in all rows.
+    seed : int
+        Decides which rows are drawn, and the classifier that compares parts.
+
+    Returns
+    -------
+    Checked
+        Its `groups` hold a group for each row where rows are copies of one another, to pass as ``groups=``.
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ho.check(X, y).at_least("warning")
+    ()
+    >>> import numpy as np
+    >>> ho.check(np.column_stack([X, 10 * y]), y).at_least("warning")[0].seen
+    "Column 'column 4' writes the target in other words, one value a class, in every row that was looked at."
+    """
+    ignored = parse_ignore(ignore)
+    _check_numbers(most_rows, seed)
+    X, y = read_if_named(X), target_of(y, target)
+    if classification is None:
+        classification = looks_like_classes(_values_of(X, y))
+    roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
+    task = declare(X, y, classification=classification, **roles)
+    table = _table(task, test, most_rows=int(most_rows), seed=int(seed))
+    looked = look(table, ignore=frozenset(ignored))
+    traps = list(looked.traps)
+    if "H609" not in ignored:
+        traps += find_drift(table, aside={name for t in traps if t.code == "H603" for name in t.columns})
+    return Checked(
+        findings=tuple(sorted(traps, key=lambda trap: trap.code)),
+        rows=len(task),
+        rows_looked_at=len(table),
+        columns=task.n_columns or 1,
+        classification=classification,
+        ignored=ignored,
+        groups=looked.groups,
+    )
+
+
+def parse_ignore(ignore: str | Iterable[str]) -> tuple[str, ...]:
+    """Numbers of findings, from a text with commas or from several; ones that `check` does not know are refused.
+
+    >>> parse_ignore("h603, H601")
+    ('H601', 'H603')
+    """
+    words = [ignore] if isinstance(ignore, str) else list(ignore)
+    if not all(isinstance(word, str) for word in words):
+        raise OptionError('ignore= takes numbers of findings, such as "H601" or ["H601", "H603"].')
+    codes = sorted({code.strip().upper() for word in words for code in word.split(",") if code.strip()})
+    for code in codes:
+        if code not in EXPLAINED:
+            raise OptionError(f"check has no finding {code!r} to ignore. {did_you_mean(code, EXPLAINED)}")
+    return tuple(codes)
+
+
+def looks_like_classes(values: NDArray[Any]) -> bool:
+    """Whether a target looks like classes: texts, yes or no, or few whole numbers that repeat.
+
+    >>> looks_like_classes(np.array([0, 1, 1, 0])), looks_like_classes(np.array([1.5, 2.0]))
+    (True, False)
+    """
+    if values.dtype.kind in "mM":
+        raise TargetError("The target holds dates. Turn it into a number, such as days from a date.")
+    if values.dtype.kind == "O" and all(isinstance(one, int | float | np.number) for one in values.flat):
+        values = values.astype(np.float64)
+    if values.dtype.kind not in "iuf":
+        return True
+    known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+    if not bool((np.mod(known, 1) == 0).all()):
+        return False
+    count = len(np.unique(known))
+    return count <= 2 or (count <= MOST_CLASSES and count * ROWS_A_CLASS <= known.size)
+
+
+def _check_numbers(most_rows: Any, seed: Any) -> None:
+    for name, value, least in (("most_rows", most_rows, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise OptionError(f"{name}= is a whole number from {least} on, not {value!r}.")
+
+
+def _values_of(X: Any, y: Any) -> NDArray[Any]:
+    """The target's values, missing ones left out; what is wrong with it is said by what comes after."""
+    if is_name(y):
+        if not is_frame(X) or y not in X.columns:
+            return np.empty(0, dtype=object)
+        y = column(X, list(X.columns).index(y))
+    if y is None:
+        return np.empty(0, dtype=object)
+    values = as_array(y.toarray() if hasattr(y, "toarray") else y)
+    present = np.ones(len(values), dtype=bool)
+    present[missing_rows(values)] = False
+    return values[present]
+
+
+def _table(task: Task, test: Any, *, most_rows: int, seed: int) -> Table:
+    strategy = as_strategy(test if test is not None else (Forward(5) if task.time is not None else KFold(5)))
+    splits = strategy.draw(task, task.all_rows, seed=derive(seed, TEST))
+    given = isinstance(strategy, Given | Pairs)
+    return open_table(task, most_rows=most_rows, splits=splits, given=given, seed=derive(seed, "check"))
+
+
+def _facts(trap: Trap) -> dict[str, Any]:
+    return {
+        "code": trap.code,
+        "severity": trap.severity,
+        "title": CODES[trap.code],
+        "seen": trap.seen,
+        "why": trap.why,
+        "way_out": trap.way_out,
+        "columns": list(trap.columns),
+        "evidence": plain(dict(trap.evidence)),
+    }

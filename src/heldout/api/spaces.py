@@ -1,0 +1,171 @@
+"""Spaces as people write them: ``ridge.alpha=log:1e-6:1e2:17``, ``knn.n_neighbors=1,3,5``, ``forest=fixed``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from heldout.base.errors import SpaceError, did_you_mean
+
+Space = dict[str, list[Any]]
+FIXED = "fixed"
+MOST_VALUES = 10_000
+_WORDS: Mapping[str, Any] = {"none": None, "true": True, "false": False}
+_FORMS = "log:1e-6:1e2:17, lin:0:1:11, a list such as 1,3,5, or fixed"
+
+
+def parse_spaces(texts: Iterable[str]) -> dict[str, dict[str, list[Any] | None] | None]:
+    """What is written of spaces, by learner and parameter.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        ``learner.parameter=values``, where values are ``log:low:high:count`` (from low to high, uniform on the log
+        scale), ``lin:low:high:count``, a list of values, or ``fixed`` (not searched: the learner's own default);
+        ``learner=fixed`` leaves all its parameters at their defaults.
+
+    Returns
+    -------
+    dict
+        From learners to parameters to their values; None in place of what is fixed.
+
+    Examples
+    --------
+    >>> parse_spaces(["knn.n_neighbors=1,3,5", "knn.weights=fixed", "ridge.alpha=log:0.01:100:3", "forest=fixed"])
+    {'knn': {'n_neighbors': [1, 3, 5], 'weights': None}, 'ridge': {'alpha': [0.01, 1.0, 100.0]}, 'forest': None}
+    """
+    found: dict[str, dict[str, list[Any] | None] | None] = {}
+    for text in texts:
+        place, sign, values = text.partition("=")
+        learner, dot, parameter = place.strip().rpartition(".")
+        if not sign or not values.strip():
+            raise SpaceError(f"A space is learner.parameter=values, not {text!r}. Values are {_FORMS}.")
+        if not dot:
+            if values.strip() != FIXED:
+                raise SpaceError(
+                    f"{text!r} names no parameter. Write {parameter}.parameter={values}, or {parameter}=fixed."
+                )
+            _refuse_twice(parameter in found, parameter)
+            found[parameter] = None
+            continue
+        own = found.setdefault(learner, {})
+        _refuse_twice(own is None or parameter in own, f"{learner}.{parameter}")
+        assert own is not None
+        own[parameter] = parse_values(values.strip(), place.strip())
+    return found
+
+
+def parse_values(text: str, place: str) -> list[Any] | None:
+    """The values of one parameter; None where it is fixed.
+
+    >>> parse_values("lin:1:9:3", "knn.n_neighbors"), parse_values("gini,none,0.5", "tree.x")
+    ([1.0, 5.0, 9.0], ['gini', None, 0.5])
+    """
+    if text == FIXED:
+        return None
+    form, colon, rest = text.partition(":")
+    if colon and form in ("log", "lin", FIXED):
+        return [_value(rest)] if form == FIXED else _range(form, rest, place)
+    if colon and _value(form) == form and form.isalpha():
+        raise SpaceError(f"{place}={text}: there is no range {form!r}. Values are {_FORMS}.")
+    values = [_value(one.strip()) for one in text.split(",")]
+    if any(one == "" for one in values):
+        raise SpaceError(f"{place}={text}: a value is empty. Values are {_FORMS}.")
+    twice = [one for number, one in enumerate(values) if any(one is other or one == other for other in values[:number])]
+    if twice:
+        raise SpaceError(f"{place}={text}: {twice[0]!r} is there twice.")
+    return values
+
+
+def narrowed(space: Mapping[str, Any], own: Mapping[str, list[Any] | None] | None, model: Any, learner: str) -> Space:
+    """A learner's default space with what the user says in its place, checked against the model's parameters.
+
+    Whole numbers stay whole where the model's own default is one, so that ``lin:1:21:5`` suits counts.
+    """
+    if own is None:
+        return {}
+    made = {name: list(values) for name, values in space.items()}
+    known = set(model.get_params(deep=True))
+    for parameter, values in own.items():
+        if parameter not in known:
+            raise SpaceError(f"{learner!r} has no parameter {parameter!r}. {did_you_mean(parameter, known)}")
+        if values is None:
+            made.pop(parameter, None)
+            continue
+        made[parameter] = _whole(values) if _counts(model, parameter, made.get(parameter)) else values
+        _check_values(model, parameter, made[parameter], learner)
+    return made
+
+
+def _counts(model: Any, parameter: str, values: list[Any] | None) -> bool:
+    own = [model.get_params(deep=True)[parameter], *(values or ())]
+    numbers = [one for one in own if isinstance(one, int | float | np.number) and not isinstance(one, bool)]
+    return bool(numbers) and all(isinstance(one, int | np.integer) for one in numbers)
+
+
+def _whole(values: list[Any]) -> list[Any]:
+    """Numbers of a range rounded to whole ones, each once; a fraction that was written out is left for its error."""
+    spread = isinstance(values, _Range)
+    return list(
+        dict.fromkeys(round(one) if isinstance(one, float) and (spread or one.is_integer()) else one for one in values)
+    )
+
+
+def _check_values(model: Any, parameter: str, values: list[Any], learner: str) -> None:
+    """Refuse values that scikit-learn refuses, before any fit."""
+    from sklearn.base import clone
+
+    owner_name, _, last = parameter.rpartition("__")
+    owner = model.get_params(deep=True)[owner_name] if owner_name else model
+    constraints = getattr(owner, "_parameter_constraints", {})
+    if last not in constraints:
+        return
+    for value in values:
+        try:
+            clone(owner).set_params(**{last: value})._validate_params()
+        except ValueError as error:
+            raise SpaceError(f"{learner}.{parameter}: {error}") from None
+
+
+class _Range(list[Any]):
+    """Values that were spread over a range, not written out."""
+
+
+def _range(form: str, text: str, place: str) -> list[Any]:
+    parts = text.split(":")
+    numbers = [_value(part.strip()) for part in parts]
+    if len(parts) != 3 or any(isinstance(one, bool) or not isinstance(one, int | float) for one in numbers):
+        raise SpaceError(f"{place}={form}:{text}: a range is {form}:low:high:count, such as {form}:0.01:100:9.")
+    low, high, count = numbers
+    if not isinstance(count, int) or not 1 <= count <= MOST_VALUES:
+        raise SpaceError(
+            f"{place}={form}:{text}: the count is a whole number from 1 to {MOST_VALUES:,}, not {parts[2]}."
+        )
+    if not (math.isfinite(low) and math.isfinite(high)) or high < low:
+        raise SpaceError(f"{place}={form}:{text}: a range goes from a finite low to a finite high.")
+    if form == "lin":
+        return _Range(float(one) for one in np.linspace(low, high, count))
+    if low <= 0:
+        raise SpaceError(f"{place}={form}:{text}: a log range begins above 0, not at {parts[0]}.")
+    # Exponents are evened out, so that 1e-6 … 1e2 has 0.1 in it and not 0.09999999999999999.
+    exponents = np.linspace(math.log10(low), math.log10(high), count)
+    return _Range(float(one) for one in np.power(10.0, np.round(exponents, 12)))
+
+
+def _value(text: str) -> Any:
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _refuse_twice(again: bool, place: str) -> None:
+    if again:
+        raise SpaceError(f"The space of {place} is given twice. Give it once.")

@@ -1,0 +1,220 @@
+"""Transformers of the catalogue's preparation: columns of any type to numbers, learned from training rows alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MISSING = "(missing)"
+_DAY = 86_400.0
+
+
+class _Reading(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A transformer of data frames that takes gaps, and learns at least the names of its columns."""
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
+        """Remember the columns."""
+        validate_data(self, X, skip_check_array=True)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class AsText(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
+    """Every value as text, missing ones as a text of their own, whatever the columns were.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> AsText().fit_transform(pd.DataFrame({"smokes": [True, None]}))["smokes"].tolist()
+    ['True', '(missing)']
+    """
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """The same table, of text."""
+        return X.astype(object).where(X.notna(), MISSING).map(str)
+
+
+class AsNumbers(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
+    """Numbers of any type as floats, missing ones as NaN.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> AsNumbers().fit_transform(pd.DataFrame({"rooms": pd.array([3, None], dtype="Int64")}))["rooms"].tolist()
+    [3.0, nan]
+    """
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """The same table, of floats."""
+        return X.astype(np.float64)
+
+
+class FillVoid(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
+    """Zero for a column without any value in the training rows, which boosting could not bin; other gaps stay."""
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
+        """Remember the columns, and which of them hold nothing."""
+        self.void_ = list(X.columns[X.isna().all()])
+        return super().fit(X)
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """The same table, with those columns zero."""
+        return X.assign(**dict.fromkeys(self.void_, 0.0))
+
+
+class DateParts(_Reading):
+    """Dates as numbers: days since 1970 and the place in the year, the week and, where there are times, the day.
+
+    Durations are their days. A missing date is missing in every part. With `circles`, for learners that add columns
+    up, a place is a point on a circle (sine and cosine), so that December is next to January; without, for trees, it
+    is the month, the day of the month, the weekday and the hour.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> days = pd.DataFrame({"seen": pd.to_datetime(["1970-01-02", "2024-02-29"])})
+    >>> DateParts(circles=False).fit_transform(days)
+       seen_days  seen_month  seen_monthday  seen_weekday
+    0        1.0         1.0            2.0           4.0
+    1    19782.0         2.0           29.0           3.0
+    """
+
+    def __init__(self, *, circles: bool = True) -> None:
+        self.circles = circles
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
+        """See which columns have times of day."""
+        super().fit(X)
+        self.timed_ = [name for name in X.columns if X[name].dtype.kind == "M" and _has_times(X[name])]
+        self.names_ = list(self._table(X.iloc[:1]).columns)
+        return self
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Each date as its parts."""
+        check_is_fitted(self)
+        return self._table(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The name of each part: that of its column, and what it is."""
+        check_is_fitted(self)
+        return np.array(self.names_, dtype=object)
+
+    def _table(self, X: pd.DataFrame) -> pd.DataFrame:
+        import pandas as pd
+
+        parts = {f"{name}_{part}": values for name in X.columns for part, values in self._parts(X[name])}
+        return pd.DataFrame(parts, index=X.index, dtype=np.float64)
+
+    def _parts(self, values: pd.Series[Any]) -> list[tuple[str, Any]]:
+        import pandas as pd
+
+        if values.dtype.kind == "m":
+            return [("days", values.dt.total_seconds() / _DAY)]
+        moments = pd.to_datetime(values, utc=True)
+        days = (moments - pd.Timestamp("1970-01-01", tz="UTC")).dt.total_seconds() / _DAY
+        local = values.dt
+        hours = local.hour + local.minute / 60.0
+        timed = values.name in self.timed_
+        if not self.circles:
+            parts = [("days", days), ("month", local.month), ("monthday", local.day), ("weekday", local.day_of_week)]
+            return [*parts, ("hour", hours)] if timed else parts
+        circles = [("year", local.day_of_year, 365.25), ("week", local.day_of_week, 7.0)]
+        circles += [("day", hours, 24.0)] if timed else []
+        points = [("days", days)]
+        for part, place, length in circles:
+            angle = 2 * np.pi * place / length
+            points += [(f"{part}_sin", np.sin(angle)), (f"{part}_cos", np.cos(angle))]
+        return points
+
+
+def _has_times(values: pd.Series[Any]) -> bool:
+    present = values.dropna()
+    return bool((present != present.dt.normalize()).any())
+
+
+class TextParts(_Reading):
+    """Prose as numbers: the weights of its words (TF-IDF), or a few main directions among them.
+
+    Parameters
+    ----------
+    words : int
+        The words of each column that are kept, the most frequent first; one that a single training row has is not.
+    directions : int, optional
+        Instead of a column a word, the main directions of the words: for learners that many sparse columns drown.
+    random_state : int, optional
+        Where the search for directions begins.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> reviews = pd.DataFrame({"review": ["good and cheap", "cheap and bad", None]})
+    >>> TextParts().fit(reviews).get_feature_names_out().tolist()
+    ['review_and', 'review_cheap']
+    """
+
+    def __init__(self, *, words: int = 1000, directions: int | None = None, random_state: Any = None) -> None:
+        self.words = words
+        self.directions = directions
+        self.random_state = random_state
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
+        """Learn the words of each column, and their directions."""
+        super().fit(X)
+        self.vectorizers_ = [self._words_of(_prose(X[name])) for name in X.columns]
+        self.directions_ = [self._directions_of(*pair) for pair in zip(X.items(), self.vectorizers_, strict=True)]
+        return self
+
+    def transform(self, X: pd.DataFrame) -> NDArray[np.float64]:
+        """Each text as its numbers."""
+        check_is_fitted(self)
+        found = [np.zeros((len(X), 0))]
+        for (_, values), words, directions in zip(X.items(), self.vectorizers_, self.directions_, strict=True):
+            if words is not None:
+                weights = words.transform(_prose(values))
+                found.append(weights.toarray() if directions is None else directions.transform(weights))
+        return np.hstack(found)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The name of each number: that of its column, and the word or the number of the direction."""
+        check_is_fitted(self)
+        names: list[str] = []
+        for name, words, directions in zip(self.feature_names_in_, self.vectorizers_, self.directions_, strict=True):
+            if words is not None:
+                own = words.get_feature_names_out() if directions is None else range(directions.n_components)
+                names += [f"{name}_{one}" for one in own]
+        return np.array(names, dtype=object)
+
+    def _words_of(self, prose: list[str]) -> TfidfVectorizer | None:
+        """The words of a column; None where the training rows share none."""
+        words = TfidfVectorizer(max_features=self.words, min_df=2, sublinear_tf=True)
+        try:
+            return words.fit(prose)
+        except ValueError:  # "empty vocabulary", or "no terms remain": there is nothing to learn from
+            return None
+
+    def _directions_of(self, column: tuple[Any, pd.Series[Any]], words: TfidfVectorizer | None) -> TruncatedSVD | None:
+        if self.directions is None or words is None:
+            return None
+        weights = words.transform(_prose(column[1]))
+        most = min(self.directions, weights.shape[0] - 1, weights.shape[1] - 1)
+        if most < 1:
+            return None
+        return TruncatedSVD(most, random_state=self.random_state).fit(weights)
+
+
+def _prose(values: pd.Series[Any]) -> list[str]:
+    """Texts as they are, missing ones empty."""
+    return ["" if missing else str(one) for one, missing in zip(values, values.isna(), strict=True)]

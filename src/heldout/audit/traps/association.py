@@ -1,0 +1,130 @@
+"""How much rows that belong together agree on the target, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from scipy.stats import chi2, norm
+
+from heldout.audit.traps.columns import Codes, Column, Floats
+
+MOST_ROWS = 20_000  # from which it is told how well a column predicts
+FALSE_ALARM = 1e-6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """How much pairs of rows agree, 1 being always and 0 chance; its standard error and its skewness under chance."""
+
+    value: float
+    error: float
+    skewness: float = 0.0
+
+    @property
+    def z(self) -> float:
+        """How many standard errors it is above chance."""
+        return self.value / self.error if self.error > 0 else 0.0
+
+    @property
+    def p(self) -> float:
+        """How often chance makes it as large: by a chi-squared distribution with the same skewness, else the normal."""
+        if self.skewness <= 1e-3:
+            return float(norm.sf(self.z))
+        freedom = 8 / self.skewness**2
+        return float(chi2.sf(freedom + self.z * sqrt(2 * freedom), freedom))
+
+
+def agreement_within(responses: Floats, codes: Codes) -> Agreement:
+    """The agreement of rows that share a code; rows with a code below 0 are left out.
+
+    Pairs of independent rows are uncorrelated, so the error of the mean over pairs needs no permutations. The sum over
+    pairs is a quadratic form; groups of n rows give it the eigenvalue n - 1 once and -1 for the rest, which tells its
+    skewness: few large groups are far from normal.
+
+    >>> values = np.repeat([[-0.5], [0.5]], 4, axis=0)
+    >>> agreement_within(values, np.repeat([0, 1], 4)).value
+    1.0
+    """
+    sums, squares, counts = _by_code(responses, codes)
+    pairs = float((counts * (counts - 1) / 2).sum())
+    total = float(((sums**2).sum(axis=1) - squares).sum() / 2)
+    cubes = float(((counts - 1) ** 3 - (counts - 1)).sum())
+    return _agreement(responses, total, pairs, cubes=cubes)
+
+
+def agreement_of_next(responses: Floats, codes: Codes) -> Agreement:
+    """The agreement of rows whose codes differ by one."""
+    sums, _, counts = _by_code(responses, codes)
+    pairs = float((counts[1:] * counts[:-1]).sum())
+    return _agreement(responses, float((sums[1:] * sums[:-1]).sum()), pairs)
+
+
+def agreement_in_order(responses: Floats) -> Agreement:
+    """The agreement of each row with the next, in the order in which they stand."""
+    return _agreement(responses, float((responses[1:] * responses[:-1]).sum()), float(len(responses) - 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skill:
+    """The share of the spread of the target that a column explains, with the lower end of its interval."""
+
+    value: float
+    low: float
+
+
+def skill_of(column: Column, responses: Floats, *, z: float = 3.09) -> Skill:
+    """How well a column alone tells the target in rows where it is present, each row left out of its own prediction."""
+    kept = column.order < MOST_ROWS  # the rows of a table stand in a random order
+    order, codes = column.order[kept], column.sorted_codes[kept]
+    ordered = responses[order] - responses[order].mean(axis=0)
+    spread = (ordered**2).sum(axis=1)
+    base = float(spread.mean())
+    if base <= 0 or len(order) < 3:
+        return Skill(value=0.0, low=0.0)
+    predicted = _from_neighbours(ordered) if column.continuous else _from_level(ordered, codes)
+    losses = ((ordered - predicted) ** 2).sum(axis=1)
+    mean, error = float(losses.mean()), float(losses.std(ddof=1)) / sqrt(len(losses))
+    return Skill(value=1 - mean / base, low=1 - (mean + z * error) / base)
+
+
+def _from_neighbours(ordered: Floats) -> Floats:
+    n = len(ordered)
+    reach = int(np.clip(sqrt(n) / 4, 2, 25))
+    sums = np.vstack([np.zeros((1, ordered.shape[1])), np.cumsum(ordered, axis=0)])
+    low = np.maximum(np.arange(n) - reach, 0)
+    high = np.minimum(np.arange(n) + reach + 1, n)
+    near: Floats = (sums[high] - sums[low] - ordered) / (high - low - 1)[:, None]
+    return near
+
+
+def _from_level(ordered: Floats, codes: Codes) -> Floats:
+    sums, _, counts = _by_code(ordered, codes)
+    others = np.maximum(counts[codes] - 1, 1)
+    level: Floats = np.where((counts[codes] > 1)[:, None], (sums[codes] - ordered) / others[:, None], 0.0)
+    return level
+
+
+def _by_code(responses: Floats, codes: Codes) -> tuple[Floats, Floats, Floats]:
+    kept = codes >= 0
+    codes, responses = codes[kept], responses[kept]
+    size = int(codes.max()) + 1 if len(codes) else 0
+    sums: Floats = np.column_stack([_sums(codes, one, size) for one in responses.T])
+    squares = _sums(codes, (responses**2).sum(axis=1), size)
+    return sums, squares, np.bincount(codes, minlength=size).astype(np.float64)
+
+
+def _sums(codes: Codes, values: Floats, size: int) -> Floats:
+    return np.bincount(codes, weights=values, minlength=size).astype(np.float64)
+
+
+def _agreement(responses: Floats, total: float, pairs: float, *, cubes: float = 0.0) -> Agreement:
+    spread = float((responses**2).sum(axis=1).mean())
+    if pairs < 1 or spread <= 0:
+        return Agreement(value=0.0, error=0.0)
+    covariance = responses.T @ responses / len(responses)
+    square = covariance @ covariance
+    second, third = float(np.trace(square)), float((square * covariance).sum())
+    skewness = sqrt(8) * cubes * third / (2 * pairs * second) ** 1.5
+    return Agreement(value=total / pairs / spread, error=sqrt(second / pairs) / spread, skewness=skewness)

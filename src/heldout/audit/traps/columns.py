@@ -1,0 +1,180 @@
+"""One column of a table as the checks see it: numbers, dates, categories or text, with equal values coded alike."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from heldout.task.containers import column, container_kind
+from heldout.task.sequences import as_array
+
+Kind = Literal["number", "date", "category", "text"]
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+MOST_STEPS = 0.2  # distinct values by rows: numbers with more of them are taken one by one, not level by level
+WORDS_OF_TEXT = 4  # values with as many words on average, and mostly different ones, are text that someone wrote
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?")
+_LARGEST, _SHIFT = 1e100, 700  # larger numbers are halved so often that their squares are numbers too
+_NANOSECONDS_A_DAY = 86_400e9
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Column:
+    """The values of one column in the rows that are looked at."""
+
+    name: str
+    place: int  # in X
+    kind: Kind
+    numbers: Floats  # numbers, dates as days, levels as codes; NaN where missing
+    whole: bool  # every number present is a whole one
+    words: float = 0.0  # how many words a value has on average, for categories and text
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @cached_property
+    def present(self) -> NDArray[np.bool_]:
+        """Where there is a value."""
+        return ~np.isnan(self.numbers)
+
+    @cached_property
+    def order(self) -> Codes:
+        """The rows that have a value, by value; equal values in no order."""
+        order = np.argsort(self.numbers)  # NaN goes last
+        return order[: int(self.present.sum())]
+
+    @cached_property
+    def sorted_codes(self) -> Codes:
+        """The codes 0, 1, … of the values in `order`."""
+        values = self.numbers[self.order]
+        return np.concatenate([[0], np.cumsum(values[1:] != values[:-1])]).astype(np.intp)[: len(values)]
+
+    @cached_property
+    def codes(self) -> Codes:
+        """A code for each row, ascending with the value; -1 where it is missing."""
+        codes = np.full(len(self.numbers), -1, dtype=np.intp)
+        codes[self.order] = self.sorted_codes
+        return codes
+
+    @cached_property
+    def counts(self) -> Codes:
+        """How many rows hold each value."""
+        return np.bincount(self.sorted_codes)
+
+    @property
+    def distinct(self) -> int:
+        """How many different values there are."""
+        return len(self.counts) if len(self.order) else 0
+
+    @property
+    def continuous(self) -> bool:
+        """Whether it is a number or date with too many values to be taken level by level."""
+        return self.kind in ("number", "date") and self.distinct > max(10, MOST_STEPS * len(self.order))
+
+
+def read_column(X: Any, place: int) -> Column:
+    """The column of X at this place.
+
+    >>> read_column(np.array([[1.0, 5.0], [2.0, 5.5], [2.0, 6.0]]), 0).codes.tolist()
+    [0, 1, 1]
+    """
+    kind = container_kind(X)
+    if kind in ("pandas", "polars"):
+        return interpret(as_array(column(X, place)), name=str(X.columns[place]), place=place)
+    if kind == "objects":
+        return interpret(X, name="the text", place=place)
+    cells = X[:, [place]].toarray().ravel() if kind == "sparse" else X[:, place]
+    return interpret(cells, name=f"column {place}", place=place)
+
+
+def interpret(values: NDArray[Any], *, name: str, place: int) -> Column:
+    """Values as a column: by their type, and texts by what they hold.
+
+    >>> interpret(np.array(["2024-01-31", "2024-02-01", None], dtype=object), name="day", place=0).kind
+    'date'
+    """
+    if values.dtype.kind in "biuf":
+        return _numbers(values.astype(np.float64), name, place)
+    if values.dtype.kind in "mM":
+        dated = values.dtype.kind == "M"
+        days = _days(values, "datetime64[ns]" if dated else "timedelta64[ns]")
+        return Column(name=name, place=place, kind="date" if dated else "number", numbers=days, whole=False)
+    cells = values.astype(object)
+    if cells.ndim > 1:
+        cells = np.fromiter(map(str, cells), dtype=object, count=len(cells))
+    missing = np.asarray(pd.isna(cells), dtype=bool) if _is_flat(cells) else np.zeros(len(cells), dtype=bool)
+    kinds = set(map(type, cells[~missing]))
+    if kinds and all(issubclass(one, int | float | np.number | np.bool_) for one in kinds):
+        numbers = np.full(len(cells), np.nan)
+        numbers[~missing] = cells[~missing].astype(np.float64)
+        return _numbers(numbers, name, place)
+    return _texts(cells, missing, name, place)
+
+
+def _is_flat(cells: NDArray[Any]) -> bool:
+    return not any(isinstance(one, list | tuple | np.ndarray | dict) for one in cells[:100])
+
+
+def _numbers(numbers: Floats, name: str, place: int) -> Column:
+    numbers = np.where(np.isfinite(numbers), numbers, np.nan)
+    if np.nanmax(np.abs(numbers), initial=0.0) > _LARGEST:
+        numbers = np.ldexp(numbers, -_SHIFT)
+    values = numbers[~np.isnan(numbers)]
+    whole = bool(len(values)) and bool((values == np.trunc(values)).all())
+    if whole and _are_written_dates(values):
+        numbers = _from_written(numbers)
+        return Column(name=name, place=place, kind="date", numbers=numbers, whole=False)
+    return Column(name=name, place=place, kind="number", numbers=numbers, whole=whole)
+
+
+def _are_written_dates(values: Floats) -> bool:
+    """Whether whole numbers are dates written as 20240131."""
+    month, day = values // 100 % 100, values % 100
+    within = (values >= 1900_01_01) & (values <= 2100_12_31) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
+    return len(values) > 10 and bool(within.all()) and len(np.unique(values)) > 10
+
+
+def _from_written(numbers: Floats) -> Floats:
+    """Dates as days, near enough to keep their order and their steps."""
+    return numbers // 10_000 * 372 + numbers // 100 % 100 * 31 + numbers % 100
+
+
+def _days(values: NDArray[Any], unit: str) -> Floats:
+    missing = np.isnat(values)
+    days = values.astype(unit).astype(np.int64) / _NANOSECONDS_A_DAY
+    days[missing] = np.nan
+    return days
+
+
+def _texts(cells: NDArray[Any], missing: NDArray[np.bool_], name: str, place: int) -> Column:
+    written = cells.copy()
+    written[missing] = None
+    if not all(issubclass(one, str) for one in set(map(type, cells[~missing]))):
+        written[~missing] = [str(one) for one in cells[~missing]]
+    codes, levels = pd.factorize(written)
+    dates = _as_dates(levels)
+    if dates is not None:
+        days = np.append(dates, np.nan)[codes]
+        return Column(name=name, place=place, kind="date", numbers=days, whole=False)
+    numbers = np.where(codes < 0, np.nan, codes.astype(np.float64))
+    some = levels[:1000]
+    words = float(np.mean([len(one.split()) for one in some])) if len(some) else 0.0
+    written_out = words >= WORDS_OF_TEXT and len(levels) > 0.5 * np.count_nonzero(codes >= 0)
+    kind: Kind = "text" if written_out else "category"
+    return Column(name=name, place=place, kind=kind, numbers=numbers, whole=True, words=words)
+
+
+def _as_dates(levels: Any) -> Floats | None:
+    if not len(levels) or not all(_ISO_DATE.fullmatch(one) for one in levels[:20]):
+        return None
+    dates = pd.to_datetime(pd.Series(levels), format="ISO8601", errors="coerce", utc=True)
+    if dates.isna().any():
+        return None
+    return _days(dates.dt.tz_localize(None).to_numpy(), "datetime64[ns]")

@@ -1,0 +1,131 @@
+"""H606: rows that look grouped, though no groups are declared."""
+
+from __future__ import annotations
+
+from math import hypot
+
+import numpy as np
+from scipy.stats import norm
+
+from heldout.audit.traps.association import FALSE_ALARM, agreement_of_next, agreement_within
+from heldout.audit.traps.columns import Codes, Column, Floats
+from heldout.audit.traps.identifiers import named_like_an_id
+from heldout.audit.traps.table import Table, as_responses
+from heldout.audit.traps.trap import INFO, WARNING, Trap, shown
+
+FEWEST_GROUPS, MOST_ROWS_A_GROUP, FEW_ROWS_A_GROUP = 10, 100, 12
+LEAST_AGREEMENT = 0.1
+MOSTLY = 0.95  # of the groups with several rows have one value of a column
+MOST_GROUPS = 3_000  # in which other columns are looked at
+_SCATTERED = 0.2  # how much more than chance the next value may agree, for whole numbers that are codes
+
+
+def find_groups(table: Table, *, aside: set[str]) -> list[Trap]:
+    """A trap for each column of codes that repeat and whose rows agree; `aside` are columns explained otherwise."""
+    if table.task.groups is not None:
+        return []
+    traps = []
+    for column in table.columns:
+        if column.name in aside or column.kind not in ("category", "number") or not column.whole:
+            continue
+        trap = _as_groups(table, column, aside)
+        if trap is not None:
+            traps.append(trap)
+    return traps
+
+
+def _as_groups(table: Table, column: Column, aside: set[str]) -> Trap | None:
+    if column.distinct < FEWEST_GROUPS or len(column.order) < 0.5 * len(table):
+        return None
+    whole = table.whole(column) if table.sampled else column
+    counts = whole.counts
+    several = counts[counts > 1]
+    size = float(counts.mean())
+    if several.sum() < 0.3 * counts.sum() or size > MOST_ROWS_A_GROUP or len(several) < FEWEST_GROUPS:
+        return None
+    agreed = _target_agreement(table, whole)
+    same = _unvarying(table, column, aside)
+    if agreed is None and not same:
+        return None
+    named = named_like_an_id(column.name)
+    if agreed is None and not named and len(same) < 2:
+        return None
+    severity = WARNING if named or size <= FEW_ROWS_A_GROUP else INFO
+    reasons = []
+    if agreed is not None:
+        reasons.append(f"rows that share a value agree on the target ({agreed:.2f}, where 0 is chance and 1 always)")
+    if same:
+        reasons.append(f"in rows that share a value {shown(same, 3)} hardly ever changes")
+    seen = f"Column {column.name!r} has {column.distinct:,} values with {size:.3g} rows each: {'; '.join(reasons)}."
+    evidence = {"agreement": agreed, "unvarying": list(same), "rows_a_value": size}
+    return Trap(code="H606", severity=severity, seen=seen, columns=(column.name,), evidence=evidence)
+
+
+def _target_agreement(table: Table, whole: Column) -> float | None:
+    if len(whole.codes) == len(table):
+        responses = table.responses
+    else:
+        responses = as_responses(table.task.y, classification=table.task.classification)
+    return _agreement(whole, responses)
+
+
+def _agreement(column: Column, responses: Floats) -> float | None:
+    """How much rows of a group agree, beyond rows of the next number, where that is sure and not little."""
+    within = agreement_within(responses, column.codes)
+    if within.p > FALSE_ALARM or within.value < LEAST_AGREEMENT:
+        return None
+    if column.kind == "number":
+        beside = agreement_of_next(responses, column.codes)
+        beyond, error = within.value - beside.value, hypot(within.error, beside.error)
+        if beyond < within.value / 2 or norm.sf(beyond / error) > FALSE_ALARM:
+            return None  # it changes smoothly with the number, as with a measured one
+    return within.value
+
+
+def _unvarying(table: Table, column: Column, aside: set[str]) -> tuple[str, ...]:
+    """Other columns that have one value in nearly every group, though few pairs of rows share a value by chance."""
+    step = max(1, column.distinct // MOST_GROUPS)
+    some = np.flatnonzero(column.codes % step == 0)  # every so many groups; a gap's code is left out below
+    groups = column.codes[some]
+    counts = np.bincount(groups[groups >= 0])
+    if np.count_nonzero(counts > 1) < FEWEST_GROUPS:
+        return ()
+    names = []
+    for other in table.columns:
+        if other is column or other.name in aside or other.kind == "text" or other.distinct < 2:
+            continue
+        codes = other.codes[some]
+        follows = column.kind == "number" and _steps_along(groups, codes)
+        if _is_unvarying(groups, counts, codes) and not follows:
+            names.append(other.name)
+    return tuple(names)
+
+
+def _is_unvarying(groups: Codes, counts: Codes, codes: Codes) -> bool:
+    both = (groups >= 0) & (codes >= 0)
+    if both.sum() < 0.5 * len(groups):
+        return False
+    groups, codes = groups[both], codes[both]
+    lowest = np.full(len(counts), codes.max() + 1)
+    highest = np.full(len(counts), -1)
+    np.minimum.at(lowest, groups, codes)
+    np.maximum.at(highest, groups, codes)
+    several = counts > 1
+    constant = float((lowest[several] >= highest[several]).mean())
+    shares = np.bincount(codes) / len(codes)
+    by_chance = float((shares**2).sum())  # that two rows share a value
+    expected = float((by_chance ** (counts[several] - 1.0)).mean())
+    spare = 5 * np.sqrt(0.25 / several.sum())
+    return constant >= MOSTLY and constant > expected + spare
+
+
+def _steps_along(groups: Codes, codes: Codes) -> bool:
+    """Whether the column follows the number, as an age group follows the age: the next number shares its value."""
+    both = (groups >= 0) & (codes >= 0)
+    first = np.full(int(groups.max()) + 1, -1, dtype=np.intp)
+    first[groups[both]] = codes[both]
+    first = first[first >= 0]
+    shares = np.bincount(first) / len(first)
+    agree = float((first[1:] == first[:-1]).mean()) if len(first) > 1 else 0.0
+    follows = abs(float(np.corrcoef(np.arange(len(first)), first)[0, 1])) if len(np.unique(first)) > 1 else 1.0
+    return agree > float((shares**2).sum()) + _SCATTERED or follows > 0.5

@@ -1,0 +1,81 @@
+"""H603: columns that tell rows apart."""
+
+from __future__ import annotations
+
+import re
+from math import sqrt
+
+import numpy as np
+
+from heldout.audit.traps.columns import Column, Floats
+from heldout.audit.traps.table import Table
+from heldout.audit.traps.trap import INFO, WARNING, Trap
+
+FEWEST_ROWS = 20
+MEETINGS = 14.0  # expected, with none seen: by chance once in a million
+_NAMED = re.compile(
+    r"(?i:(^|[^a-z])(id|ids|uid|uuid|guid|pk|rowid|ssn)([^a-z]|$)|(^|[^a-z])(key|idx|nr|no)$)|[a-z]I[Dd]$|^id[A-Z]"
+)
+_OWNERS = re.compile(
+    r"(?i)(patient|subject|person|user|customer|client|member|student|household|family|visitor|session|device|store|"
+    r"shop|site|machine|sensor|animal|donor|author|writer|speaker|clinic|hospital|school|company|firm|driver)s?"
+)
+
+
+def named_like_an_id(name: str) -> bool:
+    """Whether a column's name says that it identifies something.
+
+    >>> [named_like_an_id(name) for name in ("row_id", "customerId", "patient", "customer_age", "paid")]
+    [True, True, True, False, False]
+    """
+    return bool(_NAMED.search(name) or _OWNERS.fullmatch(name))
+
+
+def find_identifiers(table: Table) -> list[Trap]:
+    """A trap for each column whose values never repeat and look like codes."""
+    traps = []
+    for column in table.columns:
+        if column.kind not in ("category", "number") or not column.whole or column.distinct < len(column.order):
+            continue
+        if len(column.order) < max(FEWEST_ROWS, 0.5 * len(table)):
+            continue
+        found = _codes_of_text(column) if column.kind == "category" else _codes_of_numbers(column)
+        if found is None:
+            continue
+        whole = table.whole(column) if table.sampled else column
+        if whole.distinct < len(whole.order):  # they repeat after all, outside the sample: groups, perhaps
+            continue
+        severity, words = found
+        seen = f"Column {column.name!r} has a different value in each of its {len(whole.order):,} rows{words}."
+        traps.append(Trap(code="H603", severity=severity, seen=seen, columns=(column.name,)))
+    return traps
+
+
+def _codes_of_text(column: Column) -> tuple[str, str] | None:
+    if column.words > 2 and not named_like_an_id(column.name):
+        return None  # names of things or short remarks, more than codes
+    return WARNING, ", none of them like a sentence"
+
+
+def _codes_of_numbers(column: Column) -> tuple[str, str] | None:
+    values = column.numbers[column.order]
+    span = float(values[-1] - values[0]) + 1
+    if span == len(values):
+        return WARNING, f": the whole numbers from {values[0]:.0f} to {values[-1]:.0f}"
+    expected = _expected_meetings(values)
+    if expected >= MEETINGS:
+        return WARNING, f", where about {expected:.0f} pairs of measured whole numbers would meet by chance"
+    if named_like_an_id(column.name):
+        return WARNING, ", and the name of an identifier"
+    if len(values) >= 100 and values[0] >= 1e5 and len(str(int(values[0]))) == len(str(int(values[-1]))):
+        return INFO, f", all whole numbers of {len(str(int(values[0])))} digits"
+    return None
+
+
+def _expected_meetings(values: Floats) -> float:
+    """How many pairs of equal whole numbers chance would make, if numbers were spread as these are.
+
+    Within blocks of the sorted values the spread is taken as even; m numbers over w places meet m²/2w times.
+    """
+    blocks = np.array_split(values, max(1, int(sqrt(len(values)) / 2)))
+    return float(sum(len(block) ** 2 / (2 * (block[-1] - block[0] + 1)) for block in blocks if len(block) > 1))

@@ -1,0 +1,120 @@
+"""H607 and H608: time that looks undeclared, by a column of dates or by the order of the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import rankdata
+
+from heldout.audit.traps.association import FALSE_ALARM, agreement_in_order, agreement_within
+from heldout.audit.traps.columns import Column, Floats
+from heldout.audit.traps.table import Table, as_responses, class_codes
+from heldout.audit.traps.trap import INFO, WARNING, Trap, shown
+
+FEWEST_ROWS = 30
+IN_ORDER = 0.9  # rank correlation with the order of the rows
+SORTED = 0.999
+BLOCKS = 20
+LEAST_AGREEMENT, LEAST_DRIFT, STRONG_AGREEMENT = 0.1, 0.02, 0.3
+
+
+def find_dates(table: Table) -> list[Trap]:
+    """A trap for each column of dates, where no time is declared."""
+    if table.task.time is not None:
+        return []
+    return [
+        _date(table, column)
+        for column in table.columns
+        if column.kind == "date" and column.distinct > 1 and len(column.order) > 1
+    ]
+
+
+def _date(table: Table, column: Column) -> Trap:
+    order = column.order
+    agreed = agreement_in_order(_centred(table.responses[order]))
+    along = _rank_correlation(column.numbers[order], table.rows[order].astype(np.float64))
+    reasons = []
+    if len(order) >= FEWEST_ROWS and agreed.p < FALSE_ALARM and agreed.value >= LEAST_AGREEMENT:
+        reasons.append(f"neighbours in time agree on the target ({agreed.value:.2f}, where 0 is chance and 1 always)")
+    if len(order) >= FEWEST_ROWS and abs(along) >= IN_ORDER:
+        reasons.append("the rows come in its order")
+    told = f": {' and '.join(reasons)}" if reasons else "; neither the target nor the order of the rows follows it"
+    seen = f"Column {column.name!r} holds dates, and no time is declared{told}."
+    evidence = {"agreement": agreed.value, "order": along}
+    severity = WARNING if reasons else INFO
+    return Trap(code="H607", severity=severity, seen=seen, columns=(column.name,), evidence=evidence)
+
+
+def find_row_order(table: Table, *, dated: bool, grouped_by: str | None) -> list[Trap]:
+    """A trap where neighbours in the file agree on the target; `dated` and `grouped_by` explain it already."""
+    task = table.task
+    if task.time is not None or dated:
+        return []
+    rows = _one_a_group(table, grouped_by)
+    if len(rows) < FEWEST_ROWS:
+        return []
+    y = task.y[rows]
+    if (words := _sorted_by_target(y)) is not None:
+        instead = "Keep shuffling (the default); parts without shuffling would hold one kind of target each."
+        return [Trap(code="H608", severity=INFO, seen=f"The rows are sorted by {words}.", instead=instead)]
+    responses = as_responses(y, classification=task.classification)
+    beside = agreement_in_order(responses)
+    blocks = agreement_within(responses, np.arange(len(rows)) * BLOCKS // len(rows))
+    near = beside.p < FALSE_ALARM and beside.value >= LEAST_AGREEMENT
+    drifts = blocks.p < FALSE_ALARM and blocks.value >= LEAST_DRIFT
+    if not (near or drifts):
+        return []
+    sorting = tuple(column.name for column in table.columns if _sorts(table, column))
+    strong = (near and beside.value >= STRONG_AGREEMENT) or (drifts and blocks.value >= STRONG_AGREEMENT)
+    told = [f"neighbours in the file agree on the target ({beside.value:.2f})"] * near
+    told += [f"rows in the same {BLOCKS}th of the file agree on the target ({blocks.value:.2f})"] * drifts
+    joined = " and ".join(told)
+    seen = f"{joined[0].upper()}{joined[1:]}, where 0 is chance and 1 always"
+    seen += f"; the rows are sorted by {shown(sorting)}." if sorting else "."
+    evidence = {"neighbours": beside.value, "blocks": blocks.value, "sorted_by": list(sorting)}
+    severity = WARNING if strong and not sorting else INFO
+    return [Trap(code="H608", severity=severity, seen=seen, columns=sorting, evidence=evidence)]
+
+
+def _one_a_group(table: Table, grouped_by: str | None) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    """All rows, or the first of each group: neighbours of one group agree for a reason that is known."""
+    codes = table.task.groups
+    if codes is None and grouped_by is not None:
+        codes = next(table.whole(column).codes for column in table.columns if column.name == grouped_by)
+    if codes is None:
+        return np.arange(len(table.task), dtype=np.intp)
+    return np.sort(np.unique(codes, return_index=True)[1]).astype(np.intp)
+
+
+def _sorted_by_target(y: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> str | None:
+    if y.ndim == 2:
+        return None
+    codes = class_codes(y)
+    runs = int(np.count_nonzero(np.diff(codes))) + 1
+    if runs == int(codes.max()) + 1 < len(codes):
+        return "their target, equal ones together"
+    if y.dtype.kind in "biuf" and abs(_rank_correlation(y.astype(np.float64), np.arange(len(y), dtype=float))) > SORTED:
+        return "their target"
+    return None
+
+
+def _sorts(table: Table, column: Column) -> bool:
+    if column.kind == "category":
+        placed = np.argsort(table.rows[column.order])
+        codes = column.sorted_codes[placed]
+        return 1 < column.distinct == int(np.count_nonzero(np.diff(codes))) + 1 < len(codes)
+    if column.distinct < 2 or column.kind == "text":
+        return False
+    along = _rank_correlation(column.numbers[column.order], table.rows[column.order].astype(np.float64))
+    return abs(along) > SORTED
+
+
+def _centred(responses: Floats) -> Floats:
+    centred: Floats = responses - responses.mean(axis=0)
+    return centred
+
+
+def _rank_correlation(first: Floats, second: Floats) -> float:
+    ranks = rankdata(first), rankdata(second)
+    if min(np.ptp(one) for one in ranks) == 0:
+        return 0.0
+    return float(np.corrcoef(*ranks)[0, 1])

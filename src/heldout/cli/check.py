@@ -1,0 +1,152 @@
+"""`heldout check`: leaks and traps in a table, as a gate before anything is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from heldout.base.errors import ColumnError, OptionError, SplitError, did_you_mean
+from heldout.cli.options import SPLITS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FINDINGS = 1  # exit code
+_NEVER = "never"
+_TESTED, _TRAINED = {"test", "testing", "holdout", "held-out", "true", "1", "1.0"}, {"train", "training"}
+
+
+@click.command(short_help="Leaks and traps in a table; nothing is fitted.")
+@click.argument("data", type=click.Path())
+@click.option("--target", "-t", required=True, metavar="COLUMN", help="The column to predict.")
+@click.option("--groups", metavar="COLUMN", help="Rows that belong together and must never be on two sides.")
+@click.option("--time", metavar="COLUMN", help="When each row was seen: numbers or dates like 2024-01-31.")
+@click.option("--weights", metavar="COLUMN", help="How much each row counts.")
+@click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out. Repeat it for several.")
+@click.option("--missing", metavar="TEXTS", help='Texts that stand for a missing value, such as "NA,?".')
+@click.option("--test", metavar="SPLITS", help=f"The test parts that are planned: {SPLITS}.")
+@click.option(
+    "--split",
+    metavar="COLUMN",
+    help="The column that says which rows are for test (test, true or 1; or all but train): the parts are compared.",
+)
+@click.option(
+    "--classification/--regression",
+    default=None,
+    help="Whether the target is classes or numbers. Default: seen from the target, and said.",
+)
+@click.option("--ignore", multiple=True, metavar="NUMBERS", help="Findings to leave out, such as H601,H607.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["info", "warning", "error", _NEVER]),
+    default="warning",
+    show_default=True,
+    help="The severity from which on a finding ends the command with exit code 1.",
+)
+@click.option("--rows", type=click.IntRange(min=100), default=100_000, show_default=True, help="Look at so many rows.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Decides which rows are drawn.")
+@click.option("--quiet", "-q", is_flag=True, help="One line that counts the findings.")
+@click.option("--json", "as_json", is_flag=True, help="The findings as JSON, for programs.")
+@click.pass_context
+def check(ctx: click.Context, /, data: str, *, fail_on: str, quiet: bool, as_json: bool, **asked: Any) -> None:
+    """Look for leaks and traps in the table in DATA: what makes a risk look better than it is.
+
+    Copies across splits, identifiers, columns that give the target away, groups and time that nobody declared, test
+    rows unlike training rows, gaps that tell the target, scaling before the split. Each finding has a number, says
+    what was seen, why it matters and the way out, and can be ignored.
+
+    Exit codes: 0 good, 1 findings of the severity --fail-on or graver, 2 wrong use.
+
+    \b
+    Examples:
+      heldout check houses.csv --target price
+      heldout check visits.csv --target stay --groups patient --time day
+      heldout check benchmark.csv --target label --split part --ignore H607,H612 --fail-on error --json
+    """
+    from heldout.api.check import check as look_at
+    from heldout.cli.output import echo_json
+    from heldout.report.check import check_view, count_words
+    from heldout.report.terminal import open_console, show
+
+    frame, head, arguments = _read(data, asked)
+    checked = look_at(frame, **arguments)
+    summary = checked.summary()
+    if as_json:
+        echo_json(summary)
+    elif quiet:
+        click.echo(count_words(summary))
+    else:
+        show(check_view(summary, head), open_console())
+    if fail_on != _NEVER and checked.at_least(fail_on):
+        ctx.exit(FINDINGS)
+
+
+def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, str], dict[str, Any]]:
+    """The table without what is left out, what was understood of it, and what `check` takes."""
+    from heldout.cli.question import target_kind
+    from heldout.engine.readers import read_table
+    from heldout.splits.parse import parse
+
+    if asked["test"] and asked["split"]:
+        raise OptionError("--test and --split both say which rows are for test. Give one of them.")
+    file = Path(data).name
+    missing = None if asked["missing"] is None else tuple(one.strip() for one in asked["missing"].split(","))
+    frame = read_table(data, missing=missing)
+    roles = {f"--{role}": asked[role] for role in ("target", "groups", "time", "weights", "split") if asked[role]}
+    _check_columns(frame, roles, asked["drop"], file)
+    head: dict[str, str] = {}
+    first = frame.columns[0]
+    if first == "Unnamed: 0" and first not in roles.values() and _counts(frame[first]):
+        frame = frame.drop(columns=[first])
+        head["left out"] = "the first column, which has no name and only counts rows"
+    test = _given(frame[asked["split"]]) if asked["split"] else parse(asked["test"]) if asked["test"] else None
+    frame = frame.drop(columns=[*dict.fromkeys(asked["drop"]), *([asked["split"]] if asked["split"] else [])])
+    if frame.shape[1] <= len(roles) - bool(asked["split"]):
+        raise ColumnError(f"No column of {file!r} is left to look at: all are the target, roles, or dropped.")
+    classification, why = target_kind(frame[asked["target"]], wanted=asked["classification"])
+    head = {"data": f"{file}: {len(frame):,} rows", **head, "target": f"{asked['target']}: {why}"}
+    arguments = {
+        "y": asked["target"],
+        "groups": asked["groups"],
+        "time": asked["time"],
+        "sample_weight": asked["weights"],
+        "test": test,
+        "classification": classification,
+        "ignore": asked["ignore"],
+        "most_rows": asked["rows"],
+        "seed": asked["seed"],
+    }
+    return frame, head, arguments
+
+
+def _check_columns(frame: pd.DataFrame, roles: Mapping[str, str], drop: tuple[str, ...], file: str) -> None:
+    taken: dict[str, str] = {}
+    for option, name in [*roles.items(), *(("--drop", name) for name in dict.fromkeys(drop))]:
+        if name not in frame.columns:
+            raise ColumnError(f"{option} {name}: no such column in {file!r}. {did_you_mean(name, frame.columns)}")
+        if name in taken:
+            raise OptionError(f"Column {name!r} cannot be both {taken[name]} and {option}. Choose one.")
+        taken[name] = option
+
+
+def _counts(values: pd.Series[Any]) -> bool:
+    return values.dtype.kind == "i" and bool((values.diff().iloc[1:] == 1).all())
+
+
+def _given(labels: pd.Series[Any]) -> Any:
+    """The rows for test that a column marks."""
+    from heldout.splits import Given
+
+    words = labels.map(lambda one: str(one).strip().lower()).to_numpy(dtype=object)
+    distinct = set(words)
+    marks = distinct & _TESTED or (distinct - _TRAINED if distinct & _TRAINED else set())
+    if not marks or marks == distinct:
+        some = ", ".join(repr(str(one)) for one in labels.drop_duplicates().head(5))
+        raise SplitError(
+            f"--split {labels.name}: its values ({some}) do not say which rows are for test. Mark them by test, true "
+            "or 1, and the others by anything else."
+        )
+    return Given([word in marks for word in words])

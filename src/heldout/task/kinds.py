@@ -1,0 +1,114 @@
+"""What the columns of a table hold: numbers, categories, dates, texts or identifiers, by their types and values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from heldout.base.errors import ColumnError, OptionError, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NUMBERS, DATES, CATEGORIES, TEXTS, IDENTIFIERS = "numbers", "dates", "categories", "texts", "identifiers"
+KINDS = (NUMBERS, DATES, CATEGORIES, TEXTS, IDENTIFIERS)
+ONE = {NUMBERS: "number", DATES: "date", CATEGORIES: "category", TEXTS: "text", IDENTIFIERS: "identifier"}
+
+FEWEST_ROWS = 20  # with fewer, values that all differ say little
+FEWEST_WORDS = 4  # of a typical value, from which on a column is prose
+FEWEST_TEXTS = 0.5  # share of different values, from which on it may be
+_ID_NAME = re.compile(r"(^|[_\s.-])(id|ids|uuid|guid)$", re.IGNORECASE)
+_CAMEL_ID = re.compile(r"[a-z]I[dD]$")
+
+
+def column_kinds(X: pd.DataFrame, given: Mapping[str, str] | None = None) -> dict[str, list[str]]:
+    """The columns of each kind; `given` says the kind of some, in the singular, as people write it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"age": [31, 7], "city": ["Bern", "Basel"], "zip": [3000, 4000]})
+    >>> {kind: names for kind, names in column_kinds(X, {"zip": "category"}).items() if names}
+    {'numbers': ['age'], 'categories': ['city', 'zip']}
+    """
+    kinds: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    said = given or {}
+    for name in X.columns:
+        kinds[kind_named(said[name]) if name in said else kind_of(X[name])].append(name)
+    return kinds
+
+
+def kind_named(word: str) -> str:
+    """The kind that a word in the singular stands for.
+
+    >>> kind_named("category")
+    'categories'
+    """
+    for kind, one in ONE.items():
+        if word in (one, kind):
+            return kind
+    raise OptionError(f"There is no type {word!r} of columns. {did_you_mean(word, ONE.values())}")
+
+
+def kind_of(values: pd.Series[Any]) -> str:
+    """The kind of one column.
+
+    >>> import pandas as pd
+    >>> kind_of(pd.Series(range(1, 40), name="visit")), kind_of(pd.Series([2.5, 1.0], name="size"))
+    ('identifiers', 'numbers')
+    """
+    import pandas as pd
+
+    dtype = values.dtype
+    if pd.api.types.is_bool_dtype(dtype) or isinstance(dtype, pd.CategoricalDtype):
+        return CATEGORIES
+    if pd.api.types.is_numeric_dtype(dtype) and dtype.kind != "c":
+        return _kind_of_numbers(values)
+    if dtype.kind in "mM":
+        return DATES
+    if isinstance(dtype, pd.StringDtype):
+        return _kind_of_words(values)
+    if dtype.kind == "O":
+        present = values.dropna()
+        if all(isinstance(one, str) for one in present):
+            return _kind_of_words(values)
+        if all(isinstance(one, str | bool) for one in present):
+            return CATEGORIES
+    raise ColumnError(
+        f"Column {values.name!r} has type {dtype}, which no learner of the catalogue can use. "
+        "Turn it into numbers, dates or text, or leave it out."
+    )
+
+
+def is_id_name(name: Any) -> bool:
+    """Whether a name says that the column tells rows or things apart.
+
+    >>> is_id_name("customer_id"), is_id_name("customerId"), is_id_name("paid"), is_id_name("ID")
+    (True, True, False, True)
+    """
+    return isinstance(name, str) and (_ID_NAME.search(name) is not None or _CAMEL_ID.search(name) is not None)
+
+
+def _kind_of_numbers(values: pd.Series[Any]) -> str:
+    """Whole numbers that count rows, or are called an id, are no amounts."""
+    import pandas as pd
+
+    if not pd.api.types.is_integer_dtype(values.dtype) or values.isna().any() or len(values) < FEWEST_ROWS:
+        return NUMBERS
+    if is_id_name(values.name):
+        return IDENTIFIERS if values.is_unique else CATEGORIES
+    first = int(values.iloc[0])
+    counts = first in (0, 1) and bool((values.diff().iloc[1:] == 1).all())
+    return IDENTIFIERS if counts else NUMBERS
+
+
+def _kind_of_words(values: pd.Series[Any]) -> str:
+    present = values.dropna()
+    if len(present) < FEWEST_ROWS:
+        return CATEGORIES
+    different = int(present.nunique())
+    words = float(present.str.count(r"\S+").median())
+    if different == len(present):  # a category would never be met again, but the words in it may
+        return IDENTIFIERS if words <= 1 or is_id_name(values.name) else TEXTS
+    return TEXTS if words >= FEWEST_WORDS and different >= FEWEST_TEXTS * len(present) else CATEGORIES
