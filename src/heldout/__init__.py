@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from heldout.api.check import Checked, check
     from heldout.api.compare import compare
     from heldout.api.comparison import Comparison
+    from heldout.api.drawn import DrawnSplits, draw
     from heldout.api.evaluate import evaluate
     from heldout.api.explain import explain
     from heldout.api.result import Result
     from heldout.api.store import load
+    from heldout.api.stored_splits import load_splits
     from heldout.api.tuned import Tuned
     from heldout.base.errors import HeldoutError
     from heldout.base.options import Options
@@ -40,10 +42,13 @@ _HOMES = {
     "Checked": "heldout.api.check",
     "compare": "heldout.api.compare",
     "Comparison": "heldout.api.comparison",
+    "draw": "heldout.api.drawn",
+    "DrawnSplits": "heldout.api.drawn",
     "evaluate": "heldout.api.evaluate",
     "explain": "heldout.api.explain",
     "Result": "heldout.api.result",
     "load": "heldout.api.store",
+    "load_splits": "heldout.api.stored_splits",
     "Tuned": "heldout.api.tuned",
     "HeldoutError": "heldout.base.errors",
     "Options": "heldout.base.options",
@@ -61,6 +66,7 @@ _HOMES = {
 __all__ = [
     "Checked",
     "Comparison",
+    "DrawnSplits",
     "Forward",
     "Given",
     "HeldoutError",
@@ -78,9 +84,11 @@ __all__ = [
     "check",
     "compare",
     "compare_across",
+    "draw",
     "evaluate",
     "explain",
     "load",
+    "load_splits",
     "log_grid",
 ]
 

@@ -156,7 +156,7 @@ def parse_ignore(ignore: str | Iterable[str]) -> tuple[str, ...]:
     codes = sorted({code.strip().upper() for word in words for code in word.split(",") if code.strip()})
     for code in codes:
         if code not in EXPLAINED:
-            raise OptionError(f"check has no finding {code!r} to ignore. {did_you_mean(code, EXPLAINED)}")
+            raise OptionError(f"check has no finding {code!r} to ignore. It has {', '.join(EXPLAINED)}.")
     return tuple(codes)
 
 

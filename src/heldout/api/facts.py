@@ -125,7 +125,8 @@ def plan_facts(outcome: Outcome) -> dict[str, Any]:
 def _findings(task: Task, outcome: Outcome) -> list[Finding]:
     study, found = outcome.study, list[Finding]()
     outer = study.splits[OUTER]
-    if outer.recipe.stratified and outer.recipe.kind == "kfold" and len(task.y) == len(task):  # no stream
+    by_fold = outer.recipe.kind == "kfold" and not outer.recipe.timed  # blocks of time × groups are no folds of classes
+    if outer.recipe.stratified and by_fold and len(task.y) == len(task):  # no stream
         note = rare_class_note(task, outer.rows, len(outer) // outer.recipe.repeats)
         if note:
             found.append(Finding(code="H101", severity="warning", message=note))

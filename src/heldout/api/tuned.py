@@ -117,7 +117,8 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         X, y : array-like
             The training set.
         groups, time, strata : array-like, optional
-            Roles of the rows; validation splits obey them.
+            Roles of the rows; validation splits obey them. `time` takes a pair (start, end) too; for metadata routing
+            give it as an array or frame with two columns, which can be cut to rows.
         **params
             ``sample_weight`` enters fits and mean losses; anything else is passed to the estimator's ``fit``.
         """

@@ -41,6 +41,7 @@ class Splits:
     recipe: Recipe
     train: Rows | None = None
     train_cuts: Rows | None = None
+    buffered: Rows | None = None  # a part: rows that would train but for a buffer; None where there are none
 
     def __len__(self) -> int:
         return len(self.held_cuts) - 1

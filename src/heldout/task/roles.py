@@ -29,23 +29,23 @@ def accept_labels(role: str, values: Any) -> tuple[Codes, tuple[Any, ...]]:
     return codes.astype(np.intp, copy=False), tuple(names if names.dtype.kind in "mM" else names.tolist())
 
 
-def accept_time(values: Any) -> NDArray[Any]:
+def accept_time(values: Any, *, role: str = "time") -> NDArray[Any]:
     """Times as numbers, datetime64 (in UTC where they had a zone) or timedelta64."""
-    times = _one_a_row("time", as_array(values))
+    times = _one_a_row(role, as_array(values))
     rows = missing_rows(times)
     if len(rows):
-        raise RoleError(f"time is missing in {some_rows(rows)}. Fill in when these rows were seen, or drop them.")
+        raise RoleError(f"{role} is missing in {some_rows(rows)}. Fill in when these rows were seen, or drop them.")
     if times.dtype.kind == "O" and all(isinstance(t, datetime.date | np.datetime64) for t in times):
         import pandas as pd
 
         return np.asarray(pd.to_datetime(times.tolist(), utc=True).tz_localize(None))
     if times.dtype.kind not in "iufmM":
         raise RoleError(
-            f"time must be numbers or dates, but holds {type(times.flat[0]).__name__} ({times.flat[0]!r}). "
+            f"{role} must be numbers or dates, but holds {type(times.flat[0]).__name__} ({times.flat[0]!r}). "
             "Convert it with pandas.to_datetime(…)."
         )
     if times.dtype.kind == "f" and not np.isfinite(times).all():
-        raise RoleError(f"time is infinite in {some_rows(np.flatnonzero(~np.isfinite(times)))}. Correct these rows.")
+        raise RoleError(f"{role} is infinite in {some_rows(np.flatnonzero(~np.isfinite(times)))}. Correct these rows.")
     return times
 
 
