@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from heldout.api.drawn import DrawnSplits, draw
     from heldout.api.evaluate import evaluate
     from heldout.api.explain import explain
+    from heldout.api.model import SavedModel, load_model, save_model
     from heldout.api.result import Result
     from heldout.api.store import load
     from heldout.api.stored_splits import load_splits
@@ -46,6 +47,9 @@ _HOMES = {
     "DrawnSplits": "heldout.api.drawn",
     "evaluate": "heldout.api.evaluate",
     "explain": "heldout.api.explain",
+    "SavedModel": "heldout.api.model",
+    "load_model": "heldout.api.model",
+    "save_model": "heldout.api.model",
     "Result": "heldout.api.result",
     "load": "heldout.api.store",
     "load_splits": "heldout.api.stored_splits",
@@ -77,6 +81,7 @@ __all__ = [
     "Resample",
     "Result",
     "Sample",
+    "SavedModel",
     "SharedBlocks",
     "Tuned",
     "advise",
@@ -88,8 +93,10 @@ __all__ = [
     "evaluate",
     "explain",
     "load",
+    "load_model",
     "load_splits",
     "log_grid",
+    "save_model",
 ]
 
 

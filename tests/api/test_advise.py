@@ -106,7 +106,6 @@ def test_what_it_advises_can_be_run(known):
         ({"error_rate": 1.5}, "error_rate is a number between 0 and 1"),
         ({"loss_range": None, "gap": 0.1}, "only for a loss with a range"),
         ({"n": 10, "groups": 20}, "groups=20 are more than the n=10 rows"),
-        ({"n": 10, "groups": 5, "time": True}, "groups and time together"),
         ({"time": "yes"}, "time is True or False"),
         ({"about": "model"}, '"learner" or "predictor"'),
         ({"columns": -1}, "columns is a whole number"),

@@ -94,7 +94,7 @@ def test_no_such_file_names_its_neighbours(tmp_path: Path) -> None:
 
 
 def test_other_suffixes_folders_and_encodings(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"ends in '\.xlsx'.*It reads \.csv, \.tsv, \.parquet.*packed as \.gz or \.zst"):
+    with pytest.raises(InputError, match=r"ends in '\.xlsx'.*It reads \.csv, \.tsv, \.parquet.*as \.gz or \.zst"):
         read_table(written(tmp_path, "x", "data.xlsx"))
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(InputError, match="is a folder"):

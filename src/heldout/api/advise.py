@@ -139,8 +139,6 @@ def _check_known(counts: Mapping[str, int | None], switches: Mapping[str, bool],
     n, groups = counts["n"], counts["groups"]
     if groups is not None and n is not None and groups > n:
         raise OptionError(f"groups={groups} are more than the n={n} rows that they hold.")
-    if groups is not None and switches["time"]:
-        raise OptionError("groups and time together have no recipe yet. Tell advise the one that matters more.")
 
 
 def _advice(aims: Aims, at: Situation | None = None, recipe: Recipe | None = None) -> Advice:

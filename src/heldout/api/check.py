@@ -17,7 +17,8 @@ from heldout.base.seeds import derive
 from heldout.engine.streaming.open import read_if_named, target_of
 from heldout.report.check import render_check
 from heldout.report.plain import plain
-from heldout.splits import Forward, Given, KFold, as_strategy
+from heldout.splits import Given, as_strategy
+from heldout.splits.defaults import default_strategy
 from heldout.splits.foreign import Pairs
 from heldout.study.panels import TEST
 from heldout.task import Task, declare
@@ -200,7 +201,7 @@ def _values_of(X: Any, y: Any) -> NDArray[Any]:
 
 
 def _table(task: Task, test: Any, *, most_rows: int, seed: int) -> Table:
-    strategy = as_strategy(test if test is not None else (Forward(5) if task.time is not None else KFold(5)))
+    strategy = default_strategy(timed=task.time is not None) if test is None else as_strategy(test)
     splits = strategy.draw(task, task.all_rows, seed=derive(seed, TEST))
     given = isinstance(strategy, Given | Pairs)
     return open_table(task, most_rows=most_rows, splits=splits, given=given, seed=derive(seed, "check"))

@@ -151,8 +151,8 @@ def _answer(asked: Asked, how: Running, sight: Sight | None) -> Result:
     facts = replace(facts, findings=(*split_findings(asked), *facts.findings))
     facts, outcome = answer_beside(facts, asked.task, outcome, beside=asked.beside, how=how, level=asked.level)
     if sight is not None:
-        sight.ledger.record(looks_of(facts, asked, outcome, sight))
         facts = tell(facts, asked, outcome, sight)
+        sight.ledger.record(looks_of(facts, asked, outcome, sight))
     return Result(facts, live=Live(learner=asked.learner, task=asked.task, outcome=outcome, how=how))
 
 

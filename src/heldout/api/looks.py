@@ -26,6 +26,7 @@ from heldout.base.options import Options
 from heldout.engine.journal.identity import identify
 from heldout.engine.pickling import dumps
 from heldout.engine.run import Outcome
+from heldout.risk.estimate import Estimate
 from heldout.risk.record import Record
 from heldout.risk.relook import FIRST, UNBOUNDED, VACUOUS, Past, told_estimate
 from heldout.risk.transcript import alphabet_of, passes, rounded
@@ -138,11 +139,11 @@ def tell(facts: Facts, asked: Asked, outcome: Outcome, sight: Sight) -> Facts:
 
 
 def looks_of(facts: Facts, asked: Asked, outcome: Outcome, sight: Sight) -> list[Look]:
-    """The looks that a question has taken: one a loss that has a value."""
+    """The looks that a question has taken: one a loss that has a value. `facts` are those that are told."""
     answer = parse_answer(asked.options.answer)
     when = datetime.now(UTC).isoformat(timespec="seconds")
     found = []
-    for _, loss, record in _records(asked, outcome):
+    for name, loss, record in _records(asked, outcome):
         if np.isnan(record.fold_losses).any():
             continue  # nothing was told
         found.append(
@@ -156,6 +157,7 @@ def looks_of(facts: Facts, asked: Asked, outcome: Outcome, sight: Sight) -> list
                 answer=str(answer),
                 alphabet=alphabet_of(answer, record, right_or_wrong=loss.counts_errors),
                 rows_shown=not answer.withholds,
+                told=_told_words(facts.estimates[name]),
             )
         )
     return found
@@ -204,6 +206,16 @@ def _findings(standing: str, sight: Sight) -> list[Finding]:
     return found
 
 
+def _told_words(estimate: Estimate) -> str:
+    """What a look was told: "0.12 (0.05 to 0.2)", or "pass: at most 0.2 (0 to 0.3)"."""
+    value = estimate.answer if estimate.value is None else f"{estimate.value:.4g}"
+    between = "" if estimate.low is None else f" ({estimate.low:.4g} to {estimate.high:.4g})"
+    return f"{value}{between}"
+
+
 def _words(about: Mapping[str, Any]) -> str:
-    text = str(about["learner"] if about["tuned"] or len(about["estimators"]) > 1 else about["estimators"][0])
+    if len(about["families"]) > 1:
+        text = " | ".join(about["families"])
+    else:
+        text = str(about["learner"] if about["tuned"] else about["estimators"][0])
     return text if len(text) <= 60 else text[:59] + "…"

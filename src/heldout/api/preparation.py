@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler, TargetEncoder
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from heldout.api.transformers import AsNumbers, AsText, DateParts, FillVoid, TextParts
+from heldout.api.transformers import AsNumbers, AsText, ByTarget, DateParts, FillVoid, TextParts
 from heldout.base.errors import ColumnError
 from heldout.task.kinds import CATEGORIES, DATES, IDENTIFIERS, NUMBERS, TEXTS, column_kinds
 
@@ -123,10 +123,8 @@ def _one_hot() -> OneHotEncoder:
     return OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_ONE_HOT, sparse_output=False)
 
 
-def _by_target(table: Table) -> TargetEncoder:
-    """Each value as the mean target of its training rows, shrunk; one never seen as the mean of all."""
-    kind = "continuous" if not table.classes else "binary" if table.classes == 2 else "multiclass"
-    return TargetEncoder(target_type=kind)
+def _by_target(table: Table) -> ByTarget:
+    return ByTarget(kind="continuous" if not table.classes else "binary" if table.classes == 2 else "multiclass")
 
 
 def _by_kind(table: Table, *, numbers: list[Any], dates: list[Any], texts: Any) -> ColumnTransformer:

@@ -69,8 +69,8 @@ def evaluate_stream(learner: Any, X: Any, y: Any, how: Running, **given: Any) ->
     facts = _facts(asked, streamed)
     sight = sight_of(asked, rows=_test_rows(asked, streamed))
     if sight is not None:
-        sight.ledger.record(looks_of(facts, asked, outcome, sight))
         facts = tell(facts, asked, outcome, sight)
+        sight.ledger.record(looks_of(facts, asked, outcome, sight))
 
     def final() -> Any:
         return final_of_stream(question, streamed)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.model_selection import KFold
+from sklearn.preprocessing import TargetEncoder
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 if TYPE_CHECKING:
@@ -73,6 +75,63 @@ class FillVoid(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """The same table, with those columns zero."""
         return X.assign(**dict.fromkeys(self.void_, 0.0))
+
+
+class ByTarget(_Reading):
+    """Categories of many values as the mean target of their training rows, shrunk; one never seen as the mean of all.
+
+    Training rows are answered by cross-fitting, so that no row's own target is in its number: scikit-learn's
+    TargetEncoder, with folds that the seed decides and that need no number of rows of a class.
+
+    Parameters
+    ----------
+    kind : "continuous", "binary" or "multiclass"
+        What the target is.
+    random_state : int, optional
+        Decides the folds.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> shops = pd.DataFrame({"shop": ["a", "b"] * 50})
+    >>> ByTarget(random_state=0).fit(shops, [1.0, 3.0] * 50).transform(shops[:2]).round(1).tolist()
+    [[1.0], [3.0]]
+    """
+
+    def __init__(self, *, kind: str = "continuous", random_state: Any = None) -> None:
+        self.kind = kind
+        self.random_state = random_state
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
+        """Learn the mean target of each value."""
+        super().fit(X)
+        self.encoder_ = self._encoder().fit(X, y)
+        return self
+
+    def fit_transform(self, X: pd.DataFrame, y: Any = None) -> NDArray[np.float64]:
+        """Learn them, and answer these rows by cross-fitting."""
+        super().fit(X)
+        self.encoder_ = self._encoder()
+        return np.asarray(self.encoder_.fit_transform(X, y))
+
+    def transform(self, X: pd.DataFrame) -> NDArray[np.float64]:
+        """The mean target of each value, for rows that it was not learned from."""
+        check_is_fitted(self)
+        return np.asarray(self.encoder_.transform(X))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The names of the columns, with the class where there are several."""
+        check_is_fitted(self)
+        return np.asarray(self.encoder_.get_feature_names_out(), dtype=object)
+
+    def _encoder(self) -> TargetEncoder:
+        folds = KFold(5, shuffle=True, random_state=self.random_state)
+        return TargetEncoder(target_type=self.kind, cv=folds)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
 
 
 class DateParts(_Reading):

@@ -74,6 +74,7 @@ def _written(look: Look) -> dict[str, Any]:
         "answer": look.answer,
         "alphabet": None if look.alphabet == inf else look.alphabet,
         "rows_shown": look.rows_shown,
+        "told": look.told,
     }
 
 

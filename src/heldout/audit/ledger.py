@@ -28,6 +28,7 @@ class Look:
     answer: str  # how coarse it was: "full", "value", "rounded:0.01", "pass/fail:0.2"
     alphabet: float  # how many answers there could have been; infinite where no number bounds them
     rows_shown: bool  # results of single rows were to be seen
+    told: str = ""  # the answer itself, in words; journals of before it was kept have none
 
     @property
     def price(self) -> float:
@@ -43,6 +44,7 @@ class Look:
             "learner": self.learner,
             "loss": self.loss,
             "answer": self.answer,
+            "told": self.told,
             "alphabet": self.alphabet if isfinite(self.alphabet) else None,
             "rows_shown": self.rows_shown,
             "question": self.question,

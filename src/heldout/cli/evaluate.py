@@ -2,77 +2,99 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from heldout.cli.options import INCOMPLETE, Question, asks_question
 from heldout.cli.running import How, asks_how
+from heldout.cli.talk import Talk, asks_talk
 from heldout.report.text import line
+
+if TYPE_CHECKING:
+    from heldout.cli.question import Posed
 
 
 @click.command(short_help="The risk of a learner, or of the choice between several.")
 @asks_question
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="The level of the intervals.",
-)
 @asks_how
-@click.option("--save", metavar="FILE", type=click.Path(), help="Write the whole result, for heldout.load to read.")
-@click.option("--quiet", "-q", is_flag=True, help="The risk alone, on one line.")
-@click.option("--json", "as_json", is_flag=True, help="The result as JSON, and nothing else.")
-@click.option("--progress/--no-progress", default=True, help="A bar on a terminal, for runs that last.")
+@click.option(
+    "--save",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(),
+    help="Write the model if FILE ends in .skops, for heldout predict; else the whole result, for heldout report. "
+    "Repeat it for both.",
+)
+@click.option("--write-study", metavar="FILE", type=click.Path(), help="Write the study file that reproduces this run.")
+@asks_talk
 @click.pass_context
 def evaluate(
-    ctx: click.Context,
-    question: Question,
-    *,
-    level: float,
-    how: How,
-    save: str | None,
-    quiet: bool,
-    as_json: bool,
-    progress: bool,
+    ctx: click.Context, question: Question, *, how: How, save: tuple[str, ...], write_study: str | None, talk: Talk
 ) -> None:
-    """Estimate the risk of a learner on the table in DATA (.csv, .tsv or .parquet).
+    """Estimate the risk of a learner on the table in DATA, or run the study in DATA if it is a .toml file.
 
     Numbers are filled in and scaled as the learner needs, text becomes categories, dates become days: all of it
     inside the folds. Parameters are chosen on validation rows within each training part, from a default space. With
     several learners, choosing between them is part of what is measured, so the risk has no winner's curse.
 
+    What finished is kept in .heldout/ in the working folder: an interrupted run goes on when the command is repeated.
+    With a study file, options on the command line count more than the file.
+
+    Exit codes: 0 good, 1 findings of the severity --fail-on or graver, 2 wrong use, 3 incomplete (a fit that the risk
+    needs failed), 130 interrupted.
+
     \b
     Examples:
       heldout evaluate houses.csv --target price
+      heldout evaluate houses.csv --target price --learner ridge,knn --write-study study.toml
+      heldout evaluate study.toml --seed 1
+      heldout evaluate houses.csv --target price --save model.skops
       heldout evaluate iris.csv --target species --learner logistic,knn --loss zero_one --loss log
-      heldout evaluate visits.csv --target stay --groups patient --learner forest --test kfold:10
-      heldout evaluate sales.csv --target amount --time day --learner ridge,boosting --json
-      heldout evaluate genes.csv --target grade --learner svm,forest --journal genes.db --fit-timeout 600
+      heldout evaluate visits.csv --target stay --groups patient --learner ridge --test kfold:10
+      heldout evaluate sales.csv --target amount --time day --buffer 7d --learner ridge,tree --json
+      heldout evaluate benchmark.csv --target label --test column:part --learner logistic --fail-on warning
+      heldout evaluate genes.csv --target grade --learner svm,tree --journal genes.db --fit-timeout 600
     """
     from heldout.api.evaluate import evaluate as risk_of
-    from heldout.api.explain import explain as plan_of
-    from heldout.cli.output import check_writable, echo_json, plan_facts, save_result
     from heldout.cli.question import pose
-    from heldout.report.terminal import head_view, one_line, open_console, result_view, show
+    from heldout.cli.saving import check_learner_saved, check_places, save_to
+    from heldout.cli.study_writer import check_study_place
+    from heldout.cli.study_writer import write_study as write
+    from heldout.report.terminal import one_line, result_view
 
-    check_writable(save)
+    check_places(save)
+    check_study_place(write_study)
     posed = pose(question)
-    talks = not (quiet or as_json)
-    console = open_console()
-    if talks:
-        account = plan_of(posed.learner, posed.frame, **posed.asked)
-        show(head_view(posed.head, plan_facts(account)), console)
-    running = how.arguments(progress=progress and not quiet)
-    result = risk_of(posed.learner, posed.frame, level=level, **running, **posed.asked)
+    check_learner_saved(posed.learner, save)
+    if talk.at_length:
+        _begin(posed, how, talk)
+    if write_study is not None:
+        write(write_study, posed.settled, how.written(), command="evaluate")
+        talk.remark("study", f"{write_study}  (heldout evaluate {write_study} gives the same numbers)")
+    running = how.arguments(posed.options, progress=talk.progress)
+    result = risk_of(posed.learner, posed.frame, level=question.level, **running, **posed.asked)
     summary = result.summary()
-    if as_json:
-        echo_json(summary)
-    else:
-        show(one_line(summary) if quiet else result_view(summary), console)
-    if save is not None:
-        save_result(result.save, save)
-        if talks:
-            click.echo(f"saved       {save}  (heldout.load reads it)")
-    if result.risk.value is None:
+    talk.result(summary, view=result_view, short=one_line)
+    if talk.verbose:
+        use = result.journal
+        done = "none" if use is None else f"{use.recalled:,} cells from it, {use.computed:,} computed"
+        talk.remark("journal", "; ".join([done, *(use.notes if use is not None else [])]))
+    save_to(save, result, question, talk)
+    if result.risk.value is None and result.risk.answer is None:
         click.echo(f"Incomplete: {line(result.risk.reason)}", err=True)
         ctx.exit(INCOMPLETE)
+    talk.end(ctx, summary["findings"])
+
+
+def _begin(posed: Posed, how: How, talk: Talk) -> None:
+    """What was understood, and the plan: in a line or two, or the whole of it."""
+    from heldout.api.explain import explain as plan_of
+    from heldout.cli.output import plan_facts
+    from heldout.report.terminal import head_view, plan_view
+
+    account = plan_of(posed.learner, posed.frame, options=posed.options, **posed.asked)
+    head = {**posed.head, **how.words()}
+    console = talk.console
+    view = plan_view(head, str(account), width=console.width) if talk.verbose else head_view(head, plan_facts(account))
+    talk.show(view)

@@ -5,29 +5,33 @@ from __future__ import annotations
 import click
 
 from heldout.cli.options import Question, asks_question
+from heldout.cli.talk import Talk, asks_short_talk
 
 
 @click.command(short_help="The plan of a study and its cost; nothing is fitted.")
 @asks_question
-@click.option("--json", "as_json", is_flag=True, help="The plan as JSON, for programs.")
-def explain(question: Question, as_json: bool) -> None:
-    """Show the plan of a study on the table in DATA and what it costs, and fit nothing.
+@asks_short_talk
+def explain(question: Question, *, talk: Talk) -> None:
+    """Show the plan of a study on the table in DATA, or in the study file DATA, and what it costs; fit nothing.
 
     It takes the question that `heldout evaluate` takes, and refuses what that refuses.
 
     \b
-    Example:
+    Examples:
       heldout explain houses.csv --target price --learner ridge,knn --validation shared
+      heldout explain study.toml --json
     """
     from heldout.api.explain import explain as plan_of
     from heldout.cli.output import echo_json, plan_facts
     from heldout.cli.question import pose
-    from heldout.report.terminal import open_console, plan_view, show
+    from heldout.report.terminal import head_view, plan_view
 
     posed = pose(question)
-    account = plan_of(posed.learner, posed.frame, **posed.asked)
-    if as_json:
-        echo_json(plan_facts(account))
-        return
-    console = open_console()
-    show(plan_view(posed.head, str(account), width=console.width), console)
+    account = plan_of(posed.learner, posed.frame, options=posed.options, **posed.asked)
+    facts = plan_facts(account)
+    if talk.as_json:
+        echo_json(facts)
+    elif talk.quiet:
+        talk.show(head_view({}, facts))
+    else:
+        talk.show(plan_view(posed.head, str(account), width=talk.console.width))

@@ -7,21 +7,36 @@ from typing import Any
 import click
 
 from heldout import __version__
-from heldout.base.errors import BackendError, FitFailed, HeldoutError
+from heldout.base.errors import BackendError, FitFailed, HeldoutError, did_you_mean
+from heldout.cli.advise import advise
 from heldout.cli.check import check
+from heldout.cli.compare import compare
+from heldout.cli.completion import completion
 from heldout.cli.evaluate import evaluate
 from heldout.cli.explain import explain
+from heldout.cli.ledger import ledger
 from heldout.cli.options import INCOMPLETE, INTERRUPTED, WRONG_USE
+from heldout.cli.predict import predict
+from heldout.cli.report import report
 from heldout.cli.running import interrupted_words, interruptible, remember_arguments, way_on
+from heldout.cli.wording import in_words_of_the_command
 from heldout.report.text import line
 
 
 class Commands(click.Group):
-    """Turns errors that have a name into a line on stderr and an exit code."""
+    """Turns errors that have a name into a line on stderr and an exit code, and knows the nearest command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         remember_arguments(ctx, args)
         return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        word = args[0] if args else ""
+        if word and not word.startswith("-") and self.get_command(ctx, word) is None:
+            ctx.fail(f"There is no command {line(word)!r}. {did_you_mean(word, self.list_commands(ctx))}")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -44,7 +59,8 @@ def _say(error: HeldoutError) -> None:
     text = str(error)
     if isinstance(error, FitFailed | BackendError):
         text = text.partition("\n")[0]  # what follows is a traceback
-    click.echo(click.style("Error: ", fg="red", bold=True) + line(text), err=True)
+    said = line(in_words_of_the_command(text))
+    click.echo(click.style("Error: ", fg="red", bold=True) + said, err=True)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -53,20 +69,25 @@ def main() -> None:
     """Choose a model, and say how good it really is.
 
     \b
-    heldout evaluate data.csv --target price
-    heldout evaluate data.csv --target price --learner ridge,forest --test kfold:10
-    heldout explain data.csv --target price --learner ridge,forest
+    Examples:
+      heldout check houses.csv --target price
+      heldout advise houses.csv --target price --learner ridge,tree
+      heldout evaluate houses.csv --target price
+      heldout evaluate houses.csv --target price --learner ridge,knn --test kfold:10
+      heldout compare houses.csv --target price --learner ridge,tree,dummy
+      heldout evaluate houses.csv --target price --save model.skops
+      heldout predict model.skops new.csv --out predictions.csv
 
     The risk that is reported is measured on rows that no fit and no choice has seen. With several learners, choosing
     between them is part of what is measured.
 
-    Exit codes: 0 good, 2 wrong use, 3 incomplete (a fit that the risk needs failed), 130 interrupted.
+    Exit codes: 0 good, 1 findings at the chosen severity, 2 wrong use, 3 incomplete (a fit that the risk needs failed),
+    130 interrupted.
     """
 
 
-main.add_command(check)
-main.add_command(evaluate)
-main.add_command(explain)
+for _command in (check, advise, explain, evaluate, compare, predict, report, ledger, completion):
+    main.add_command(_command)
 
 if __name__ == "__main__":
     main(prog_name="heldout")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ from heldout.api.catalogue import Wish, default_learner, spelt_out, tuned_learne
 from heldout.api.preparation import Table, survey_table
 from heldout.api.spaces import parse_spaces
 from heldout.api.tuned import Tuned
-from heldout.base.errors import ColumnError, InputError, OptionError, RoleError, TargetError, did_you_mean
+from heldout.base.errors import ColumnError, InputError, OptionError, TargetError
+from heldout.base.options import Options
 from heldout.cli.options import Question
+from heldout.cli.parts import parts_of, words_of
+from heldout.cli.roles import Roles, check_times, first_text, roles_of
 from heldout.engine.readers import read_table
-from heldout.splits.defaults import default_strategy
-from heldout.splits.parse import parse
 from heldout.task.kinds import IDENTIFIERS, NUMBERS, ONE, kind_named
 from heldout.task.sequences import some_rows
 from heldout.task.target import few_enough_for_classes
@@ -27,65 +29,136 @@ from heldout.task.target import few_enough_for_classes
 class Posed:
     """A question with its data read and its learner made."""
 
-    learner: Any
+    learner: Any  # of a comparison: the learners by name
     frame: pd.DataFrame
     asked: dict[str, Any]  # what evaluate and explain both take by name
     head: dict[str, str]  # what was understood, for people
+    settled: dict[str, Any]  # the question with all that was left open filled in, for a study file
+    options: Options  # the switches that belong to the question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Read:
+    """The table of a question, and what was seen in it."""
+
+    frame: pd.DataFrame  # without what is left out, and without the columns that mark held-out rows
+    X: pd.DataFrame
+    table: Table
+    roles: Roles
+    classification: bool
+    parts: Mapping[str, Any]  # test and validation, as the library takes them
+    head: dict[str, str]
 
 
 def pose(question: Question) -> Posed:
     """Read the data, see what kind of target it has, and make the learner."""
+    read = read_question(question)
+    given = [name.strip() for text in question.learner for name in text.split(",") if name.strip()]
+    given = given or [default_learner(classification=read.classification)]
+    names, too_much = spelt_out(given, read.table, classification=read.classification, loss=list(question.loss) or None)
+    learner = _learner(names, read, question)
+    if question.validation and not isinstance(learner, Tuned):
+        raise OptionError(
+            f"{question.called('validation')} has nothing to choose: {names[0]} is a single candidate. Leave it out."
+        )
+    without = "; ".join(f"without {name}: {reason}" for name, reason in too_much.items())
+    words = ", ".join(names) + (f" ({without})" if without else "")
+    return _posed(learner, read, question, names=tuple(names), words=words)
+
+
+def pose_several(question: Question) -> Posed:
+    """The same for learners that are compared: each name is one, names joined by + choose among themselves."""
+    read = read_question(question)
+    names = list(dict.fromkeys(name.strip() for text in question.learner for name in text.split(",") if name.strip()))
+    if len(names) < 2:
+        raise OptionError(
+            f"A comparison takes two learners or more, and here {'is 1' if names else 'are none'}. Name them: "
+            "--learner ridge,forest."
+        )
+    learners: dict[str, Any] = {}
+    used: set[str] = set()
+    spaces = parse_spaces(question.space)
+    for name in names:
+        chosen_from = [one.strip() for one in name.split("+") if one.strip()]
+        spelt, _ = spelt_out(
+            chosen_from, read.table, classification=read.classification, loss=list(question.loss) or None
+        )
+        own = {one: space for one, space in spaces.items() if one in spelt}
+        used |= set(own)
+        learners[name] = _learner(spelt, read, question, own)
+    if set(spaces) - used:
+        raise OptionError(f"--space {min(set(spaces) - used)}: no learner of that name is compared.")
+    if question.validation and not any(isinstance(one, Tuned) for one in learners.values()):
+        raise OptionError(f"{question.called('validation')} has nothing to choose. Leave it out.")
+    return _posed(learners, read, question, names=tuple(names), words=", ".join(names))
+
+
+def read_question(question: Question) -> Read:
+    """Read the table, and settle the roles of its columns and the kind of its target."""
     file = Path(question.data).name
+    if "\0" in question.data:
+        raise InputError(f"{question.called('data')} {question.data!r} is no name that a file can have.")
     types = _types(question)
     missing = None if question.missing is None else tuple(one.strip() for one in question.missing.split(","))
     frame = read_table(question.data, types=types, missing=missing)
-    frame, notes = _without_row_numbers(frame, question)
-    frame = _without_dropped(frame, question, file)
-    frame, table, notes = _without_identifiers(frame, question, types, notes)
-    X = frame.drop(columns=list(_named(question).values()))
+    roles = roles_of(question, frame, file=file)
+    frame, notes = _without_row_numbers(frame, roles)
+    parts = {level: parts_of(question, level, frame) for level in ("test", "validation")}
+    frame = frame.drop(columns=list(dict.fromkeys([*question.drop, *roles.marks])))
+    frame, table, notes = _without_identifiers(frame, roles, types, notes)
+    X = frame.drop(columns=list(roles.by_option.values()))
     if not X.shape[1]:
         why = f" ({notes['left out']})" if "left out" in notes else ""
         raise ColumnError(f"No column of {file!r} is left to learn from: all are the target, roles, or dropped{why}.")
     _refuse_infinite(X, file)
-    _check_time(frame, question)
+    check_times(frame, roles)
     classification, why = target_kind(frame[question.target], wanted=question.classification)
     table = replace(table, classes=int(frame[question.target].nunique()) if classification else 0)
-    given = [name.strip() for text in question.learner for name in text.split(",") if name.strip()]
-    losses = list(question.loss) or None
-    names, too_much = spelt_out(
-        given or [default_learner(classification=classification)], table, classification=classification, loss=losses
-    )
-    default = default_strategy(timed=question.time is not None)
-    learner = tuned_learner(
+    head = {"study": question.study.path} if question.study is not None else {}
+    head |= {"data": _data_words(X, table, file), **_types_words(table), **notes, "target": f"{question.target}: {why}"}
+    return Read(frame=frame, X=X, table=table, roles=roles, classification=classification, parts=parts, head=head)
+
+
+def _learner(names: tuple[str, ...], read: Read, question: Question, spaces: Any = None) -> Any:
+    """One learner from names: several compete."""
+    return tuned_learner(
         names,
-        X,
-        classification=classification,
-        table=table,
-        wish=Wish(spaces=parse_spaces(question.space), allow_import=question.allow_import),
-        validation=parse(question.validation) if question.validation else default,
-        loss=losses,
+        read.X,
+        classification=read.classification,
+        table=read.table,
+        wish=Wish(
+            spaces=parse_spaces(question.space) if spaces is None else spaces, allow_import=question.allow_import
+        ),
+        validation=read.parts["validation"],
+        loss=list(question.loss) or None,
+        choose=question.choose,
         random_state=question.seed,
     )
-    if question.validation and not isinstance(learner, Tuned):
-        raise OptionError(f"--validation has nothing to choose: {names[0]} is a single candidate. Leave it out.")
+
+
+def _posed(learner: Any, read: Read, question: Question, *, names: tuple[str, ...], words: str) -> Posed:
     asked = {
         "y": question.target,
-        "test": parse(question.test) if question.test else default,
+        "test": read.parts["test"],
         "groups": question.groups,
-        "time": question.time,
+        "time": read.roles.time,
         "sample_weight": question.weights,
-        "loss": losses,
+        "strata": question.strata,
+        "loss": list(question.loss) or None,
         "seed": question.seed,
     }
-    without = "; ".join(f"without {name}: {reason}" for name, reason in too_much.items())
-    head = {
-        "data": _data_words(X, table, file),
-        **_types_words(table),
-        **notes,
-        "target": f"{question.target}: {why}",
-        "learner": ", ".join(names) + (f" ({without})" if without else ""),
+    tuned = any(isinstance(one, Tuned) for one in (learner.values() if isinstance(learner, dict) else [learner]))
+    settled = {name: getattr(question, name) for name in Question.__dataclass_fields__ if name != "study"}
+    settled |= {
+        "learner": names,
+        "classification": read.classification,
+        "test": words_of(question, "test"),
+        "validation": words_of(question, "validation") if tuned else None,
+        "time": read.roles.time,
     }
-    return Posed(learner=learner, frame=frame, asked=asked, head=head)
+    options = Options(interval=question.interval, answer=question.answer, pool=question.pool)
+    head = {**read.head, "learner": words}
+    return Posed(learner=learner, frame=read.frame, asked=asked, head=head, settled=settled, options=options)
 
 
 def target_kind(target: pd.Series[Any], *, wanted: bool | None) -> tuple[bool, str]:
@@ -96,7 +169,7 @@ def target_kind(target: pd.Series[Any], *, wanted: bool | None) -> tuple[bool, s
         raise TargetError(f"The target {target.name!r} holds dates. Turn it into a number, such as days from a date.")
     if wanted is False and not numeric:
         raise TargetError(
-            f"--regression needs numbers, but the target {target.name!r} holds {_first_text(target)}. "
+            f"--regression needs numbers, but the target {target.name!r} holds {first_text(target)}. "
             "Leave --regression out for classification."
         )
     values = target.dropna()
@@ -111,39 +184,15 @@ def target_kind(target: pd.Series[Any], *, wanted: bool | None) -> tuple[bool, s
     return False, "numbers"
 
 
-def _named(question: Question) -> dict[str, str]:
-    """The columns with a part to play other than being learned from, by option."""
-    roles = {
-        "--target": question.target,
-        "--groups": question.groups,
-        "--time": question.time,
-        "--weights": question.weights,
-    }
-    return {option: name for option, name in roles.items() if name is not None}
-
-
-def _without_row_numbers(frame: pd.DataFrame, question: Question) -> tuple[pd.DataFrame, dict[str, str]]:
+def _without_row_numbers(frame: pd.DataFrame, roles: Roles) -> tuple[pd.DataFrame, dict[str, str]]:
     """Leave out a nameless first column that only counts: the mark of a table saved with its index."""
     first = frame.columns[0]
-    if first != "Unnamed: 0" or first in _named(question).values():
+    if first != "Unnamed: 0" or first in roles.columns:
         return frame, {}
     counts = frame[first].to_numpy()
     if counts.dtype.kind != "i" or not (np.diff(counts) == 1).all():
         return frame, {}
     return frame.drop(columns=[first]), {"left out": "the first column, which has no name and only counts rows"}
-
-
-def _without_dropped(frame: pd.DataFrame, question: Question, file: str) -> pd.DataFrame:
-    named = _named(question)
-    for option, name in [*named.items(), *(("--drop", name) for name in question.drop)]:
-        if name not in frame.columns:
-            raise ColumnError(f"{option} {name}: no such column in {file!r}. {did_you_mean(name, frame.columns)}")
-    taken: dict[str, str] = {}
-    for option, name in [*named.items(), *(("--drop", name) for name in dict.fromkeys(question.drop))]:
-        if name in taken:
-            raise OptionError(f"Column {name!r} cannot be both {taken[name]} and {option}. Choose one.")
-        taken[name] = option
-    return frame.drop(columns=list(dict.fromkeys(question.drop)))
 
 
 def _refuse_infinite(X: pd.DataFrame, file: str) -> None:
@@ -154,21 +203,6 @@ def _refuse_infinite(X: pd.DataFrame, file: str) -> None:
                 f"Column {name!r} of {file!r} holds infinite numbers ({some_rows(rows)}). Correct or empty these "
                 "cells, or leave the column out with --drop."
             )
-
-
-def _check_time(frame: pd.DataFrame, question: Question) -> None:
-    if question.time is None:
-        return
-    times = frame[question.time]
-    if not (pd.api.types.is_numeric_dtype(times.dtype) or times.dtype.kind in "mM"):
-        raise RoleError(
-            f"--time {question.time} holds {_first_text(times)}. Times are numbers, or dates written as 2024-01-31."
-        )
-
-
-def _first_text(values: pd.Series[Any]) -> str:
-    present = values.dropna()
-    return f"text ({str(present.iloc[0])!r})" if len(present) else "nothing but missing values"
 
 
 def _types(question: Question) -> dict[str, str]:
@@ -186,10 +220,10 @@ def _types(question: Question) -> dict[str, str]:
 
 
 def _without_identifiers(
-    frame: pd.DataFrame, question: Question, types: dict[str, str], notes: dict[str, str]
+    frame: pd.DataFrame, roles: Roles, types: dict[str, str], notes: dict[str, str]
 ) -> tuple[pd.DataFrame, Table, dict[str, str]]:
     """Leave out columns that only tell rows apart, which nothing can be learned from, and say so."""
-    X = frame.drop(columns=list(_named(question).values()))
+    X = frame.drop(columns=list(roles.by_option.values()))
     table = survey_table(X, types=types)
     names = table.kinds[IDENTIFIERS]
     if not names:

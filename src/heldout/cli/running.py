@@ -10,42 +10,64 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
 
-from heldout.cli.options import INTERRUPTED, dask_backend
+from heldout.base.errors import OptionError
+from heldout.base.options import Options
+from heldout.cli.options import INTERRUPTED, STUDY, dask_backend, is_said
 
+FOLDER = ".heldout"  # in the working folder
+JOURNAL = f"{FOLDER}/journal.db"
 _ARGUMENTS, _JOURNAL = "heldout.arguments", "heldout.journal"
+_SAID_IN_A_FILE = ("jobs", "timeout", "fit_timeout", "fit_memory")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class How:
-    """How the study is run, as written on the command line."""
+    """How the study is run, as written on the command line or in a study file."""
 
     jobs: int | None
     dask: str | None
-    journal: str | None
+    journal: str | None  # None: nothing is kept
+    anew: bool
     timeout: float | None
     fit_timeout: float | None
     fit_memory: str | None
+    note: str = ""  # why there is no journal, where one was to be
 
-    def arguments(self, *, progress: bool) -> dict[str, Any]:
-        """What `evaluate` takes of it."""
-        from heldout.base.options import Options
-
+    def arguments(self, options: Options, *, progress: bool) -> dict[str, Any]:
+        """What `evaluate` takes of it, beside the options that belong to the question."""
         if progress and not sys.stderr.isatty():
             _log_to_stderr()
-        options = Options(timeout=self.timeout, fit_timeout=self.fit_timeout, fit_memory=self.fit_memory)
+        limits: dict[str, Any] = {
+            "timeout": self.timeout,
+            "fit_timeout": self.fit_timeout,
+            "fit_memory": self.fit_memory,
+        }
         return {
             "jobs": self.jobs,
             "backend": None if self.dask is None else dask_backend(self.dask),
             "journal": self.journal,
             "progress": "auto" if progress else False,
-            "options": options,
+            "options": replace(options, journal_anew=self.anew, **limits),
         }
+
+    def written(self) -> dict[str, Any]:
+        """What of it a study file holds."""
+        return {name: getattr(self, name) for name in _SAID_IN_A_FILE}
+
+    def words(self) -> dict[str, str]:
+        """For people, where it is not as they would expect: where answers are kept, or why not."""
+        if self.note:
+            return {"journal": self.note}
+        if self.journal is None:
+            return {}
+        return {"journal": self.journal + (" (--no-journal keeps nothing)" if self.journal == JOURNAL else "")}
 
 
 _OPTIONS = (
@@ -59,7 +81,12 @@ _OPTIONS = (
         "--journal",
         metavar="FILE",
         type=click.Path(),
-        help="Keep every finished answer in FILE. The same command goes on from there, or answers at once.",
+        help=f"Keep every finished answer in FILE. The same command goes on from there, or answers at once. "
+        f"Default: {JOURNAL}.",
+    ),
+    click.option("--no-journal", is_flag=True, help="Keep nothing."),
+    click.option(
+        "--anew", is_flag=True, help="Where the journal holds the study unfinished with other data, begin anew."
     ),
     click.option("--timeout", metavar="SECONDS", type=float, help="End the study by then, with what it has."),
     click.option(
@@ -74,13 +101,35 @@ def asks_how(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_how(*values: Any, **others: Any) -> Any:
-        how = How(**{name: others.pop(name) for name in How.__dataclass_fields__})
-        click.get_current_context().meta[_JOURNAL] = how.journal
+        ctx = click.get_current_context()
+        said = {name: others.pop(name) for name in How.__dataclass_fields__ if name != "note"}
+        study = ctx.meta.get(STUDY)
+        if study is not None:
+            said |= {name: value for name, value in study.run.items() if not is_said(ctx, name)}
+        how = _with_journal(How(**said), without=others.pop("no_journal"))
+        ctx.meta[_JOURNAL] = how.journal
         return command(*values, how=how, **others)
 
     for option in reversed(_OPTIONS):
         with_how = option(with_how)
     return with_how
+
+
+def _with_journal(how: How, *, without: bool) -> How:
+    """The journal that was asked for, or the one of the working folder."""
+    if without and (how.journal is not None or how.anew):
+        other = "--journal" if how.journal is not None else "--anew"
+        raise OptionError(f"--no-journal and {other} contradict each other. Give one of them.")
+    if without or how.journal is not None:
+        return how
+    try:
+        Path(FOLDER).mkdir(exist_ok=True)
+        ignored = Path(FOLDER) / ".gitignore"
+        if not ignored.exists():
+            ignored.write_text("*\n", encoding="ascii")
+    except OSError as error:
+        return replace(how, note=f"none: {FOLDER} cannot be written here ({error.strerror}). Nothing is kept.")
+    return replace(how, journal=JOURNAL)
 
 
 def remember_arguments(ctx: click.Context, arguments: list[str]) -> None:
@@ -101,7 +150,7 @@ def interrupted_words(ctx: click.Context) -> str:
     """What is left of a run that was interrupted, and the line to go on."""
     way = way_on(ctx)
     if way is None:
-        return "Interrupted: there is no result. With --journal FILE the next run could go on from here."
+        return "Interrupted: there is no result. Without --no-journal the next run could go on from here."
     return f"Interrupted. {way}"
 
 

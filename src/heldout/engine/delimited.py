@@ -37,7 +37,8 @@ def _read_text(file: TableFile, separator: str) -> pd.DataFrame:
         words = [name for name, word in reading.types.items() if kind_named(word) in (CATEGORIES, TEXTS, IDENTIFIERS)]
         how["dtype"] = {name: "str" for name in words if name in names}
         with file.open() as source:
-            return pd.read_csv(source, sep=separator, encoding="utf-8-sig", low_memory=False, **how)
+            frame: pd.DataFrame = pd.read_csv(source, sep=separator, encoding="utf-8-sig", low_memory=False, **how)
+            return frame
     except UnicodeDecodeError:
         raise InputError(f"{file.name!r} is not UTF-8 text. Save it again with UTF-8 encoding.") from None
     except pd.errors.EmptyDataError:

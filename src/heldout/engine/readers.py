@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from heldout.engine.columnar import read_arrow, read_parquet
 from heldout.engine.delimited import read_csv, read_tsv
 from heldout.engine.json_lines import read_json_lines
 from heldout.engine.table_file import COMPRESSIONS, Reading, TableFile, open_table_file
-from heldout.engine.typed import as_types, see_types
+from heldout.engine.typed import as_types, see_types, without_texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,11 +71,12 @@ def read_table(
         if name not in frame.columns:
             raise ColumnError(f"--type {name}: no such column in {place.name!r}. {did_you_mean(name, frame.columns)}")
     # The user's word comes first: a date that is to be a category stays as it is written.
-    seen = see_types(frame.drop(columns=list(reading.types)), missing=missing)
-    return as_types(frame, reading.types, file=place.name).assign(**dict(seen.items()))
+    whole = frame if missing is None else without_texts(frame, missing)
+    said = as_types(whole, reading.types, file=place.name)
+    return see_types(said, leave=frozenset(reading.types))
 
 
-def is_read_whole(path: str | Path) -> bool:
+def is_read_whole(path: str | os.PathLike[str]) -> bool:
     """Whether a file of this name is a table that is read into memory, not one that may be streamed.
 
     >>> is_read_whole("a.csv.gz"), is_read_whole("a.jsonl"), is_read_whole("a.parquet"), is_read_whole("folder")

@@ -17,15 +17,27 @@ if TYPE_CHECKING:
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?")
 
 
-def see_types(frame: pd.DataFrame, *, missing: tuple[str, ...] | None = None) -> pd.DataFrame:
-    """Dates where a text column holds nothing else, yes-or-no columns with gaps as such, and `missing` texts empty."""
+def see_types(frame: pd.DataFrame, *, leave: frozenset[str] = frozenset()) -> pd.DataFrame:
+    """Dates where a text column holds nothing else, and yes-or-no columns with gaps as such; `leave` stays as it is."""
     changed: dict[str, Any] = {}
     for name in frame.columns:
+        if name in leave:
+            continue
         values = frame[name]
-        seen = _seen(values if missing is None else _emptied(values, missing))
+        seen = _seen(values)
         if seen is not values:
             changed[name] = seen
     return frame.assign(**changed) if changed else frame
+
+
+def without_texts(frame: pd.DataFrame, missing: tuple[str, ...]) -> pd.DataFrame:
+    """The texts that stand for nothing, emptied.
+
+    >>> import pandas as pd
+    >>> without_texts(pd.DataFrame({"n": [1, "?"]}), ("?",))["n"].tolist()
+    [1.0, nan]
+    """
+    return frame.assign(**{str(name): _emptied(values, missing) for name, values in frame.items()})
 
 
 def as_types(frame: pd.DataFrame, types: Mapping[str, str], *, file: str) -> pd.DataFrame:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.report.text import number
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from heldout.base.sizes import show_seconds
+from heldout.report.text import line, number
 
 
 def render_advice(advice: Mapping[str, Any]) -> str:
@@ -56,3 +61,58 @@ def _promises(advice: Mapping[str, Any]) -> str:
 
 def _candidates(count: int) -> str:
     return "1 candidate" if count == 1 else f"{count:,} candidates"
+
+
+def advice_view(advice: Mapping[str, Any]) -> RenderableType:
+    """The same for a terminal: what was read, the recipe with its command, why, the promises and the cost."""
+    from heldout.report.terminal import facts_view
+
+    blocks: list[RenderableType] = [facts_view(advice["head"])] if advice.get("head") else []
+    if advice["recipe"] is None:
+        blocks.append(Text("No recipe without the number of rows: name a table, or --rows."))
+    else:
+        of = f"for {advice['n']:,} rows and {_candidates(advice['candidates'])}"
+        facts = {"rows": _rows_words(advice), **_cost_words(advice.get("cost"))}
+        reasons = Table.grid(padding=(0, 1, 0, 0))
+        for reason in advice["reasons"]:
+            reasons.add_row(Text("-"), Text(line(reason)))
+        recipe = Text.assemble((line(advice["recipe"]), "bold green"), f"   {of}")
+        blocks.append(Group(recipe, Text(_over_lines(advice["command"])), facts_view(facts), reasons))
+    blocks += [Text(text) for text in (_needs(advice), _promises(advice)) if text]
+    return Group(*(part for number, block in enumerate(blocks) for part in ([Text()] if number else []) + [block]))
+
+
+def short_advice(advice: Mapping[str, Any]) -> Text:
+    """The command alone, or the rows that are needed."""
+    return Text(advice["command"] or _needs(advice), no_wrap=True, overflow="ignore")
+
+
+def _over_lines(command: str, most: int = 76) -> str:
+    """A command line cut before options, so that it can be copied as it stands.
+
+    >>> _over_lines("heldout evaluate a.csv --target y --test kfold:5", 32).splitlines()
+    ['  heldout evaluate a.csv \\\\', '    --target y --test kfold:5']
+    """
+    first, *options = line(command).split(" --")
+    lines = [f"  {first}"]
+    for option in options:
+        if len(lines[-1]) + len(option) + 5 <= most:
+            lines[-1] += f" --{option}"
+        else:
+            lines.append(f"    --{option}")
+    return " \\\n".join(lines)
+
+
+def _rows_words(advice: Mapping[str, Any]) -> str:
+    sizes = advice["sizes"]
+    dev = f", {sizes['dev']:,} to choose" if sizes["dev"] else ""
+    return f"{sizes['train']:,} to train{dev}, {sizes['test']:,} to test{', in each part' if advice['k'] else ''}"
+
+
+def _cost_words(cost: Mapping[str, Any] | None) -> dict[str, str]:
+    if cost is None:
+        return {}
+    before = cost["fits_before"]
+    fewer = f" instead of {before:,}" if before is not None and cost["fits"] < before else ""
+    time = f", about {show_seconds(cost['seconds'])} on this machine" if cost["seconds"] is not None else ""
+    return {"cost": f"{cost['cells']:,} cells, {cost['fits']:,} fits{fewer}{time}"}

@@ -46,6 +46,11 @@ def show(view: RenderableType, console: Console) -> None:
     console.file.write("\n".join(one.rstrip() for one in captured.get().split("\n")))
 
 
+def facts_view(facts: Mapping[str, str]) -> RenderableType:
+    """Facts by name, as above and below a result."""
+    return _facts(facts)
+
+
 def head_view(head: Mapping[str, str], plan: Mapping[str, Any]) -> RenderableType:
     """What was understood of the question, then the plan in a line or two."""
     facts = _facts(head)
@@ -87,7 +92,7 @@ def result_view(summary: Mapping[str, Any]) -> Group:
     blocks = [
         _risk(summary),
         _folds(summary),
-        _findings(summary["findings"]),
+        findings_view(summary["findings"]),
         _foot(summary),
     ]
     shown: list[RenderableType] = []
@@ -177,7 +182,8 @@ def _choice_words(choice: Mapping[str, Any]) -> str:
     return line(f"{choice['family']} {words}")
 
 
-def _findings(findings: list[Mapping[str, Any]]) -> RenderableType | None:
+def findings_view(findings: list[Mapping[str, Any]]) -> RenderableType | None:
+    """Each finding by number and severity; None where there is none."""
     if not findings:
         return None
     table = Table.grid(padding=(0, 2, 0, 0))

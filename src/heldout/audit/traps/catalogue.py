@@ -57,7 +57,7 @@ EXPLAINED = {
         "missing or empty at prediction time, the risk measured here means nothing.",
         way_out="Ask when the column is filled in; leave it out (--drop on the command line) if that is after the "
         "target is known, else ignore this.",
-        severity="error if the column explains 98% or more; warning if 95%, or 85% where all other columns together "
+        severity="error if the column explains 98% or more; warning if 95%, or 90% where all other columns together "
         "explain less than half as much",
     ),
     "H605": Explained(

@@ -12,7 +12,7 @@ from heldout.audit.traps.table import Table
 from heldout.audit.traps.trap import ERROR, WARNING, Trap
 
 FEWEST_ROWS = 30
-FULLY, NEARLY, ALONE = 0.98, 0.95, 0.85  # how much one column explains
+FULLY, NEARLY, ALONE = 0.98, 0.95, 0.9  # how much one column explains
 HALF = 0.5  # of that, all others together explain less
 MOST_LEVELS = 0.2  # values by rows: categories with more of them are names, not properties
 _ROWS_OF_OTHERS = 4_000

@@ -110,8 +110,9 @@ def _by_distance(table: Table, columns: list[Column], words: Words) -> NearRows 
     asked = int(min(len(points), max(500, _WORK / (len(points) * points.shape[1]))))
     distances, neighbours = _nearest(points, asked)
     near = _too_near(distances)
-    for column in columns:
-        near &= _alike(column, kept[:asked], kept[neighbours])
+    for place, column in enumerate(columns):
+        if place not in places:
+            near &= _alike(column, kept[:asked], kept[neighbours])
     rows = int(near.sum())
     if rows < 3 or binom.sf(rows - 1, asked, A_ROW) > A_TABLE:
         return None

@@ -88,8 +88,8 @@ def open_table(task: Task, *, most_rows: int, splits: Splits | None, given: bool
 def as_responses(y: NDArray[Any], *, classification: bool) -> Floats:
     """A target as centred columns: an indicator a class, or the rank of each number.
 
-    >>> as_responses(np.array([3.0, 1.0, 900.0]), classification=False).ravel().tolist()
-    [0.0, -0.3333333333333333, 0.3333333333333333]
+    >>> as_responses(np.array([3.0, 1.0, 900.0, 4.0]), classification=False).ravel().tolist()
+    [-0.125, -0.375, 0.375, 0.125]
     """
     outputs = y if y.ndim == 2 else y[:, None]
     blocks = []

@@ -1,0 +1,78 @@
+"""What a study is expected to take: the planner's fits, each as long as one fit of its family was seen to take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from heldout.api.evaluate import Asked, ask
+from heldout.base.errors import FitFailed
+from heldout.engine.jobs import allowed_jobs
+from heldout.engine.threads import one_thread
+from heldout.planner.cost import operations
+from heldout.planner.passes import make_plan, stand_in
+from heldout.task import Task
+
+MOST_ROWS = 5_000  # a fit is timed on so many, and taken to grow with them
+OPERATIONS_A_SECOND = 1e9  # of a kernel, to the order of magnitude
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What the plan of a study takes."""
+
+    cells: int
+    fits: int
+    seconds: float  # on all cores of this machine, to the order of magnitude
+
+
+def expected_cost(learner: Any, X: Any, y: Any, **question: Any) -> Cost:
+    """The plan of a study, with a fit of each family timed once: the candidate in the middle of its space.
+
+    Takes what :func:`heldout.explain` takes. Nothing else is fitted.
+    """
+    roles = {role: question.pop(role, None) for role in ("groups", "time", "sample_weight", "strata")}
+    asked = ask(learner, X, y, roles=roles, level=0.95, options=None, **question)
+    seconds = _seconds_a_row(asked)
+    study, task = asked.study, asked.task
+    ready = frozenset(panel.key for panel in study.panels if panel.candidates is not None)
+    plans = [
+        make_plan(study, task, done=frozenset(), rules={}),
+        make_plan(stand_in(study), task, done=ready, rules={}),
+    ]
+    rows = float(np.mean(study.splits["outer"].train_sizes))
+    work, cells, fits = 0.0, 0, 0
+    for step in (step for plan in plans for step in plan.steps):
+        known = operations(step, task, study.splits)
+        own = seconds[study.search.family_of(step.candidates[0]).name]
+        work += known / OPERATIONS_A_SECOND if known is not None else step.fits * own * rows
+        cells, fits = cells + step.cells, fits + step.fits
+    return Cost(cells=cells, fits=fits, seconds=work / min(allowed_jobs(None), max(fits, 1)))
+
+
+def _seconds_a_row(asked: Asked) -> dict[str, float]:
+    """By family, how long a fit takes for each of its training rows."""
+    task = asked.task
+    rows = np.sort(np.random.default_rng(asked.seed).permutation(len(task))[:MOST_ROWS])
+    found = {}
+    for family in asked.study.search.families:
+        params = family.candidates[len(family.candidates) // 2]
+        estimator = clone(family.estimator).set_params(**params)
+        X, y = _taken(task, rows)
+        began = perf_counter()
+        try:
+            with one_thread():
+                estimator.fit(X, y)
+        except Exception as error:  # a learner raises what it likes
+            raise FitFailed(f"{family.name} could not be timed: {type(error).__name__}: {error}") from error
+        found[family.name] = (perf_counter() - began) / len(rows)
+    return found
+
+
+def _taken(task: Task, rows: Any) -> tuple[Any, Any]:
+    X = task.X.iloc[rows] if hasattr(task.X, "iloc") else task.X[rows]
+    return X, task.y[rows]

@@ -1,0 +1,309 @@
+"""Saved models: the predictor of a study in a file without code, with the input it expects and the risk it has."""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from heldout.api.facts import environment
+from heldout.api.model_file import FORMAT, pack, read_file, write_file
+from heldout.api.model_input import arranged
+from heldout.api.model_schema import Schema, classes_of, schema_of
+from heldout.api.result import Result
+from heldout.api.tuned import Tuned
+from heldout.base.errors import ColumnError, InputError, LearnerError, PredictionError, StoredError
+from heldout.base.rowkeys import Rows
+from heldout.engine.threads import one_thread
+from heldout.report.plain import plain
+from heldout.risk.estimate import Estimate
+from heldout.task.containers import is_frame, take_rows
+
+_TRIED = 100  # rows that a model just saved is asked again
+_COMPARED = ("heldout", "scikit-learn", "numpy", "scipy", "pandas")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answers:
+    """What a model says of new rows, and what the user should know of it."""
+
+    predictions: NDArray[Any]
+    probabilities: NDArray[Any] | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SavedModel:
+    """A predictor from a file, with the input it expects. Made by :func:`heldout.load_model`.
+
+    Attributes
+    ----------
+    predictor : estimator
+        The fitted predictor itself.
+    schema : Schema
+        The columns it learned from, in order, what they hold, and the target.
+    estimate : Estimate or None
+        The estimate that speaks of it; `covers` says how far.
+    versions : dict
+        The libraries it was saved with.
+    notes : tuple of str
+        What differs from them here.
+    """
+
+    predictor: Any
+    schema: Schema
+    estimate: Estimate | None
+    covers: str | None
+    versions: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def classes(self) -> tuple[Any, ...] | None:
+        """The classes, in the order of the columns of probabilities."""
+        return self.schema.classes
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """A prediction a row. Columns may be in any order; what is not as in training is refused, or warned of."""
+        return _told(self.answer(X)).predictions
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """The probability of each class, a row a row."""
+        probabilities = _told(self.answer(X, proba=True)).probabilities
+        assert probabilities is not None
+        return probabilities
+
+    def answer(self, X: Any, *, proba: bool = False, name: str = "X") -> Answers:
+        """Predictions, and probabilities where asked for, with notes on all that is not as in training."""
+        if proba and not hasattr(self.predictor, "predict_proba"):
+            raise PredictionError("This model has no probabilities, since its learner gives none. Ask for predictions.")
+        rows, notes = arranged(X, self.schema, name=name)
+        try:
+            predictions = np.asarray(self.predictor.predict(rows))
+            probabilities = np.asarray(self.predictor.predict_proba(rows)) if proba else None
+        except Exception as error:  # an estimator may raise anything
+            raise _cannot_predict(error, rows, notes, name) from error
+        if len(predictions) != rows.shape[0]:
+            raise PredictionError(f"The model gave {len(predictions)} predictions for {rows.shape[0]} rows.")
+        return Answers(predictions=predictions, probabilities=probabilities, notes=tuple(notes))
+
+    def __repr__(self) -> str:
+        target = "" if self.schema.target is None else f" of {self.schema.target}"
+        return f"<SavedModel{target} from {self.schema.width} columns>"
+
+
+def save_model(
+    model: Any,
+    path: str | Path,
+    *,
+    X: Any = None,
+    target: str | None = None,
+    missing: Iterable[str] | None = None,
+) -> tuple[str, ...]:
+    """Write a predictor to a file that holds no code, with the input it expects and the risk it has.
+
+    Before it is left there, the file is read again and asked about some rows: the answers must be the same.
+
+    Parameters
+    ----------
+    model : Result, Tuned or estimator
+        A result gives its predictor, the rows it learned from and the estimate that covers it. Else a fitted estimator.
+    path : str or Path
+        Such as ``"model.skops"``.
+    X : data frame or array, optional
+        The rows it learned from, or some of them, where `model` is no result: they tell what the columns hold.
+    target : str, optional
+        The name of what is predicted.
+    missing : iterable of str, optional
+        Texts that stand for a missing value in files; the command reads new files so.
+
+    Returns
+    -------
+    tuple of str
+        The packages that whoever loads it must trust by name: empty, but for LightGBM, XGBoost and CatBoost.
+
+    Examples
+    --------
+    >>> import heldout as ho, tempfile, pathlib
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> data = load_diabetes(as_frame=True)
+    >>> result = ho.evaluate(Ridge(), data.data, data.target, test=ho.KFold(5))
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "model.skops"
+    >>> ho.save_model(result, file, target="progression")
+    ()
+    >>> model = ho.load_model(file)
+    >>> bool((model.predict(data.data) == result.predictor.predict(data.data)).all())
+    True
+    >>> model.estimate.value == result.risk.value
+    True
+    """
+    predictor, estimate, covers, rows = _parts(model)
+    X = rows if X is None else X
+    packed = pack(predictor)
+    schema = schema_of(X, predictor, target=target, missing=None if missing is None else tuple(missing))
+    if X is not None:
+        _try_again(predictor, packed.again, X)
+    manifest = {
+        "schema": plain(schema.as_dict()),
+        "estimate": None if estimate is None else plain(estimate.as_dict()),
+        "covers": covers,
+        "trust": list(packed.packages),
+        "versions": _versions(packed.packages),
+    }
+    write_file(path, packed.data, manifest)
+    return packed.packages
+
+
+def load_model(path: str | Path, *, trust: Iterable[str] = ()) -> SavedModel:
+    """Read a model that :func:`heldout.save_model` wrote. No code in the file can run.
+
+    Parameters
+    ----------
+    path : str or Path
+    trust : iterable of str
+        ``"lightgbm"``, ``"xgboost"`` or ``"catboost"``: libraries that may read what the file holds of theirs. Name
+        them only for files of your own, since their readers were not made for files from strangers.
+
+    Returns
+    -------
+    SavedModel
+        A warning says where the libraries here are not those it was saved with.
+    """
+    model = open_model(path, trust=trust)
+    if model.notes:
+        warnings.warn(" ".join(model.notes), stacklevel=2)
+    return model
+
+
+def open_model(path: str | Path, *, trust: Iterable[str] = ()) -> SavedModel:
+    """The same, with what differs in its notes alone."""
+    predictor, manifest = read_file(path, trust=tuple(trust))
+    try:
+        schema = Schema.from_dict(manifest["schema"])
+        _check_agree(schema, predictor)
+        return SavedModel(
+            predictor=predictor,
+            schema=schema,
+            estimate=_estimate(manifest["estimate"]),
+            covers=None if manifest["covers"] is None else str(manifest["covers"]),
+            versions={str(name): str(one) for name, one in manifest["versions"].items()},
+            notes=_differences(manifest["versions"]),
+        )
+    except StoredError as error:
+        raise StoredError(f"{str(path)!r} is not a whole model file: {error}.") from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoredError(f"{str(path)!r} is not a whole model file: {type(error).__name__}: {error}.") from None
+
+
+def _parts(model: Any) -> tuple[Any, Estimate | None, str | None, Any]:
+    """The predictor, the estimate that speaks of it, how far, and the rows it learned from."""
+    if isinstance(model, Result):
+        predictor, rows = model.predictor, None
+        if model._live is not None and model._live.final is None:
+            rows = model._live.task.X
+        return predictor, model.estimates[model.covers.estimate], model.covers.sentence, rows
+    if isinstance(model, Tuned):
+        check_is_fitted(model)
+        covers = model.covers_
+        return model.best_estimator_, model.estimates_.get(covers.estimate), covers.sentence, None
+    if not hasattr(model, "predict") or isinstance(model, type):
+        raise LearnerError(f"A model is a Result or a fitted estimator, not {type(model).__name__}.")
+    check_is_fitted(model)
+    return model, None, None, None
+
+
+def _try_again(predictor: Any, again: Any, X: Any) -> None:
+    """Refuse a file whose predictor would not answer as this one does."""
+    some: Rows = np.arange(min(_TRIED, X.shape[0]), dtype=np.intp)
+    rows = take_rows(X, some)
+    for method in ("predict", "predict_proba"):
+        if hasattr(predictor, method):
+            with one_thread():
+                pair = [np.asarray(getattr(one, method)(rows)) for one in (predictor, again)]
+            if not _same(*pair):
+                raise StoredError(
+                    f"{type(predictor).__name__} does not answer the same once it is read again, so it was not saved. "
+                    "Keep it in Python by result.predictor."
+                )
+
+
+def _same(first: NDArray[Any], second: NDArray[Any]) -> bool:
+    numbers = first.dtype.kind == "f"
+    return first.dtype == second.dtype and bool(np.array_equal(first, second, equal_nan=numbers))
+
+
+def _check_agree(schema: Schema, predictor: Any) -> None:
+    """The page about a model and the model itself must speak of the same columns and classes."""
+    names = getattr(predictor, "feature_names_in_", None)
+    if names is not None and list(names) != schema.names:
+        raise StoredError("its input schema has other columns than its predictor")
+    width = getattr(predictor, "n_features_in_", None) or schema.width  # CatBoost forgets it, and says 0
+    if schema.width is not None and width != schema.width:
+        raise StoredError("its input schema has another width than its predictor")
+    if plain(classes_of(predictor)) != plain(schema.classes):
+        raise StoredError("its input schema has other classes than its predictor")
+
+
+def _estimate(facts: Any) -> Estimate | None:
+    if facts is None:
+        return None
+    unclipped = facts.get("unclipped")
+    return Estimate(**{**facts, "unclipped": None if unclipped is None else tuple(float(one) for one in unclipped)})
+
+
+def _versions(packages: Iterable[str]) -> dict[str, str]:
+    others = {name: version(name) for name in ("pandas", "skops")}
+    return {**environment(), **others, **{name: _installed(name) or "" for name in packages}}
+
+
+def _differences(saved: Mapping[str, str]) -> tuple[str, ...]:
+    """What is not as it was when the model was saved: other numbers could come out."""
+    here = {name: _installed(name) for name in saved if name in _COMPARED or name not in environment()}
+    here.pop("skops", None)  # it reads and writes, and computes nothing
+    pairs = [(name, saved[name], found or "not installed") for name, found in here.items() if found != saved[name]]
+    python = platform.python_version()
+    if str(saved["python"]).split(".")[:2] != python.split(".")[:2]:
+        pairs.append(("python", saved["python"], python))
+    if not pairs:
+        return ()
+    words = "; ".join(f"{name} {then}, here {now}" for name, then, now in pairs)
+    return (f"The model was saved with other versions ({words}): its predictions may differ from those of then.",)
+
+
+def _installed(package: str) -> str | None:
+    for name in (package, f"{package}-cpu"):  # as XGBoost is called without its GPU part
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            continue
+    return None
+
+
+def _cannot_predict(error: Exception, rows: Any, notes: list[str], name: str) -> Exception:
+    first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    gaps = [one for one in rows.columns if rows[one].isna().any()] if is_frame(rows) else []
+    if gaps and "NaN" in str(error):
+        shown = ", ".join(map(repr, gaps[:6])) + (", …" if len(gaps) > 6 else "")
+        return InputError(
+            f"Values of {shown} are missing in {name}, and this model learned from rows without gaps, so it cannot "
+            "predict such rows. Fill them in or leave these rows out; or train it on rows with gaps."
+        )
+    strange = " ".join(notes)
+    return ColumnError(f"The model cannot predict the rows of {name}: {first}. {strange}".strip())
+
+
+def _told(answers: Answers) -> Answers:
+    if answers.notes:
+        warnings.warn(" ".join(answers.notes), stacklevel=3)
+    return answers
+
+
+__all__ = ["FORMAT", "Answers", "SavedModel", "load_model", "open_model", "save_model"]

@@ -1,0 +1,47 @@
+"""`heldout ledger`: who looked at which test set, and what is left of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from heldout.base.errors import JournalError
+from heldout.cli.running import JOURNAL
+from heldout.cli.talk import Talk, asks_short_talk
+
+
+@click.command(short_help="What has looked at which test set, and what is left of it.")
+@click.argument("journal", type=click.Path(), default=JOURNAL, metavar="[JOURNAL]")
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="The level of the interval that is left.",
+)
+@asks_short_talk
+def ledger(journal: str, *, level: float, talk: Talk) -> None:
+    """List the looks at each test set that a journal knows: when, by which learner and loss, and how much was told.
+
+    A learner that is chosen after a look at a test set knows something of it. The width of an honest interval for the
+    next look grows with every answer, and is gone once results of single rows were shown: --answer of `heldout
+    evaluate` says how much is told. Cross-validation is no look. JOURNAL is .heldout/journal.db unless named.
+
+    \b
+    Examples:
+      heldout ledger
+      heldout ledger genes.db --level 0.9 --json
+    """
+    from heldout.audit.journal_ledger import JournalLedger
+    from heldout.audit.width_left import told_sets
+    from heldout.report.ledger import ledger_view, short_ledger
+
+    if not Path(journal).exists():
+        raise JournalError(
+            f"There is no journal {journal!r}. heldout evaluate and compare keep one in the folder they are run in; "
+            "name another file if it is elsewhere."
+        )
+    sets = told_sets(JournalLedger(journal), level=level)
+    summary = {"journal": journal, "level": level, "test_sets": [one.as_dict() for one in sets]}
+    talk.result(summary, view=ledger_view, short=short_ledger)

@@ -1,0 +1,172 @@
+"""Which rows are held out, from words: drawn splits, a benchmark's own, and how far training rows keep away.
+
+Import it late: it imports scikit-learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from heldout.base.errors import OptionError, SplitError, did_you_mean
+from heldout.cli.options import Question
+from heldout.splits import Given
+from heldout.splits.defaults import default_strategy
+from heldout.splits.parse import parse
+
+COLUMN, ROWS, SPLITS = "column:", "rows:", "splits:"
+TESTED = ("test", "testing", "holdout", "held-out", "heldout")
+TRAINED = ("train", "training", "learn")
+UNITS = "units"
+_LONGEST_LINE = 100
+_DEFAULTS = {False: "kfold:5", True: "forward:5"}
+
+
+def words_of(question: Question, level: str) -> str:
+    """The splits of a level, "test" or "validation", as words, the default spelt out."""
+    return getattr(question, level) or _DEFAULTS[question.time is not None]
+
+
+def split_column(text: str | None, names: Collection[str]) -> str | None:
+    """The column that `column:NAME` or `column:NAME=VALUE` names; None for other splits.
+
+    >>> split_column("column:part=test", ["part"]), split_column("column:a=b", ["a=b"]), split_column("loo", [])
+    ('part', 'a=b', None)
+    """
+    if text is None or not text.startswith(COLUMN):
+        return None
+    said = text.removeprefix(COLUMN)
+    return said if said in names or "=" not in said else said.rpartition("=")[0]
+
+
+def parts_of(question: Question, level: str, frame: pd.DataFrame) -> Any:
+    """What `test=` or `validation=` takes. The buffer of the test goes for validation too, where it can have one."""
+    return _buffered(_held_out(question, level, frame), question, level)
+
+
+def _held_out(question: Question, level: str, frame: pd.DataFrame) -> Any:
+    text: str | None = getattr(question, level)
+    if text is None:
+        return default_strategy(timed=question.time is not None)
+    try:
+        if text.startswith(COLUMN):
+            return _marked(text.removeprefix(COLUMN), frame)
+        if text.startswith(ROWS):
+            return Given(_row_numbers(text.removeprefix(ROWS)))
+        if text.startswith(SPLITS):
+            return _saved(text.removeprefix(SPLITS), level)
+        return parse(text)
+    except SplitError as error:
+        raise SplitError(f"{question.called(level)} {text}: {error}") from error
+
+
+def _saved(name: str, level: str) -> Any:
+    from heldout.api.stored_splits import load_splits
+
+    if level != "test":
+        raise SplitError("saved splits are test splits. Name others for validation.")
+    return load_splits(name)
+
+
+def _marked(said: str, frame: pd.DataFrame) -> Given:
+    """The rows that a column marks: those of one value, those marked test, or a fold a value."""
+    if said not in frame.columns:
+        name, _, value = said.rpartition("=")
+        return _of_value(frame[name], value)
+    labels = frame[said]
+    if pd.api.types.is_bool_dtype(labels.dtype):
+        return Given(labels.to_numpy(dtype=bool))
+    words = np.array([str(one).strip().lower() for one in labels], dtype=object)
+    tested = np.isin(words, TESTED)
+    if tested.any() or np.isin(words, TRAINED).any():
+        if not tested.any():
+            raise SplitError(f"no row is marked test. {_way(labels)}")
+        return Given(tested)
+    distinct = labels.dropna().unique()
+    if set(distinct.tolist()) == {0, 1}:
+        raise SplitError(
+            f"0 and 1 could be two folds, or the rows that train and test. Write {COLUMN}{said}=1 for one test set, "
+            "or call the folds something else."
+        )
+    if len(distinct) < 2:
+        raise SplitError(f"all rows have the same mark. {_way(labels)}")
+    return Given(folds=labels.to_numpy(dtype=object))
+
+
+def _of_value(labels: pd.Series[Any], value: str) -> Given:
+    held = np.array([_says(one, value) for one in labels], dtype=bool)
+    if not held.any():
+        known = [str(one) for one in labels.dropna().unique()[:1000]]
+        raise SplitError(f"no row of {labels.name!r} is {value!r}. {did_you_mean(value, known[:20])}")
+    if held.all():
+        raise SplitError(f"all rows of {labels.name!r} are {value!r}, so none is left to train on.")
+    return Given(held)
+
+
+def _says(one: Any, value: str) -> bool:
+    if isinstance(one, float) and one.is_integer():
+        return value in (str(one), str(int(one)))  # whole numbers are read as floats where some are missing
+    return str(one).strip() == value
+
+
+def _way(labels: pd.Series[Any]) -> str:
+    some = ", ".join(repr(str(one)) for one in labels.dropna().unique()[:5])
+    return f"Its values are {some}: write {COLUMN}{labels.name}=VALUE for the rows to hold out."
+
+
+def _row_numbers(name: str) -> list[int]:
+    """Row numbers from a text file, one a line; blank lines and comments may stand between."""
+    found: list[int] = []
+    try:
+        with Path(name).open(encoding="utf-8") as file:
+            for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), ""), 1):
+                text = line.partition("#")[0].strip()
+                if text and not (text.isascii() and text.isdigit() and len(text) < 19):
+                    raise SplitError(f"line {number} of {Path(name).name!r} is {text[:40]!r}, not a row number.")
+                found += [int(text)] if text else []
+    except FileNotFoundError:
+        raise SplitError(f"there is no file {name!r}.") from None
+    except UnicodeDecodeError:
+        raise SplitError(f"{Path(name).name!r} is no text file. Write row numbers, one a line.") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, SplitError):
+            raise
+        raise SplitError(f"{name!r} cannot be read: {getattr(error, 'strerror', error)}.") from None
+    if not found:
+        raise SplitError(f"{Path(name).name!r} names no rows. Write row numbers, one a line, counted from 0.")
+    return found
+
+
+def _buffered(strategy: Any, question: Question, level: str) -> Any:
+    """The strategy with the buffer and the embargo asked for; validation takes those that it can."""
+    asked = {"buffer": question.buffer, "embargo": question.embargo}
+    own = {field.name for field in fields(strategy)} if is_dataclass(strategy) else set()
+    for name, text in asked.items():
+        if text is None:
+            continue
+        if question.time is None:
+            raise OptionError(
+                f"{question.called(name)} {text} is a distance in time, but no time is declared. Add --time."
+            )
+        if name in own:
+            try:
+                strategy = replace(strategy, **{name: _distance(text)})
+            except SplitError as error:
+                raise SplitError(f"{question.called(name)} {text}: {error}") from error
+        elif level == "test":
+            way = "use --test kfold:5 or resample:20:0.2" if name == "embargo" else "leave it out"
+            raise OptionError(f"{question.called(name)} has no place in {strategy}: {way}.")
+    return strategy
+
+
+def _distance(text: str) -> int | str:
+    """Rows where it is a whole number; `3units` is a length in the units of a time that is numbers."""
+    text = text.strip()
+    if text.removeprefix("-").isdecimal():
+        return int(text[:20])
+    return text.removesuffix(UNITS).strip() if text.endswith(UNITS) else text

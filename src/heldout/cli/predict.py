@@ -1,0 +1,203 @@
+"""`heldout predict`: what a saved model says of new rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from heldout.base.errors import ColumnError, OptionError, StoredError, did_you_mean
+from heldout.report.text import line
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from heldout.api.model import Answers, SavedModel
+    from heldout.api.model_schema import Schema
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_LABELS = 12
+PREDICTION, PROBABILITY = "prediction", "proba_"
+
+
+@click.command(short_help="What a saved model says of new rows.")
+@click.argument("model", type=click.Path())
+@click.argument("data", type=click.Path())
+@click.option(
+    "--out", "-o", metavar="FILE", type=click.Path(), help="Write the predictions there (.csv or .tsv). Default: shown."
+)
+@click.option("--proba", is_flag=True, help="The probability of each class too.")
+@click.option(
+    "--keep", multiple=True, metavar="COLUMN", help="A column of DATA to write beside the predictions. Repeat it."
+)
+@click.option(
+    "--missing",
+    metavar="TEXTS",
+    help='Texts that stand for a missing value, such as "NA,?". Default: those the model was trained with.',
+)
+@click.option(
+    "--trust",
+    multiple=True,
+    metavar="PACKAGE",
+    help="lightgbm, xgboost or catboost: let that library read its part of MODEL. Only for files of your own.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="The predictions, and no notes.")
+@click.option("--verbose", "-v", is_flag=True, help="Which columns the model needs, and what it was saved with.")
+@click.option("--json", "as_json", is_flag=True, help="The predictions and notes as JSON, and nothing else.")
+def predict(model: str, data: str, **asked: Any) -> None:
+    """Predict the rows of the table in DATA by the model in MODEL, a file that `heldout evaluate --save` wrote.
+
+    Columns may be in any order; those the model does not know are left out. A column that is missing, or of a wrong
+    type, is an error that names it. Categories never seen in training, gaps where training had none, and other
+    versions of libraries are noted. No code in MODEL runs: what it may hold is a fixed list.
+
+    Exit codes: 0 good, 2 wrong use.
+
+    \b
+    Examples:
+      heldout predict model.skops new.csv
+      heldout predict model.skops new.csv --out predictions.csv --keep customer
+      heldout predict model.skops new.csv --missing "NA,?" --json
+    """
+    if asked["quiet"] and asked["verbose"]:
+        raise OptionError("--quiet and --verbose contradict each other. Give one of them.")
+    _check_out(asked["out"])
+    from heldout.api.model import open_model
+
+    trust = [one.strip() for text in asked["trust"] for one in text.split(",") if one.strip()]
+    loaded = open_model(model, trust=trust)
+    frame = _read(data, loaded.schema, asked["missing"])
+    file = Path(data).name
+    for name in asked["keep"]:
+        if name not in frame.columns:
+            raise ColumnError(
+                f"--keep {name}: no such column in {file!r}. {did_you_mean(name, map(str, frame.columns))}"
+            )
+    answers = loaded.answer(frame, proba=asked["proba"], name=repr(file))
+    columns = _columns(loaded, answers, {name: frame[name].tolist() for name in asked["keep"]})
+    if asked["out"] is not None:
+        _write(asked["out"], columns)
+    _say(loaded, answers, columns, {**asked, "model": model, "data": file})
+
+
+def _say(model: SavedModel, answers: Answers, columns: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    from heldout.report.cells import table_text
+
+    notes = (*model.notes, *answers.notes)
+    if asked["as_json"]:
+        from heldout.cli.output import echo_json
+
+        echo_json(_facts(model, answers, columns, notes))
+        return
+    if asked["out"] is None:
+        click.echo(table_text(columns), nl=False)
+    if asked["quiet"]:
+        return
+    aside = asked["out"] is None  # predictions on stdout stay alone there
+    for label, text in _head(model, answers, asked).items():
+        _echo(f"{line(label):<{_LABELS}}", text, err=aside)
+    for note in notes:
+        _echo("Note: ", note, err=True)
+
+
+def _echo(label: str, text: str, *, err: bool) -> None:
+    """A line with its label; what does not fit goes on below, further in, and names of files stay whole."""
+    width = get_terminal_size().columns
+    margin = " " * len(label)
+    whole = wrap(label + line(text), width, subsequent_indent=margin, break_on_hyphens=False, break_long_words=False)
+    click.echo("\n".join(whole), err=err)
+
+
+def _head(model: SavedModel, answers: Answers, asked: Mapping[str, Any]) -> dict[str, str]:
+    """What people want to know beside the predictions."""
+    from heldout.report.text import number, told
+
+    target = model.schema.target or "the target"
+    head = {"model": f"{asked['model']} predicts {target} from {model.schema.width} columns"}
+    if model.estimate is not None:
+        risk = model.estimate.as_dict()
+        between = ""
+        if risk["low"] is not None:
+            between = f" ({100 * risk['level']:.4g}% interval {number(risk['low'])} to {number(risk['high'])})"
+        head["risk"] = f"{risk['loss']} {told(risk)}{between}: {risk['estimand']}"
+        head["covers"] = model.covers or ""
+    if asked["verbose"]:
+        head["columns"] = ", ".join(f"{column.name} ({column.kind})" for column in model.schema.columns)
+        head["saved with"] = ", ".join(f"{name} {one}" for name, one in model.versions.items())
+    if asked["out"] is not None:
+        head["predicted"] = f"{len(answers.predictions):,} rows of {asked['data']}, in {asked['out']}"
+    return head
+
+
+def _facts(model: SavedModel, answers: Answers, columns: Mapping[str, Any], notes: tuple[str, ...]) -> dict[str, Any]:
+    from heldout.report.plain import plain
+
+    facts = {
+        "target": model.schema.target,
+        "classes": model.classes,
+        "estimate": None if model.estimate is None else model.estimate.as_dict(),
+        "covers": model.covers,
+        "versions": model.versions,
+        "rows": len(answers.predictions),
+        "notes": notes,
+        "columns": columns,
+    }
+    found: dict[str, Any] = plain(facts)
+    return found
+
+
+def _columns(model: SavedModel, answers: Answers, kept: dict[str, Any]) -> dict[str, Any]:
+    columns = dict(kept)
+    values = answers.predictions
+    if values.ndim == 1:
+        columns[_free(PREDICTION, columns)] = values.tolist()
+    else:
+        columns |= {_free(f"{PREDICTION}_{i}", columns): values[:, i].tolist() for i in range(values.shape[1])}
+    if answers.probabilities is not None:
+        for i, label in enumerate(model.classes or ()):
+            columns[_free(f"{PROBABILITY}{label}", columns)] = answers.probabilities[:, i].tolist()
+    return columns
+
+
+def _free(name: str, columns: Mapping[str, Any]) -> str:
+    if name in columns:
+        raise OptionError(f"--keep {name}: the predictions have a column of that name. Leave it out, or rename it.")
+    return name
+
+
+def _read(data: str, schema: Schema, missing: str | None) -> pd.DataFrame:
+    """The table, read as the model's own was: what was text there is text here, though it may look like numbers."""
+    from heldout.api.model_input import words_to_read
+    from heldout.engine.readers import read_table
+
+    texts = schema.missing if missing is None else tuple(one.strip() for one in missing.split(","))
+    frame = read_table(data, missing=texts)
+    words = words_to_read(frame, schema)
+    return read_table(data, types=words, missing=texts) if words else frame
+
+
+def _check_out(out: str | None) -> None:
+    from heldout.cli.output import check_writable
+
+    if out is None:
+        return
+    if Path(out).suffix.lower() not in _SEPARATORS:
+        raise OptionError(f"--out {out}: predictions are written as .csv or .tsv. Name it so.")
+    try:
+        check_writable(out)
+    except OptionError as error:
+        raise OptionError(str(error).replace("--save", "--out", 1)) from None
+
+
+def _write(out: str, columns: Mapping[str, Any]) -> None:
+    from heldout.report.cells import table_text
+
+    place = Path(out)
+    try:
+        place.write_text(table_text(columns, separator=_SEPARATORS[place.suffix.lower()]), encoding="utf-8", newline="")
+    except OSError as error:
+        raise StoredError(f"--out {out}: the predictions were not written: {error.strerror or error}.") from error

@@ -1,0 +1,66 @@
+"""What `heldout evaluate --save` writes: by its name a model, or the whole result. Import it late."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from heldout.base.errors import OptionError, StoredError
+from heldout.cli.options import Question
+from heldout.cli.output import check_writable, save_result
+from heldout.cli.talk import Talk
+from heldout.report.text import line
+
+if TYPE_CHECKING:
+    from heldout.api.result import Result
+
+MODEL = ".skops"  # the ending of a file that is to hold the model
+
+
+def check_places(places: tuple[str, ...]) -> None:
+    """Refuse files that cannot be written, before anything is read or computed for them."""
+    for place in places:
+        check_writable(place)
+    if len(set(places)) < len(places):
+        raise OptionError(f"--save {places[0]} is given twice. Name different files.")
+
+
+def check_learner_saved(learner: Any, places: tuple[str, ...]) -> None:
+    """Refuse a learner that no model file may hold, before anything is fitted, where a model is to be saved."""
+    if any(_is_model(place) for place in places):
+        from heldout.api.model_file import check_packable
+
+        check_packable(learner)
+
+
+def save_to(places: tuple[str, ...], result: Result, question: Question, talk: Talk) -> None:
+    """Write the result, the model, or both, and say what reads them."""
+    for place in places:
+        if not _is_model(place):
+            save_result(result.save, place)
+            talk.remark("saved", f"{place}  (heldout report {place} shows it again)")
+        elif result.risk.value is None and result.risk.answer is None:
+            talk.remark("not saved", f"{place}, since the study is incomplete")
+        else:
+            _save_model(place, result, question, talk)
+
+
+def _save_model(place: str, result: Result, question: Question, talk: Talk) -> None:
+    from heldout.api.model import save_model
+
+    before = len(result.findings)
+    missing = None if question.missing is None else tuple(one.strip() for one in question.missing.split(","))
+    try:
+        packages = save_model(result, place, target=question.target, missing=missing)
+    except OSError as error:
+        raise StoredError(f"--save {place}: the model was not written: {error.strerror or error}.") from error
+    for finding in result.findings[before:]:  # what is seen only when the predictor is made again
+        click.echo(line(finding), err=True)
+    trust = f" --trust {','.join(packages)}" if packages else ""
+    talk.remark("model", f"{place}  (heldout predict {place} new.csv{trust} asks it)")
+
+
+def _is_model(place: str) -> bool:
+    return Path(place).suffix.lower() == MODEL

@@ -1,0 +1,39 @@
+"""What the library says, in the words of the command line: errors and findings name options, not arguments."""
+
+from __future__ import annotations
+
+import re
+
+_SAID = {
+    "leave journal= out": "add --no-journal",
+    "Leave journal= out": "Add --no-journal",
+    "with another journal, or options=Options(journal_anew=True)": "with --anew, or with another file by --journal",
+    ', or keep less: options=Options(journal_detail="summaries")': "",
+    'Options(answer="rounded") or "pass/fail:…"': "--answer rounded or --answer pass/fail:…",
+    "Options(fit_timeout=…)": "--fit-timeout",
+    "Options(fit_memory=…)": "--fit-memory",
+    "With journal=… what finished is kept, and the same call": "What finished is kept, and the same command",
+    "or name another journal": "or name another by --journal, or add --no-journal",
+    "sample_weight=…": "--weights",
+    "groups= and time=": "--groups and --time",
+    "Forward(5, buffer=…)": "--test forward:5 --buffer …",
+    "validation=SharedBlocks()": "--validation shared",
+}
+_ARGUMENT = re.compile(r"\b(groups|time|strata|test|validation|loss|level|seed|jobs|buffer|embargo|interval)=…")
+_NAMED = re.compile(r'\b(choose|interval|answer)="([\w/:.-]+)"')
+_STRATEGY = re.compile(r"\b(?:(test|validation)=)?(KFold|Holdout|Resample|Forward)\(([\d.]+|…)\)")
+_WHOLE = {"LeaveOneOut()": "loo", "SharedBlocks()": "shared"}
+
+
+def in_words_of_the_command(text: str) -> str:
+    """A message of the library for people at a terminal.
+
+    >>> in_words_of_the_command("Forward(5) needs time, but the task has none. Pass time=…, or use KFold.")
+    'forward:5 needs time, but the task has none. Pass --time, or use KFold.'
+    >>> in_words_of_the_command('Use validation=KFold(…) or LeaveOneOut(), or choose="best".')
+    'Use --validation kfold:… or loo, or --choose best.'
+    """
+    for said, instead in {**_SAID, **_WHOLE}.items():
+        text = text.replace(said, instead)
+    text = _NAMED.sub(r"--\1 \2", _ARGUMENT.sub(r"--\1", text))
+    return _STRATEGY.sub(lambda m: (f"--{m[1]} " if m[1] else "") + f"{m[2].lower()}:{m[3]}", text)
