@@ -200,10 +200,10 @@ def test_calls_are_read_as_needed(pool: Pool) -> None:
             read.append(i)
             yield i, 0.02
 
-    running = pool.run(pause, calls())
+    running = pool.run(pause, calls(), max_batch_seconds=0.02)
     next(running)
-    assert len(read) < 20
     running.close()
+    assert len(read) < 20
 
 
 def test_a_closed_run_leaves_the_pool_usable(pool: Pool) -> None:

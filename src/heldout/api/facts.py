@@ -33,6 +33,7 @@ from heldout.task import Task
 
 Columns = dict[str, Any]
 VERSION = 1
+MOST_WARNINGS = 20  # findings, each with its words; all of them are in `result.warnings`
 MEMORY = ("MemoryError", "OutOfMemory", "FitMemory")
 
 
@@ -140,10 +141,16 @@ def _findings(task: Task, outcome: Outcome) -> list[Finding]:
 def fit_findings(outcome: Outcome) -> list[Finding]:
     """What fits warned of, where they failed, and kernels that did not repeat what brute force says."""
     study, found = outcome.study, []
-    for category, message, places in outcome.tables.warnings_in_order():
+    given = outcome.tables.warnings_in_order()
+    for category, message, places in given[:MOST_WARNINGS]:
         panel, candidate, part = places[0]
         where = f"{study.search.describe(candidate)}, {panel.split('/')[0]} part {part}"
         text = f"{len(places)} cells gave {category}: {message} (first: {where})"
+        found.append(Finding(code="H201", severity="info", message=text))
+    if rest := given[MOST_WARNINGS:]:
+        kinds = ", ".join(sorted({category for category, _, _ in rest}))
+        cells = len({place for _, _, places in rest for place in places})
+        text = f"{cells} cells gave {len(rest)} other warnings ({kinds}); see result.warnings"
         found.append(Finding(code="H201", severity="info", message=text))
     failures = outcome.tables.failures()
     if failures:
