@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from heldout.api.chance import chance
     from heldout.api.compare import compare
     from heldout.api.comparison import Comparison
+    from heldout.api.drawn import DrawnSplits, draw
     from heldout.api.evaluate import evaluate
     from heldout.api.explain import explain
     from heldout.api.result import Result
     from heldout.api.store import load
+    from heldout.api.stored_splits import load_splits
     from heldout.api.tuned import Tuned
     from heldout.base.errors import HeldoutError
     from heldout.base.options import Options
@@ -37,10 +39,13 @@ _HOMES = {
     "chance": "heldout.api.chance",
     "compare": "heldout.api.compare",
     "Comparison": "heldout.api.comparison",
+    "draw": "heldout.api.drawn",
+    "DrawnSplits": "heldout.api.drawn",
     "evaluate": "heldout.api.evaluate",
     "explain": "heldout.api.explain",
     "Result": "heldout.api.result",
     "load": "heldout.api.store",
+    "load_splits": "heldout.api.stored_splits",
     "Tuned": "heldout.api.tuned",
     "HeldoutError": "heldout.base.errors",
     "Options": "heldout.base.options",
@@ -57,6 +62,7 @@ _HOMES = {
 
 __all__ = [
     "Comparison",
+    "DrawnSplits",
     "Forward",
     "Given",
     "HeldoutError",
@@ -73,9 +79,11 @@ __all__ = [
     "chance",
     "compare",
     "compare_across",
+    "draw",
     "evaluate",
     "explain",
     "load",
+    "load_splits",
     "log_grid",
 ]
 

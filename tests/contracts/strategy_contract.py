@@ -52,7 +52,7 @@ def _check_roles(splits: Splits, task: Task) -> None:
         if task.groups is not None:
             assert not set(task.groups[train]) & set(task.groups[held])
         if task.time is not None and splits.recipe.kind in ("forward", "holdout"):
-            assert task.time[train].max() < task.time[held].min()
+            assert (task.time if task.time_end is None else task.time_end)[train].max() < task.time[held].min()
 
 
 def _check_values(strategy: Any, splits: Splits) -> None:

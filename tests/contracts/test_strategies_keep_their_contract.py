@@ -23,18 +23,26 @@ TASKS = {
     "groups": declare(X, NUMBERS, classification=False, groups=GROUPS),
     "groups and classes": declare(X, CLASSES, classification=True, groups=GROUPS),
     "time": declare(X, NUMBERS, classification=False, time=TIME),
+    "spans": declare(X, NUMBERS, classification=False, time=(TIME, TIME + RANDOM.integers(0, 5, N))),
+    "groups and time": declare(X, CLASSES, classification=True, groups=GROUPS, time=TIME),
     "strata": declare(X, NUMBERS, classification=False, strata=CLASSES),
 }
-UNTIMED = [name for name in TASKS if name != "time"]
+TIMED = ["time", "spans", "groups and time"]
+UNTIMED = [name for name in TASKS if name not in TIMED]
 OURS = {
     "kfold": (ho.KFold(4), list(TASKS)),
     "repeated kfold": (ho.KFold(3, repeats=2), UNTIMED),
     "contiguous kfold": (ho.KFold(4, shuffle=False, stratify=False), ["numbers", "classes", "time"]),
-    "leave one out": (ho.LeaveOneOut(), list(TASKS)),
+    "leave one out": (ho.LeaveOneOut(), [name for name in TASKS if name != "groups and time"]),
+    "buffered kfold": (ho.KFold(3, buffer=2, embargo="3"), TIMED),
+    "repeated kfold in time": (ho.KFold(3, repeats=2, buffer=2), ["groups and time"]),
+    "buffered holdout": (ho.Holdout(0.25, buffer="4"), TIMED),
+    "buffered resample": (ho.Resample(4, 0.25, buffer=3), TIMED),
     "holdout": (ho.Holdout(0.25), list(TASKS)),
     "holdout rows": (ho.Holdout(rows=9), ["numbers", "classes", "time", "strata"]),
-    "resample": (ho.Resample(5, 0.3), UNTIMED),
-    "forward": (ho.Forward(4), ["time"]),
+    "resample": (ho.Resample(5, 0.3), list(TASKS)),
+    "forward": (ho.Forward(3), TIMED),
+    "sliding forward": (ho.Forward(3, window=30, buffer=2), TIMED),
     "a number": (as_strategy(5), list(TASKS)),
     "scikit-learn kfold": (as_strategy(sk.KFold(4)), ["numbers", "classes"]),
     "scikit-learn shuffled": (as_strategy(sk.KFold(4, shuffle=True)), ["numbers", "classes"]),

@@ -8,7 +8,7 @@ from sklearn import model_selection as sk
 
 from heldout.base.errors import SplitError
 from heldout.splits import Holdout, Resample
-from heldout.splits.chance import first_groups, groups_in_shares
+from heldout.splits.chance import first_groups
 
 
 def one(strategy, task, seed=0, rows=None):
@@ -99,10 +99,10 @@ def test_first_groups_come_nearest_and_never_take_all():
     assert first_groups(sizes, order, 9).tolist() == [2, 0]
 
 
-def test_groups_in_shares_take_the_nearest_where_each_is_too_large_and_never_all():
-    table = np.array([[50, 50], [40, 40]])
-    assert groups_in_shares(table, np.array([0, 1]), 0.1).tolist() == [1]
-    assert len(groups_in_shares(table, np.array([0, 1]), 0.95)) == 1
+def test_two_groups_are_one_on_either_side_whatever_the_share(make_task):
+    task = make_task(180, y=np.tile([0, 1], 90), groups=np.repeat([0, 1], [100, 80]))
+    assert len(one(Holdout(0.1), task)) == 80
+    assert len(one(Holdout(0.95), task)) == 100
 
 
 def test_resample_equals_sklearn_and_draws_anew_each_time(make_task):
@@ -180,6 +180,18 @@ def test_a_class_of_one_row_is_refused_by_name(make_task):
     assert len(one(Holdout(0.4, stratify=False), task)) == 4
 
 
+def test_a_class_of_one_group_is_refused_by_name(make_task):
+    y = np.array(["a", "b"] * 10 + ["rare"] * 5)
+    task = make_task(25, y=y, groups=np.append(np.arange(20) // 2, [7] * 5))
+    for strategy in (Holdout(0.4), Resample(3, 0.4)):
+        with pytest.raises(SplitError, match=r"class 'rare' is in one group only at this level, which.*stratify=False"):
+            strategy.draw(task, task.all_rows, seed=0)
+    assert len(one(Holdout(0.4, stratify=False), task)) >= 4
+    both = make_task(40, y=np.append(y, ["new"] * 15), groups=np.append(task.groups, [3] * 15))
+    with pytest.raises(SplitError, match=r"class 'new' is in one group only at this level \(as is one more\)"):
+        one(Holdout(0.4), both)
+
+
 def test_fewer_held_rows_than_classes_are_refused(make_task):
     task = make_task(12, y=np.tile([0, 1, 2], 4))
     with pytest.raises(SplitError, match="2 rows held out and 10 for training cannot each have all 3 classes"):
@@ -195,13 +207,9 @@ def test_one_group_is_refused(make_task):
 
 def test_time_refuses_what_would_mix_it(make_task):
     task = make_task(10, time=np.arange(10), y=np.tile([0, 1], 5))
-    with pytest.raises(SplitError, match=r"Resample\(5\) would mix past and future.*Forward\(k\)"):
-        Resample(5).draw(task, task.all_rows, seed=0)
     with pytest.raises(SplitError, match=r"would mix past and future.*most recent rows"):
         one(Holdout(0.2, shuffle=True), task)
     with pytest.raises(SplitError, match="cannot stratify the most recent rows"):
         one(Holdout(0.2, stratify=True), task)
     with pytest.raises(SplitError, match="at least 2 distinct times, but there are 1"):
         one(Holdout(0.2), make_task(5, time=np.zeros(5)))
-    with pytest.raises(SplitError, match="groups whole and follow time at once"):
-        one(Holdout(0.2), make_task(4, time=np.arange(4), groups=["a", "a", "b", "b"]))

@@ -7,7 +7,7 @@ import pytest
 from sklearn import model_selection as sk
 
 from heldout.base.errors import SplitError
-from heldout.splits import KFold, LeaveOneOut
+from heldout.splits import Holdout, KFold, LeaveOneOut, Resample
 
 
 def held(splits):
@@ -95,14 +95,32 @@ def test_equals_sklearn_group_kfold(make_task, shuffle):
     assert "groups kept whole" in splits.recipe.words
 
 
-def test_equals_sklearn_stratified_group_kfold(make_task):
+def test_groups_and_classes_together(make_task):
     rng = np.random.default_rng(0)
-    groups, y = rng.integers(0, 15, 90), rng.integers(0, 3, 90)
-    task = make_task(90, y=y, groups=groups)
+    groups, y = rng.integers(0, 30, 240), rng.integers(0, 3, 240)
+    task = make_task(240, y=y, groups=groups)
     splits = KFold(3).draw(task, task.all_rows, seed=3)
-    same_parts(splits, sk.StratifiedGroupKFold(3, shuffle=True, random_state=3).split(task.X, y, groups))
+    for part in range(3):
+        assert not set(groups[splits.held_rows(part)]) & set(groups[splits.train_rows(part)])
+        np.testing.assert_allclose(np.bincount(y[splits.held_rows(part)]) / np.bincount(y), 1 / 3, atol=0.02)
     assert splits.recipe.stratified
     assert splits.recipe.grouped
+    assert splits.recipe.words == "3-fold, stratified, groups kept whole, shuffled"
+
+
+def test_groups_of_one_row_have_the_counts_of_stratified_kfold(iris_like, make_task):
+    task = make_task(150, y=iris_like.y, groups=np.arange(150))
+    splits = KFold(5).draw(task, task.all_rows, seed=0)
+    assert all(np.bincount(task.y[h]).tolist() == [10, 10, 10] for h in held(splits))
+
+
+def test_as_many_groups_as_folds_leave_one_group_out(make_task):
+    groups = np.repeat([0, 1, 2, 3], [40, 3, 9, 1])
+    task = make_task(53, y=np.tile([0, 1], 27)[:53], groups=groups)
+    for strategy in (KFold(4, stratify=False), KFold(4, stratify=False, shuffle=False)):
+        splits = strategy.draw(task, task.all_rows, seed=0)
+        theirs = [h.tolist() for _, h in sk.LeaveOneGroupOut().split(task.X, task.y, groups)]
+        assert sorted(held(splits)) == sorted(theirs)
 
 
 def test_repeats_are_partitions_drawn_anew_and_begin_with_the_unrepeated_one(make_task):
@@ -195,11 +213,10 @@ def test_fewer_groups_than_folds_are_refused(make_task):
 
 
 def test_stratifying_what_has_no_classes_is_refused(make_task):
-    with pytest.raises(SplitError, match=r"the target is a number and the task has no strata. Pass strata=…"):
-        KFold(3, stratify=True).draw(make_task(9), np.arange(9), seed=0)
-    several = make_task(9, y=np.zeros((9, 2), dtype=int))
-    with pytest.raises(SplitError, match="the target has several outputs"):
-        KFold(3, stratify=True).draw(several, np.arange(9), seed=0)
+    several = make_task(9, y=np.linspace(0, 1, 18).reshape(9, 2), classification=False)
+    for strategy in (KFold(3, stratify=True), Holdout(0.3, stratify=True), Resample(2, stratify=True)):
+        with pytest.raises(SplitError, match=r"2 outputs of numbers and the task has no strata. Pass strata=…"):
+            strategy.draw(several, np.arange(9), seed=0)
 
 
 def test_classes_all_rarer_than_k_are_refused(make_task):
@@ -207,16 +224,29 @@ def test_classes_all_rarer_than_k_are_refused(make_task):
         KFold(4).draw(make_task(6, y=[0, 0, 0, 1, 1, 1]), np.arange(6), seed=0)
 
 
-def test_time_refuses_shuffling_repeats_strata_and_groups(make_task):
+def test_groups_that_leave_no_class_in_every_fold_are_refused(make_task):
+    """Eight patients of one diagnosis each, four of either: five folds cannot all have the same one."""
+    task = make_task(80, y=np.repeat([0, 1], 40), groups=np.repeat(np.arange(8), 10))
+    with pytest.raises(SplitError, match=r"no class is in 5 groups at this level, the most widespread is in 4\."):
+        KFold(5).draw(task, task.all_rows, seed=0)
+    assert len(KFold(4).draw(task, task.all_rows, seed=0)) == 4
+    assert len(KFold(5, stratify=False).draw(task, task.all_rows, seed=0)) == 5
+
+
+def test_a_class_of_one_row_or_group_is_in_one_fold(make_task):
+    y = np.array([0, 1] * 10 + [2])
+    for task in (make_task(21, y=y), make_task(21, y=y, groups=np.arange(21))):
+        splits = KFold(5).draw(task, task.all_rows, seed=0)
+        assert sum(20 in h for h in held(splits)) == 1
+
+
+def test_time_refuses_shuffling_repeats_and_strata(make_task):
     task = make_task(12, time=np.arange(12), y=np.tile([0, 1], 6))
     for strategy in (KFold(3, shuffle=True), KFold(3, repeats=2)):
         with pytest.raises(SplitError, match=r"would mix past and future.*KFold\(3\).*Forward\(3\)"):
             strategy.draw(task, task.all_rows, seed=0)
     with pytest.raises(SplitError, match="cannot stratify blocks of time"):
         KFold(3, stratify=True).draw(task, task.all_rows, seed=0)
-    both = make_task(12, time=np.arange(12), groups=np.arange(12) // 2)
-    with pytest.raises(SplitError, match=r"cannot keep groups whole and follow time at once.*Given\(folds=…\)"):
-        KFold(3).draw(both, both.all_rows, seed=0)
 
 
 def test_fewer_times_than_blocks_are_refused(make_task):

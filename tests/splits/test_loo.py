@@ -61,5 +61,7 @@ def test_a_single_row_group_or_time_is_refused(make_task):
     with pytest.raises(SplitError, match="at least two times, but there is 1"):
         LeaveOneOut().draw(make_task(3, time=np.zeros(3)), np.arange(3), seed=0)
     both = make_task(3, time=np.arange(3), groups=["a", "b", "c"])
-    with pytest.raises(SplitError, match="groups whole and follow time at once"):
+    with pytest.raises(
+        SplitError, match=r"holds out a group or a time at a time, and the task has both.*KFold or Forward"
+    ):
         LeaveOneOut().draw(both, np.arange(3), seed=0)

@@ -34,3 +34,21 @@ def test_strata_go_before_classes_and_numbers_have_none(make_task):
     task = make_task(9, y=[0, 1, 2] * 3, strata=np.array([4] * 7 + [5] * 2))
     assert rare_class_note(task, task.all_rows, 3).startswith("Stratum 5 has 2 rows")
     assert rare_class_note(make_task(9), np.arange(9), 3) is None
+
+
+def test_with_groups_it_counts_groups(make_task):
+    task = make_task(60, y=["a"] * 40 + ["b"] * 20, groups=np.append(np.arange(40) // 4, np.arange(20) // 10 + 10))
+    assert rare_class_note(task, task.all_rows, 5) == (
+        "Class 'b' is in 2 groups, fewer than the 5 folds, so some folds hold out none of it. "
+        "KFold(2) can give each fold one."
+    )
+    assert rare_class_note(task, task.all_rows, 2) is None
+
+
+def test_labels_are_counted_too(make_task):
+    y = np.zeros((20, 2), dtype=int)
+    y[:12, 0] = 1
+    y[10:13, 1] = 1
+    assert rare_class_note(make_task(20, y=y), np.arange(20), 5).startswith(
+        "Label 1 has 3 rows, fewer than the 5 folds"
+    )

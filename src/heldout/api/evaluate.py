@@ -11,6 +11,7 @@ from sklearn.base import is_classifier
 
 from heldout.api.beside import Beside, answer_beside, ask_beside
 from heldout.api.columns import FOLD_COLUMNS
+from heldout.api.drawn import seed_of_test, strategy_for
 from heldout.api.estimates import check_interval
 from heldout.api.facts import gather_facts
 from heldout.api.learners import as_search, is_frozen
@@ -18,16 +19,17 @@ from heldout.api.looks import Sight, check_answer, looks_of, sight_of, tell
 from heldout.api.result import Live, Result
 from heldout.api.tuning import check_search, describe_all_failed
 from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError
+from heldout.base.finding import Finding
 from heldout.base.losses import Loss, check_losses, resolve_losses
 from heldout.base.options import Options
-from heldout.base.seeds import derive
 from heldout.engine.journal import open_journal
 from heldout.engine.run import Running, run_study
 from heldout.engine.streaming.open import is_stream, read_if_named, target_of
 from heldout.planner.passes import check_rules
-from heldout.splits import Forward, Given, KFold, as_strategy
+from heldout.splits import Given
+from heldout.splits.findings import mixed_time_note, near_validation_note
 from heldout.study.panels import TEST, Study
-from heldout.study.pose import pose_evaluation
+from heldout.study.pose import OUTER, pose_evaluation
 from heldout.task import Task, declare
 
 
@@ -81,7 +83,7 @@ def evaluate(
     test : int, splitter or pairs of row arrays, optional
         Which rows are held out to estimate the risk. None: ``KFold(5)``, or ``Forward(5)`` when time is declared.
     groups, time, sample_weight, strata : array-like or column name, optional
-        Roles of the rows, obeyed at every level of splitting.
+        Roles of the rows, obeyed at every level of splitting. `time` takes a pair (start, end) too: docs/splits.md.
     loss : str, scorer, list or dict, optional
         What is estimated; the first of several is ``result.risk``. None takes the learner's own loss.
     level : float
@@ -146,11 +148,21 @@ def _answer(asked: Asked, how: Running, sight: Sight | None) -> Result:
     facts = gather_facts(
         asked.task, outcome, level=asked.level, seed=asked.seed, pool=options.pool, interval=options.interval
     )
+    facts = replace(facts, findings=(*split_findings(asked), *facts.findings))
     facts, outcome = answer_beside(facts, asked.task, outcome, beside=asked.beside, how=how, level=asked.level)
     if sight is not None:
         sight.ledger.record(looks_of(facts, asked, outcome, sight))
         facts = tell(facts, asked, outcome, sight)
     return Result(facts, live=Live(learner=asked.learner, task=asked.task, outcome=outcome, how=how))
+
+
+def split_findings(asked: Asked) -> tuple[Finding, ...]:
+    """What the two levels of splitting have to say of each other."""
+    notes = {
+        "H102": near_validation_note(asked.study.splits[OUTER].recipe, asked.study.search.validation),
+        "H103": mixed_time_note(asked.task, asked.study.splits[OUTER]),
+    }
+    return tuple(Finding(code=code, severity="warning", message=note) for code, note in notes.items() if note)
 
 
 def ask(
@@ -167,7 +179,7 @@ def ask(
 ) -> Asked:
     """Turn what the user gave into a checked question; everything that can be refused before a fit is refused here."""
     options = checked_options(level, seed, options)
-    search = as_search(learner, seed=int(seed))
+    search = as_search(learner, seed=int(seed), timed=roles["time"] is not None)
     classification = is_classifier(learner)
     task = declare(X, y, classification=classification, **roles)
     reported = reported_losses(loss, search.losses, classification=classification)
@@ -175,13 +187,13 @@ def ask(
     check_search(search, task)
     if options.pool:
         check_poolable(reported)
-    strategy = as_strategy(test if test is not None else (Forward(5) if task.time is not None else KFold(5)))
+    strategy = strategy_for(test, task)
     if is_frozen(learner) and not isinstance(strategy, Given):
         raise LearnerError(
             "A frozen predictor is not trained again, so only rows it never saw can test it. "
             "Name them: test=Given(rows)."
         )
-    test_seed = derive(int(seed), TEST, task.content_key(task.all_rows))
+    test_seed = seed_of_test(task, int(seed))
     outer = strategy.draw(task, task.all_rows, seed=test_seed)
     check_answer(options, outer, reported)
     study = pose_evaluation(search, task, outer, reported=reported)

@@ -10,6 +10,7 @@ from typing import Any
 
 from heldout.api.covers import Covers
 from heldout.api.curve import late_curve
+from heldout.api.drawn import DrawnSplits
 from heldout.api.facts import Facts
 from heldout.api.final import final_predictor
 from heldout.api.frames import as_frame
@@ -21,6 +22,7 @@ from heldout.engine.run import Outcome, Running
 from heldout.report.summary import summarise
 from heldout.report.text import render_text
 from heldout.risk.estimate import Estimate
+from heldout.study.pose import OUTER
 from heldout.task import Task
 
 
@@ -54,15 +56,18 @@ class Result:
         The risk at smaller training sizes; what it extrapolates to is ``estimates["extrapolated"]``.
     predictor : estimator
         The final decision function, fitted when first asked for; `covers` says which estimate speaks of it.
+    splits : DrawnSplits
+        The test splits: to look at, to save, and to pass as ``test=`` to another study of the same data.
     plan : str
         What was done, step by step.
     findings : tuple of Finding
         Numbered remarks.
     """
 
-    def __init__(self, facts: Facts, *, live: Live | None = None) -> None:
+    def __init__(self, facts: Facts, *, live: Live | None = None, splits: DrawnSplits | None = None) -> None:
         self.facts = facts
         self._live = live
+        self._stored_splits = splits
         self._late_findings: tuple[Finding, ...] = ()
 
     @property
@@ -119,6 +124,22 @@ class Result:
 
     def _table(self, name: str) -> Any:
         return as_frame(self.facts.tables[name], library=self.facts.frame)
+
+    @property
+    def has_splits(self) -> bool:
+        """Whether the rows of the test splits are known; a stream deals them as they pass."""
+        return self._stored_splits is not None or (self._live is not None and self._live.final is None)
+
+    @cached_property
+    def splits(self) -> DrawnSplits:
+        if self._stored_splits is not None:
+            return self._stored_splits
+        if self._live is None or not self.has_splits:
+            raise StoredError(
+                "The splits of this result are not known by row: a stream deals rows into folds as they pass. "
+                "Evaluate data that are loaded."
+            )
+        return DrawnSplits.of(self._live.task, self._live.outcome.study.splits[OUTER])
 
     @property
     def plan(self) -> Any:

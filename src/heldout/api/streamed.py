@@ -32,8 +32,9 @@ from heldout.kernels.statistics.recognise import families_of
 from heldout.kernels.statistics.scores import check_streamable
 from heldout.planner.account import Account
 from heldout.risk.estimate import Estimate
-from heldout.splits import Given, KFold, as_strategy
+from heldout.splits import Given, as_strategy
 from heldout.splits.cells import cell_task, deals_strata, of_cells, plan_deal
+from heldout.splits.defaults import default_strategy
 from heldout.study.panels import TEST
 from heldout.study.pose import FINAL, OUTER, pose_evaluation, pose_tuning
 from heldout.task import Task
@@ -102,7 +103,7 @@ def ask_stream(
     stream = open_stream(X, y)
     classification = is_classifier(learner)
     search = as_search(learner, seed=int(seed))
-    strategy = as_strategy(test if test is not None else KFold(5))
+    strategy = default_strategy(timed=False) if test is None else as_strategy(test)
     deal_seed = derive(int(seed), "cells", stream.fingerprint)
     deal = plan_deal(strategy, search.validation, rows=stream.rows, seed=deal_seed)
     stratified = deals_strata(strategy, search.validation, classification=classification)

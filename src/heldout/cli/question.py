@@ -15,11 +15,10 @@ from heldout.api.tuned import Tuned
 from heldout.base.errors import ColumnError, InputError, OptionError, RoleError, TargetError, did_you_mean
 from heldout.cli.options import Question
 from heldout.engine.readers import read_table
+from heldout.splits.defaults import default_strategy
 from heldout.splits.parse import parse
 from heldout.task.sequences import some_rows
-
-MOST_CLASSES = 20  # whole numbers with more different values than this are taken as numbers
-ROWS_A_CLASS = 5  # and so are those that hardly repeat
+from heldout.task.target import few_enough_for_classes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,12 +46,12 @@ def pose(question: Question) -> Posed:
     names = tuple(name.strip() for text in question.learner for name in text.split(",") if name.strip())
     names = tuple(dict.fromkeys(names)) or (default_learner(classification=classification),)
     losses = list(question.loss) or None
-    default = "forward:5" if question.time else "kfold:5"
+    default = default_strategy(timed=question.time is not None)
     learner = tuned_learner(
         names,
         X,
         classification=classification,
-        validation=parse(question.validation or default),
+        validation=parse(question.validation) if question.validation else default,
         loss=losses,
         random_state=question.seed,
     )
@@ -60,7 +59,7 @@ def pose(question: Question) -> Posed:
         raise OptionError(f"--validation has nothing to choose: {names[0]} is a single candidate. Leave it out.")
     asked = {
         "y": question.target,
-        "test": parse(question.test or default),
+        "test": parse(question.test) if question.test else default,
         "groups": question.groups,
         "time": question.time,
         "sample_weight": question.weights,
@@ -89,8 +88,7 @@ def target_kind(target: pd.Series[Any], *, wanted: bool | None) -> tuple[bool, s
     if not numeric:
         return True, f"{count} classes"
     whole = bool(np.equal(np.mod(values.to_numpy(dtype=float), 1), 0).all())
-    few = count <= 2 or (count <= MOST_CLASSES and count * ROWS_A_CLASS <= len(values))
-    if whole and few:
+    if whole and few_enough_for_classes(count, len(values)):
         return True, f"{count} classes, being {count} whole numbers (--regression if they are amounts)"
     return False, "numbers"
 

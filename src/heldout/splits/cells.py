@@ -22,6 +22,7 @@ from heldout.splits.drawn import Splits
 from heldout.splits.given import Given
 from heldout.splits.holdout import Holdout
 from heldout.splits.kfold import KFold
+from heldout.splits.lengths import is_none
 from heldout.splits.resample import Resample
 from heldout.splits.shared import SharedBlocks
 from heldout.task import Task
@@ -198,6 +199,8 @@ def _refuse(strategy: Any, *, inside: bool) -> None:
         raise SplitError(
             f"{strategy!r} needs random access to rows, which a stream does not give. Use {names}, or load the data."
         )
+    if not all(is_none(getattr(strategy, name, None)) for name in ("buffer", "embargo")):
+        raise SplitError(f"{strategy!r} keeps rows apart in time, which a stream does not take. Load the data.")
     if getattr(strategy, "rows", None) is not None and isinstance(strategy, Holdout):
         raise SplitError(f"{strategy!r} counts rows; a stream holds out shares. Use Holdout(0.2).")
     if isinstance(strategy, Resample) and not isinstance(strategy.held_out, float):

@@ -14,18 +14,26 @@ from sklearn.utils import check_random_state
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
-from heldout.splits.roles import group_codes, strata_of
+from heldout.splits.cargo import Cargo, cargo_of
+from heldout.splits.grouped import exchange_for_shares
+from heldout.splits.labelled import label_holdouts
+from heldout.splits.roles import group_codes
+from heldout.splits.strata import PLURALS, Labels, Strata, strata_to_keep
 from heldout.task import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chance:
-    """What is to be drawn: how many times, how many rows each time, in their strata's shares or not."""
+    """What is to be drawn: how many times, how many rows each time, in their strata's shares or not.
+
+    `strict` refuses a stratum that groups leave on one side; otherwise it is where they put it.
+    """
 
     times: int
     count: int
     stratified: bool
     who: str
+    strict: bool = True
 
 
 def held_count(amount: float | int, n: int, *, who: str) -> int:
@@ -48,16 +56,24 @@ def draw_held(task: Task, rows: Rows, chance: Chance, *, seed: int) -> list[Rows
     groups = group_codes(task, rows)
     if groups is None:
         return [np.sort(rows[places]) for places in _row_places(task, rows, chance, seed)]
-    table = _group_table(task, rows, groups, chance.stratified)
-    _refuse_one_group(len(table), chance.who)
+    sizes = np.bincount(groups)
+    _refuse_one_group(len(sizes), chance.who)
+    cargo = None
+    if chance.stratified:
+        strata = _strata(task, rows, chance)
+        cargo = cargo_of(groups, strata)
+        if chance.strict:
+            _refuse_one_sided(strata, cargo, chance.who)
     held = []
     for time in range(chance.times):
-        order = check_random_state(derive(seed, "time", time) if time else seed).permutation(len(table))
-        if chance.stratified:
-            taken = groups_in_shares(table, order, chance.count / len(rows))
-        else:
-            taken = first_groups(table[:, 0], order, chance.count)
-        held.append(rows[np.isin(groups, taken)])
+        own = derive(seed, "time", time) if time else seed
+        taken = first_groups(sizes, check_random_state(own).permutation(len(sizes)), chance.count)
+        if cargo is not None:
+            share = chance.count / len(rows)
+            taken = exchange_for_shares(cargo, taken, share, seed=derive(own, "exchange"), again=chance.times > 1)
+        chosen = np.zeros(len(sizes), dtype=bool)
+        chosen[taken] = True
+        held.append(rows[chosen[groups]])
     return held
 
 
@@ -78,57 +94,45 @@ def first_groups(sizes: NDArray[np.intp], order: NDArray[np.intp], count: int) -
     return order[: int(np.argmin(np.abs(reached - count))) + 1]
 
 
-def groups_in_shares(table: NDArray[np.intp], order: NDArray[np.intp], share: float) -> NDArray[np.intp]:
-    """Groups, taken in `order` wherever one brings the held-out share of every stratum nearer to `share`.
-
-    `table` has a row a group and a column a stratum. Strata weigh the same, however many rows they have.
-    """
-    totals = table.sum(axis=0)
-    shares = table / totals
-    gap = np.full(len(totals), -share)
-    taken: list[int] = []
-    for group in order:
-        nearer = shares[group] @ (2 * gap + shares[group]) < 0  # the squared distance falls
-        if nearer and len(taken) < len(table) - 1:
-            taken.append(int(group))
-            gap = gap + shares[group]
-    if not taken:  # each group alone is past the share: the smallest step past it
-        distances = ((shares[order] - share) ** 2).sum(axis=1)
-        taken = [int(order[np.argmin(distances)])]
-    return np.asarray(taken, dtype=np.intp)
-
-
 def _row_places(task: Task, rows: Rows, chance: Chance, seed: int) -> list[NDArray[np.intp]]:
     options = {"n_splits": chance.times, "test_size": chance.count, "random_state": seed}
     if not chance.stratified:
         return [held for _, held in ShuffleSplit(**options).split(rows)]
-    strata = strata_of(task, rows)
-    rarest, least = strata.rarest()
-    if least < 2:
+    strata = _strata(task, rows, chance)
+    rarest = int(np.argmin(strata.counts))
+    if strata.counts[rarest] < 2:
         raise SplitError(
-            f"{chance.who} cannot stratify: {rarest} has one row at this level, which cannot be on both sides. "
-            "Pass stratify=False, or leave that row out."
+            f"{chance.who} cannot stratify: {strata.named(rarest)} has one row at this level, which cannot be on both "
+            "sides. Pass stratify=False, or leave that row out."
         )
+    if isinstance(strata, Labels):
+        return label_holdouts(strata, chance.times, chance.count, seed=seed, who=chance.who)
     kinds = len(strata.values)
     if min(chance.count, len(rows) - chance.count) < kinds:
         raise SplitError(
             f"{chance.who} cannot stratify: {chance.count} rows held out and {len(rows) - chance.count} for training "
-            f"cannot each have all {kinds} {'classes' if strata.word == 'class' else 'strata'}. "
-            "Pass stratify=False, or another share."
+            f"cannot each have all {kinds} {PLURALS[strata.word]}. Pass stratify=False, or another share."
         )
     with warnings.catch_warnings():  # scikit-learn's remarks on many small classes
         warnings.simplefilter("ignore", UserWarning)
         return [held for _, held in StratifiedShuffleSplit(**options).split(strata.codes, strata.codes)]
 
 
-def _group_table(task: Task, rows: Rows, groups: NDArray[np.intp], stratified: bool) -> NDArray[np.intp]:
-    """Rows of each group (down) in each stratum (across; a single one where strata are not kept)."""
-    count = int(groups.max()) + 1
-    if not stratified:
-        return np.bincount(groups, minlength=count)[:, None]
-    strata = strata_of(task, rows)
-    kinds = len(strata.values)
-    return np.bincount(groups * kinds + strata.codes, minlength=count * kinds).reshape(count, kinds)
+def _strata(task: Task, rows: Rows, chance: Chance) -> Strata | Labels:
+    """The strata to keep. Bins of a number are so large that the smaller side can have rows of each."""
+    smaller = min(chance.count, len(rows) - chance.count)
+    return strata_to_keep(task, rows, at_least=max(2, -(-len(rows) // smaller)))
+
+
+def _refuse_one_sided(strata: Strata | Labels, cargo: Cargo, who: str) -> None:
+    """A stratum of a single group is all on one side, whatever is drawn."""
+    lonely = np.flatnonzero(cargo.carriers < 2)
+    if len(lonely):
+        others = " (as is one more)" if len(lonely) == 2 else f" (as are {len(lonely) - 1} more)" * (len(lonely) > 2)
+        raise SplitError(
+            f"{who} cannot stratify: {strata.named(int(lonely[0]))} is in one group only at this level{others}, which "
+            "stays whole, so it cannot be on both sides. Pass stratify=False, or leave that group out."
+        )
 
 
 def _refuse_one_group(count: int, who: str) -> None:

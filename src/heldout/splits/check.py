@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
 from heldout.splits.drawn import Splits
+from heldout.splits.overlap import refuse_overlap
 from heldout.splits.roles import group_name
 from heldout.task import Task
 
@@ -17,15 +18,22 @@ def checked(task: Task, splits: Splits, *, who: str) -> Splits:
 
     Linear in the rows stored. Parts that train on all the rest cannot overlap, so they need no such check.
     """
+    check_structure(splits, who=who)
+    if task.groups is not None:
+        _check_groups(task, task.groups, splits, who)
+    if task.time_end is not None:
+        refuse_overlap(task, splits, who=who)
+    if task.weight is not None:
+        _check_weights(task.weight, splits, who)
+    return splits
+
+
+def check_structure(splits: Splits, *, who: str) -> None:
+    """What must hold of splits whatever the task: nothing empty, rows of this level only, none on both sides."""
     _check_sizes(splits, who)
     _check_held(splits, who)
     if splits.train is not None:
         _check_train(splits, who)
-    if task.groups is not None:
-        _check_groups(task, task.groups, splits, who)
-    if task.weight is not None:
-        _check_weights(task.weight, splits, who)
-    return splits
 
 
 def partition_repeats(rows: Rows, held: Rows, held_cuts: Rows) -> int:

@@ -24,6 +24,8 @@ class Recipe:
     grouped: bool = False
     timed: bool = False
     drawn: bool = False  # chance had a part in it
+    buffer: int | str | None = None  # as lengths.as_distance writes it
+    embargo: int | str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,6 +43,7 @@ class Splits:
     recipe: Recipe
     train: Rows | None = None
     train_cuts: Rows | None = None
+    buffered: Rows | None = None  # a part: rows that would train but for a buffer; None where there are none
 
     def __len__(self) -> int:
         return len(self.held_cuts) - 1

@@ -48,6 +48,8 @@ class Foreign:
             splitter.random_state = seed
         who = repr(self)
         pairs = [self._as_rows(pair, rows, who) for pair in _ask(splitter, task, rows)]
+        if task.time is not None:
+            _refuse_other_order(task.time, rows, pairs, who)
         return _as_splits(task, rows, pairs, Recipe(kind="foreign", words=who, drawn=by_chance))
 
     def _as_rows(self, pair: Any, rows: Rows, who: str) -> tuple[Rows | None, Rows]:
@@ -187,6 +189,18 @@ def _is_all_the_rest(train: NDArray[np.intp], held: NDArray[np.intp], n: int) ->
     seen = np.zeros(n, dtype=bool)
     seen[train] = True
     return bool(((held >= 0) & (held < n)).all() and not seen[held].any())
+
+
+def _refuse_other_order(time: NDArray[Any], rows: Rows, pairs: list[tuple[Rows | None, Rows]], who: str) -> None:
+    """A splitter that goes forward by row numbers, as TimeSeriesSplit does, must go forward in the declared time."""
+    sides = [(np.setdiff1d(rows, held) if train is None else train, held) for train, held in pairs]
+    forward = all(len(train) and len(held) and train.max() < held.min() for train, held in sides)
+    for part, (train, held) in enumerate(sides if forward else ()):
+        if time[train].max() >= time[held].min():
+            raise SplitError(
+                f"{who} goes by the order of the rows, but they are not in the order of time: part {part} would train "
+                "on rows as late as those it holds out. Use Forward(…), which goes by time, or sort the rows by time."
+            )
 
 
 def _as_splits(task: Task, rows: Rows, pairs: list[tuple[Rows | None, Rows]], recipe: Recipe) -> Splits:

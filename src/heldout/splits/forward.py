@@ -2,67 +2,90 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import ClassVar
-
-import numpy as np
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
-from heldout.splits.check import checked
+from heldout.splits.blocks import Manner, blocks_between, crossed, dealt_without_time, draw_timed
+from heldout.splits.clock import Apart, Clock
+from heldout.splits.defaults import FOLDS
 from heldout.splits.drawn import Recipe, Splits
-from heldout.splits.roles import cuts_between_times, in_time_order
+from heldout.splits.kfold import KFold, refuse_few_groups
+from heldout.splits.lengths import as_distance, distance_words, is_none
+from heldout.splits.roles import cuts_between_times
 from heldout.splits.strategy import shown, whole_number
 from heldout.task import Task
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Forward:
-    """K blocks of time in a row, each held out once, with all earlier rows as training rows.
+    """K blocks of time in a row, each held out once, with earlier rows as training rows.
 
     The blocks are those of scikit-learn's ``TimeSeriesSplit`` on the rows in time order, moved just enough that
-    rows of one time stay on one side.
+    rows of one time stay on one side. Where rows span an interval, the training rows of a block end before it begins.
 
     Parameters
     ----------
     k : int
         How many blocks are tested on.
+    window : int, str or timedelta, optional
+        Train on the latest rows before a block only, a window that slides along: so many rows, or such a length of
+        time ("365d"). None: all earlier rows, a window that expands.
+    buffer : int, str or timedelta, optional
+        Drop the rows just before a block: so many, or those within such a length of time ("7d", "12h"). A number in
+        quotes is a length in the units of a time that is numbers.
+
+    With groups declared, each block is tested one fold of groups at a time, of K folds, while the other groups'
+    earlier rows train: up to K × K parts.
 
     Examples
     --------
-    >>> Forward(3)
-    Forward(3)
+    >>> Forward(3), Forward(5, window="365d", buffer="1 week")
+    (Forward(3), Forward(5, window='365d', buffer='7d'))
     """
 
-    k: int = 5
+    k: int = FOLDS
+    _: KW_ONLY
+    window: Any = None
+    buffer: Any = None
 
     inner_ok_under_partition: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole_number(self.k, least=1, what="The number of blocks k of Forward"))
+        object.__setattr__(self, "buffer", as_distance(self.buffer, what="buffer of Forward"))
+        object.__setattr__(self, "window", as_distance(self.window, what="window of Forward"))
+        if self.window is not None and is_none(self.window):
+            raise SplitError("window of Forward must not be nothing. Leave it out to train on all earlier rows.")
 
     def __repr__(self) -> str:
         return shown(self)
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
-        """K parts, earliest first, as :class:`~heldout.splits.drawn.Splits`. `seed` has no say in it."""
+        """Parts, earliest block first, as :class:`~heldout.splits.drawn.Splits`. `seed` deals groups, if any."""
         who = repr(self)
         if task.time is None:
             raise SplitError(f"{who} needs time, but the task has none. Pass time=…, or use KFold.")
-        if task.groups is not None:
-            raise SplitError(
-                f"{who} cannot keep groups whole: a group would be trained on early and tested on late. "
-                "Leave groups= out, or pass your own parts as Given(folds=…)."
-            )
         n = len(rows)
         if n <= self.k:
             raise SplitError(
                 f"{who} needs at least {self.k + 1} rows, but there are {n} at this level. Use a smaller k."
             )
-        ordered, begins = in_time_order(task, rows)
+        clock = Clock.of(task, rows)
         size = n // (self.k + 1)
-        cuts = [*cuts_between_times(begins, range(n - self.k * size, n, size), who=who), n]
-        pairs = [(np.sort(ordered[:start]), np.sort(ordered[start:end])) for start, end in pairwise(cuts)]
-        recipe = Recipe(kind="forward", words=f"{self.k} blocks of time, each after its training rows", timed=True)
-        return checked(task, Splits.from_pairs(rows, pairs, recipe), who=who)
+        cuts = [*cuts_between_times(clock.begins, range(n - self.k * size, n, size), who=who), n]
+        manner = Manner(who=who, apart=Apart(buffer=self.buffer), forward=True, window=self.window)
+        blocks = "1 block" if self.k == 1 else f"{self.k} blocks"
+        sliding = "" if self.window is None else f", window of {distance_words(self.window)}"
+        if task.groups is None:
+            recipe = Recipe(kind="forward", words=f"{blocks} of time, each after its training rows{sliding}")
+            return draw_timed(task, clock, blocks_between(clock, cuts), recipe, manner=manner)
+        folds_of_groups = max(self.k, 2)  # with one fold no group would be left to train
+        refuse_few_groups(task, rows, folds_of_groups, who=who)
+        folds = dealt_without_time(task, rows, KFold(folds_of_groups), seed=seed, who=who)
+        words = f"{blocks} of time × {len(folds)} folds of groups, each after its training rows{sliding}"
+        recipe = Recipe(
+            kind="forward", words=words, stratified=folds.recipe.stratified, grouped=True, drawn=folds.recipe.drawn
+        )
+        return draw_timed(task, clock, crossed(clock, cuts, folds), recipe, manner=manner)

@@ -106,6 +106,10 @@ class Given:
 
 
 def _labelled(labels: Any) -> Labels:
+    if hasattr(labels, "__array__"):
+        numbers = np.asarray(labels)
+        if numbers.ndim == 1 and numbers.dtype.kind in "iuf":
+            return _labelled_by_numbers(numbers)
     values = _as_sequence(labels)
     held = [i for i, label in enumerate(values) if not _never(label)]
     distinct = _in_order({values[i] for i in held})
@@ -113,6 +117,15 @@ def _labelled(labels: Any) -> Labels:
     codes = np.full(len(values), NEVER_HELD, dtype=np.intp)
     codes[held] = [code_of[values[i]] for i in held]
     return Labels(Packed.of(codes, who="Given"), tuple(distinct))
+
+
+def _labelled_by_numbers(labels: NDArray[Any]) -> Labels:
+    """The same for an array of numbers, without a look at each by itself: there may be millions."""
+    never = np.isnan(labels) | ((labels < 0) & (labels == np.trunc(labels)))
+    names, own = np.unique(labels[~never], return_inverse=True)
+    codes = np.full(len(labels), NEVER_HELD, dtype=np.intp)
+    codes[~never] = own
+    return Labels(Packed.of(codes, who="Given"), tuple(names.tolist()))
 
 
 def _as_sequence(labels: Any) -> Sequence[Any]:

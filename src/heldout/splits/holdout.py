@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral
-from typing import ClassVar
-
-import numpy as np
+from typing import Any, ClassVar
 
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
+from heldout.splits.blocks import Manner, draw_timed, refuse_without_time, some_groups, stretch
 from heldout.splits.chance import Chance, draw_held, held_count, last_groups
 from heldout.splits.check import checked
+from heldout.splits.clock import Apart, Clock
+from heldout.splits.defaults import HELD_OUT, STRATIFY
 from heldout.splits.drawn import Recipe, Splits
-from heldout.splits.roles import cuts_between_times, in_time_order, is_stratified, refuse_groups_with_time
-from heldout.splits.strategy import AUTO, check_shuffle, check_stratify, share_of_rows, shown, whole_number
+from heldout.splits.lengths import as_distance
+from heldout.splits.roles import cuts_between_times
+from heldout.splits.strata import is_stratified, stratified_words
+from heldout.splits.strategy import check_shuffle, check_stratify, share_of_rows, shown, whole_number
 from heldout.task import Task
-
-DEFAULT_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -34,10 +35,16 @@ class Holdout:
         Whether chance picks them (the default), or they are the last rows. With time declared they are the most
         recent rows, and rows of one time stay on one side.
     stratify : {"auto", True, False}
-        Whether both sides have the classes, or the strata declared, in their shares. "auto": where there are any
-        and chance picks the rows.
+        Whether both sides have the strata in their shares: those declared, else the classes, quantile bins of a
+        number, or the labels of several outputs. "auto": where strata or classes are and chance picks the rows. With
+        groups, which stay whole, as near those shares as the groups allow.
+    buffer : int, str or timedelta, optional
+        With time declared: drop the training rows within this distance before the rows held out. So many rows, or a
+        length of time ("7d", "12h"); a number in quotes is a length in the units of a time that is numbers.
 
-    With groups declared, whole groups are held out, as near that many rows as the groups drawn allow.
+    With groups declared, whole groups are held out, as near that many rows as the groups drawn allow. With time and
+    groups declared, the share is taken twice: of the rows the most recent, and among them that share by whole groups,
+    while other groups' earlier rows train.
 
     Examples
     --------
@@ -49,7 +56,8 @@ class Holdout:
     _: KW_ONLY
     rows: int | None = None
     shuffle: bool | None = None
-    stratify: str | bool = AUTO
+    stratify: str | bool = STRATIFY
+    buffer: Any = None
 
     inner_ok_under_partition: ClassVar[bool] = True
 
@@ -62,6 +70,7 @@ class Holdout:
             object.__setattr__(self, "share", self._checked_share())
         check_shuffle(self.shuffle, who="Holdout")
         check_stratify(self.stratify, who="Holdout")
+        object.__setattr__(self, "buffer", as_distance(self.buffer, what="buffer of Holdout"))
         if self.shuffle is False and self.stratify is True:
             raise SplitError(f"{self} cannot stratify rows taken in their order. Use shuffle=True, or stratify=False.")
 
@@ -70,29 +79,32 @@ class Holdout:
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """One part, as :class:`~heldout.splits.drawn.Splits`."""
-        who = repr(self)
-        amount = self.rows if self.rows is not None else self.share
-        assert amount is not None
-        count = held_count(amount, len(rows), who=who)
-        timed, grouped = task.time is not None, task.groups is not None
+        if task.time is not None:
+            return self._draw_in_time(task, rows, seed)
+        refuse_without_time(repr(self), self.buffer)
+        return self.deal(task, rows, seed=seed, strict=True)
+
+    def deal(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
+        """The same for a task without time; `strict` refuses where groups leave a stratum on one side."""
+        who, grouped = repr(self), task.groups is not None
+        count = self._count(len(rows))
         stratified = False
-        if timed:
-            held, manner = self._most_recent(task, rows, count), "the most recent"
-        elif self.shuffle is False:
+        if self.shuffle is False:
             held = last_groups(task, rows, count, who=who) if grouped else rows[-count:]
             manner = "the last"
         else:
             stratified = is_stratified(task, self.stratify, who=who)
-            chance = Chance(times=1, count=count, stratified=stratified, who=who)
-            held, manner = draw_held(task, rows, chance, seed=seed)[0], "stratified" if stratified else "at random"
+            chance = Chance(times=1, count=count, stratified=stratified, who=who, strict=strict)
+            held, manner = draw_held(task, rows, chance, seed=seed)[0], "at random"
+            manner = stratified_words(task) if stratified else manner
         words = f"hold-out of {len(held)} of {len(rows)} rows, {manner}" + (", groups kept whole" if grouped else "")
-        drawn = not timed and self.shuffle is not False
-        recipe = Recipe(kind="holdout", words=words, stratified=stratified, grouped=grouped, timed=timed, drawn=drawn)
+        drawn = self.shuffle is not False
+        recipe = Recipe(kind="holdout", words=words, stratified=stratified, grouped=grouped, drawn=drawn)
         return checked(task, Splits.from_pairs(rows, [(None, held)], recipe), who=who)
 
     def _checked_share(self) -> float:
         if self.share is None:
-            return DEFAULT_SHARE
+            return HELD_OUT
         if isinstance(self.share, Integral) and not isinstance(self.share, bool) and self.share > 1:
             raise SplitError(
                 f"The share of Holdout must be between 0 and 1, but is {self.share}. "
@@ -100,16 +112,33 @@ class Holdout:
             )
         return share_of_rows(self.share, what="The share of Holdout")
 
-    def _most_recent(self, task: Task, rows: Rows, count: int) -> Rows:
-        who = repr(self)
-        refuse_groups_with_time(task, who=who)
+    def _count(self, n: int) -> int:
+        amount = self.rows if self.rows is not None else self.share
+        assert amount is not None
+        return held_count(amount, n, who=repr(self))
+
+    def _draw_in_time(self, task: Task, rows: Rows, seed: int) -> Splits:
+        who, grouped = repr(self), task.groups is not None
         if self.shuffle:
             raise SplitError(
                 f"{who} would mix past and future, but the task has time. Leave shuffle out: the most recent rows "
                 "are held out."
             )
-        if self.stratify is True:
+        if self.stratify is True and not grouped:
             raise SplitError(f"{who} cannot stratify the most recent rows. Leave stratify out.")
-        ordered, begins = in_time_order(task, rows)
-        (cut,) = cuts_between_times(begins, [len(rows) - count], who=who)
-        return np.sort(ordered[cut:])
+        clock = Clock.of(task, rows)
+        (cut,) = cuts_between_times(clock.begins, [len(rows) - self._count(len(rows))], who=who)
+        part = stretch(clock, cut, len(rows))
+        recipe = Recipe(kind="holdout", words="the most recent", grouped=grouped)
+        if grouped:
+            if self.rows is not None:
+                raise SplitError(
+                    f"{who} names a number of rows, but with time and groups declared a share is taken of both. "
+                    f"Use Holdout({HELD_OUT})."
+                )
+            part, stratified = some_groups(task, clock, part, replace(self, buffer=None), seed=seed, who=who)
+            words = f"{'stratified ' * stratified}groups of the most recent {len(rows) - cut}"
+            recipe = replace(recipe, words=words, stratified=stratified, drawn=self.shuffle is not False)
+        words = f"hold-out of {len(part.held)} of {len(rows)} rows, {recipe.words}"
+        manner = Manner(who=who, apart=Apart(buffer=self.buffer), forward=True)
+        return draw_timed(task, clock, [part], replace(recipe, words=words), manner=manner)

@@ -4,28 +4,37 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
-from heldout.splits.check import checked
-from heldout.splits.drawn import Recipe, Splits
-from heldout.splits.roles import (
-    cuts_between_times,
-    group_codes,
-    in_time_order,
-    is_stratified,
-    refuse_groups_with_time,
-    strata_of,
+from heldout.splits.blocks import (
+    Manner,
+    blocks_between,
+    crossed,
+    dealt_without_time,
+    draw_timed,
+    even_cuts,
+    refuse_without_time,
 )
-from heldout.splits.strategy import AUTO, check_shuffle, check_stratify, shown, whole_number
+from heldout.splits.cargo import cargo_of
+from heldout.splits.check import checked
+from heldout.splits.clock import Apart, Clock
+from heldout.splits.defaults import FOLDS, STRATIFY
+from heldout.splits.drawn import Recipe, Splits
+from heldout.splits.grouped import deal_groups
+from heldout.splits.labelled import label_folds
+from heldout.splits.lengths import as_distance
+from heldout.splits.roles import group_codes
+from heldout.splits.strata import Labels, Strata, is_stratified, strata_to_keep, stratified_words
+from heldout.splits.strategy import check_shuffle, check_stratify, shown, whole_number
 from heldout.task import Task
 
 
@@ -44,8 +53,16 @@ class KFold:
         Whether chance makes the blocks (the default), or the order of the rows. With time declared, blocks
         always follow time.
     stratify : {"auto", True, False}
-        Whether each block has the classes, or the strata declared, in their shares. "auto": where there are any,
-        and time is not declared.
+        Whether each block has the strata in their shares: those declared, else the classes, quantile bins of a
+        number, or the labels of several outputs. "auto": where strata or classes are, and time is not declared.
+        With groups, which stay whole, as near those shares as the groups allow.
+    buffer, embargo : int, str or timedelta, optional
+        With time declared: drop training rows within this distance of a block, on both sides of it; an embargo is
+        further distance after it. So many rows, or a length of time ("7d", "12h"); a number in quotes is a length in
+        the units of a time that is numbers. Rows whose time spans an interval are dropped where they overlap a block.
+
+    With time and groups declared, each of K blocks of time is held out one fold of groups at a time, of K folds, while
+    other groups outside the block train: up to K × K parts a repeat.
 
     Examples
     --------
@@ -53,11 +70,13 @@ class KFold:
     KFold(4, shuffle=False, stratify=False)
     """
 
-    k: int = 5
+    k: int = FOLDS
     _: KW_ONLY
     repeats: int = 1
     shuffle: bool | None = None
-    stratify: str | bool = AUTO
+    stratify: str | bool = STRATIFY
+    buffer: Any = None
+    embargo: Any = None
 
     inner_ok_under_partition: ClassVar[bool] = True
 
@@ -66,6 +85,8 @@ class KFold:
         object.__setattr__(self, "repeats", whole_number(self.repeats, least=1, what="repeats of KFold"))
         check_shuffle(self.shuffle, who="KFold")
         check_stratify(self.stratify, who="KFold")
+        object.__setattr__(self, "buffer", as_distance(self.buffer, what="buffer of KFold"))
+        object.__setattr__(self, "embargo", as_distance(self.embargo, what="embargo of KFold"))
         if self.repeats > 1 and self.shuffle is False:
             raise SplitError(f"{self} would draw the same folds {self.repeats} times. Use shuffle=True, or repeats=1.")
 
@@ -80,17 +101,19 @@ class KFold:
                 "Use a smaller k, or LeaveOneOut()."
             )
         if task.time is not None:
-            return self._draw_in_time(task, rows)
+            return self._draw_in_time(task, rows, seed)
+        refuse_without_time(repr(self), self.buffer, self.embargo)
+        refuse_few_groups(task, rows, self.k, who=repr(self))
+        return self.deal(task, rows, seed=seed, strict=True)
+
+    def deal(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
+        """The same for a task without time and with groups enough; `strict` refuses where no stratum can be in all."""
         stratified = is_stratified(task, self.stratify, who=repr(self))
-        self._refuse_few_groups(task, rows)
-        blocks = [
-            np.sort(rows[block])
-            for repeat in range(self.repeats)
-            for block in self._blocks(task, rows, stratified, derive(seed, "repeat", repeat) if repeat else seed)
-        ]
+        turns = (_Turn(seed=seed, repeat=repeat, strict=strict) for repeat in range(self.repeats))
+        blocks = [np.sort(rows[block]) for turn in turns for block in self._blocks(task, rows, stratified, turn)]
         recipe = Recipe(
             kind="kfold",
-            words=self._words(stratified, grouped=task.groups is not None),
+            words=self._words(task, stratified),
             repeats=self.repeats,
             partition=True,
             stratified=stratified,
@@ -99,57 +122,92 @@ class KFold:
         )
         return checked(task, Splits.from_pairs(rows, [(None, b) for b in blocks], recipe), who=repr(self))
 
-    def _blocks(self, task: Task, rows: Rows, stratified: bool, seed: int) -> Iterable[NDArray[np.intp]]:
+    def _blocks(self, task: Task, rows: Rows, stratified: bool, turn: _Turn) -> Iterable[NDArray[np.intp]]:
         """Places in `rows`, a block at a time, for one repeat."""
         shuffle = self.shuffle is not False
+        seed = turn.own_seed if shuffle else None
         groups = group_codes(task, rows)
-        if groups is None and not stratified:
-            return _even_blocks(len(rows), self.k, seed if shuffle else None)
-        options = {"shuffle": shuffle, "random_state": seed if shuffle else None}
         if not stratified:
-            return _held_of(GroupKFold(self.k, **options), np.zeros(len(rows)), groups)
-        strata = strata_of(task, rows)
-        commonest = int(strata.counts.max())
-        if commonest < self.k:
-            raise SplitError(
-                f"{self} cannot stratify: no {strata.word} has {self.k} rows at this level, the commonest has "
-                f"{commonest}. Use a smaller k, or stratify=False."
-            )
-        splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
-        return _held_of(splitter(self.k, **options), strata.codes, groups)
+            if groups is None:
+                return _even_blocks(len(rows), self.k, seed)
+            return _held_of(GroupKFold(self.k, shuffle=shuffle, random_state=seed), np.zeros(len(rows)), groups)
+        strata = strata_to_keep(task, rows, at_least=self.k)
+        if groups is not None:
+            cargo = cargo_of(groups, strata)
+            if turn.strict:
+                self._refuse_rare(strata, cargo.carriers, "groups")
+            parts = deal_groups(cargo, self.k, seed=seed, again=turn.repeat > 0)[groups]
+            return np.split(np.argsort(parts, kind="stable"), np.cumsum(np.bincount(parts, minlength=self.k))[:-1])
+        self._refuse_rare(strata, strata.counts, "rows")
+        if isinstance(strata, Labels):
+            if seed is None:
+                raise SplitError(f"{self} cannot stratify several labels in row order. Leave shuffle=False out.")
+            return label_folds(strata, self.k, seed=seed, who=repr(self))
+        return _held_of(StratifiedKFold(self.k, shuffle=shuffle, random_state=seed), strata.codes, None)
 
-    def _draw_in_time(self, task: Task, rows: Rows) -> Splits:
+    def _refuse_rare(self, strata: Strata | Labels, counts: NDArray[np.intp], unit: str) -> None:
+        """Refuse where no stratum can be in every block. One that is merely rare is spread, and is a finding."""
+        most = int(counts.max(initial=0))
+        if most < self.k:
+            has, had = ("has", "the commonest has") if unit == "rows" else ("is in", "the most widespread is in")
+            raise SplitError(
+                f"{self} cannot stratify: no {strata.word} {has} {self.k} {unit} at this level, {had} {most}. "
+                "Use a smaller k, or stratify=False."
+            )
+
+    def _draw_in_time(self, task: Task, rows: Rows, seed: int) -> Splits:
         who = repr(self)
-        refuse_groups_with_time(task, who=who)
-        if self.shuffle or self.repeats > 1:
+        if self.shuffle or (self.repeats > 1 and task.groups is None):
             raise SplitError(
                 f"{who} would mix past and future, but the task has time. Use KFold({self.k}) for blocks of time, or "
                 f"Forward({self.k}) to test on later rows only."
             )
-        if self.stratify is True:
-            raise SplitError(f"{who} cannot stratify blocks of time. Leave stratify out.")
-        ordered, begins = in_time_order(task, rows)
-        cuts = cuts_between_times(begins, np.cumsum(_even_sizes(len(rows), self.k))[:-1].tolist(), who=who)
-        blocks = [np.sort(block) for block in np.split(ordered, cuts)]
-        recipe = Recipe(kind="kfold", words=f"{self.k}-fold, blocks in time order", partition=True, timed=True)
-        return checked(task, Splits.from_pairs(rows, [(None, b) for b in blocks], recipe), who=who)
-
-    def _refuse_few_groups(self, task: Task, rows: Rows) -> None:
+        clock = Clock.of(task, rows)
+        cuts = even_cuts(clock, self.k, who=who)
+        manner = Manner(who=who, apart=Apart(buffer=self.buffer, embargo=self.embargo))
         if task.groups is None:
-            return
-        count = len(np.unique(task.groups[rows]))
-        if count < self.k:
-            raise SplitError(
-                f"{self} keeps groups whole and needs at least {self.k} groups, but there are {count} at this level. "
-                "Use a smaller k, or LeaveOneOut(), which holds out one group at a time."
-            )
+            if self.stratify is True:
+                raise SplitError(f"{who} cannot stratify blocks of time. Leave stratify out.")
+            recipe = Recipe(kind="kfold", words=f"{self.k}-fold, blocks in time order", partition=True)
+            return draw_timed(task, clock, blocks_between(clock, cuts), recipe, manner=manner)
+        refuse_few_groups(task, rows, self.k, who=who)
+        folds = dealt_without_time(task, rows, replace(self, buffer=None, embargo=None), seed=seed, who=who)
+        words = f"{self.k} blocks of time × folds of groups ({folds.recipe.words})"
+        recipe = replace(folds.recipe, words=words)
+        return draw_timed(task, clock, crossed(clock, cuts, folds), recipe, manner=manner)
 
-    def _words(self, stratified: bool, *, grouped: bool) -> str:
+    def _words(self, task: Task, stratified: bool) -> str:
+        grouped = task.groups is not None
         words = [f"{self.k}-fold" + (f" repeated {self.repeats} times" if self.repeats > 1 else "")]
-        words += ["stratified"] if stratified else []
+        words += [stratified_words(task)] if stratified else []
         words += ["groups kept whole"] if grouped else []
         in_order = "in row order" if stratified or grouped else "contiguous"
         return ", ".join([*words, in_order if self.shuffle is False else "shuffled"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Turn:
+    """Which repeat is drawn, and whether strata that cannot be in every block are refused."""
+
+    seed: int
+    repeat: int
+    strict: bool
+
+    @property
+    def own_seed(self) -> int:
+        return derive(self.seed, "repeat", self.repeat) if self.repeat else self.seed
+
+
+def refuse_few_groups(task: Task, rows: Rows, k: int, *, who: str) -> None:
+    """Raise a SplitError where groups are declared and are fewer than the folds they are dealt to."""
+    groups = group_codes(task, rows)
+    count = k if groups is None else int(groups.max()) + 1
+    if count < k:
+        alone = "." if task.time is not None else ", or LeaveOneOut(), which holds out one group at a time."
+        raise SplitError(
+            f"{who} keeps groups whole and needs at least {k} groups, but there are {count} at this level. "
+            f"Use a smaller k{alone}"
+        )
 
 
 def _even_sizes(n: int, k: int) -> NDArray[np.intp]:

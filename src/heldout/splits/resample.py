@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
+from heldout.base.seeds import derive
+from heldout.splits.blocks import Manner, chance_stretches, draw_timed, refuse_without_time, some_groups
 from heldout.splits.chance import Chance, draw_held, held_count
 from heldout.splits.check import checked
+from heldout.splits.clock import Apart, Clock
+from heldout.splits.defaults import HELD_OUT, STRATIFY
 from heldout.splits.drawn import Recipe, Splits
-from heldout.splits.roles import is_stratified
-from heldout.splits.strategy import AUTO, check_stratify, share_of_rows, shown, whole_number
+from heldout.splits.holdout import Holdout
+from heldout.splits.lengths import as_distance
+from heldout.splits.strata import is_stratified, stratified_words
+from heldout.splits.strategy import check_stratify, share_of_rows, shown, whole_number
 from heldout.task import Task
 
 
@@ -27,9 +33,16 @@ class Resample:
     held_out : float or int
         The share of the rows at this level to hold out each time, or how many rows.
     stratify : {"auto", True, False}
-        Whether both sides have the classes, or the strata declared, in their shares. "auto": where there are any.
+        Whether both sides have the strata in their shares: those declared, else the classes, quantile bins of a
+        number, or the labels of several outputs. "auto": where strata or classes are. With groups, which stay whole, as
+        near those shares as the groups allow.
+    buffer, embargo : int, str or timedelta, optional
+        With time declared: drop training rows within this distance of the rows held out, on both sides; an embargo is
+        further distance after them. As for :class:`~heldout.KFold`.
 
-    With groups declared, whole groups are held out. Refused with time, which chance would mix.
+    With groups declared, whole groups are held out. With time declared, each hold-out is a block of time that begins
+    at random, and rows before and after it train. With both, the share is taken twice: of the rows a block, and of the
+    block that share by whole groups, while other groups outside the block train.
 
     Examples
     --------
@@ -38,9 +51,11 @@ class Resample:
     """
 
     times: int
-    held_out: float | int = 0.2
+    held_out: float | int = HELD_OUT
     _: KW_ONLY
-    stratify: str | bool = AUTO
+    stratify: str | bool = STRATIFY
+    buffer: Any = None
+    embargo: Any = None
 
     inner_ok_under_partition: ClassVar[bool] = True
 
@@ -52,6 +67,8 @@ class Resample:
             held_out = share_of_rows(self.held_out, what="held_out of Resample")
         object.__setattr__(self, "held_out", held_out)
         check_stratify(self.stratify, who="Resample")
+        object.__setattr__(self, "buffer", as_distance(self.buffer, what="buffer of Resample"))
+        object.__setattr__(self, "embargo", as_distance(self.embargo, what="embargo of Resample"))
 
     def __repr__(self) -> str:
         return shown(self)
@@ -60,15 +77,40 @@ class Resample:
         """`times` parts, as :class:`~heldout.splits.drawn.Splits`."""
         who = repr(self)
         if task.time is not None:
-            raise SplitError(
-                f"{who} would mix past and future, but the task has time. "
-                "Use Forward(k), or Holdout for the most recent rows."
-            )
+            return self._draw_in_time(task, rows, seed)
+        refuse_without_time(who, self.buffer, self.embargo)
         stratified, grouped = is_stratified(task, self.stratify, who=who), task.groups is not None
         count = held_count(self.held_out, len(rows), who=who)
         chance = Chance(times=self.times, count=count, stratified=stratified, who=who)
         held = draw_held(task, rows, chance, seed=seed)
-        words = f"{self.times} random hold-outs of {'about ' if grouped else ''}{count} of {len(rows)} rows"
-        words += ", stratified" * stratified + ", groups kept whole" * grouped
+        sizes = {len(one) for one in held}
+        words = f"{self.times} random hold-outs of {'' if sizes == {count} and not grouped else 'about '}{count}"
+        words += f" of {len(rows)} rows" + f", {stratified_words(task)}" * stratified + ", groups kept whole" * grouped
         recipe = Recipe(kind="resample", words=words, stratified=stratified, grouped=grouped, drawn=True)
         return checked(task, Splits.from_pairs(rows, [(None, h) for h in held], recipe), who=who)
+
+    def _draw_in_time(self, task: Task, rows: Rows, seed: int) -> Splits:
+        who, grouped = repr(self), task.groups is not None
+        if self.stratify is True and not grouped:
+            raise SplitError(f"{who} cannot stratify blocks of time. Leave stratify out.")
+        clock = Clock.of(task, rows)
+        count = held_count(self.held_out, len(rows), who=who)
+        parts = chance_stretches(clock, count, self.times, seed=seed, who=who)
+        words = f"{self.times} random blocks of time of about {count} of {len(rows)} rows"
+        stratified = False
+        if grouped:
+            if not isinstance(self.held_out, float):
+                raise SplitError(
+                    f"{who} names a number of rows, but with time and groups declared a share is taken of both. "
+                    f"Use Resample({self.times}, 0.2)."
+                )
+            how = Holdout(self.held_out, stratify=self.stratify)
+            found = [
+                some_groups(task, clock, part, how, seed=derive(seed, "groups", number), who=who)
+                for number, part in enumerate(parts)
+            ]
+            parts, stratified = [part for part, _ in found], any(kept for _, kept in found)
+            words += f", {self.held_out:g} of each held out by groups" + ", stratified" * stratified
+        recipe = Recipe(kind="resample", words=words, stratified=stratified, grouped=grouped, drawn=True)
+        manner = Manner(who=who, apart=Apart(buffer=self.buffer, embargo=self.embargo))
+        return draw_timed(task, clock, parts, recipe, manner=manner)

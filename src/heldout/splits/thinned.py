@@ -12,7 +12,8 @@ from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
 from heldout.splits.drawn import Splits
-from heldout.splits.roles import group_codes, in_time_order, strata_of
+from heldout.splits.roles import group_codes, in_time_order
+from heldout.splits.strata import strata_of
 from heldout.task import Task
 
 

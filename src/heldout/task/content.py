@@ -58,7 +58,8 @@ def task_fingerprint(task: Task) -> str:
     for value in (_VERSION, container_kind(task.X), names, _types(task.X), target):
         digest.update(digest_value(value))
     digest.update(cell_digests(task.group_names).tobytes())
-    for values in (task.row_hashes, task.groups, task.time, task.weight, task.strata):
+    spans = () if task.time_end is None else (task.time_end,)  # a task without has the fingerprint it always had
+    for values in (task.row_hashes, task.groups, task.time, task.weight, task.strata, *spans):
         digest.update(digest_value(None if values is None else (_dtype_name(values.dtype), values.shape)))
         if values is not None:
             digest.update(np.ascontiguousarray(values).view(np.uint8).data)

@@ -10,6 +10,7 @@ from heldout.base.errors import ColumnError, InputError, RoleError, TargetError,
 from heldout.task.containers import column, column_names, is_frame, is_name, is_pandas, is_polars, without_columns
 from heldout.task.features import accept_features, check_features, freeze_features, read_only
 from heldout.task.roles import accept_labels, accept_time, accept_weight
+from heldout.task.spans import END, accept_end, split_time
 from heldout.task.target import accept_target, check_target
 from heldout.task.task import Task
 
@@ -36,7 +37,8 @@ def declare(
     classification : bool
         Whether the learner predicts classes.
     groups, time, sample_weight, strata : array, list, series or name of a column of X, optional
-        The roles of rows. A column that is named leaves X.
+        The roles of rows. A column that is named leaves X. `time` may be a pair (start, end) of those, or a frame or
+        array with two columns, where an outcome spans an interval.
 
     Returns
     -------
@@ -54,7 +56,8 @@ def declare(
     >>> len(task), task.groups.tolist(), task.group_names
     (3, [0, 0, 1], ('a', 'b'))
     """
-    given = {"y": y, "groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
+    start, end = split_time(time)
+    given = {"y": y, "groups": groups, "time": start, END: end, "sample_weight": sample_weight, "strata": strata}
     _check_indexes({"X": X, **given})
     X, given = _named_columns_out(accept_features(X), given)
     check_features(X)
@@ -64,9 +67,12 @@ def declare(
         "y": target,
         "groups": codes,
         "time": None if time is None else accept_time(given["time"]),
+        END: None,
         "sample_weight": None if sample_weight is None else accept_weight(given["sample_weight"]),
         "strata": None if strata is None else accept_labels("strata", given["strata"])[0],
     }
+    if end is not None:
+        values["time"], values[END] = accept_end(given[END], values["time"])
     _check_lengths(X.shape[0], values)
     check_target(target, classification=classification, weight=values["sample_weight"])
     frozen: dict[str, Any] = {role: None if v is None else read_only(v) for role, v in values.items()}
@@ -77,6 +83,7 @@ def declare(
         groups=frozen["groups"],
         group_names=names,
         time=frozen["time"],
+        time_end=frozen[END],
         weight=frozen["sample_weight"],
         strata=frozen["strata"],
         columns=column_names(X),

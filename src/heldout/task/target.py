@@ -13,6 +13,29 @@ from heldout.base.errors import TargetError
 from heldout.task.containers import is_frame, is_sparse
 from heldout.task.sequences import as_array, missing_rows, some_rows
 
+MOST_CLASSES = 20  # whole numbers with more different values than this are taken as numbers
+ROWS_A_CLASS = 5  # and so are those that hardly repeat
+
+
+def few_enough_for_classes(values: int, rows: int) -> bool:
+    """Whether so few different whole numbers are rather classes than amounts, when nobody said which they are."""
+    return values <= 2 or (values <= MOST_CLASSES and values * ROWS_A_CLASS <= rows)
+
+
+def looks_like_classes(y: NDArray[Any]) -> bool:
+    """Whether a target is classes: text and yes-or-no are, numbers with fractions or many values are not.
+
+    >>> looks_like_classes(np.array(["a", "b"])), looks_like_classes(np.array([0.5, 1.0]))
+    (True, False)
+    """
+    if y.dtype.kind in "OUSb":
+        return True
+    if y.ndim > 1:
+        return bool(y.dtype.kind in "iu" and ((y == 0) | (y == 1)).all())  # several labels a row
+    if y.dtype.kind in "mM" or not np.array_equal(y, np.trunc(y)):
+        return False
+    return few_enough_for_classes(len(np.unique(y)), len(y))
+
 
 def accept_target(y: Any) -> NDArray[Any]:
     """y as an array of one value a row, or of one row of outputs a row."""

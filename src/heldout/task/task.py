@@ -27,7 +27,8 @@ class Task:
     classification: bool  # the learner predicts classes, so zero-one is the natural loss and strata are the classes
     groups: NDArray[np.intp] | None = None  # codes 0..G-1
     group_names: tuple[Any, ...] = ()  # what the codes stand for
-    time: NDArray[Any] | None = None  # numbers or datetime64
+    time: NDArray[Any] | None = None  # numbers or datetime64: when a row was seen, or when its outcome begins
+    time_end: NDArray[Any] | None = None  # when its outcome ends, where it spans an interval; in the type of `time`
     weight: NDArray[np.float64] | None = None
     strata: NDArray[np.intp] | None = None  # codes; None means the classes of y, where there are any
     columns: tuple[str, ...] | None = None  # names, where X has them

@@ -1,0 +1,154 @@
+"""Saving drawn splits and loading them: rows, how they came about, and the task they belong to, as plain data."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.api.archive import (
+    Arrays,
+    Format,
+    opened_archive,
+    pack_columns,
+    read_array,
+    unpack_columns,
+    write_archive,
+)
+from heldout.api.drawn import DrawnSplits, Told
+from heldout.report.plain import plain
+from heldout.splits import Recipe, Splits
+from heldout.splits.check import check_structure
+from heldout.splits.kept import Kept
+from heldout.splits.origin import Origin
+from heldout.splits.picture import Picture
+from heldout.splits.summary import Summary
+
+FORMAT = Format(
+    name="heldout splits",
+    words="a file of saved splits",
+    manifest="splits.json",
+    version=1,
+    again="draw the splits again",
+)
+_ROWS = ("rows", "held", "held_cuts", "train", "train_cuts", "buffered")
+_GRIDS = ("edges", "lanes", "train", "held", "unused")  # the arrays of a picture
+
+
+def save_splits(splits: DrawnSplits, path: str | Path) -> None:
+    """Write drawn splits; an existing file is replaced only once the new one is whole."""
+    arrays: Arrays = {}
+    write_archive(path, FORMAT, {"splits": pack_splits(splits, arrays)}, arrays)
+
+
+def load_splits(path: str | Path) -> DrawnSplits:
+    """Read splits that :meth:`heldout.DrawnSplits.save` wrote. No code in the file can run.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    DrawnSplits
+        Usable as ``test=`` with the data they were drawn from; other data are refused, with what differs.
+    """
+    with opened_archive(path, FORMAT) as (manifest, file):
+        return unpack_splits(manifest["splits"], file)
+
+
+def pack_splits(drawn: DrawnSplits, arrays: Arrays) -> dict[str, Any]:
+    """Drawn splits as a plain dict, their rows and tables put into `arrays`."""
+    splits, told = drawn.kept.splits, drawn.told
+    present = [name for name in _ROWS if getattr(splits, name) is not None]
+    for name in present:
+        arrays[f"splits/{name}"] = _steps(getattr(splits, name))
+    for name in _GRIDS:
+        arrays[f"splits/picture/{name}"] = getattr(told.picture, name)
+    summary, picture = told.summary, told.picture
+    packed = {
+        "recipe": plain(asdict(splits.recipe)),
+        "fingerprint": splits.fingerprint,
+        "task": {"fingerprint": drawn.kept.origin.fingerprint, "pieces": dict(drawn.kept.origin.pieces)},
+        "arrays": present,
+        "parts": pack_columns("splits/parts", summary.parts, arrays),
+        "shares": pack_columns("splits/shares", summary.shares, arrays),
+        "totals": plain(dict(summary.totals)),
+        "marks": [[place, words] for place, words in picture.marks],
+        "in_time": picture.in_time,
+        "frame": told.frame,
+    }
+    return {**packed, "seal": _seal(packed)}
+
+
+def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> DrawnSplits:
+    """The splits that :func:`pack_splits` packed; a file whose rows are not those it was written with is refused."""
+    if packed["seal"] != _seal({name: value for name, value in packed.items() if name != "seal"}):
+        raise ValueError("it was changed after it was written")
+    rows = {name: _from_steps(read_array(file, f"splits/{name}")) for name in packed["arrays"] if name in _ROWS}
+    recipe = Recipe(**packed["recipe"])
+    splits = Splits(recipe=recipe, **rows)
+    _check_cuts(splits)
+    if splits.fingerprint != packed["fingerprint"]:
+        raise ValueError("its rows are not those it was written with")
+    check_structure(splits, who="The saved splits")
+    task = packed["task"]
+    origin = Origin(fingerprint=str(task["fingerprint"]), pieces={str(k): str(v) for k, v in task["pieces"].items()})
+    summary = Summary(
+        words=recipe.words,
+        parts=unpack_columns(packed["parts"], file),
+        shares=unpack_columns(packed["shares"], file),
+        totals=dict(packed["totals"]),
+    )
+    picture = Picture(
+        words=recipe.words,
+        parts=len(splits),
+        in_time=bool(packed["in_time"]),
+        marks=tuple((int(place), str(words)) for place, words in packed["marks"]),
+        **{name: read_array(file, f"splits/picture/{name}") for name in _GRIDS},
+    )
+    told = Told(summary=summary, picture=picture, frame="polars" if packed["frame"] == "polars" else "pandas")
+    return DrawnSplits(Kept(splits=splits, origin=origin), told=told)
+
+
+def _seal(packed: Mapping[str, Any]) -> str:
+    """Tells whether what is said of the rows was changed by hand; the rows have a fingerprint of their own."""
+    return blake2b(json.dumps(packed, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def _check_cuts(splits: Splits) -> None:
+    """What the other checks take for granted."""
+    if not np.array_equal(splits.rows, np.arange(len(splits.rows))):
+        raise ValueError("its rows are not all rows of a task")
+    if splits.buffered is not None and len(splits.buffered) != len(splits):
+        raise ValueError("buffers and parts do not go together")
+    for cuts, numbers in ((splits.held_cuts, splits.held), (splits.train_cuts, splits.train)):
+        if (cuts is None) != (numbers is None):
+            raise ValueError("rows and parts do not go together")
+        if cuts is not None and numbers is not None:
+            whole = len(cuts) == len(splits.held_cuts) > 1 and cuts[0] == 0 and cuts[-1] == len(numbers)
+            if not whole or (np.diff(cuts) < 0).any():
+                raise ValueError("rows and parts do not go together")
+
+
+def _steps(numbers: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
+    """Steps from each number to the next, in as few bytes as they take: rows that ascend pack very small."""
+    steps = np.diff(numbers, prepend=0)
+    most = int(np.abs(steps).max(initial=0))
+    width = next(kind for kind in (np.int8, np.int16, np.int32, np.int64) if most <= np.iinfo(kind).max)
+    return steps.astype(width)
+
+
+def _from_steps(steps: NDArray[Any]) -> NDArray[np.intp]:
+    if steps.ndim != 1 or steps.dtype.kind != "i":
+        raise ValueError("row numbers must be whole numbers")
+    numbers = np.cumsum(steps, dtype=np.intp)
+    numbers.setflags(write=False)
+    return numbers

@@ -1,0 +1,200 @@
+"""What drawn splits come to: rows, groups, times and class shares of every part, and what was left out of training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.splits.drawn import Splits
+from heldout.splits.roles import in_time_order
+from heldout.splits.strata import PLURALS, Labels, Strata, strata_to_keep
+from heldout.splits.unused import distinct
+from heldout.task import Task
+
+Columns = dict[str, Any]
+Counts = NDArray[np.intp]
+MOST_SHARES = 1 << 22  # parts × classes whose shares are told; past that nobody reads them
+TRAIN, HELD = "train", "held"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Summary:
+    """Drawn splits in numbers, as columns and plain values."""
+
+    words: str
+    parts: Columns  # a row for each part
+    shares: Columns  # a row for each part, side and class or stratum; no columns where there is neither
+    totals: Mapping[str, Any]  # plain values over all parts
+
+
+def summarise_splits(task: Task, splits: Splits) -> Summary:
+    """Count what the parts of `splits`, drawn from `task`, hold and leave out.
+
+    Linear in the rows kept: training sides that are simply the rest are counted without being made.
+    """
+    unused = len(splits.rows) - splits.held_sizes - _distinct_train_sizes(splits)
+    parts: Columns = {
+        "part": np.arange(len(splits)),
+        "repeat": _repeats(splits),
+        "train_rows": splits.train_sizes,
+        "held_rows": splits.held_sizes,
+        "unused_rows": unused,
+        "buffer_rows": np.zeros(len(splits), dtype=np.intp) if splits.buffered is None else splits.buffered,
+        "effective_train": _effective_sizes(task, splits),
+        **_group_counts(task, splits),
+        **_times(task, splits),
+    }
+    shares, spread = _shares(task, splits)
+    return Summary(words=splits.recipe.words, parts=parts, shares=shares, totals={**_totals(splits, parts), **spread})
+
+
+def counts_by_side(splits: Splits, strata: Strata | Labels) -> tuple[Counts, Counts]:
+    """How many rows of each stratum or label are trained on and held out, part by part.
+
+    `strata` are those of `splits.rows`, in that order.
+    """
+    if isinstance(strata, Labels):
+        marks = strata.marks
+
+        def count(places: NDArray[np.intp]) -> Counts:
+            return np.asarray(marks[places].sum(axis=0, dtype=np.intp))
+    else:
+        codes, kinds = strata.codes, len(strata.values)
+
+        def count(places: NDArray[np.intp]) -> Counts:
+            return np.bincount(codes[places], minlength=kinds)
+
+    def places(rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        return np.searchsorted(splits.rows, rows)
+
+    held = np.stack([count(places(splits.held_rows(part))) for part in range(len(splits))])
+    if splits.train is None:
+        return strata.counts - held, held
+    return np.stack([count(places(splits.train_rows(part))) for part in range(len(splits))]), held
+
+
+def _repeats(splits: Splits) -> Counts:
+    """Which repeat each part belongs to: each repeat of a partition holds every row out once."""
+    return splits.held_cuts[:-1] // len(splits.rows) if splits.recipe.partition else np.zeros(len(splits), np.intp)
+
+
+def _distinct_train_sizes(splits: Splits) -> Counts:
+    """A splitter of the user's own may name a training row twice; it is one row all the same."""
+    if splits.train is None:
+        return splits.train_sizes
+    return np.array([len(distinct(splits.train_rows(part))) for part in range(len(splits))], dtype=np.intp)
+
+
+def _effective_sizes(task: Task, splits: Splits) -> NDArray[np.float64]:
+    """How many rows of equal weight teach as much as the training rows of each part: (Σw)²/Σw², Kish's formula."""
+    if task.weight is None:
+        return splits.train_sizes.astype(np.float64)
+    sums = []
+    for power in (task.weight, task.weight**2):
+        held = np.add.reduceat(power[splits.held], splits.held_cuts[:-1])
+        if splits.train is None or splits.train_cuts is None:
+            sums.append(power[splits.rows].sum() - held)
+        else:
+            sums.append(np.add.reduceat(power[splits.train], splits.train_cuts[:-1]))
+    return np.asarray(sums[0] ** 2 / sums[1], dtype=np.float64)
+
+
+def _group_counts(task: Task, splits: Splits) -> Columns:
+    if task.groups is None:
+        return {}
+    count = int(task.groups.max()) + 1
+    parts = np.repeat(np.arange(len(splits)), splits.held_sizes)
+    present = np.unique(parts * count + task.groups[splits.held])
+    held = np.bincount(present // count, minlength=len(splits))
+    if splits.train is None:  # groups are whole, so the rest has all the others
+        train = len(np.unique(task.groups[splits.rows])) - held
+    else:
+        train = np.array([np.count_nonzero(np.bincount(task.groups[splits.train_rows(p)])) for p in range(len(splits))])
+    return {"train_groups": train, "held_groups": held}
+
+
+def _times(task: Task, splits: Splits) -> Columns:
+    """The first and last time of each side."""
+    if task.time is None:
+        return {}
+    ordered, _ = in_time_order(task, splits.rows)
+    times = task.time[ordered]
+    place = np.empty(int(splits.rows[-1]) + 1, dtype=np.intp)
+    place[ordered] = np.arange(len(ordered))
+    ends = np.empty((4, len(splits)), dtype=np.intp)
+    for part in range(len(splits)):
+        held = np.sort(place[splits.held_rows(part)])
+        if splits.train is None:
+            train = _ends_of_rest(held, len(ordered))
+        else:
+            places = place[splits.train_rows(part)]
+            train = int(places.min()), int(places.max())
+        ends[:, part] = *train, held[0], held[-1]
+    names = ("train_from", "train_to", "held_from", "held_to")
+    return {name: times[row] for name, row in zip(names, ends, strict=True)}
+
+
+def _ends_of_rest(held: NDArray[np.intp], n: int) -> tuple[int, int]:
+    """The first and last place of 0..n-1 that is not among the ascending `held`."""
+    from_start = np.flatnonzero(held != np.arange(len(held)))
+    from_end = np.flatnonzero(held != np.arange(n - len(held), n))
+    first = int(from_start[0]) if len(from_start) else len(held)
+    last = n - len(held) + int(from_end[-1]) if len(from_end) else n - len(held) - 1
+    return first, last
+
+
+def _shares(task: Task, splits: Splits) -> tuple[Columns, Mapping[str, Any]]:
+    """The class shares of both sides of each part, and how far the farthest is from that of all rows."""
+    if task.strata is None and task.classes is None and not splits.recipe.stratified:
+        return {}, {}
+    parts = len(splits)
+    strata = strata_to_keep(task, splits.rows, at_least=max(2, parts // splits.recipe.repeats))
+    count = len(strata.values)
+    told: dict[str, Any] = {"strata": PLURALS[strata.word], "strata_count": count}
+    if count * parts > MOST_SHARES:
+        return {}, {**told, "shares_untold": True}
+    sides = dict(zip((TRAIN, HELD), counts_by_side(splits, strata), strict=True))
+    sizes = {TRAIN: splits.train_sizes, HELD: splits.held_sizes}
+    overall = strata.counts / len(splits.rows)
+    shares = {side: counts / sizes[side][:, None] for side, counts in sides.items()}
+    for side, share in shares.items():
+        told[f"{side}_deviation"] = _farthest(share - overall, strata)
+    columns = {
+        "part": np.tile(np.repeat(np.arange(parts), count), 2),
+        "side": [side for side in sides for _ in range(parts * count)],
+        strata.word: [_plain(value) for value in strata.values] * (2 * parts),
+        "rows": np.concatenate([counts.ravel() for counts in sides.values()]),
+        "share": np.concatenate([share.ravel() for share in shares.values()]),
+        "overall": np.tile(overall, 2 * parts),
+    }
+    return columns, told
+
+
+def _farthest(deviations: NDArray[np.float64], strata: Strata | Labels) -> dict[str, Any]:
+    part, code = np.unravel_index(int(np.argmax(np.abs(deviations))), deviations.shape)
+    return {"points": 100 * float(deviations[part, code]), "part": int(part), "of": strata.named(int(code))}
+
+
+def _totals(splits: Splits, parts: Columns) -> dict[str, Any]:
+    sizes = splits.train_sizes
+    return {
+        "rows": len(splits.rows),
+        "parts": len(splits),
+        "repeats": splits.recipe.repeats,
+        "train_least": int(sizes.min()),
+        "train_most": int(sizes.max()),
+        "train_mean": float(sizes.mean()),
+        "train_share": float(sizes.mean()) / len(splits.rows),
+        "effective_mean": float(parts["effective_train"].mean()),
+        "unused_mean": float(parts["unused_rows"].mean()),
+        "buffer_mean": float(parts["buffer_rows"].mean()),
+        "fingerprint": splits.fingerprint,
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
