@@ -271,6 +271,20 @@ def test_rows_that_were_changed_are_refused(member: str, values: Any, saved: Pat
         ho.load_splits(tmp_path / "changed")
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("partition", True), ("repeats", 0), ("timed", False), ("kind", "kfold"), ("buffer", None)]
+)
+def test_what_is_said_of_the_rows_cannot_be_changed_by_hand(name: str, value: Any, saved: Path, tmp_path: Path) -> None:
+    """How splits came about decides which interval is shown."""
+    rewritten(saved, tmp_path / "edited", lambda manifest: manifest["splits"]["recipe"].update({name: value}))
+    with pytest.raises(
+        ho.HeldoutError, match="is not a whole file of saved splits: it was changed after it was written"
+    ):
+        ho.load_splits(tmp_path / "edited")
+    rewritten(saved, tmp_path / "whole", lambda manifest: None)
+    assert ho.load_splits(tmp_path / "whole") == ho.load_splits(saved)
+
+
 def test_no_pickle_is_ever_read(saved: Path, tmp_path: Path) -> None:
     class Bomb:
         def __reduce__(self) -> Any:

@@ -38,7 +38,7 @@ def test_folds_that_were_reached_are_shown_and_the_risk_has_no_value(how: dict[s
     started = time.perf_counter()
     seconds = 1.7 if how["backend"] == "inline" else 60.0
     result = ho.evaluate(Paced(pause=seconds), X, y, test=test, progress=False, options=options, **how)
-    assert time.perf_counter() - started < 30
+    assert time.perf_counter() - started < 55
     assert result.risk.value is None
     assert result.risk.reason == "Incomplete: the study's time limit of 1.5 s came before its end."
     reached = result.folds["squared"].notna()

@@ -96,7 +96,7 @@ def test_processes_work_elsewhere(asked):
 
 def test_a_short_study_boots_no_workers(asked, monkeypatch):
     """Nothing is started, though two jobs are allowed."""
-    pool = SimpleNamespace(ready=lambda: 0, start=lambda: pytest.fail("workers were started"))
+    pool = SimpleNamespace(ready=lambda: 0, start=lambda steps: pytest.fail("workers were started"))
     monkeypatch.setattr(backends, "shared_pool", lambda jobs: pool)
     assert pids(asked(Where(), X, y), jobs=2) == {os.getpid()}
 
@@ -105,7 +105,7 @@ def test_a_short_study_boots_no_workers(asked, monkeypatch):
 def test_a_first_step_that_is_long_boots_the_workers_while_it_lasts(asked, monkeypatch, wait, started):
     """So that they are there when it ends; and where it ends at once, nothing is started behind its back."""
     starts = []
-    pool = SimpleNamespace(ready=lambda: 0, start=lambda: starts.append("started"))
+    pool = SimpleNamespace(ready=lambda: 0, start=lambda steps: starts.append("started"))
     monkeypatch.setattr(backends, "shared_pool", lambda jobs: pool)
     monkeypatch.setattr(backends, "WORTH_A_BOOT", 0.2)
     monkeypatch.setattr(backends, "TRY_INLINE_FOR", 1000.0)

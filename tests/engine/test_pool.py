@@ -200,10 +200,10 @@ def test_calls_are_read_as_needed(pool: Pool) -> None:
             read.append(i)
             yield i, 0.02
 
-    running = pool.run(pause, calls())
+    running = pool.run(pause, calls(), max_batch_seconds=0.02)
     next(running)
-    assert len(read) < 20
     running.close()
+    assert len(read) < 20
 
 
 def test_a_closed_run_leaves_the_pool_usable(pool: Pool) -> None:
@@ -222,7 +222,7 @@ def test_a_closed_run_does_not_wait_for_long_calls(pool: Pool) -> None:
     assert next(running).call_id == 0
     start = time.perf_counter()
     running.close()
-    assert time.perf_counter() - start < 20
+    assert time.perf_counter() - start < 55
     assert values(pool, str, numbered(4)) == {i: str(i) for i in range(4)}
 
 

@@ -38,7 +38,7 @@ CASES = (
     Case(number=3, fault="a fit crashes the interpreter", module="worker_cases", name="crash"),
     Case(number=4, fault="a fit hangs", module="worker_cases", name="hang"),
     Case(number=5, fault="a fit kills every worker it meets", module="worker_cases", name="poison"),
-    Case(number=6, fault="the program is killed (SIGKILL)", module="journal_cases", name="program_killed", seconds=240),
+    Case(number=6, fault="the program is killed (SIGKILL)", module="journal_cases", name="program_killed", seconds=900),
     Case(number=7, fault="Ctrl-C, once and twice", module="worker_cases", name="interrupt", seconds=240),
     Case(number=8, fault="disk full", module="journal_cases", name="disk_full", mounts=True),
     Case(number=9, fault="read-only folder", module="journal_cases", name="readonly_folder", mounts=True),

@@ -195,3 +195,43 @@ def test_groups_that_make_stratification_impossible():
     for test in (ho.Holdout(0.5), ho.Resample(3, 0.5)):
         with refused(SplitError, "cannot stratify: class 'a' is in one group only", "stratify=False"):
             draw(test, y=CLASSES, groups=np.repeat([0, 1], N // 2))
+
+
+@pytest.mark.parametrize(
+    "test", [ho.Holdout(0.5), ho.Resample(3, 0.5), ho.KFold(2), ho.KFold(2, repeats=2), ho.Forward(2)], ids=repr
+)
+def test_with_time_and_groups_a_class_of_one_group_is_spread_as_it_goes_and_is_a_finding(test):
+    groups = np.arange(N) % 6
+    y = np.where(groups == 2, "rare", np.where(np.arange(N) // 6 % 2, "b", "a"))
+    result = ho.evaluate(DummyClassifier(), np.zeros((N, 1)), y, test=test, groups=groups, time=TIME, jobs=1)
+    (found,) = [finding for finding in result.findings if finding.code == "H101"]
+    shares = result.splits.summary().shares
+    none = shares[(shares["class"] == "rare") & (shares["rows"] == 0)]["side"].value_counts()
+    told = [f"{none[side]} of {len(result.splits)} parts {words} none of it" for side, words in SIDES if side in none]
+    assert found.message.startswith(f"Class 'rare' is too rare for groups in blocks of time to share out: {told[0]}")
+    assert all(words in found.message for words in told)
+
+
+SIDES = (("train", "train on"), ("held", "hold out"))
+
+
+@pytest.mark.parametrize("test", [ho.Holdout(0.5, stratify=True), ho.Resample(3, 0.5, stratify=True)], ids=repr)
+def test_asked_for_by_name_strata_are_kept_or_refused(test):
+    groups = np.arange(N) % 6
+    with refused(SplitError, "cannot stratify: class 'rare' is in one group only at this level"):
+        draw(test, y=np.where(groups == 2, "rare", "a"), groups=groups, time=TIME)
+
+
+def test_classes_of_their_own_groups_can_be_tested_forward():
+    """Forward has no stratify to turn off, so it deals such groups all the same."""
+    groups = np.arange(N) % 6
+    assert len(draw(ho.Forward(3), y=groups.astype(str), groups=groups, time=TIME)) > 3
+    with refused(SplitError, "KFold(3)", "cannot stratify: no class is in 3 groups"):
+        draw(ho.KFold(3), y=groups.astype(str), groups=groups)
+
+
+def test_with_time_nobody_is_sent_to_leave_one_out():
+    with pytest.raises(
+        SplitError, match=r"^KFold\(3, buffer=1\) keeps groups .* there are 2 at this level. Use a smaller k.$"
+    ):
+        draw(ho.KFold(3, buffer=1), groups=TIME % 2, time=TIME)

@@ -8,6 +8,7 @@ from sklearn import model_selection as sk
 
 from heldout.base.errors import SplitError
 from heldout.splits import Forward, Holdout, KFold, LeaveOneOut, Resample
+from heldout.task import declare
 
 DAY = np.datetime64("2024-01-01", "D")
 
@@ -87,12 +88,20 @@ def test_a_window_in_days_slides_with_the_block(make_task):
     assert sides(long) == sides(drawn(Forward(3), task))
 
 
-def test_months_as_dates_have_their_first_day(make_task):
+def test_months_as_dates_have_their_first_day():
     months = np.datetime64("2024-01", "M") + np.arange(12)
-    splits = drawn(KFold(3, buffer="31d"), make_task(12, time=months))
-    assert sides(splits)[1] == ([0, 1, 2, 9, 10, 11], [4, 5, 6, 7])
+    task = declare(np.zeros((12, 1)), np.arange(12.0), classification=False, time=months)
+    assert sides(drawn(KFold(3, buffer="31d"), task))[1] == ([0, 1, 2, 9, 10, 11], [4, 5, 6, 7])
     # 30 days lie between April and May, 31 between August and September.
-    assert sides(drawn(KFold(3, buffer="30d"), make_task(12, time=months)))[1][0] == [0, 1, 2, 8, 9, 10, 11]
+    assert sides(drawn(KFold(3, buffer="30d"), task))[1][0] == [0, 1, 2, 8, 9, 10, 11]
+
+
+def test_a_window_that_leaves_nothing_to_train_on_is_named(make_task):
+    days = np.datetime64("2024-01-01") + np.arange(12)
+    with pytest.raises(
+        SplitError, match=r"all others are not before its time or before its window. Use a longer window"
+    ):
+        drawn(Forward(2, window="1h"), make_task(12, time=days))
 
 
 def test_rows_of_one_time_are_dropped_together(make_task):
@@ -276,3 +285,20 @@ def test_numbers_of_rows_cannot_be_shares_of_both(make_task):
         drawn(KFold(9), task)
     with pytest.raises(SplitError, match=r"part \d+ has no training rows.* in its groups"):
         drawn(KFold(2, buffer=19), task)
+
+
+@pytest.mark.parametrize("first", [-(2**63), 2**63 - 30, -1.7e308])
+@pytest.mark.parametrize("huge", [False, True])
+def test_times_at_the_end_of_all_numbers_have_neighbours_too(make_task, first, huge):
+    step = 1e306 if isinstance(first, float) else 1
+    task = make_task(30, time=np.array([first + step * place for place in range(30)]))
+    if huge:
+        with pytest.raises(SplitError, match="part 0 has no training rows"):
+            drawn(KFold(3, buffer="9" * 400), task)
+        assert sides(drawn(Forward(2, window="9" * 400), task)) == sides(drawn(Forward(2), task))
+    else:
+        length = f"{int(2 * step)}"
+        assert sides(drawn(KFold(3, buffer=length), task)) == sides(drawn(KFold(3, buffer=2), task))
+        assert sides(drawn(KFold(3, buffer=length, embargo=1), task)) == sides(
+            drawn(KFold(3, buffer=2, embargo=1), task)
+        )

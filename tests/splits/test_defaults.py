@@ -7,6 +7,7 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 import heldout as ho
@@ -42,6 +43,28 @@ def test_an_evaluation_stratifies_classes_and_tests_forward_with_time():
     )
     for train, held in timed:
         assert train.min() > held.max()  # the later the row, the smaller its number
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_a_tuned_learner_chooses_by_the_same_default_alone_and_in_a_study(timed):
+    X, y = data(classes=False)
+    roles = {"time": np.arange(40)[::-1]} if timed else {}
+    learner = ho.Tuned(DummyRegressor(), {"strategy": ["mean", "median"]}, jobs=1)
+    said = clone(learner).set_params(validation=ho.Forward(5) if timed else ho.KFold(5))
+    assert clone(learner).fit(X, y, **roles).cv_results_["mean_test_score"].tolist() == (
+        said.fit(X, y, **roles).cv_results_["mean_test_score"].tolist()
+    )
+    plans = [ho.explain(one, X, y, test=ho.Holdout(0.25), **roles).inner for one in (learner, said)]
+    assert plans[0] == plans[1]
+    assert ("each after its training rows" in plans[0]) is timed
+
+
+def test_a_number_of_folds_is_that_many_folds_with_time_too():
+    X, y = data(classes=False)
+    roles = {"time": np.arange(40)}
+    assert ho.draw(4, X, y, **roles) == ho.draw(ho.KFold(4), X, y, **roles)
+    learner = ho.Tuned(DummyRegressor(), {"strategy": ["mean", "median"]}, validation=4)
+    assert "4-fold, blocks in time order" in ho.explain(learner, X, y, test=ho.Holdout(0.25), **roles).inner
 
 
 def test_numbers_are_not_stratified_unless_asked_and_time_holds_out_the_most_recent():

@@ -74,6 +74,10 @@ def test_an_evaluation_finds_it():
         "those they were trained on, which favours the ones that memorise; the test tells the risk of that choice all "
         "the same. Use validation=Forward(2, buffer=3).",
     )
+    again = ho.evaluate(
+        near, test=ho.draw(ho.Forward(3, buffer=3), data()["X"], data()["y"], time=np.arange(N)), **data()
+    )
+    assert [finding.message for finding in again.findings] == [finding.message for finding in result.findings]
     apart = ho.Tuned(DummyRegressor(), space, validation=ho.Holdout(0.25, buffer=3))
     assert "H102" not in codes(ho.evaluate(apart, test=ho.Forward(3, buffer=3), **data()))
     assert "H102" not in codes(ho.evaluate(DummyRegressor(), test=ho.Forward(3, buffer=3), **data()))

@@ -65,6 +65,7 @@ def test_a_length_is_as_long_as_it_says():
         (np.timedelta64(-1, "D"), "must not be negative"),
         (7.0, "is 7.0, which could be rows or time. Write 7 for rows, '7d' for days, or '7' in the units of a time"),
         (np.float64(0.5), "which could be rows or time"),
+        (float("nan"), "cannot be nan. Write rows as"),
         (True, "cannot be True"),
         ([7], r"cannot be \[7\]. Write rows as a whole number \(7\), and time as '7d'"),
         ("", "cannot be read: ''"),

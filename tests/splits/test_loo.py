@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 import numpy as np
 import pytest
 from sklearn import model_selection as sk
@@ -20,11 +18,9 @@ def test_each_row_is_held_out_alone(make_task):
     assert (splits.recipe.kind, splits.recipe.words, splits.recipe.partition) == ("loo", "leave-one-out", True)
 
 
-def test_a_hundred_thousand_rows_are_instant_and_train_sides_are_not_kept(make_task):
+def test_of_a_hundred_thousand_rows_train_sides_are_not_kept(make_task):
     task = make_task(100_000)
-    start = perf_counter()
     splits = LeaveOneOut().draw(task, task.all_rows, seed=0)
-    assert perf_counter() - start < 0.5
     assert splits.train is None
     assert len(splits) == 100_000
 

@@ -120,3 +120,20 @@ def test_log_grid_is_even_on_the_log_scale():
 def test_a_log_grid_that_cannot_be_is_refused(arguments):
     with pytest.raises(SpaceError, match="log_grid needs"):
         log_grid(*arguments)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(GRIDS, min_size=1, max_size=2))
+def test_candidates_that_surely_differ_do(grids):
+    candidates = build_candidates(grids, seed=0)
+    every = [tuple(sorted(one.items())) for one in candidates]
+    if candidates.surely_differ:
+        assert len(set(every)) == len(every)
+    elif len(grids) == 1:
+        assert len(set(every)) < len(every)
+
+
+def test_whether_candidates_differ_is_not_told_of_objects_and_draws():
+    assert build_candidates({"a": [1, 1.0, True, "1", None]}, seed=0).surely_differ
+    assert not build_candidates({"a": [(1,), (2,)]}, seed=0).surely_differ
+    assert not build_candidates(Sample(3, {"a": loguniform(1, 2)}), seed=0).surely_differ

@@ -117,7 +117,8 @@ def test_rows_and_responses_of_a_cell_are_given_back():
     tables = opened()
     rows, responses = (np.ones(3),), Responses(predict=np.zeros(3))
     tables.put(cell(5, 3, rows=rows, responses=responses))
-    assert tables["panel"].row_losses(5, 3) is rows
+    (found,) = tables["panel"].row_losses(5, 3)
+    assert found.tolist() == [1.0, 1.0, 1.0]
     assert tables["panel"].responses(5, 3) is responses
     assert tables["panel"].responses(5, 2) is None
 
@@ -203,3 +204,31 @@ def test_row_losses_of_all_candidates_come_as_one_matrix_or_not_at_all():
     for part, rows in ((0, [4.0, 5.0]), (1, [6.0])):
         table.put(CellAnswer(panel="p", candidate=2, part=part, losses=(0.0,), rows=(np.array(rows),)))
     assert table.row_matrix(0, sizes).tolist() == [[4.0, 5.0, 6.0], [1.0, 2.0, 3.0]]
+
+
+@pytest.mark.parametrize("sizes", [None, np.array([3, 2])])
+def test_row_losses_put_one_by_one_and_many_at_once_are_the_same(sizes):
+    one, many = Tables(), Tables()
+    for tables in (one, many):
+        tables.open("panel", range(4, 7), range(2, 4), 2, sizes=sizes)
+    losses, seconds = np.arange(6.0).reshape(3, 2), (np.ones(3), np.zeros(3))
+    for part, size in ((2, 3), (3, 2)):
+        rows = np.arange(3.0 * size).reshape(3, size) + part
+        for place, candidate in enumerate(range(4, 7)):
+            one.put(cell(candidate, part, *losses[place], rows=(rows[place], None), fit_seconds=1.0))
+        many["panel"].put_cells(np.arange(4, 7), part, losses, (rows, None), seconds=seconds)
+    for table in (one["panel"], many["panel"]):
+        assert table.complete
+        assert table.row_losses(6, 3)[0].tolist() == [7.0, 8.0]
+        assert table.row_losses(6, 3)[1] is None
+        assert table.row_matrix(0, np.array([3, 2])).tolist() == [[2, 3, 4, 3, 4], [5, 6, 7, 5, 6], [8, 9, 10, 7, 8]]
+        assert table.row_matrix(1, np.array([3, 2])) is None
+    assert one["panel"].losses.tolist() == many["panel"].losses.tolist()
+
+
+def test_a_cell_without_rows_leaves_the_matrix_incomplete():
+    tables = opened(range(2), range(1))
+    tables.put(cell(0, 0, rows=(np.ones(2),)))
+    tables.put(cell(1, 0, failure=FAILURE))
+    assert tables["panel"].row_losses(1, 0) is None
+    assert tables["panel"].row_matrix(0, np.array([2])) is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +14,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
+import heldout as ho
 from heldout.base.errors import ColumnError, InputError, MixedColumnError, RoleError, TargetError
 from heldout.task import declare
 
@@ -203,6 +204,8 @@ def test_group_codes_do_not_depend_on_the_order_of_rows():
         [date(2024, 1, day) for day in range(1, 7)],
         [datetime(2024, 1, day, tzinfo=UTC) for day in range(1, 7)],
         pd.timedelta_range("1D", periods=6),
+        [timedelta(days=day) for day in range(6)],
+        np.arange(6).astype("m8"),
     ],
 )
 def test_times_are_numbers_or_dates(time):
@@ -214,6 +217,29 @@ def test_times_are_numbers_or_dates(time):
 def test_a_zone_is_turned_to_utc():
     paris = pd.Series(pd.date_range("2024-01-01", periods=6, tz="Europe/Paris"))
     assert regress(time=paris).time[0] == np.datetime64("2023-12-31T23:00")
+
+
+def test_some_rows_with_a_zone_and_some_without_have_no_order():
+    mixed = [datetime(2024, 1, 1, tzinfo=UTC)] * 4 + [datetime(2024, 1, 1), date(2024, 1, 2)]
+    with pytest.raises(RoleError, match=r"time has a time zone in some rows and none in rows 4, 5, .* Give all"):
+        regress(time=mixed)
+
+
+@pytest.mark.parametrize(
+    ("unit", "kept"), [("Y", "D"), ("M", "D"), ("W", "W"), ("25s", "s"), ("ns", "ns"), ("ps", "ns")]
+)
+def test_dates_of_any_unit_can_be_split_shown_and_kept(unit, kept, tmp_path):
+    time = (np.arange(6) * (10**6 if unit == "ps" else 40)).astype(f"M8[{unit}]")
+    assert regress(time=time).time.dtype == f"M8[{kept}]"
+    splits = ho.draw(ho.Forward(2), X6, X6[:, 0], time=time)
+    assert len(splits.summary().frame) == 2
+    splits.save(tmp_path / "kept")
+    assert ho.load_splits(tmp_path / "kept") == splits
+
+
+def test_numbers_that_no_whole_number_holds_are_no_time():
+    with pytest.raises(RoleError, match=r"time is past 2\*\*63 in row 5"):
+        regress(time=np.arange(6, dtype=np.uint64) + np.uint64(2**63 - 5))
 
 
 def test_roles_by_name_leave_X():

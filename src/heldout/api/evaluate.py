@@ -159,7 +159,7 @@ def _answer(asked: Asked, how: Running, sight: Sight | None) -> Result:
 def split_findings(asked: Asked) -> tuple[Finding, ...]:
     """What the two levels of splitting have to say of each other."""
     notes = {
-        "H102": near_validation_note(asked.test, asked.study.search.validation),
+        "H102": near_validation_note(asked.study.splits[OUTER].recipe, asked.study.search.validation),
         "H103": mixed_time_note(asked.task, asked.study.splits[OUTER]),
     }
     return tuple(Finding(code=code, severity="warning", message=note) for code, note in notes.items() if note)
@@ -179,7 +179,7 @@ def ask(
 ) -> Asked:
     """Turn what the user gave into a checked question; everything that can be refused before a fit is refused here."""
     options = checked_options(level, seed, options)
-    search = as_search(learner, seed=int(seed))
+    search = as_search(learner, seed=int(seed), timed=roles["time"] is not None)
     classification = is_classifier(learner)
     task = declare(X, y, classification=classification, **roles)
     reported = reported_losses(loss, search.losses, classification=classification)

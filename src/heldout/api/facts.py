@@ -25,7 +25,7 @@ from heldout.base.finding import Finding
 from heldout.engine.journal import JournalUse
 from heldout.engine.run import Outcome
 from heldout.risk.estimate import Estimate
-from heldout.splits.findings import rare_class_note
+from heldout.splits.findings import absent_class_note, rare_class_note
 from heldout.study.panels import TEST, VALIDATION
 from heldout.study.pose import OUTER
 from heldout.study.tables import PanelTable
@@ -33,6 +33,7 @@ from heldout.task import Task
 
 Columns = dict[str, Any]
 VERSION = 1
+MOST_WARNINGS = 20  # findings, each with its words; all of them are in `result.warnings`
 MEMORY = ("MemoryError", "OutOfMemory", "FitMemory")
 
 
@@ -128,8 +129,10 @@ def _findings(task: Task, outcome: Outcome) -> list[Finding]:
     by_fold = outer.recipe.kind == "kfold" and not outer.recipe.timed  # blocks of time × groups are no folds of classes
     if outer.recipe.stratified and by_fold and len(task.y) == len(task):  # no stream
         note = rare_class_note(task, outer.rows, len(outer) // outer.recipe.repeats)
-        if note:
-            found.append(Finding(code="H101", severity="warning", message=note))
+    else:
+        note = absent_class_note(task, outer)
+    if note:
+        found.append(Finding(code="H101", severity="warning", message=note))
     found += fit_findings(outcome)
     chooses, reports = study.search.losses[0].name, study.reported[0].name
     if study.search.tuned and chooses != reports:
@@ -141,10 +144,16 @@ def _findings(task: Task, outcome: Outcome) -> list[Finding]:
 def fit_findings(outcome: Outcome) -> list[Finding]:
     """What fits warned of, where they failed, and kernels that did not repeat what brute force says."""
     study, found = outcome.study, []
-    for category, message, places in outcome.tables.warnings_in_order():
+    given = outcome.tables.warnings_in_order()
+    for category, message, places in given[:MOST_WARNINGS]:
         panel, candidate, part = places[0]
         where = f"{study.search.describe(candidate)}, {panel.split('/')[0]} part {part}"
         text = f"{len(places)} cells gave {category}: {message} (first: {where})"
+        found.append(Finding(code="H201", severity="info", message=text))
+    if rest := given[MOST_WARNINGS:]:
+        kinds = ", ".join(sorted({category for category, _, _ in rest}))
+        cells = len({place for _, _, places in rest for place in places})
+        text = f"{cells} cells gave {len(rest)} other warnings ({kinds}); see result.warnings"
         found.append(Finding(code="H201", severity="info", message=text))
     failures = outcome.tables.failures()
     if failures:

@@ -17,11 +17,11 @@ from heldout.study.search import Family, Search
 from heldout.study.space import build_candidates
 
 
-def as_search(learner: Any, *, seed: int) -> Search:
+def as_search(learner: Any, *, seed: int, timed: bool = False) -> Search:
     """The search of a `Tuned`, of scikit-learn's own searches where they are understood, else the learner as it is."""
     check_learner(learner)
     if type(learner) is Tuned:
-        return learner.as_search(seed=seed)
+        return learner.as_search(seed=seed, timed=timed)
     if type(learner) in (GridSearchCV, RandomizedSearchCV) and understood(learner):
         return search_of_sklearn(learner, seed=seed)
     notes: tuple[str, ...] = ()

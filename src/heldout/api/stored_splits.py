@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +73,7 @@ def pack_splits(drawn: DrawnSplits, arrays: Arrays) -> dict[str, Any]:
     for name in _GRIDS:
         arrays[f"splits/picture/{name}"] = getattr(told.picture, name)
     summary, picture = told.summary, told.picture
-    return {
+    packed = {
         "recipe": plain(asdict(splits.recipe)),
         "fingerprint": splits.fingerprint,
         "task": {"fingerprint": drawn.kept.origin.fingerprint, "pieces": dict(drawn.kept.origin.pieces)},
@@ -83,10 +85,13 @@ def pack_splits(drawn: DrawnSplits, arrays: Arrays) -> dict[str, Any]:
         "in_time": picture.in_time,
         "frame": told.frame,
     }
+    return {**packed, "seal": _seal(packed)}
 
 
 def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> DrawnSplits:
     """The splits that :func:`pack_splits` packed; a file whose rows are not those it was written with is refused."""
+    if packed["seal"] != _seal({name: value for name, value in packed.items() if name != "seal"}):
+        raise ValueError("it was changed after it was written")
     rows = {name: _from_steps(read_array(file, f"splits/{name}")) for name in packed["arrays"] if name in _ROWS}
     recipe = Recipe(**packed["recipe"])
     splits = Splits(recipe=recipe, **rows)
@@ -111,6 +116,11 @@ def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> DrawnSpli
     )
     told = Told(summary=summary, picture=picture, frame="polars" if packed["frame"] == "polars" else "pandas")
     return DrawnSplits(Kept(splits=splits, origin=origin), told=told)
+
+
+def _seal(packed: Mapping[str, Any]) -> str:
+    """Tells whether what is said of the rows was changed by hand; the rows have a fingerprint of their own."""
+    return blake2b(json.dumps(packed, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def _check_cuts(splits: Splits) -> None:

@@ -23,6 +23,7 @@ from heldout.base.seeds import derive
 from heldout.kernels.scoring import ask_responses
 from heldout.risk.estimate import Estimate
 from heldout.splits import as_strategy
+from heldout.splits.defaults import default_strategy
 from heldout.study.search import Family, Search
 from heldout.study.space import build_candidates
 
@@ -52,8 +53,9 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Any scikit-learn estimator or Pipeline; or families that compete, ``{"ridge": (estimator, space), …}``.
     space : dict, list of dicts, Sample or None
         The candidates, by parameter name as in scikit-learn (``step__param``).
-    validation : int, splitter or pairs of row arrays
-        How rows are held out to choose a candidate.
+    validation : int, splitter or pairs of row arrays; or None
+        How rows are held out to choose a candidate. A number k is ``KFold(k)``, blocks of time where time is declared.
+        None: ``KFold(5)``, or ``Forward(5)`` with time, as for ``evaluate(test=None)``.
     loss : str, scorer, list or dict, optional
         What is minimised; the first of several chooses. None: zero-one for classifiers, squared for regressors.
     choose : "best", "one_se" or callable
@@ -89,7 +91,7 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         estimator: Any,
         space: Any = None,
         *,
-        validation: Any = 5,
+        validation: Any = None,
         loss: Any = None,
         choose: Any = "best",
         final: str = "retrain",
@@ -125,8 +127,8 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         roles = {"groups": groups, "time": time, "strata": strata}
         return fit_tuned(self, X, y, roles=roles, params=routed_fit_params(self, params))
 
-    def as_search(self, *, seed: int) -> Search:
-        """This learner as a plain search; `seed` serves where `random_state` is None."""
+    def as_search(self, *, seed: int, timed: bool = False) -> Search:
+        """This learner as a plain search; `seed` serves where `random_state` is None, `timed` where `validation` is."""
         own = self.seed_or(seed)
         families = tuple(
             Family(name=name, estimator=estimator, candidates=build_candidates(space, seed=own))
@@ -140,7 +142,7 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             families=families,
             losses=resolve_losses(self.loss, classification=is_classifier(self)),
             seed=own,
-            validation=as_strategy(self.validation),
+            validation=default_strategy(timed=timed) if self.validation is None else as_strategy(self.validation),
             choose=self.choose,
             final=self.final,
             simplest=self.simplest,

@@ -54,7 +54,7 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
     task = declare(X, y, classification=is_classifier(tuned), sample_weight=weight, **roles)
     if len(task) == 1:
         raise InputError("Tuned holds rows out to choose by, but there is only 1 sample. Pass more rows.")
-    search = tuned.as_search(seed=int(np.random.default_rng().integers(2**31)))
+    search = tuned.as_search(seed=int(np.random.default_rng().integers(2**31)), timed=task.time is not None)
     check_search(search, task)
     fit_params = {name: _as_array(value, len(task)) for name, value in params.items()}
     study = pose_tuning(search, task, task.all_rows)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 # What each number stands for; the message says the rest.
 CODES = {
-    "H101": "a class has fewer rows than there are folds",
+    "H101": "a class is too rare to be in every part",
     "H102": "validation keeps rows less far apart than the test does",
     "H103": "time is declared, and the splits that were given do not follow it",
     "H201": "fits gave warnings",

@@ -117,7 +117,7 @@ class Processes:
         with one_thread():
             for number, step in enumerate(steps, 1):
                 self._limits.check_time()
-                with _booting_meanwhile(pool) if number == 1 < len(steps) else nullcontext():
+                with _booting_meanwhile(pool, len(steps)) if number == 1 < len(steps) else nullcontext():
                     answers = perform(step, work)
                 yield step, answers
                 spent = perf_counter() - started
@@ -127,14 +127,14 @@ class Processes:
                         return
                 elif left + self._rented > WORTH_A_BOOT and spent > TRY_INLINE_FOR:
                     check_room_for(work.task)
-                    pool.start()
+                    pool.start(len(steps) - number)
         Processes._rented += perf_counter() - started
 
     def _run_on_pool(self, work: Work, steps: Sequence[Step], *, beside: Step | None = None) -> Iterator[Answered]:
         pool: Pool = shared_pool(self._jobs)
         if not pool.ready():
             check_room_for(work.task)
-            pool.start()  # workers boot while the data are written
+            pool.start(len(steps))  # workers boot while the data are written
         context = _context(work)
         again: list[Step] = []
         started = perf_counter()
@@ -175,12 +175,12 @@ def _done_beside(step: Step, work: Work) -> Iterator[Future[list[Answer]]]:
 
 
 @contextmanager
-def _booting_meanwhile(pool: Pool) -> Iterator[None]:
+def _booting_meanwhile(pool: Pool, steps: int) -> Iterator[None]:
     """Boot the workers as soon as what is done inside proves long."""
     if pool.ready():
         yield
         return
-    alarm = Timer(WORTH_A_BOOT, _boot, (pool,))
+    alarm = Timer(WORTH_A_BOOT, _boot, (pool, steps))
     alarm.daemon = True
     alarm.start()
     try:
@@ -190,9 +190,9 @@ def _booting_meanwhile(pool: Pool) -> Iterator[None]:
         alarm.join()
 
 
-def _boot(pool: Pool) -> None:
+def _boot(pool: Pool, steps: int) -> None:
     with suppress(BackendError):  # whoever needs the workers starts them again, and is told
-        pool.start()
+        pool.start(steps)
 
 
 class StepDoer:

@@ -9,6 +9,7 @@ import mmap
 import os
 import struct
 from dataclasses import dataclass
+from math import inf
 from time import monotonic
 
 _ENTRY = struct.Struct("@QQQdd")  # sequence (odd while it is written), message, call of that message, since, fits
@@ -17,7 +18,10 @@ _TRIES = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """What a worker is at: a call of a message, begun at `since`, worth so many fits."""
+    """What a worker is at: a call of a message, begun at `since`, worth so many fits.
+
+    `since` is infinite for a call that has ended, while its result is on its way.
+    """
 
     message: int
     call: int
@@ -34,7 +38,7 @@ class Board:
         try:
             if new:
                 os.write(handle, bytes(_ENTRY.size))
-            self._page = mmap.mmap(handle, _ENTRY.size)
+            self._page: mmap.mmap | bytearray = mmap.mmap(handle, _ENTRY.size)
         finally:
             os.close(handle)
         self._sequence = 0
@@ -49,9 +53,17 @@ class Board:
         """Within the call: work worth so many fits begins now."""
         self._write(monotonic(), fits)
 
+    def end(self) -> None:
+        """The call has ended, and what came of it is on its way."""
+        self._write(inf, 1.0)
+
     def rest(self) -> None:
         """No call is under way."""
         self._write(0.0, 0.0)
+
+    def let_go(self) -> None:
+        """In a forked child: write on a page of its own from now on."""
+        self._page = bytearray(_ENTRY.size)
 
     def _write(self, since: float, fits: float) -> None:
         self._sequence += 1
@@ -72,7 +84,8 @@ class Board:
         return Mark(message=message, call=call, since=since or monotonic(), fits=fits or 1.0)
 
     def close(self) -> None:
-        self._page.close()
+        if isinstance(self._page, mmap.mmap):
+            self._page.close()
 
 
 _mine: Board | None = None

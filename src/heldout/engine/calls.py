@@ -99,6 +99,11 @@ class Run:
         if self.on_lost is not None:
             self.on_lost(ending, True)
 
+    def count_up_to(self, most: int) -> int:
+        """How many calls there are, or `most` where there are more."""
+        self._look_ahead(most)
+        return min(most, len(self.waiting))
+
     def left(self) -> bool:
         self._look_ahead(1)
         return bool(self.waiting or self.suspects)

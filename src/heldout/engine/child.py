@@ -52,13 +52,18 @@ class Child(Protocol):
 class Spawned:
     """A fresh interpreter that is our own child."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], handle: int) -> None:
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], handle: int, *, leads: bool = False
+    ) -> None:
         if sys.platform == "win32":
             os.set_handle_inheritable(handle, True)
             startup = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})
             self._process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, startupinfo=startup)
         else:
-            self._process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, pass_fds=(handle,))
+            group = 0 if leads else None  # of its own, which what it starts belongs to
+            self._process = subprocess.Popen(
+                command, env=environment, stdin=subprocess.DEVNULL, pass_fds=(handle,), process_group=group
+            )
         self._lock = threading.Lock()  # a number may be another process's once the child was seen to end
         self._ending: Ending | None = None
 

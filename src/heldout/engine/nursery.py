@@ -46,7 +46,7 @@ class Nursery:
         self._endings: dict[int, Ending] = {}
         self._gone = False
         self._control.send(list(names))
-        self._finalizer = weakref.finalize(self, _close, self._control, self._process, self.owner)
+        self._finalizer = weakref.finalize(self, _close, self._control, self._process, self._pids, self.owner)
 
     @property
     def usable(self) -> bool:
@@ -142,10 +142,10 @@ class Forked:
         """In a forked child: the nursery is let go as a whole."""
 
 
-def _close(control: Connection, process: Spawned, owner: int) -> None:
+def _close(control: Connection, process: Spawned, pids: dict[int, int], owner: int) -> None:
     if os.getpid() != owner:
         return
     control.close()
-    if process.wait(2.0) is None:
+    if process.wait(2.0 if pids else 0.0) is None:  # without a child it may be busy with its imports, and deaf
         process.kill()
         process.wait(2.0)

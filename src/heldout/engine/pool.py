@@ -53,8 +53,11 @@ class Pool:
         """Whether it belongs to this process and was not shut down."""
         return self._finalizer.alive and self._pid == os.getpid()
 
-    def start(self) -> None:
-        """Start the workers that are missing, and return at once: they boot by themselves."""
+    def start(self, most: int | None = None) -> None:
+        """Start the workers that are missing, and return at once: they boot by themselves.
+
+        There is use for `most` of them, where that is known.
+        """
         if not self.usable:
             raise BackendError(
                 "This pool was shut down, or belongs to the process that forked this one. Make a new one."
@@ -62,7 +65,7 @@ class Pool:
         for worker in [w for w in self._workers if w.dead()]:
             self._workers.remove(worker)
             worker.kill()
-        while len(self._workers) < self.jobs:
+        while len(self._workers) < (self.jobs if most is None else min(most, self.jobs)):
             self._workers.append(WorkerProcess())
 
     def ready(self) -> int:
@@ -114,7 +117,7 @@ class Pool:
             )
         run = Run(context=pack_context(context), jobs=self.jobs, source=iter(calls), batch_seconds=max_batch_seconds)
         run.on_lost, run.memory_kills = on_lost, memory_kills()
-        self.start()
+        self.start(run.count_up_to(self.jobs))
         self.running, grace = True, _GRACE
         try:
             with watched(self._workers, limits):
@@ -238,7 +241,8 @@ def _end_workers(workers: list[WorkerProcess], pid: int) -> None:
         worker.connection.close()
     deadline = time.monotonic() + 1.0
     while workers:
-        workers.pop().end(deadline - time.monotonic())
+        worker = workers.pop()
+        worker.end(deadline - time.monotonic() if worker.greeted else 0.0)
 
 
 _live_pools: weakref.WeakSet[Pool] = weakref.WeakSet()

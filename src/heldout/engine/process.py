@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import signal
 import sys
 import threading
@@ -22,7 +23,7 @@ from heldout.engine.board import Board, Mark
 from heldout.engine.child import Child, Ending, Spawned
 from heldout.engine.jobs import WORKER_MARK
 from heldout.engine.nursery import FORKS, Nursery
-from heldout.engine.shared import transport_folder
+from heldout.engine.shared import own_folder, transport_folder
 from heldout.engine.threads import THREAD_VARIABLES
 
 BOOT_SECONDS = 60.0
@@ -174,6 +175,7 @@ class WorkerProcess:
         for kind in (".board", ".words"):
             with suppress(OSError):
                 self._papers.with_suffix(kind).unlink()
+        shutil.rmtree(own_folder(self._papers), ignore_errors=True)
 
     def disown(self) -> None:
         """In a forked child: let go of the pipe without touching the parent's worker."""

@@ -177,4 +177,5 @@ def _work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Runni
 
 def _open_table(tables: Tables, panel: Panel, study: Study) -> None:
     assert panel.candidates is not None
-    tables.open(panel.key, panel.candidates, panel.parts, len(study.losses_at(panel.level)))
+    sizes = study.splits[panel.splits].held_sizes[panel.parts.start : panel.parts.stop]
+    tables.open(panel.key, panel.candidates, panel.parts, len(study.losses_at(panel.level)), sizes=sizes)

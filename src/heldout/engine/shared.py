@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from heldout.base.errors import BackendError
+from heldout.engine.jobs import WORKER_MARK
 from heldout.engine.pickling import dumps, explain_unpicklable
 from heldout.task.task import Task
 
@@ -162,13 +163,28 @@ class _PrivateFolder:
         _sweep_left_behind()
         self.pid = os.getpid()
         try:
-            self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+            self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_folder_of_worker()))
         except OSError as error:
             raise BackendError(
                 f"Workers need a temporary folder, and none can be made: {error}. Point TMPDIR to a folder that can be "
                 "written, or use jobs=1 (inline)."
             ) from error
         weakref.finalize(self, _remove, self.path, self.pid, _lock(self.path))
+
+
+def _folder_of_worker() -> Path | None:
+    """Where a worker keeps its own: its parent removes that, since a worker may end at any moment."""
+    papers = os.environ.get(WORKER_MARK)
+    if not papers or not os.path.isdir(os.path.dirname(papers)):
+        return None
+    folder = own_folder(Path(papers))
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def own_folder(papers: Path) -> Path:
+    """The folder of a worker with these papers, for studies within its fits."""
+    return papers.with_suffix(".own")
 
 
 _mine: _PrivateFolder | None = None

@@ -6,6 +6,7 @@ Messages from the parent: the names to import; then ``("bear", number, papers)``
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
@@ -18,10 +19,13 @@ from heldout.engine.child import Spawned
 from heldout.engine.worker import import_all
 from heldout.engine.worker import main as serve
 
+_PR_SET_PDEATHSIG = 1  # of linux/prctl.h
+
 
 def main(handle: int) -> NoReturn:
     """Serve the parent at the other end of the inherited pipe `handle` until it closes its end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a program that ignores its children's ends hands that down
     control = Connection(handle)
     os.set_inheritable(handle, False)
     nursery = _Template(control)
@@ -61,12 +65,14 @@ class _Template:
         (first, last), environment, folder = papers
         with suppress(OSError):
             os.chdir(folder)
-        child = Spawned([*first, str(pipe), *last], environment, pipe)
+        child = Spawned([*first, str(pipe), *last], environment, pipe, leads=True)
         child.disown()  # we wait for it by its number
         return child.pid
 
     def _be_worker(self, pipe: int, papers: tuple[Any, ...]) -> NoReturn:
         try:
+            os.setpgid(0, 0)  # what a fit starts ends with its worker: see `_bury`
+            _end_with_parent()
             self._control.close()
             for _, handle in self._children.values():
                 os.close(handle)
@@ -89,6 +95,7 @@ class _Template:
     def _bury(self, handle: object) -> None:
         number = next(number for number, (_, own) in self._children.items() if own == handle)
         pid, own = self._children.pop(number)
+        _end_group(pid)
         _, status, usage = os.wait4(pid, 0)
         os.close(own)
         self._control.send(("ended", number, os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024))
@@ -98,6 +105,22 @@ class _Template:
         for pid, _ in self._children.values():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+            _end_group(pid)
+
+
+def _end_group(pid: int) -> None:
+    """Ask what a worker's fits have started to end; it is not waited for yet, so the number is still its group's.
+
+    Not by SIGKILL: those that ignore this signal, as the resource trackers of Python and joblib do, tidy up first.
+    """
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGTERM)
+
+
+def _end_with_parent() -> None:
+    """Have the system kill this process when its parent dies: a fit that keeps the interpreter lock hears of no end."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
 
 
 def _threads() -> int:

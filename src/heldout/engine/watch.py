@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from math import inf
 from time import monotonic
 
 from heldout.base.sizes import show_bytes, show_seconds
@@ -44,7 +45,7 @@ def _look_until(
     while not stop.wait(_EVERY):
         for worker in tuple(workers):
             at = worker.at() if worker.greeted and worker.verdict is None else None
-            if at is None:
+            if at is None or at.since == inf:
                 continue
             verdict = _late(at, limits)
             if verdict is None and read is not None:

@@ -36,6 +36,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeAlias
 
+from heldout.base.error_text import describe_error
 from heldout.engine.board import Board, take_board
 from heldout.engine.jobs import WORKER_MARK
 from heldout.engine.memory import held_by_me, offer_to_be_killed_first
@@ -52,12 +53,13 @@ def main(handle: int) -> None:
     else:
         pipe = connection.Connection(handle)
         os.set_inheritable(handle, False)
-        os.register_at_fork(after_in_child=pipe.close)
     try:
         offer_to_be_killed_first()
         papers = Path(os.environ[WORKER_MARK])
         board = Board(papers.with_suffix(".board"), new=False)
         take_board(board)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=lambda: _let_go(pipe, board))
         _write_last_words(papers.with_suffix(".words"))
         import_all(pipe.recv())
         worker = _Worker(pipe, board)
@@ -77,6 +79,12 @@ def import_all(names: Sequence[str]) -> None:
             importlib.import_module(name)
 
 
+def _let_go(pipe: connection.Connection, board: Board) -> None:
+    """In a child that a fit forked: what it does is not told as the worker's doing."""
+    pipe.close()
+    board.let_go()
+
+
 def _write_last_words(path: Path) -> None:
     """Write where every thread is when we crash, or are told that we will be ended."""
     file = path.open("w", encoding="utf-8")  # open as long as we live
@@ -92,6 +100,7 @@ class _Worker:
         self._inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
         self._contexts: dict[str, Callable[[Any], Any]] = {}
         self._cancelled = 0
+        self._pid = os.getpid()
 
     def serve(self) -> None:
         # A thread reads, so that the parent's sends never wait for a fit, and so that its end ends us even within one.
@@ -147,8 +156,11 @@ class _Worker:
                     break
                 self._board.begin(number, place)
                 outcomes.append(_outcome(context, argument, dumps))
+                if os.getpid() != self._pid:
+                    os._exit(0)  # a fit forked, and its child came back from the fit as well
+        self._board.end()
+        self._send(("done", number, outcomes))  # a fit that made this impossible is to be blamed for it
         self._board.rest()
-        self._send(("done", number, outcomes))
 
 
 def _outcome(context: Callable[[Any], Any] | None, argument: bytes, dumps: Callable[[Any], bytes]) -> Outcome:
@@ -170,8 +182,4 @@ def _outcome(context: Callable[[Any], Any] | None, argument: bytes, dumps: Calla
 
 def summarise(error: BaseException) -> Summary:
     """An exception as text: type name, message and formatted traceback (exceptions themselves may not travel)."""
-    try:
-        message = str(error)
-    except Exception:
-        message = "(its message cannot be shown)"
-    return type(error).__name__, message, "".join(traceback.format_exception(error))
+    return describe_error(error)

@@ -17,6 +17,7 @@ from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.tables import CellAnswer, FitWarning
 
 LARGEST_STORED_WARNING = 2_000  # characters
+MOST_STORED_WARNINGS = 20  # a fit: some put a number into each, and give thousands
 
 
 def answer_by_brute_force(step: Step, work: Work) -> Iterator[CellAnswer]:
@@ -33,7 +34,7 @@ def _answer_candidate(training: Training, work: Work, candidate: int) -> Iterato
         try:
             predictor = fit_predictor(training, work, candidate)
             failure = None
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a fit may not end the program that asked for it
             failure = failure_of(error, "fit")
     fit_seconds = perf_counter() - started
     fit_warnings = plain_warnings(caught)
@@ -54,7 +55,7 @@ def answer_quietly(training: Training, work: Work, candidate: int) -> CellAnswer
     held = training.answers[0]
     try:
         predictor = fit_predictor(training, work, candidate)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return failed_cell(work, held, candidate, failure_of(error, "fit"))
     return _answer_held(predictor, work, held, candidate, 0.0)
 
@@ -79,7 +80,7 @@ def _answer_held(predictor: Any, work: Work, held: Held, candidate: int, fit_sec
     try:
         responses = ask_responses(predictor, work.task.take(rows), needed_methods(work.losses[held.level]), rows)
         responses = _asked(predictor, responses, work, held)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return failed_cell(work, held, candidate, failure_of(error, "predict"), fit_seconds=fit_seconds)
     return score_cell(work, held, candidate, responses, fit_seconds=fit_seconds)
 
@@ -100,9 +101,13 @@ def _timed(answer: CellAnswer, seconds: float, found: tuple[FitWarning, ...]) ->
 
 
 def plain_warnings(caught: Any) -> tuple[FitWarning, ...]:
-    """Warnings as plain text, each kind once a fit."""
-    return tuple(
+    """Warnings as plain text, each kind once a fit, and of many kinds the first."""
+    found = tuple(
         dict.fromkeys(
             FitWarning(category=w.category.__name__, message=str(w.message)[:LARGEST_STORED_WARNING]) for w in caught
         )
     )
+    if len(found) <= MOST_STORED_WARNINGS:
+        return found
+    more = f"({len(found) - MOST_STORED_WARNINGS:,} other warnings of one fit are not shown)"
+    return (*found[:MOST_STORED_WARNINGS], FitWarning(category="UserWarning", message=more))

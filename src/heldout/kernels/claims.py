@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from heldout.kernels.fitting import make_candidate
 from heldout.kernels.step import Step, Training, Work
 from heldout.splits.drawn import Splits
-from heldout.study.search import Search
+from heldout.study.search import Family, Search
 from heldout.study.tables import Answer
 from heldout.task.task import Task
 
@@ -63,6 +63,21 @@ def chain_of(estimator: Any) -> list[tuple[str, Any]]:
             continue
         chain += [(f"{name}__{inner}" if inner else name, one) for inner, one in chain_of(step)]
     return chain
+
+
+def last_type(family: Family) -> type | None:
+    """The type of a family's last step, where no candidate can have another; None where one may."""
+    replaced = set(_step_names(family.estimator)) & set(family.candidates.names)
+    chain = chain_of(family.estimator)
+    return None if replaced or not chain else type(chain[-1][1])
+
+
+def _step_names(estimator: Any, prefix: str = "") -> Iterator[str]:
+    if isinstance(estimator, Pipeline):
+        yield f"{prefix}steps"
+        for name, step in estimator.steps:
+            yield f"{prefix}{name}"
+            yield from _step_names(step, f"{prefix}{name}__")
 
 
 MOST_KEPT = 2_000

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.base.error_text import describe_error
 from heldout.base.errors import FitFailed, PredictionError
 from heldout.base.losses import Loss, is_mean_of_rows, mean_loss, row_losses
 from heldout.base.responses import METHODS, Responses, cut_rows
@@ -37,7 +37,7 @@ def score_cell(work: Work, held: Held, candidate: int, responses: Responses, **s
                 if not values:
                     raise
                 values.append(np.nan)
-                missing.append(FitWarning(category=type(error).__name__, message=str(error)))
+                missing.append(FitWarning(category=type(error).__name__, message=describe_error(error)[1]))
         keep = held.panel in work.keep_rows and not missing
         kept = tuple(row_losses(loss, y, responses) for loss in asked) if keep else None
     except Exception as error:
@@ -84,8 +84,8 @@ def failed_cell(
 
 
 def failure_of(error: BaseException, stage: str) -> Failure:
-    lines = traceback.format_exception(error)
-    return Failure(kind=type(error).__name__, message=str(error), traceback="".join(lines), stage=stage)
+    kind, message, trace = describe_error(error)
+    return Failure(kind=kind, message=message, traceback=trace, stage=stage)
 
 
 def ask_responses(predictor: Any, X: Any, methods: Iterable[tuple[str, ...]], rows: Rows) -> Responses:

@@ -13,13 +13,15 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from heldout.kernels.claims import candidates_of
+from heldout.kernels.paths import PATHS
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Plain, pieces_of
 from heldout.kernels.within import Branch, grow_branches
 from heldout.planner.brute_force import brute_step
 from heldout.planner.draft import BRUTE, Draft, Rewrite, general_refusal, refused
-from heldout.study.search import Search
+from heldout.study.search import Family, Search
 
+NOTHING_SHARED = "no two candidates share a Pipeline step, and no parameter has a path"
 MOST_CANDIDATES = 100_000  # grown as one tree: past this, building every estimator to plan would not be cheap
 
 
@@ -63,6 +65,8 @@ def _branches(search: Search, candidates: tuple[int, ...], reasons: list[str]) -
     """Independent parts of the sharing tree, or why there is nothing to share."""
     if len(candidates) > MOST_CANDIDATES:
         return f"more than {MOST_CANDIDATES:,} candidates"
+    if all(_shares_nothing(family) for family in search.families):
+        return NOTHING_SHARED
     chosen = set(candidates)
     estimators = [(candidate, one) for candidate, one in candidates_of(search) if candidate in chosen]
     odd = next((reason for _, estimator in estimators if (reason := _odd(estimator))), None)
@@ -71,8 +75,15 @@ def _branches(search: Search, candidates: tuple[int, ...], reasons: list[str]) -
     root = grow_branches(estimators, reasons)
     parts = (*root.branches, *(replace(root, branches=(), leaves=(leaf,)) for leaf in root.leaves))
     if all(len(part.candidates) == 1 for part in parts):
-        return "no two candidates share a Pipeline step, and no parameter has a path"
+        return NOTHING_SHARED
     return parts
+
+
+def _shares_nothing(family: Family) -> bool:
+    """Whether a glance at a family tells that its candidates share nothing, so that a large grid is never built."""
+    if isinstance(family.estimator, Pipeline) or any(path.takes(family.estimator) for path in PATHS):
+        return False
+    return family.candidates.surely_differ
 
 
 def _odd(estimator: Any) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,18 @@ from heldout.splits.clock import Apart, Clock, Window
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.lengths import Distance, is_none
 from heldout.splits.roles import cuts_between_times
-from heldout.splits.strategy import Strategy
 from heldout.task import Task
+
+
+class Dealer(Protocol):
+    """A strategy that deals whole groups when time is not looked at."""
+
+    @property
+    def stratify(self) -> str | bool: ...
+
+    def deal(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
+        """Splits of a task without time. `strict` refuses where groups keep strata from where they must be."""
+        ...
 
 
 class Part(NamedTuple):
@@ -60,7 +70,8 @@ def draw_timed(task: Task, clock: Clock, parts: Iterable[Part], recipe: Recipe, 
     if all_the_rest:
         pairs = [(None, held) for _, held in pairs]
     purged = ", overlapping rows purged" if clock.spans else ""
-    recipe = replace(recipe, words=f"{recipe.words}{manner.apart.words()}{purged}", timed=True)
+    words, apart = f"{recipe.words}{manner.apart.words()}{purged}", manner.apart
+    recipe = replace(recipe, words=words, timed=True, buffer=apart.buffer, embargo=apart.embargo)
     splits = checked(task, Splits.from_pairs(rows, pairs, recipe), who=manner.who)
     return replace(splits, buffered=np.array(buffered, dtype=np.intp)) if any(buffered) else splits
 
@@ -97,7 +108,7 @@ def crossed(clock: Clock, cuts: Sequence[int], folds: Splits) -> Iterator[Part]:
                     yield _part_of(clock, start, stop, own)
 
 
-def some_groups(task: Task, clock: Clock, block: Part, how: Strategy, *, seed: int, who: str) -> tuple[Part, bool]:
+def some_groups(task: Task, clock: Clock, block: Part, how: Dealer, *, seed: int, who: str) -> tuple[Part, bool]:
     """The block with only some of its groups held out, as `how` draws them, and whether that keeps strata.
 
     Drawn from are all rows of the groups that the block has, whenever they were, so that a short block can keep strata
@@ -131,10 +142,13 @@ def chance_stretches(clock: Clock, count: int, times: int, *, seed: int, who: st
     return found
 
 
-def dealt_without_time(task: Task, rows: Rows, how: Strategy, *, seed: int, who: str) -> Splits:
-    """Groups as `how` would deal them were time not declared; a refusal says for whom it was."""
+def dealt_without_time(task: Task, rows: Rows, how: Dealer, *, seed: int, who: str) -> Splits:
+    """Groups as `how` would deal them were time not declared; a refusal says for whom it was.
+
+    A block has few groups, so strata that nobody asked for by stratify=True are spread as well as these allow.
+    """
     try:
-        return how.draw(replace(task, time=None, time_end=None), rows, seed=seed)
+        return how.deal(replace(task, time=None, time_end=None), rows, seed=seed, strict=how.stratify is True)
     except SplitError as error:
         raise SplitError(f"{who}, dealing groups: {error}") from error
 
@@ -185,9 +199,11 @@ def _kept_out(task: Task, clock: Clock, part: Part, manner: Manner, *, keep: NDA
 def _refuse_bare(clock: Clock, number: int, part: Part, manner: Manner, *, grouped: bool) -> None:
     reasons = ["not before its time"] if manner.forward else ["within its time"]
     reasons += [f"too near it ({manner.apart.words()[2:]})"] * bool(manner.apart)
+    reasons += ["before its window"] * (manner.window is not None)
     reasons += ["spans that overlap it"] * clock.spans
     reasons += ["in its groups"] * grouped
-    ways = ["a smaller buffer"] * bool(manner.apart) + ["fewer or other parts", "more rows"]
+    ways = ["a smaller buffer"] * bool(manner.apart) + ["a longer window"] * (manner.window is not None)
+    ways += ["fewer or other parts", "more rows"]
     raise SplitError(
         f"{manner.who}: part {number} has no training rows. Of {len(clock)} rows at this level it holds out "
         f"{len(part.held)}, and all others are {' or '.join(reasons)}. Use {', '.join(ways[:-1])} or {ways[-1]}."

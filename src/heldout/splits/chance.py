@@ -24,12 +24,16 @@ from heldout.task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chance:
-    """What is to be drawn: how many times, how many rows each time, in their strata's shares or not."""
+    """What is to be drawn: how many times, how many rows each time, in their strata's shares or not.
+
+    `strict` refuses a stratum that groups leave on one side; otherwise it is where they put it.
+    """
 
     times: int
     count: int
     stratified: bool
     who: str
+    strict: bool = True
 
 
 def held_count(amount: float | int, n: int, *, who: str) -> int:
@@ -58,7 +62,8 @@ def draw_held(task: Task, rows: Rows, chance: Chance, *, seed: int) -> list[Rows
     if chance.stratified:
         strata = _strata(task, rows, chance)
         cargo = cargo_of(groups, strata)
-        _refuse_one_sided(strata, cargo, chance.who)
+        if chance.strict:
+            _refuse_one_sided(strata, cargo, chance.who)
     held = []
     for time in range(chance.times):
         own = derive(seed, "time", time) if time else seed

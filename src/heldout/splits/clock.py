@@ -100,7 +100,7 @@ class Clock:
         Rows of one time stay together, so there may be a few more than were asked for.
         """
         if not isinstance(length, int):
-            return limit - self._length(length, who)
+            return _plain(limit) - self._length(length, who)
         starts = self.starts[self.ends < limit]
         return starts[-length] if length < len(starts) else self.starts[0]
 
@@ -108,7 +108,7 @@ class Clock:
         if distance is None or is_none(distance):
             return first
         if not isinstance(distance, int):
-            return first - self._length(distance, who)
+            return _plain(first) - self._length(distance, who)
         # Rows of one time are dropped together: the limit is the end of the earliest row within the distance.
         return ascending[max(int(np.searchsorted(ascending, first)) - distance, 0)]
 
@@ -116,12 +116,12 @@ class Clock:
         if distance is None or is_none(distance):
             return last
         if not isinstance(distance, int):
-            return last + self._length(distance, who)
-        place = int(np.searchsorted(self.starts, last, side="right")) + distance - 1
+            return _plain(last) + self._length(distance, who)
+        place = int(np.count_nonzero(self.starts <= last)) + distance - 1
         return max(self.starts[min(place, len(self) - 1)], last)
 
     def _length(self, distance: str, who: str) -> Any:
-        """A length of time in units of the axis."""
+        """A length of time in units of the axis, as a number of Python's, whose sums know no end."""
         number = plain_number(distance)
         if self.unit is None:
             if number is None:
@@ -129,7 +129,7 @@ class Clock:
                     f"{who}: {distance!r} is a length of time in days or hours, but the task's time is plain numbers. "
                     f"Write it in the units of that time, in quotes, or as a number of rows; or pass time as dates."
                 )
-            length: Any = float(number) if self.starts.dtype.kind == "f" else number.__floor__()
+            length: Any = number if self.starts.dtype.kind == "f" else number.__floor__()
         else:
             if number is not None:
                 raise SplitError(
@@ -138,8 +138,13 @@ class Clock:
                 )
             # Times are whole units, so the fraction of a unit makes no difference.
             length = nanoseconds(distance) // self.unit
-        # No length past the whole stretch of time tells anything apart, and sums stay in range.
-        return min(length, self.ends_ascending[-1] - self.starts[0] + 1)
+        # No length past the whole stretch of time tells anything apart, and a float holds what is left.
+        length = min(length, _plain(self.ends_ascending[-1]) - _plain(self.starts[0]) + 1)
+        return float(length) if self.starts.dtype.kind == "f" else length
+
+
+def _plain(number: Any) -> Any:
+    return number.item() if isinstance(number, np.generic) else number
 
 
 def _on_axis(times: NDArray[Any]) -> tuple[Axis, int | None]:
@@ -147,11 +152,7 @@ def _on_axis(times: NDArray[Any]) -> tuple[Axis, int | None]:
     kind = times.dtype.kind
     if kind in "mM":
         unit, step = np.datetime_data(times.dtype)
-        if unit in ("Y", "M"):  # no fixed length: the first day stands for the month
-            times, unit, step = times.astype(f"{kind}8[D]"), "D", 1
-        if unit not in _UNIT_NANOSECONDS:
-            times, unit, step = times.astype(f"{kind}8[ns]"), "ns", 1
         return times.astype(np.int64), _UNIT_NANOSECONDS[unit] * step
-    if kind == "i" or (kind == "u" and (times.size == 0 or times.max() <= np.iinfo(np.int64).max)):
+    if kind in "iu":
         return times.astype(np.int64), None
     return times.astype(np.float64), None

@@ -5,7 +5,8 @@
 - How to choose K? "In practice K = 5 or K = 10." Five by default, at each level of a nested study: ten takes four times
   the fits of a nested study for a training set that is an eighth larger (`FOLDS`); `KFold(10)` is there for the asking.
 - Where data drift with time "the validation/test sets have to be the most recent data". So with time declared the
-  default is `Forward`, which always tests on later rows, and `Holdout` takes the most recent ones.
+  default is `Forward`, which always tests on later rows, and `Holdout` takes the most recent ones. It is so at both
+  levels: for `evaluate(test=None)`, for `Tuned(validation=None)` and for the command. A number k is `KFold(k)`.
 """
 
 from __future__ import annotations

@@ -24,6 +24,8 @@ class Recipe:
     grouped: bool = False
     timed: bool = False
     drawn: bool = False  # chance had a part in it
+    buffer: int | str | None = None  # as lengths.as_distance writes it
+    embargo: int | str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

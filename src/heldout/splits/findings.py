@@ -14,6 +14,7 @@ from heldout.splits.lengths import Distance, distance_words, is_none, nanosecond
 from heldout.splits.loo import LeaveOneOut
 from heldout.splits.roles import group_codes
 from heldout.splits.strata import strata_to_keep
+from heldout.splits.summary import counts_by_side
 from heldout.task import Task
 
 
@@ -40,6 +41,26 @@ def rare_class_note(task: Task, rows: Rows, k: int) -> str | None:
     )
 
 
+def absent_class_note(task: Task, splits: Splits) -> str | None:
+    """A remark when parts that groups and time make lack a class, stratum or label on one side; else None."""
+    recipe = splits.recipe
+    if not (recipe.stratified and recipe.grouped and recipe.timed):
+        return None
+    strata = strata_to_keep(task, splits.rows, at_least=2)
+    sides = zip(("train on", "hold out"), counts_by_side(splits, strata), strict=True)
+    lacking = {side: np.count_nonzero(counts == 0, axis=0) for side, counts in sides}
+    worst = int(np.argmax(lacking["train on"] * (len(splits) + 1) + lacking["hold out"]))
+    few = {side: int(parts[worst]) for side, parts in lacking.items()}
+    told = [f"{count} of {len(splits)} parts {side} none of it" for side, count in few.items() if count]
+    if not told:
+        return None
+    name = strata.named(worst)
+    return (
+        f"{name[0].upper()}{name[1:]} is too rare for groups in blocks of time to share out: {', '.join(told)}"
+        f"{', and what is not trained on is not predicted' * bool(few['train on'])}. Use fewer parts or a larger share."
+    )
+
+
 def mixed_time_note(task: Task, splits: Splits) -> str | None:
     """A remark when splits that were not drawn here train on rows from amid the time of those they hold out."""
     if task.time is None or splits.recipe.kind not in ("foreign", "given"):
@@ -59,7 +80,8 @@ def mixed_time_note(task: Task, splits: Splits) -> str | None:
 def near_validation_note(test: Any, validation: Any) -> str | None:
     """A remark when the test keeps training rows farther from held-out rows than the validation does; else None.
 
-    Says nothing of splitters whose distances are not known, nor of distances that do not compare (rows and time).
+    `test` is a strategy, or the recipe of drawn splits. Says nothing of splitters whose distances are not known, nor
+    of distances that do not compare (rows and time).
     """
     if not hasattr(validation, "buffer"):
         asked = getattr(test, "buffer", None)

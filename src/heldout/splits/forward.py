@@ -11,7 +11,7 @@ from heldout.splits.blocks import Manner, blocks_between, crossed, dealt_without
 from heldout.splits.clock import Apart, Clock
 from heldout.splits.defaults import FOLDS
 from heldout.splits.drawn import Recipe, Splits
-from heldout.splits.kfold import KFold
+from heldout.splits.kfold import KFold, refuse_few_groups
 from heldout.splits.lengths import as_distance, distance_words, is_none
 from heldout.splits.roles import cuts_between_times
 from heldout.splits.strategy import shown, whole_number
@@ -81,7 +81,9 @@ class Forward:
         if task.groups is None:
             recipe = Recipe(kind="forward", words=f"{blocks} of time, each after its training rows{sliding}")
             return draw_timed(task, clock, blocks_between(clock, cuts), recipe, manner=manner)
-        folds = dealt_without_time(task, rows, KFold(max(self.k, 2)), seed=seed, who=who)
+        folds_of_groups = max(self.k, 2)  # with one fold no group would be left to train
+        refuse_few_groups(task, rows, folds_of_groups, who=who)
+        folds = dealt_without_time(task, rows, KFold(folds_of_groups), seed=seed, who=who)
         words = f"{blocks} of time × {len(folds)} folds of groups, each after its training rows{sliding}"
         recipe = Recipe(
             kind="forward", words=words, stratified=folds.recipe.stratified, grouped=True, drawn=folds.recipe.drawn

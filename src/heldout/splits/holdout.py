@@ -79,21 +79,22 @@ class Holdout:
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """One part, as :class:`~heldout.splits.drawn.Splits`."""
-        who = repr(self)
-        amount = self.rows if self.rows is not None else self.share
-        assert amount is not None
-        count = held_count(amount, len(rows), who=who)
         if task.time is not None:
-            return self._draw_in_time(task, rows, count, seed)
-        refuse_without_time(who, self.buffer)
-        grouped = task.groups is not None
+            return self._draw_in_time(task, rows, seed)
+        refuse_without_time(repr(self), self.buffer)
+        return self.deal(task, rows, seed=seed, strict=True)
+
+    def deal(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
+        """The same for a task without time; `strict` refuses where groups leave a stratum on one side."""
+        who, grouped = repr(self), task.groups is not None
+        count = self._count(len(rows))
         stratified = False
         if self.shuffle is False:
             held = last_groups(task, rows, count, who=who) if grouped else rows[-count:]
             manner = "the last"
         else:
             stratified = is_stratified(task, self.stratify, who=who)
-            chance = Chance(times=1, count=count, stratified=stratified, who=who)
+            chance = Chance(times=1, count=count, stratified=stratified, who=who, strict=strict)
             held, manner = draw_held(task, rows, chance, seed=seed)[0], "at random"
             manner = stratified_words(task) if stratified else manner
         words = f"hold-out of {len(held)} of {len(rows)} rows, {manner}" + (", groups kept whole" if grouped else "")
@@ -111,7 +112,12 @@ class Holdout:
             )
         return share_of_rows(self.share, what="The share of Holdout")
 
-    def _draw_in_time(self, task: Task, rows: Rows, count: int, seed: int) -> Splits:
+    def _count(self, n: int) -> int:
+        amount = self.rows if self.rows is not None else self.share
+        assert amount is not None
+        return held_count(amount, n, who=repr(self))
+
+    def _draw_in_time(self, task: Task, rows: Rows, seed: int) -> Splits:
         who, grouped = repr(self), task.groups is not None
         if self.shuffle:
             raise SplitError(
@@ -121,7 +127,7 @@ class Holdout:
         if self.stratify is True and not grouped:
             raise SplitError(f"{who} cannot stratify the most recent rows. Leave stratify out.")
         clock = Clock.of(task, rows)
-        (cut,) = cuts_between_times(clock.begins, [len(rows) - count], who=who)
+        (cut,) = cuts_between_times(clock.begins, [len(rows) - self._count(len(rows))], who=who)
         part = stretch(clock, cut, len(rows))
         recipe = Recipe(kind="holdout", words="the most recent", grouped=grouped)
         if grouped:

@@ -103,13 +103,14 @@ class KFold:
         if task.time is not None:
             return self._draw_in_time(task, rows, seed)
         refuse_without_time(repr(self), self.buffer, self.embargo)
+        refuse_few_groups(task, rows, self.k, who=repr(self))
+        return self.deal(task, rows, seed=seed, strict=True)
+
+    def deal(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
+        """The same for a task without time and with groups enough; `strict` refuses where no stratum can be in all."""
         stratified = is_stratified(task, self.stratify, who=repr(self))
-        self._refuse_few_groups(task, rows)
-        blocks = [
-            np.sort(rows[block])
-            for repeat in range(self.repeats)
-            for block in self._blocks(task, rows, stratified, _Turn(seed=seed, repeat=repeat))
-        ]
+        turns = (_Turn(seed=seed, repeat=repeat, strict=strict) for repeat in range(self.repeats))
+        blocks = [np.sort(rows[block]) for turn in turns for block in self._blocks(task, rows, stratified, turn)]
         recipe = Recipe(
             kind="kfold",
             words=self._words(task, stratified),
@@ -133,7 +134,8 @@ class KFold:
         strata = strata_to_keep(task, rows, at_least=self.k)
         if groups is not None:
             cargo = cargo_of(groups, strata)
-            self._refuse_rare(strata, cargo.carriers, "groups")
+            if turn.strict:
+                self._refuse_rare(strata, cargo.carriers, "groups")
             parts = deal_groups(cargo, self.k, seed=seed, again=turn.repeat > 0)[groups]
             return np.split(np.argsort(parts, kind="stable"), np.cumsum(np.bincount(parts, minlength=self.k))[:-1])
         self._refuse_rare(strata, strata.counts, "rows")
@@ -168,21 +170,11 @@ class KFold:
                 raise SplitError(f"{who} cannot stratify blocks of time. Leave stratify out.")
             recipe = Recipe(kind="kfold", words=f"{self.k}-fold, blocks in time order", partition=True)
             return draw_timed(task, clock, blocks_between(clock, cuts), recipe, manner=manner)
+        refuse_few_groups(task, rows, self.k, who=who)
         folds = dealt_without_time(task, rows, replace(self, buffer=None, embargo=None), seed=seed, who=who)
         words = f"{self.k} blocks of time × folds of groups ({folds.recipe.words})"
         recipe = replace(folds.recipe, words=words)
         return draw_timed(task, clock, crossed(clock, cuts, folds), recipe, manner=manner)
-
-    def _refuse_few_groups(self, task: Task, rows: Rows) -> None:
-        groups = group_codes(task, rows)
-        if groups is None:
-            return
-        count = int(groups.max()) + 1
-        if count < self.k:
-            raise SplitError(
-                f"{self} keeps groups whole and needs at least {self.k} groups, but there are {count} at this level. "
-                "Use a smaller k, or LeaveOneOut(), which holds out one group at a time."
-            )
 
     def _words(self, task: Task, stratified: bool) -> str:
         grouped = task.groups is not None
@@ -195,14 +187,27 @@ class KFold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Turn:
-    """Which repeat is drawn."""
+    """Which repeat is drawn, and whether strata that cannot be in every block are refused."""
 
     seed: int
     repeat: int
+    strict: bool
 
     @property
     def own_seed(self) -> int:
         return derive(self.seed, "repeat", self.repeat) if self.repeat else self.seed
+
+
+def refuse_few_groups(task: Task, rows: Rows, k: int, *, who: str) -> None:
+    """Raise a SplitError where groups are declared and are fewer than the folds they are dealt to."""
+    groups = group_codes(task, rows)
+    count = k if groups is None else int(groups.max()) + 1
+    if count < k:
+        alone = "." if task.time is not None else ", or LeaveOneOut(), which holds out one group at a time."
+        raise SplitError(
+            f"{who} keeps groups whole and needs at least {k} groups, but there are {count} at this level. "
+            f"Use a smaller k{alone}"
+        )
 
 
 def _even_sizes(n: int, k: int) -> NDArray[np.intp]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from fractions import Fraction
+from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
@@ -54,7 +55,7 @@ def as_distance(value: Any, *, what: str) -> Distance | None:
         if value < 0:
             raise SplitError(f"{what} must not be negative, but is {value}. {_WAYS}.")
         return int(value)
-    if isinstance(value, Real) and not isinstance(value, bool):
+    if isinstance(value, Real) and not isinstance(value, bool) and isfinite(value):
         raise SplitError(
             f"{what} is {value!r}, which could be rows or time. Write {float(value):.0f} for rows, '{float(value):g}d' "
             f"for days, or '{float(value):g}' in the units of a time that is numbers."

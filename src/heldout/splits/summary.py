@@ -113,7 +113,7 @@ def _group_counts(task: Task, splits: Splits) -> Columns:
     if splits.train is None:  # groups are whole, so the rest has all the others
         train = len(np.unique(task.groups[splits.rows])) - held
     else:
-        train = np.array([len(np.unique(task.groups[splits.train_rows(part)])) for part in range(len(splits))])
+        train = np.array([np.count_nonzero(np.bincount(task.groups[splits.train_rows(p)])) for p in range(len(splits))])
     return {"train_groups": train, "held_groups": held}
 
 

@@ -90,7 +90,12 @@ class Candidates(Sequence[Params]):
         return dict(self._source[index])
 
     def __iter__(self) -> Iterator[Params]:
-        return (self[i] for i in range(len(self)))
+        return map(dict, self._source)
+
+    @property
+    def surely_differ(self) -> bool:
+        """Whether no two candidates are equal, as a glance at the values tells. False where it does not tell."""
+        return isinstance(self._source, _Grid) and self._source.surely_differ
 
 
 def build_candidates(space: Any, *, seed: int) -> Candidates:
@@ -123,6 +128,18 @@ class _Grid(Sequence[Params]):
 
     def __len__(self) -> int:
         return self._count
+
+    def __iter__(self) -> Iterator[Params]:
+        return iter(self._grid)  # in the order of indexes, and quicker than by them
+
+    @property
+    def surely_differ(self) -> bool:
+        plain = (bool, int, float, str, type(None))
+        lists = [values for one in self._grid.param_grid for values in one.values()]
+        return len(self._grid.param_grid) == 1 and all(
+            all(type(value) in plain for value in values) and len({(type(v), v) for v in values}) == len(values)
+            for values in lists
+        )
 
     def __getitem__(self, index: Any) -> Any:
         if not -self._count <= index < self._count:

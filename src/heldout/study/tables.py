@@ -73,6 +73,52 @@ Answer = CellAnswer | BlockAnswer
 
 
 @dataclass(kw_only=True, eq=False)
+class RowLosses:
+    """The row losses of single cells in columns: for each loss and part, candidates × rows.
+
+    As objects of their own, those of half a million cells would take several times the room.
+    """
+
+    there: NDArray[np.bool_]  # candidates × parts
+    parts: list[list[NDArray[np.float64] | None]]  # for each loss, by part; None where none was kept
+
+    @classmethod
+    def empty(cls, shape: tuple[int, ...], losses: int, sizes: NDArray[np.intp] | None) -> RowLosses:
+        """With the sizes of parts all room is taken now; else that of a part when its first cell comes."""
+        every: list[list[NDArray[np.float64] | None]] = [
+            [None if sizes is None else np.full((shape[0], int(sizes[part])), np.nan) for part in range(shape[1])]
+            for _ in range(losses)
+        ]
+        return cls(there=np.zeros(shape, dtype=bool), parts=every)
+
+    def put(self, place: tuple[Any, int], rows: tuple[NDArray[np.float64] | None, ...]) -> None:
+        """The rows of one candidate on a part, or of several, one below the other."""
+        candidate, part = place
+        for own, one in zip(self.parts, rows, strict=True):
+            matrix = own[part]
+            if one is None:
+                own[part] = None  # a loss of whole sets has no rows
+            elif matrix is None or matrix.shape[1] != one.shape[-1]:
+                own[part] = matrix = np.full((len(self.there), one.shape[-1]), np.nan)
+            if one is not None and matrix is not None:
+                matrix[candidate] = one
+        self.there[place] = True
+
+    def get(self, place: tuple[int, int]) -> tuple[NDArray[np.float64] | None, ...] | None:
+        if not self.there[place]:
+            return None
+        found = [own[place[1]] for own in self.parts]
+        return tuple(None if one is None else one[place[0]] for one in found)
+
+    def fill(self, matrix: NDArray[np.float64], number: int, starts: NDArray[np.intp]) -> None:
+        """Put the losses of one number into a matrix of candidates × rows of all parts."""
+        for part, one in enumerate(self.parts[number]):
+            if one is not None:
+                own = self.there[:, part]
+                matrix[own, starts[part] : starts[part + 1]] = one[own]
+
+
+@dataclass(kw_only=True, eq=False)
 class PanelTable:
     """The answers of one panel. Losses are inside sign, NaN where not answered or failed."""
 
@@ -83,12 +129,13 @@ class PanelTable:
     score_seconds: NDArray[np.float64]
     answered: NDArray[np.bool_]
     failures: dict[tuple[int, int], Failure] = field(default_factory=dict)
-    _rows: dict[tuple[int, int], tuple[NDArray[np.float64] | None, ...]] = field(default_factory=dict)
+    sizes: NDArray[np.intp] | None = None  # held-out rows of each part, where they are known
+    _kept: RowLosses | None = None  # of single cells
     _responses: dict[tuple[int, int], Responses] = field(default_factory=dict)
     _blocks: list[BlockAnswer] = field(default_factory=list)
 
     @classmethod
-    def empty(cls, candidates: range, parts: range, losses: int) -> PanelTable:
+    def empty(cls, candidates: range, parts: range, losses: int, *, sizes: Any = None) -> PanelTable:
         shape = (len(candidates), len(parts))
         return cls(
             candidates=candidates,
@@ -97,6 +144,7 @@ class PanelTable:
             fit_seconds=np.zeros(shape),
             score_seconds=np.zeros(shape),
             answered=np.zeros(shape, dtype=bool),
+            sizes=sizes,
         )
 
     @property
@@ -116,7 +164,7 @@ class PanelTable:
         if answer.failure is not None:
             self.failures[answer.candidate, answer.part] = answer.failure
         if answer.rows is not None:
-            self._rows[answer.candidate, answer.part] = answer.rows
+            self._room(len(answer.rows)).put(place, answer.rows)
         if answer.responses is not None:
             self._responses[answer.candidate, answer.part] = answer.responses
 
@@ -125,13 +173,22 @@ class PanelTable:
         candidates: NDArray[np.intp],
         part: int,
         losses: NDArray[np.float64],
+        rows: tuple[NDArray[np.float64] | None, ...] | None,
+        *,
         seconds: tuple[NDArray[np.float64], NDArray[np.float64]],
     ) -> None:
-        """Several candidates on one part, of which nothing is kept but losses and seconds (to fit, to score)."""
+        """Several candidates on one part: losses, row losses where they are kept, seconds to fit and to score."""
         places = candidates - self.candidates.start, part - self.parts.start
         self.losses[places] = losses
         self.fit_seconds[places], self.score_seconds[places] = seconds
         self.answered[places] = True
+        if rows is not None and len(candidates):
+            self._room(len(rows)).put(places, rows)
+
+    def _room(self, losses: int) -> RowLosses:
+        if self._kept is None:
+            self._kept = RowLosses.empty(self.answered.shape, losses, self.sizes)
+        return self._kept
 
     def _put_block(self, block: BlockAnswer) -> None:
         places = np.ix_(
@@ -145,12 +202,14 @@ class PanelTable:
 
     def row_losses(self, candidate: int, part: int) -> tuple[NDArray[np.float64] | None, ...] | None:
         """The row losses of one cell, for each loss, where they were kept."""
-        if (candidate, part) in self._rows:
-            return self._rows[candidate, part]
+        place = (candidate - self.candidates.start, part - self.parts.start)
+        kept = None if self._kept is None else self._kept.get(place)
+        if kept is not None:
+            return kept
         for block in self._blocks:
-            place = block.place(candidate, part)
-            if place is not None and block.rows is not None:
-                return tuple(None if one is None else one[place] for one in block.rows)
+            inside = block.place(candidate, part)
+            if inside is not None and block.rows is not None:
+                return tuple(None if one is None else one[inside] for one in block.rows)
         return None
 
     def row_matrix(self, number: int, sizes: NDArray[np.intp]) -> NDArray[np.float64] | None:
@@ -166,10 +225,8 @@ class PanelTable:
                 first, last = block.parts.start - self.parts.start, block.parts.stop - self.parts.start
                 places = [candidate - self.candidates.start for candidate in block.candidates]
                 matrix[places, starts[first] : starts[last]] = kept
-        for (candidate, part), rows in self._rows.items():
-            one, place = rows[number], part - self.parts.start
-            if one is not None:
-                matrix[candidate - self.candidates.start, starts[place] : starts[place + 1]] = one
+        if self._kept is not None:
+            self._kept.fill(matrix, number, starts)
         return None if np.isnan(matrix).any() else matrix
 
     def responses(self, candidate: int, part: int) -> Responses | None:
@@ -193,9 +250,10 @@ class Tables:
     def __getitem__(self, panel: str) -> PanelTable:
         return self.panels[panel]
 
-    def open(self, key: str, candidates: range, parts: range, losses: int) -> None:
+    def open(self, key: str, candidates: range, parts: range, losses: int, *, sizes: Any = None) -> None:
+        """An empty table of a panel, once. With the sizes of its parts all room it needs is taken at once."""
         if key not in self.panels:
-            self.panels[key] = PanelTable.empty(candidates, parts, losses)
+            self.panels[key] = PanelTable.empty(candidates, parts, losses, sizes=sizes)
 
     def put(self, answer: Answer) -> None:
         self.panels[answer.panel].put(answer)

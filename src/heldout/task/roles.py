@@ -12,6 +12,7 @@ from heldout.base.errors import RoleError
 from heldout.task.sequences import as_array, missing_rows, some_rows
 
 Codes = NDArray[np.intp]
+_FINE = ("ps", "fs", "as")
 
 
 def accept_labels(role: str, values: Any) -> tuple[Codes, tuple[Any, ...]]:
@@ -35,15 +36,17 @@ def accept_time(values: Any, *, role: str = "time") -> NDArray[Any]:
     rows = missing_rows(times)
     if len(rows):
         raise RoleError(f"{role} is missing in {some_rows(rows)}. Fill in when these rows were seen, or drop them.")
-    if times.dtype.kind == "O" and all(isinstance(t, datetime.date | np.datetime64) for t in times):
-        import pandas as pd
-
-        return np.asarray(pd.to_datetime(times.tolist(), utc=True).tz_localize(None))
-    if times.dtype.kind not in "iufmM":
+    if times.dtype.kind == "O":
+        times = _dates_of_objects(times, role)
+    if times.dtype.kind in "mM":
+        return _in_plain_units(times)
+    if times.dtype.kind not in "iuf":
         raise RoleError(
             f"{role} must be numbers or dates, but holds {type(times.flat[0]).__name__} ({times.flat[0]!r}). "
             "Convert it with pandas.to_datetime(…)."
         )
+    if times.dtype.kind == "u" and len(times) and times.max() > np.iinfo(np.int64).max:
+        raise RoleError(f"{role} is past 2**63 in row {int(times.argmax())}. Count it from a later beginning.")
     if times.dtype.kind == "f" and not np.isfinite(times).all():
         raise RoleError(f"{role} is infinite in {some_rows(np.flatnonzero(~np.isfinite(times)))}. Correct these rows.")
     return times
@@ -68,6 +71,32 @@ def accept_weight(values: Any) -> NDArray[np.float64]:
             "Leave sample_weight out to weigh all rows alike."
         )
     return weight
+
+
+def _dates_of_objects(times: NDArray[Any], role: str) -> NDArray[Any]:
+    """Dates or lengths of time that are kept as objects, as an array of them; anything else as it is."""
+    import pandas as pd
+
+    if len(times) and all(isinstance(t, datetime.timedelta | np.timedelta64) for t in times):
+        return np.asarray(pd.to_timedelta(times.tolist()))
+    if not all(isinstance(t, datetime.date | np.datetime64) for t in times):
+        return times
+    zoned = np.array([getattr(t, "tzinfo", None) is not None for t in times], dtype=bool)
+    if zoned.any() and not zoned.all():
+        raise RoleError(
+            f"{role} has a time zone in some rows and none in {some_rows(np.flatnonzero(~zoned))}, so their order is "
+            "unclear. Give all of them a zone, or none."
+        )
+    return np.asarray(pd.to_datetime(times.tolist(), utc=True).tz_localize(None))
+
+
+def _in_plain_units(times: NDArray[Any]) -> NDArray[Any]:
+    """Times in single units from weeks to nanoseconds: all that can be subtracted, shown and put into tables alike."""
+    unit, step = np.datetime_data(times.dtype)
+    if unit == "generic":
+        return times.astype(np.int64)
+    plain = "D" if unit in ("Y", "M") else "ns" if unit in _FINE else unit  # the first day stands for a month
+    return times if (plain, step) == (unit, 1) else times.astype(f"{times.dtype.kind}8[{plain}]")
 
 
 def _one_a_row(role: str, values: NDArray[Any]) -> NDArray[Any]:

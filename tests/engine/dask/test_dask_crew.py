@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import ClassVar
 
 import pytest
@@ -50,20 +49,26 @@ def test_idle_processes_end_and_busy_ones_do_not() -> None:
     with staff.process() as busy:
         with staff.process() as idle:
             pass
-        assert idle.ended.wait(5)
+        assert idle.ended.wait(30)
         assert not busy.ended.is_set()
-    assert busy.ended.wait(5)
+    assert busy.ended.wait(30)
 
 
-def test_one_that_is_used_again_in_time_stays() -> None:
-    staff = Crew(linger=0.3)
+def test_one_that_is_used_again_in_time_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(crew, "monotonic", lambda: now[0])
+    monkeypatch.setattr(Crew, "_look_after", lambda self, seconds: None)  # the clock and the looks are ours
+    staff = Crew(linger=10.0)
     for _ in range(5):
         with staff.process() as pool:
-            time.sleep(0.01)
-        time.sleep(0.1)
+            now[0] += 3.0
+        now[0] += 9.0
+        staff._end_idle()
         assert not pool.ended.is_set()
     assert len(Recorded.made) == 1
-    assert pool.ended.wait(5)
+    now[0] += 1.0
+    staff._end_idle()
+    assert pool.ended.is_set()
 
 
 def test_one_that_failed_is_not_used_again() -> None:

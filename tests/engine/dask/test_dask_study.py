@@ -164,7 +164,7 @@ def test_nothing_is_left_on_the_cluster(asked, client) -> None:
 def keys_left(client: Any) -> list[str]:
     """What the scheduler still knows, once it had the time to forget."""
     found: list[str] = []
-    for _ in range(100):
+    for _ in range(500):
         found = client.run_on_scheduler(lambda dask_scheduler: [str(key) for key in dask_scheduler.tasks])
         if not found:
             break
@@ -185,10 +185,10 @@ def test_a_crash_costs_its_own_fit_and_is_named_as_it_is_at_home(asked, client) 
 
 def test_a_fit_that_hangs_is_ended_at_its_limit(asked, client) -> None:
     learner = ho.Tuned(Deadly(), {"alpha": [1.0, 17.0]}, validation=ho.Holdout(0.3))
-    outcome = outcome_of(asked(learner, X, y, test=ho.Holdout(0.25)), client, fit_timeout=0.5)
+    outcome = outcome_of(asked(learner, X, y, test=ho.Holdout(0.25)), client, fit_timeout=1.5)
     ((_, candidate, _, failure),) = outcome.tables.failures()
     assert candidate == 1
-    assert "0.5" in failure.message
+    assert "limit of 1.5 s" in failure.message
     assert outcome.tables["test/0"].complete
 
 
@@ -196,7 +196,7 @@ def test_a_study_whose_time_is_up_returns_what_it_has_and_frees_the_workers(aske
     learner = ho.Tuned(Deadly(), {"alpha": [1.0, 17.0]}, validation=ho.Holdout(0.3))
     started = time.monotonic()
     outcome = outcome_of(asked(learner, X, y, test=ho.Holdout(0.25)), client, timeout=3.0)
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60, "the fit that hangs takes ten minutes"
     assert "time limit" in outcome.stopped
     assert not keys_left(client)
     assert outcome_of(asked(Ridge(), X, y), client).tables["test"].complete, (
@@ -291,7 +291,7 @@ def test_fits_that_nobody_waits_for_are_ended(asked, client, tmp_path: Path, mon
         list(opened.run(work, steps))
     monkeypatch.undo()
     pids = [int(name) for name in os.listdir(tmp_path)]
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while any(psutil.pid_exists(pid) for pid in pids):
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -6,9 +6,12 @@ import resource
 import shutil
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from heldout.base.errors import JournalError
 from heldout.engine.journal import schema
@@ -99,6 +102,13 @@ def test_a_flipped_byte_costs_its_row_which_is_named_and_the_file_as_it_was_is_k
     assert (path.parent / "study.db.damaged-1").read_bytes() == damaged
 
 
+def whole_in(raw: bytes, count: int, size: int) -> set[bytes]:
+    """The rows whose bytes, checksum included, all stand in this part of a file."""
+    contents = {key(number): bytes([number % 256]) * size for number in range(count)}
+    sums = {one: schema.checksum("cells", one, content) for one, content in contents.items()}
+    return {one for one, content in contents.items() if one + content + sums[one] in raw}
+
+
 @pytest.mark.parametrize("share", [0.35, 0.6, 0.9])
 def test_of_a_torn_file_all_that_can_be_read_is_kept(path: Path, share: float):
     fill(path, 400, size=500)
@@ -108,12 +118,24 @@ def test_of_a_torn_file_all_that_can_be_read_is_kept(path: Path, share: float):
         (note,) = store.notes
         left = found(store, 400)
         store.put([("cells", key(1000), b"goes on")])
+    assert left == whole_in(raw[: int(len(raw) * share)], 400, 500)
     assert 0 < len(left) < 400
-    assert "was damaged" in note
-    assert (path.parent / "study.db.damaged-1").exists()
+    assert f"was damaged: {len(left)} rows could be read" in note
+    assert (path.parent / "study.db.damaged-1").read_bytes() == raw[: int(len(raw) * share)]
     with open_journal(path) as store:
         assert store.notes == []
         assert found(store, 400) == left
+
+
+def test_rows_are_found_though_the_pages_that_lead_to_them_are_lost(path: Path):
+    fill(path, 2_400, size=900)  # three levels of pages
+    raw = path.read_bytes()
+    for cut in (int(len(raw) * 0.62), int(len(raw) * 0.97)):
+        path.write_bytes(raw[:cut])
+        with open_journal(path) as store:
+            left = found(store, 2_400)
+        assert left == whole_in(raw[:cut], 2_400, 900)
+        assert len(left) > 0.8 * 2_400 * cut / len(raw)
 
 
 def test_garbage_in_the_middle_costs_what_it_covers(path: Path):
@@ -123,8 +145,66 @@ def test_garbage_in_the_middle_costs_what_it_covers(path: Path):
     path.write_bytes(bytes(raw))
     with open_journal(path) as store:
         left = found(store, 400)
-    assert 300 < len(left) < 400
+    assert 370 < len(left) < 400
+    assert left <= whole_in(bytes(raw), 400, 500)
     assert (path.parent / "study.db.damaged-1").exists()
+
+
+def test_long_rows_splits_and_studies_are_rescued_too(path: Path):
+    shutil.copyfile(FIXTURE, path)
+    with open_journal(path) as store:
+        store.put([("steps", key(1), bytes(range(256)) * 200), ("looks", key(2), b"a look")])
+    before = every_row(path)
+    raw = path.read_bytes()
+    header = bytearray(raw)
+    header[16:18] = b"\x01\x00"  # a page size that is not the file's, so that SQLite reads nothing
+    path.write_bytes(bytes(header))
+    with open_journal(path) as store:
+        (note,) = store.notes
+    assert every_row(path) == before
+    assert f"{sum(map(len, before.values()))} rows could be read" in note
+
+
+def every_row(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return {
+            table: sorted(connection.execute(f"SELECT * FROM {table}").fetchall(), key=repr)
+            for table in (*schema.KEYED_TABLES, "splits")
+        }
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    changes=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=40),
+    cut=st.floats(0, 1),
+    whole=st.booleans(),
+)
+def test_whatever_happens_to_the_bytes_no_wrong_row_is_read(
+    tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[float, int]], cut: float, whole: bool
+):
+    path = tmp_path_factory.mktemp("bytes") / "study.db"
+    shutil.copyfile(FIXTURE, path)
+    before = {(key, content) for table in schema.ROW_TABLES for key, content, *_ in keyed_rows(path, table)}
+    raw = bytearray(path.read_bytes())
+    for place, mask in changes:
+        raw[int(place * len(raw))] ^= mask
+    path.write_bytes(bytes(raw if whole else raw[: int(cut * len(raw))]))
+    after: set[tuple[bytes, bytes]] = set()
+    try:
+        with open_journal(path) as store:
+            for table in schema.ROW_TABLES:
+                after |= set(store.all_rows(table))
+            for table in schema.ANSWER_TABLES:
+                after |= set(store.rows(table, [key for key, _ in before]))
+            store.put([("cells", key(1), b"goes on")])
+    except JournalError:  # its first bytes were changed: it is left alone
+        assert list(path.parent.iterdir()) == [path]
+    assert after <= before
+
+
+def keyed_rows(path: Path, table: str) -> list[tuple[bytes, bytes]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(f"SELECT {schema.KEYED_TABLES[table]}, content FROM {table}").fetchall()
 
 
 def test_a_file_that_is_no_journal_is_refused_and_left_alone(path: Path):
@@ -194,7 +274,7 @@ def test_an_upgrade_that_fails_leaves_the_file_as_it_was(path: Path, monkeypatch
 
     def fail(connection: sqlite3.Connection) -> None:
         connection.execute("DROP TABLE cells")
-        connection.execute("SELECT nothing FROM nowhere")
+        connection.execute("SELECT 1 FROM nowhere")
 
     monkeypatch.setattr(schema, "MIGRATIONS", (fail,))
     with pytest.raises(JournalError, match="cannot be used: no such table"), open_journal(path):

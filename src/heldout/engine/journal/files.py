@@ -5,30 +5,34 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing
-from hashlib import blake2b
+from functools import partial
 from pathlib import Path
 
 from heldout.base.errors import JournalError
 from heldout.engine.journal import schema
+from heldout.engine.journal.salvage import whole_rows
 
 _HEADER = b"SQLite format 3\0"
-_CACHE = 1 << 15  # kibibytes
-
-
-def checksum(key: bytes, content: bytes) -> bytes:
-    """What a row carries to tell whether a byte of it has changed."""
-    return blake2b(key + b"\0" + content, digest_size=8).digest()
+_LAYOUT = bytes([16, 0, 1, 1, 0, 64, 32, 32])  # of the first page: pages of 4096 bytes, a rollback journal
+_CACHE = 1 << 13  # kibibytes
+# Errors that say nothing about the file: busy, locked, no memory, read-only, input or output, full, cannot be opened.
+_OF_THE_MACHINE = {5, 6, 7, 8, 10, 13, 14}
 
 
 def connect(path: Path) -> tuple[sqlite3.Connection, list[str]]:
     """A connection to the journal at `path`, made, upgraded or rescued where needed; and what people must know."""
     notes: list[str] = []
-    torn = _rollback_of(path).exists()  # a program was killed within a commit: SQLite undoes it when it opens the file
-    if path.exists() and path.stat().st_size and not torn:
-        _refuse_other_files(path)
+    if path.exists() and not path.is_file():
+        raise JournalError(f"The journal {str(path)!r} is not a file. Name one, such as 'study.db'.")
     try:
-        if path.exists() and not _is_sound(path):
-            notes += _rescue(path)
+        # Beside a rollback file lies a journal whose program was killed within a commit: its first bytes may be half
+        # written until SQLite, on opening it, has undone that.
+        if path.exists() and not _rollback_of(path).exists():
+            _refuse_other_files(path)
+        if path.exists():
+            sound = _is_sound(path)
+            _refuse_other_files(path)
+            notes += [] if sound else _rescue(path)
         connection = _open(path)
     except (sqlite3.Error, OSError) as error:
         raise cannot_write(path, error) from error
@@ -37,17 +41,24 @@ def connect(path: Path) -> tuple[sqlite3.Connection, list[str]]:
             schema.create(connection)
         else:
             notes += _bring_up_to_date(connection, path)
-        # One write before any fit, so that a journal that cannot be written is refused now.
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(f"PRAGMA user_version = {schema.format_version()}")
-        connection.execute("COMMIT")
-    except sqlite3.Error as error:
+        _try_to_write(connection)
+    except (sqlite3.Error, OSError) as error:
         connection.close()
         raise cannot_write(path, error) from error
-    except JournalError:
+    except BaseException:
         connection.close()
         raise
     return connection, notes
+
+
+def _try_to_write(connection: sqlite3.Connection) -> None:
+    """Begin a write and take it back, so that a journal that cannot be written is refused before any fit.
+
+    The rollback file is made and written for it; the journal itself stays as it is, to the byte.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(f"PRAGMA user_version = {schema.format_version()}")
+    connection.execute("ROLLBACK")
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:
@@ -60,11 +71,22 @@ def _rollback_of(path: Path) -> Path:
 
 def _open(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
+    try:
+        return _set_up(connection)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _set_up(connection: sqlite3.Connection) -> sqlite3.Connection:
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # a changed byte is no reason to stop
     # A rollback journal and full syncs: what was committed survives a crash of the machine, not only of the program.
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.execute("PRAGMA synchronous = EXTRA")
     connection.execute(f"PRAGMA cache_size = -{_CACHE}")
     connection.execute("PRAGMA temp_store = MEMORY")
+    # What is deleted is wiped, so that a rescue, which looks at every page, never brings it back.
+    connection.execute("PRAGMA secure_delete = ON")
     return connection
 
 
@@ -85,15 +107,11 @@ def cannot_write(path: Path, error: Exception) -> JournalError:
 
 
 def _refuse_other_files(path: Path) -> None:
-    if not path.is_file():
-        raise JournalError(f"The journal {str(path)!r} is not a file. Name one, such as 'study.db'.")
-    try:
-        with path.open("rb") as file:
-            head = file.read(100)
-    except OSError as error:
-        raise JournalError(f"The journal {str(path)!r} cannot be read: {error.strerror}.") from error
+    """Refuse a file that is not ours; an empty one becomes a journal."""
+    with path.open("rb") as file:
+        head = file.read(100)
     ours = len(head) == 100 and int.from_bytes(head[68:72], "big") == schema.APPLICATION
-    if not head.startswith(_HEADER) or not ours:
+    if head and not (head.startswith(_HEADER) and ours):
         raise _no_journal(path)
 
 
@@ -104,30 +122,44 @@ def _no_journal(path: Path) -> JournalError:
     )
 
 
+def _refuse_other_format(path: Path, version: int) -> None:
+    if not 1 <= version <= schema.format_version():
+        raise JournalError(
+            f"The journal {str(path)!r} has format {version}, this heldout reads formats 1 to "
+            f"{schema.format_version()}. Use the heldout that wrote it or a later one, or name another file."
+        )
+
+
 def _bring_up_to_date(connection: sqlite3.Connection, path: Path) -> list[str]:
     if _number(connection, "application_id") != schema.APPLICATION:
         raise _no_journal(path)
     version, known = _number(connection, "user_version"), schema.format_version()
     if version == known:
         return []
-    if not 1 <= version < known:
-        raise JournalError(
-            f"The journal {str(path)!r} has format {version}, this heldout reads formats 1 to {known}. Use the heldout "
-            "that wrote it or a later one, or name another file."
-        )
+    _refuse_other_format(path, version)
     backup = _backup(path, f"format-{version}")
     schema.upgrade(connection, version)
     return [f"The journal was upgraded from format {version} to {known}; the file as it was is {backup.name!r}."]
 
 
 def _is_sound(path: Path) -> bool:
-    """Whether SQLite finds its pages in order. A changed byte inside a row is found by the row's own checksum."""
+    """Whether SQLite finds tables and indexes in order. A changed byte inside a row is found by the row's checksum."""
     try:
-        with closing(_open(path)) as connection:
-            return [row[0] for row in connection.execute("PRAGMA quick_check(1)")] == ["ok"]
-    except sqlite3.OperationalError:
-        raise
-    except sqlite3.DatabaseError:
+        with closing(sqlite3.connect(path, isolation_level=None, timeout=5.0)) as connection:
+            if not _number(connection, "page_count"):
+                return True
+            if [row[0] for row in connection.execute("PRAGMA integrity_check(1)")] != ["ok"]:
+                return False
+            tables = schema.statements(connection)
+        with path.open("rb") as file:
+            head = file.read(100)
+        ours = int.from_bytes(head[68:72], "big") == schema.APPLICATION
+        return not ours or (head[16:24] == _LAYOUT and schema.statements_of(_version_in(path)) <= tables)
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_MACHINE:
+            raise
+        return False
+    except (sqlite3.DatabaseError, UnicodeDecodeError):  # damaged names are quoted in SQLite's own complaints
         return False
 
 
@@ -135,7 +167,9 @@ def _backup(path: Path, word: str) -> Path:
     number = 1
     while (copy := path.with_name(f"{path.name}.{word}-{number}")).exists():
         number += 1
-    shutil.copyfile(path, copy)
+    part = copy.with_name(copy.name + ".part")  # a kill leaves no half copy under the name of a whole one
+    shutil.copyfile(path, part)
+    part.replace(copy)
     return copy
 
 
@@ -146,18 +180,20 @@ def keep_copy(path: Path) -> Path:
 
 def _rescue(path: Path) -> list[str]:
     """Keep a damaged file as a backup, and make a journal of every row of it that can still be read whole."""
+    version = _version_in(path)
+    _refuse_other_format(path, version)
     backup = keep_copy(path)
     fresh = path.with_name(path.name + ".rescued")
     fresh.unlink(missing_ok=True)
     if _rollback_of(path).exists():  # it belongs to the damaged file, and must not be applied to the new one
         _rollback_of(path).replace(backup.with_name(backup.name + ".rollback"))
     saved = 0
-    source_uri = f"{backup.resolve().as_uri()}?mode=ro"
-    with closing(_open(fresh)) as target, closing(sqlite3.connect(source_uri, uri=True)) as source:
-        schema.create(target, _version_in(backup))
+    with closing(_open(fresh)) as target:
+        schema.create(target, version)
         target.execute("BEGIN IMMEDIATE")
-        for table in (*schema.KEYED_TABLES, "splits"):
-            saved += _copy_table(source, target, table)
+        for table, row in whole_rows(backup):
+            marks = ", ".join("?" * len(row))
+            saved += target.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row).rowcount
         target.execute("COMMIT")
     fresh.replace(path)
     return [
@@ -168,32 +204,4 @@ def _rescue(path: Path) -> list[str]:
 
 def _version_in(path: Path) -> int:
     with path.open("rb") as file:
-        version = int.from_bytes(file.read(64)[60:], "big")
-    return version if 1 <= version <= schema.format_version() else schema.format_version()
-
-
-def _copy_table(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> int:
-    saved = 0
-    for row in _readable_rows(source, table):
-        marks = ", ".join("?" * len(row))
-        try:
-            target.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row)
-            saved += 1
-        except sqlite3.IntegrityError:  # a NULL where a torn page left one
-            continue
-    return saved
-
-
-def _readable_rows(source: sqlite3.Connection, table: str) -> list[tuple[object, ...]]:
-    """The rows of a table up to a page that cannot be read, and from its end back to it."""
-    keyed = table in schema.KEYED_TABLES
-    rows: dict[object, tuple[object, ...]] = {}
-    for order in ("", "ORDER BY id DESC") if keyed else ("",):
-        try:
-            for row in source.execute(f"SELECT * FROM {table} {order}"):
-                if row[0] in rows and keyed:
-                    break
-                rows[row[0] if keyed else len(rows)] = row
-        except sqlite3.DatabaseError:
-            continue
-    return list(rows.values())
+        return int.from_bytes(file.read(64)[60:], "big")

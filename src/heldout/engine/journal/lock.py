@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
@@ -57,9 +58,13 @@ class JournalLock:
                 break
             os.close(handle)  # its owner removed it between our opening and our locking it
         self._handle = handle
-        os.ftruncate(handle, 0)
-        os.lseek(handle, 0, os.SEEK_SET)
-        os.write(handle, json.dumps(_this_program()).encode())
+        try:
+            os.ftruncate(handle, 0)
+            os.lseek(handle, 0, os.SEEK_SET)
+            os.write(handle, json.dumps(_this_program()).encode())
+        except OSError as error:
+            self.release()
+            raise self._refusal(error) from error
 
     def release(self) -> None:
         """Let the lock go. The file goes first, so that nobody locks one that is about to vanish."""
@@ -74,10 +79,14 @@ class JournalLock:
         try:
             return os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise JournalError(
-                f"The journal {str(self._journal)!r} cannot be written: {error.strerror} ({str(self.path)!r}). "
-                "Name a file in a folder where you may write."
-            ) from error
+            raise self._refusal(error) from error
+
+    def _refusal(self, error: OSError) -> JournalError:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        way_out = "Make room there" if full else "Name a file in a folder where you may write"
+        return JournalError(
+            f"The journal {str(self._journal)!r} cannot be written: {error.strerror} ({str(self.path)!r}). {way_out}."
+        )
 
     def _still_there(self, handle: int) -> bool:
         try:

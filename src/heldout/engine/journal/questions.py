@@ -14,8 +14,8 @@ import numpy as np
 from heldout.base.errors import JournalChanged, JournalError
 from heldout.engine.journal.code import digest
 from heldout.engine.journal.codec import decode, encode
-from heldout.engine.journal.files import checksum
 from heldout.engine.journal.keys import SearchKeys, loss_identity
+from heldout.engine.journal.schema import checksum, is_whole, splits_key
 from heldout.engine.journal.setting import Setting, differences, setting_of
 from heldout.engine.journal.store import Store, open_journal
 from heldout.splits.drawn import Recipe, Splits
@@ -50,17 +50,19 @@ class Question:
         known = store.query("SELECT id, state FROM studies WHERE key = ?", (self.key,))
         if known:
             self.number = int(known[0][0])
+            self._keep_splits(store)
             return
         alike = store.query(
-            "SELECT id, content FROM studies WHERE likeness = ? AND state = ? ORDER BY id DESC",
+            "SELECT id, key, content, sum FROM studies WHERE likeness = ? AND state = ? ORDER BY id DESC",
             (self.likeness, UNFINISHED),
         )
+        alike = [row[:3] for row in alike if is_whole("studies", *row[1:])]
         if alike and not anew:
-            self._refuse(store, decode(alike[0][1]))
+            self._refuse(store, decode(alike[0][2]))
         content = encode({"words": self._words, "setting": self.setting})
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        left = [("UPDATE studies SET state = ? WHERE id = ?", (LEFT, number)) for number, _ in alike]
-        values = (self.key, self.likeness, content, checksum(self.key, content), UNFINISHED, now)
+        left = [("UPDATE studies SET state = ? WHERE id = ?", (LEFT, number)) for number, _, _ in alike]
+        values = (self.key, self.likeness, content, checksum("studies", self.key, content), UNFINISHED, now)
         store.write(
             [
                 *left,
@@ -71,7 +73,14 @@ class Question:
             ]
         )
         self.number = int(store.query("SELECT id FROM studies WHERE key = ?", (self.key,))[0][0])
-        store.write([self._splits_row(name, one) for name, one in self._splits.items()])
+        self._keep_splits(store)
+
+    def _keep_splits(self, store: Store) -> None:
+        """Store the splits that are not there: a kill, or damage, may have come between a study and its splits."""
+        there = {name for (name,) in store.query("SELECT name FROM splits WHERE study = ?", (self.number,))}
+        missing = [self._splits_row(name, one) for name, one in self._splits.items() if name not in there]
+        if missing:
+            store.write(missing)
 
     def end(self, store: Store, *, seconds: float) -> None:
         """The study is answered. How long it took the first time is kept.
@@ -93,9 +102,9 @@ class Question:
 
     def _splits_row(self, name: str, splits: Splits) -> tuple[str, tuple[Any, ...]]:
         content = encode(splits_record(splits))
-        key = f"{self.number}/{name}".encode()
+        key = splits_key(self.number, name)
         statement = "INSERT OR REPLACE INTO splits (study, name, content, sum) VALUES (?, ?, ?, ?)"
-        return statement, (self.number, name, content, checksum(key, content))
+        return statement, (self.number, name, content, checksum("splits", key, content))
 
 
 def words_of(study: Study, task: Task) -> dict[str, Any]:
@@ -135,7 +144,7 @@ def read_splits(journal: str | PathLike[str], study: int) -> dict[str, Splits]:
     with open_journal(journal) as store:
         rows = store.query("SELECT name, content, sum FROM splits WHERE study = ? ORDER BY name", (study,))
     for name, content, kept in rows:
-        if checksum(f"{study}/{name}".encode(), content) != kept:
+        if not is_whole("splits", splits_key(study, name), content, kept):
             raise JournalError(f"The splits {name!r} of study {study} in {str(journal)!r} are damaged.")
         record = decode(content)
         recipe = Recipe(**record.pop("recipe"))
@@ -152,7 +161,7 @@ def list_studies(journal: str | PathLike[str]) -> list[dict[str, Any]]:
         {"study": number, "state": state, "started": started, "ended": ended, "seconds": seconds}
         | decode(content)["words"]
         for number, key, content, kept, state, started, ended, seconds in rows
-        if checksum(key, content) == kept
+        if is_whole("studies", key, content, kept)
     ]
 
 

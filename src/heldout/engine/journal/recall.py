@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from math import ceil
 
@@ -79,14 +80,15 @@ class StudyJournal(NoJournal):
         lookup = CandidateLookup(self._keys.candidates)
         told: dict[str, NDArray[np.float64]] = {}  # losses of the cells of one side, by the key of the loss
         before = b""
-        for side, content in self._store.rows("cells", asked):
-            if side != before:
-                told, before = {}, side
-            record = decode(content)
-            candidates, places = lookup.find(record["candidates"])
-            self._compare(record, (candidates, places), told)
-            for held in asked[side]:
-                self._take(record, (candidates, places), held, tables)
+        with closing(self._store.rows("cells", asked)) as rows:
+            for side, content in rows:
+                if side != before:
+                    told, before = {}, side
+                record = decode(content)
+                candidates, places = lookup.find(record["candidates"])
+                self._compare(record, (candidates, places), told)
+                for held in asked[side]:
+                    self._take(record, (candidates, places), held, tables)
 
     def _ask_cells(self, steps: Sequence[Step], tables: Tables) -> dict[bytes, list[Held]]:
         """The keys of all sides that steps answer by cell. Many steps share a training, each for some candidates."""
@@ -113,11 +115,15 @@ class StudyJournal(NoJournal):
         new = part.asked[candidates - part.start] & ~part.known[candidates - part.start]
         candidates, first = np.unique(candidates[new], return_index=True)  # equal candidates stand in a record twice
         places = places[new][first]
-        work = self._asking.work
-        needs_more = held.panel in work.keep_rows or held.panel in work.keep_responses
-        if not record["extras"] and not needs_more and record["asked"] == list(self._asking.losses[held.level]):
-            seconds = record["fit"][places], record["score"][places]
-            tables[held.panel].put_cells(candidates, held.part, record["losses"][places], seconds)
+        rows = self._all_at_once(record, held, places)
+        if rows is not None:
+            tables[held.panel].put_cells(
+                candidates,
+                held.part,
+                record["losses"][places],
+                rows or None,
+                seconds=(record["fit"][places], record["score"][places]),
+            )
             part.known[candidates - part.start] = True
             self.use.recalled += len(candidates)
             return
@@ -128,6 +134,24 @@ class StudyJournal(NoJournal):
                 tables.put(answer)
                 part.known[candidate - part.start] = True
                 self.use.recalled += 1
+
+    def _all_at_once(
+        self, record: Record, held: Held, places: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64] | None, ...] | None:
+        """The row losses of these cells for each loss, none where none are needed; None where each cell is to be read.
+
+        A study of many small cells goes on in seconds because its cells are not looked at one by one.
+        """
+        work = self._asking.work
+        same = record["asked"] == list(self._asking.losses[held.level])
+        if not same or record["extras"] or held.panel in work.keep_responses:
+            return None
+        if held.panel not in work.keep_rows:
+            return ()
+        kept = record["stacked"] and record["stacked"]["rows"]
+        if not kept or np.isnan(record["losses"][places]).any():
+            return None
+        return tuple(None if one is None else one[places] for one in kept)
 
     def _compare(
         self, record: Record, found: tuple[NDArray[np.intp], NDArray[np.intp]], told: dict[str, NDArray[np.float64]]
@@ -146,15 +170,16 @@ class StudyJournal(NoJournal):
         """Put the answers of the steps that are known, each whole; the identities of those steps."""
         asked = {self._salted(self._keys.step(step)): step for step in steps}
         known = set()
-        for key, content in self._store.rows("steps", asked) if asked else ():
-            step = asked[key]
-            answers = step_answers(decode(content), step.candidates, Places(step), self._asking)
-            if answers is None:
-                continue
-            for answer in answers:
-                tables.put(answer)
-                self.use.recalled += _cells(answer)
-            known.add(id(step))
+        with closing(self._store.rows("steps", asked)) as rows:
+            for key, content in rows:
+                step = asked[key]
+                answers = step_answers(decode(content), step.candidates, Places(step), self._asking)
+                if answers is None:
+                    continue
+                for answer in answers:
+                    tables.put(answer)
+                    self.use.recalled += _cells(answer)
+                known.add(id(step))
         return known
 
     def _cut(self, step: Step) -> Step | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -13,8 +13,9 @@ from typing import Any
 
 from heldout.base.errors import FitFailed, JournalError
 from heldout.engine.journal import schema
-from heldout.engine.journal.files import cannot_write, checksum, connect, keep_copy
+from heldout.engine.journal.files import cannot_write, connect, keep_copy
 from heldout.engine.journal.lock import JournalLock
+from heldout.engine.journal.schema import checksum, is_whole
 
 LONGEST_UNWRITTEN = 0.2  # seconds that a finished answer waits for others to be committed with
 MOST_UNWRITTEN = 64 << 20  # bytes that may wait before the study waits for the disk
@@ -42,7 +43,7 @@ class Store:
             self._lock.release()
             raise
         self.notes += notes
-        self._database = threading.RLock()  # one thread at a time talks to SQLite
+        self.database = threading.RLock()  # one thread at a time talks to SQLite, none while the program forks
         self._changed = threading.Condition()
         self._waiting: list[tuple[Row, ...]] = []
         self._bytes = 0
@@ -81,11 +82,11 @@ class Store:
             self._closing = True
             self._changed.notify_all()
         self._thread.join()
-        with self._database:
+        with self.database:
             self._connection.close()
         self._lock.release()
 
-    def rows(self, table: str, keys: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    def rows(self, table: str, keys: Iterable[bytes]) -> Generator[tuple[bytes, bytes], None, None]:
         """The sound rows of an answer table under these keys, in the order they were committed.
 
         Damaged ones are named in `notes` and dropped, after a copy of the file was kept: they are computed again. No
@@ -94,7 +95,7 @@ class Store:
         column = schema.KEYED_TABLES[table]
         damaged: list[tuple[int, bytes]] = []
         self.flush()
-        with self._database, self._told():
+        with self.database, self._told():
             self._connection.execute("CREATE TEMP TABLE IF NOT EXISTS asked (key BLOB PRIMARY KEY) WITHOUT ROWID")
             self._connection.execute("DELETE FROM temp.asked")
             self._connection.execute("BEGIN")
@@ -105,7 +106,7 @@ class Store:
                 f"ON {table}.{column} = asked.key ORDER BY asked.key, id"
             )
             for number, key, content, kept in found:
-                if checksum(key, content) == kept:
+                if is_whole(table, key, content, kept):
                     yield key, content
                 else:
                     damaged.append((number, key))
@@ -113,35 +114,39 @@ class Store:
             self._drop(table, damaged)
 
     def all_rows(self, table: str) -> list[tuple[bytes, bytes]]:
-        """Every sound row of a table that is keyed, in the order they were committed."""
+        """Every sound row of a table that is keyed, in the order they were committed; `notes` names the others."""
         column = schema.KEYED_TABLES[table]
         self.flush()
-        with self._database, self._told():
-            found = self._connection.execute(f"SELECT {column}, content, sum FROM {table} ORDER BY id").fetchall()
-        return [(key, content) for key, content, kept in found if checksum(key, content) == kept]
+        with self.database, self._told():
+            found = self._connection.execute(f"SELECT id, {column}, content, sum FROM {table} ORDER BY id").fetchall()
+        sound = [(key, content) for _, key, content, kept in found if is_whole(table, key, content, kept)]
+        if len(sound) < len(found):
+            bad = [number for number, key, content, kept in found if not is_whole(table, key, content, kept)]
+            note = f"{len(bad):,} damaged rows of the journal {self.path.name!r} are left out ({_some(table, bad)})."
+            self.notes += [] if note in self.notes else [note]
+        return sound
 
     def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a small query."""
-        with self._database, self._told():
+        with self.database, self._told():
             return self._connection.execute(statement, values).fetchall()
 
     def write(self, statements: Iterable[tuple[str, Sequence[Any]]]) -> None:
         """Execute statements in one transaction, now."""
         self.flush()
-        with self._database, self._told(), self._transaction():
+        with self.database, self._told(), self._transaction():
             for statement, values in statements:
                 self._connection.execute(statement, values)
 
     def _drop(self, table: str, damaged: list[tuple[int, bytes]]) -> None:
-        with self._database:
+        with self.database:
             backup = keep_copy(self.path)
             numbers = [number for number, _ in damaged]
             with self._told(), self._transaction():
                 self._connection.executemany(f"DELETE FROM {table} WHERE id = ?", ((number,) for number in numbers))
-        some = ", ".join(f"{table}/{number}" for number in numbers[:5]) + (", …" if len(numbers) > 5 else "")
         self.notes.append(
-            f"{len(numbers):,} damaged rows of the journal {self.path.name!r} were dropped ({some}) and are computed "
-            f"again. The file as it was is {backup.name!r}."
+            f"{len(numbers):,} damaged rows of the journal {self.path.name!r} were dropped ({_some(table, numbers)}) "
+            f"and are computed again. The file as it was is {backup.name!r}."
         )
 
     def _write_until_closed(self) -> None:
@@ -171,11 +176,11 @@ class Store:
 
     def _commit(self, batch: list[tuple[Row, ...]]) -> JournalError | None:
         try:
-            with self._database, self._transaction():
+            with self.database, self._transaction():
                 for table, key, content in (row for rows in batch for row in rows):
                     self._connection.execute(
                         f"INSERT OR IGNORE INTO {table} ({schema.KEYED_TABLES[table]}, content, sum) VALUES (?, ?, ?)",
-                        (key, content, checksum(key, content)),
+                        (key, content, checksum(table, key, content)),
                     )
         except (sqlite3.Error, OSError) as error:
             return cannot_write(self.path, error)
@@ -204,6 +209,10 @@ class Store:
             raise self._error
 
 
+def _some(table: str, numbers: list[int]) -> str:
+    return ", ".join(f"{table}/{number}" for number in numbers[:5]) + (", …" if len(numbers) > 5 else "")
+
+
 def _finish(store: Store) -> None:
     """Commit what waits; and where nobody else uses the store, what was to be done at the end."""
     store.flush()
@@ -212,8 +221,25 @@ def _finish(store: Store) -> None:
         store.when_done.clear()
 
 
-_open_stores: dict[tuple[int, str], Store] = {}
-_opening = threading.Lock()
+_open_stores: dict[tuple[int, str], Store] = {}  # by process too: a child that is forked finds none of its own
+_opening = threading.RLock()
+
+
+def _hold_still() -> None:
+    """No transaction is under way when a program forks: the child, as it ends, would take it back in the file."""
+    _opening.acquire()
+    for store in _open_stores.values():
+        store.database.acquire()
+
+
+def _go_on() -> None:
+    for store in _open_stores.values():
+        store.database.release()
+    _opening.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold_still, after_in_parent=_go_on, after_in_child=_go_on)
 
 
 @contextmanager

@@ -86,10 +86,11 @@ def _look_through(search: Search) -> Survey:
     refusals: dict[str, None] = {}
     strangers = {id(family): _refusal(family.estimator) for family in search.families if _is_stranger(family)}
     for candidate in range(len(search)):
-        family, params = search.family_of(candidate), search.params_of(candidate)
+        family = search.family_of(candidate)
         if id(family) in strangers:
             refusals[strangers[id(family)] or ""] = None
             continue
+        params = search.params_of(candidate)
         names = [f"{_path(family.estimator)}{name}" for name in ("n_neighbors", "weights")]
         own = [name in params for name in names]
         others = tuple((name, signature(params[name])) for name in params if name not in names)

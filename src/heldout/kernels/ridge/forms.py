@@ -15,6 +15,7 @@ from heldout.kernels.claims import chain_of
 from heldout.kernels.ridge.columns import Columns, Unreadable, columns_of, is_column_step
 from heldout.task.task import Task
 
+MODELS = (LinearRegression, Ridge, RidgeClassifier)
 SOLVERS = ("auto", "cholesky", "svd")
 
 
@@ -38,12 +39,17 @@ class Form:
         return (self.classifies, self.class_weight)
 
 
+def no_model(kind: type) -> str:
+    """Why a learner of this type is refused."""
+    return f"{kind.__name__} is not LinearRegression, Ridge or RidgeClassifier"
+
+
 def read_form(estimator: Any, task: Task) -> Form:
     """The form of an unfitted estimator; raises Unreadable with the reason when the kernel cannot answer it."""
     chain = chain_of(estimator)
     model, before = chain[-1][1], [step for _, step in chain[:-1]]
-    if type(model) not in (LinearRegression, Ridge, RidgeClassifier):
-        raise Unreadable(f"{type(model).__name__} is not LinearRegression, Ridge or RidgeClassifier")
+    if type(model) not in MODELS:
+        raise Unreadable(no_model(type(model)))
     if model.positive is not False:
         raise Unreadable(f"{type(model).__name__}(positive=True) is solved by another method")
     if len(before) > 1:

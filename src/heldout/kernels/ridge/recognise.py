@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
@@ -10,11 +10,11 @@ import numpy as np
 import sklearn
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.claims import Claims, chain_of
+from heldout.kernels.claims import Claims, chain_of, last_type
 from heldout.kernels.fitting import make_candidate
 from heldout.kernels.ridge.columns import Unreadable
 from heldout.kernels.ridge.design import check_data, class_codes, numeric_type
-from heldout.kernels.ridge.forms import Form, read_alpha, read_form
+from heldout.kernels.ridge.forms import MODELS, Form, no_model, read_alpha, read_form
 from heldout.kernels.ridge.respond import lacking
 from heldout.kernels.step import Training
 from heldout.splits.drawn import Splits
@@ -78,12 +78,14 @@ def claim(search: Search, task: Task) -> Claims:
     reader = Reader(search, task)
     groups: dict[Form, list[int]] = {}
     refusals: dict[str, None] = {}
-    for candidate in range(len(search)):
-        try:
-            form, _ = reader.read(candidate)
-            groups.setdefault(form, []).append(candidate)
-        except Unreadable as problem:
-            refusals.setdefault(str(problem))
+    first = 0
+    for family in search.families:
+        own, first = range(first, first + len(family.candidates)), first + len(family.candidates)
+        kind = last_type(family)
+        if kind is not None and kind not in MODELS:  # a large grid of another learner is not looked through
+            refusals.setdefault(no_model(kind))
+            continue
+        _sort(own, reader, groups, refusals)
     claimed: list[tuple[int, ...]] = []
     checked: str | None = None
     for form, members in groups.items():
@@ -95,6 +97,15 @@ def claim(search: Search, task: Task) -> Claims:
         else:
             claimed.append(tuple(members))
     return Claims(groups=tuple(claimed), refusals=tuple(refusals))
+
+
+def _sort(candidates: Iterable[int], reader: Reader, groups: dict[Form, list[int]], refusals: dict[str, None]) -> None:
+    for candidate in candidates:
+        try:
+            form, _ = reader.read(candidate)
+            groups.setdefault(form, []).append(candidate)
+        except Unreadable as problem:
+            refusals.setdefault(str(problem))
 
 
 def refuse_training(task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:

@@ -234,7 +234,7 @@ class _Failed(Exception):
 def _staged(stage: str) -> Iterator[None]:
     try:
         yield
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _Failed(failure_of(error, stage)) from error
 
 
