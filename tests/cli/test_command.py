@@ -217,7 +217,7 @@ def test_hostile_names_are_shown_as_they_are(tmp_path: Path) -> None:
         (["-t", "species", "--time", "petal"], "--time petal: no such column"),
         (["-t", "petal width (cm)", "--time", "species"], "Times are numbers, or dates written as 2024-01-31"),
         (["-t", "species", "-l", "dummy", "--validation", "kfold:3"], "--validation has nothing to choose"),
-        (["-t", "species", "--jobs", "0"], "jobs=0 is no number of workers"),
+        (["-t", "species", "--jobs", "0"], "--jobs 0 is no number of workers"),
         (["-t", "species", "--level", "2"], "--level"),
         (["-t", "species", "--save", "/no/such/folder/r.zip"], "there is no folder"),
         ([], "Missing option '--target'"),

@@ -105,6 +105,9 @@ class StoredError(HeldoutError, ValueError):
     """A saved file cannot be read, or belongs to something else."""
 
 
+_LONGEST_NAME, _LONGEST_LIST = 100, 2000  # characters
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The nearest known names, as the end of an error message.
 
@@ -112,7 +115,20 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     "Did you mean 'squared'?"
     """
     names = sorted(known)
-    near = get_close_matches(name, names, n=3, cutoff=0.6)
+    alike = {_clipped(one).casefold(): one for one in reversed(names)}
+    near = get_close_matches(_clipped(name).casefold(), alike, n=3, cutoff=0.6)
     if near:
-        return "Did you mean " + " or ".join(repr(n) for n in near) + "?"
-    return "Known: " + ", ".join(names) + "."
+        return "Did you mean " + " or ".join(repr(_clipped(alike[one])) for one in near) + "?"
+    shown: list[str] = []
+    room = _LONGEST_LIST
+    for one in map(_clipped, names):
+        room -= len(one) + 2
+        if room < 0:
+            return "Known: " + ", ".join(shown) + f", … ({len(names):,} in all)."
+        shown.append(one)
+    return "Known: " + ", ".join(shown) + "."
+
+
+def _clipped(name: str) -> str:
+    """A name with an end, since data may have names of any length."""
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

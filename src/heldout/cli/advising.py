@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
@@ -16,9 +15,9 @@ from heldout.api.tuned import Tuned
 from heldout.base.errors import OptionError, SplitError
 from heldout.base.losses import resolve_losses
 from heldout.base.sizes import show_seconds
-from heldout.cli.options import Question
+from heldout.cli.options import Question, asked_words
 from heldout.cli.question import Posed, pose
-from heldout.cli.wording import in_words_of_the_command
+from heldout.cli.wording import in_words_of_the_command, shell_line
 from heldout.splits.lengths import as_distance, nanoseconds, plain_number
 
 _CLOSED_FORM = {"linear", "ridge"}
@@ -157,15 +156,6 @@ def _words_of_call(call: str) -> dict[str, str]:
 
 def _command(question: Question, way: _Way) -> str:
     """The line to run: the question as it was asked, with the splits that are advised."""
-    if question.study is not None:
-        words = [question.study.path]
-    else:
-        time = question.time if question.time is None or isinstance(question.time, str) else ":".join(question.time)
-        told = {"target": question.target, "groups": question.groups, "time": time, "weights": question.weights}
-        words = [question.data, *(part for name, v in told.items() if v for part in (f"--{name}", v))]
-        words += [part for name in question.learner for part in ("--learner", name)]
-        words += [part for one in question.space for part in ("--space", one)]
-        words += [part for name in question.loss for part in ("--loss", name)]
-        words += [part for name in question.drop for part in ("--drop", name)]
+    words = [question.data if question.study is None else question.study.path, *asked_words(question)]
     words += ["--test", way.test, *(["--validation", way.validation] if way.validation else [])]
-    return shlex.join(["heldout", "evaluate", *words])
+    return shell_line(["heldout", "evaluate", *words])

@@ -86,23 +86,24 @@ def check(ctx: click.Context, /, data: str, *, fail_on: str, quiet: bool, as_jso
 
 def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, str], dict[str, Any]]:
     """The table without what is left out, what was understood of it, and what `check` takes."""
+    from heldout.cli.parts import drawn_parts
     from heldout.cli.question import target_kind
     from heldout.engine.readers import read_table
-    from heldout.splits.parse import parse
 
     if asked["test"] and asked["split"]:
         raise OptionError("--test and --split both say which rows are for test. Give one of them.")
     file = Path(data).name
     missing = None if asked["missing"] is None else tuple(one.strip() for one in asked["missing"].split(","))
     frame = read_table(data, missing=missing)
-    roles = {f"--{role}": asked[role] for role in ("target", "groups", "time", "weights", "split") if asked[role]}
+    named = ("target", "groups", "time", "weights", "split")
+    roles = {f"--{role}": asked[role] for role in named if asked[role] is not None}
     _check_columns(frame, roles, asked["drop"], file)
     head: dict[str, str] = {}
     first = frame.columns[0]
     if first == "Unnamed: 0" and first not in roles.values() and _counts(frame[first]):
         frame = frame.drop(columns=[first])
         head["left out"] = "the first column, which has no name and only counts rows"
-    test = _given(frame[asked["split"]]) if asked["split"] else parse(asked["test"]) if asked["test"] else None
+    test = _given(frame[asked["split"]]) if asked["split"] else drawn_parts(asked["test"]) if asked["test"] else None
     frame = frame.drop(columns=[*dict.fromkeys(asked["drop"]), *([asked["split"]] if asked["split"] else [])])
     if frame.shape[1] <= len(roles) - bool(asked["split"]):
         raise ColumnError(f"No column of {file!r} is left to look at: all are the target, roles, or dropped.")

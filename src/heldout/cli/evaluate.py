@@ -58,12 +58,12 @@ def evaluate(
     """
     from heldout.api.evaluate import evaluate as risk_of
     from heldout.cli.question import pose
-    from heldout.cli.saving import check_learner_saved, check_places, save_to
+    from heldout.cli.saving import check_learner_saved, check_places, files_of, save_to
     from heldout.cli.study_writer import check_study_place
     from heldout.cli.study_writer import write_study as write
     from heldout.report.terminal import one_line, result_view
 
-    check_places(save)
+    check_places(save, read=files_of(question))
     check_study_place(write_study)
     posed = pose(question)
     check_learner_saved(posed.learner, save)

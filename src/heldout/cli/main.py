@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import re
+import sys
+from typing import Any, NoReturn
 
 import click
 
@@ -21,6 +24,8 @@ from heldout.cli.report import report
 from heldout.cli.running import interrupted_words, interruptible, remember_arguments, way_on
 from heldout.cli.wording import in_words_of_the_command
 from heldout.report.text import line
+
+_LINE_WITHOUT_END = re.compile(r"(?<![.:;,?!])\n")  # lines of a message are told as one
 
 
 class Commands(click.Group):
@@ -50,16 +55,32 @@ class Commands(click.Group):
         except HeldoutError as error:
             _say(error)
             ctx.exit(WRONG_USE)
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                raise  # whoever reads has had enough, and click ends quietly
+            _end_unwritten(ctx, error)
         except KeyboardInterrupt:
             click.echo(interrupted_words(ctx), err=True)
             ctx.exit(INTERRUPTED)
+
+
+def _end_unwritten(ctx: click.Context, error: OSError) -> NoReturn:
+    """End where the system refuses, such as a full disk behind stdout."""
+    where = f"{error.filename!r}: " if error.filename is not None else ""
+    said = line(f"{where}{error.strerror or error}. The result could not be told, or not be reached.")
+    if sys.stdout is not None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - what is left to flush would fail again
+    click.echo(click.style("Error: ", fg="red", bold=True) + said, err=True)
+    if (way := way_on(ctx)) is not None:
+        click.echo(way, err=True)
+    ctx.exit(INCOMPLETE)
 
 
 def _say(error: HeldoutError) -> None:
     text = str(error)
     if isinstance(error, FitFailed | BackendError):
         text = text.partition("\n")[0]  # what follows is a traceback
-    said = line(in_words_of_the_command(text))
+    said = line(_LINE_WITHOUT_END.sub(".\n", in_words_of_the_command(text)))
     click.echo(click.style("Error: ", fg="red", bold=True) + said, err=True)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Any
 
@@ -261,6 +261,30 @@ def _question(ctx: click.Context, asked: dict[str, Any]) -> Question:
         raise click.UsageError(f'{study.path} names no data. Write data = "table.csv" into it.')
     said = [name for name in asked if name != "data" and is_said(ctx, name)]
     return Question(**{**asked, **study.asked, **{name: asked[name] for name in said}}, study=_rest(study, said))
+
+
+def asked_words(question: Question) -> list[str]:
+    """The options that ask this question, without its data and what its study file says; splits are left to others.
+
+    >>> asked_words(Question(data="a.csv", target="y", learner=("ridge", "knn"), classification=False, seed=3))
+    ['--target', 'y', '--learner', 'ridge', '--learner', 'knn', '--regression', '--seed', '3']
+    """
+    in_the_file = () if question.study is None else tuple(question.study.asked)
+    words: list[str] = []
+    for field in fields(question):
+        name, value = field.name, getattr(question, field.name)
+        if name in ("data", "study", "test", "validation", *in_the_file) or value == field.default:
+            continue
+        option = "--" + name.replace("_", "-")
+        if name == "classification":
+            words.append(option if value else "--regression")
+        elif value is True:
+            words.append(option)
+        elif name == "time" and not isinstance(value, str):
+            words += [option, ":".join(value)]
+        else:
+            words += [part for one in (value if isinstance(value, tuple) else [value]) for part in (option, str(one))]
+    return words
 
 
 def is_said(ctx: click.Context, name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,8 +28,8 @@ def plan_facts(account: Account) -> dict[str, Any]:
     return {**asdict(account), **totals}
 
 
-def check_writable(path: str | None) -> None:
-    """Refuse a file that cannot be written, before anything is computed for it."""
+def check_writable(path: str | None, *, read: Sequence[str] = ()) -> None:
+    """Refuse a file that cannot be written, or that is itself read, before anything is computed for it."""
     if path is None:
         return
     place = Path(path)
@@ -38,6 +38,8 @@ def check_writable(path: str | None) -> None:
         raise OptionError(f"--save {path}: there is no folder {str(folder)!r}. Make it first.")
     if place.is_dir():
         raise OptionError(f"--save {path}: this is a folder. Name a file in it.")
+    if place.exists() and any(Path(one).exists() and place.samefile(one) for one in read):
+        raise OptionError(f"--save {path}: this file is read, and would be lost. Name another one.")
     if not os.access(folder, os.W_OK) or (place.exists() and not os.access(place, os.W_OK)):
         raise OptionError(f"--save {path}: it cannot be written there. Name a file in a folder of your own.")
 

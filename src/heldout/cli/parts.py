@@ -24,6 +24,7 @@ TESTED = ("test", "testing", "holdout", "held-out", "heldout")
 TRAINED = ("train", "training", "learn")
 UNITS = "units"
 _LONGEST_LINE = 100
+_MOST_DRAWS = 100_000
 _DEFAULTS = {False: "kfold:5", True: "forward:5"}
 
 
@@ -60,9 +61,22 @@ def _held_out(question: Question, level: str, frame: pd.DataFrame) -> Any:
             return Given(_row_numbers(text.removeprefix(ROWS)))
         if text.startswith(SPLITS):
             return _saved(text.removeprefix(SPLITS), level)
-        return parse(text)
+        return drawn_parts(text)
     except SplitError as error:
         raise SplitError(f"{question.called(level)} {text}: {error}") from error
+
+
+def drawn_parts(text: str) -> Any:
+    """The splits that a text stands for, refused where they are too many to be drawn.
+
+    >>> drawn_parts("kfold:5x2")
+    KFold(5, repeats=2)
+    """
+    strategy = parse(text)
+    draws = max(getattr(strategy, "repeats", 1), getattr(strategy, "times", 1))  # k is at most the rows
+    if draws > _MOST_DRAWS:
+        raise SplitError(f"these are {draws:,} draws. Ask for at most {_MOST_DRAWS:,}.")
+    return strategy
 
 
 def _saved(name: str, level: str) -> Any:

@@ -65,7 +65,7 @@ def predict(model: str, data: str, **asked: Any) -> None:
     """
     if asked["quiet"] and asked["verbose"]:
         raise OptionError("--quiet and --verbose contradict each other. Give one of them.")
-    _check_out(asked["out"])
+    _check_out(asked["out"], read=(model, data))
     from heldout.api.model import open_model
 
     trust = [one.strip() for text in asked["trust"] for one in text.split(",") if one.strip()]
@@ -180,7 +180,7 @@ def _read(data: str, schema: Schema, missing: str | None) -> pd.DataFrame:
     return read_table(data, types=words, missing=texts) if words else frame
 
 
-def _check_out(out: str | None) -> None:
+def _check_out(out: str | None, *, read: tuple[str, ...]) -> None:
     from heldout.cli.output import check_writable
 
     if out is None:
@@ -188,7 +188,7 @@ def _check_out(out: str | None) -> None:
     if Path(out).suffix.lower() not in _SEPARATORS:
         raise OptionError(f"--out {out}: predictions are written as .csv or .tsv. Name it so.")
     try:
-        check_writable(out)
+        check_writable(out, read=read)
     except OptionError as error:
         raise OptionError(str(error).replace("--save", "--out", 1)) from None
 

@@ -54,6 +54,8 @@ def pose(question: Question) -> Posed:
     """Read the data, see what kind of target it has, and make the learner."""
     read = read_question(question)
     given = [name.strip() for text in question.learner for name in text.split(",") if name.strip()]
+    if question.learner and not given:
+        raise OptionError(f"{question.called('learner')} names no learner. Name one, or leave it out.")
     given = given or [default_learner(classification=read.classification)]
     names, too_much = spelt_out(given, read.table, classification=read.classification, loss=list(question.loss) or None)
     learner = _learner(names, read, question)
@@ -177,11 +179,25 @@ def target_kind(target: pd.Series[Any], *, wanted: bool | None) -> tuple[bool, s
     if wanted is not None:
         return wanted, f"{count} classes, as asked" if wanted else "numbers, as asked"
     if not numeric:
+        _refuse_mixed(values, count)
         return True, f"{count} classes"
     whole = bool(np.equal(np.mod(values.to_numpy(dtype=float), 1), 0).all())
     if whole and few_enough_for_classes(count, len(values)):
         return True, f"{count} classes, being {count} whole numbers (--regression if they are amounts)"
     return False, "numbers"
+
+
+def _refuse_mixed(values: pd.Series[Any], count: int) -> None:
+    """Refuse amounts with a text among them, which would all be classes of their own."""
+    if few_enough_for_classes(count, len(values)):
+        return
+    amounts = pd.to_numeric(values.astype(str), errors="coerce").notna()
+    if len(values) / 2 < amounts.sum() < len(values):
+        row, text = values.index[~amounts][0], str(values[~amounts].iloc[0])
+        raise TargetError(
+            f"The target {values.name!r} holds numbers and, in row {row}, the text {text[:40]!r}. Correct or leave out "
+            "such rows, or add --classification if the numbers are classes."
+        )
 
 
 def _without_row_numbers(frame: pd.DataFrame, roles: Roles) -> tuple[pd.DataFrame, dict[str, str]]:

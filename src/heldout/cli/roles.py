@@ -33,7 +33,9 @@ def roles_of(question: Question, frame: pd.DataFrame, *, file: str) -> Roles:
     names = [str(name) for name in frame.columns]
     if question.target is None:
         raise OptionError(f"Missing option '--target': which column of {file!r} is to be predicted? {_some(names)}")
-    found = {question.called(role): str(getattr(question, role)) for role in _ROLES if getattr(question, role)}
+    found = {
+        question.called(role): str(getattr(question, role)) for role in _ROLES if getattr(question, role) is not None
+    }
     time = None if question.time is None else _time(question.time, names)
     for one in (time,) if isinstance(time, str) else time or ():
         found[question.called("time") + (f" ({one})" if question.called("time") in found else "")] = one

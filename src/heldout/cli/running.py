@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shlex
 import signal
 import sys
 import threading
@@ -20,6 +19,7 @@ import click
 from heldout.base.errors import OptionError
 from heldout.base.options import Options
 from heldout.cli.options import INTERRUPTED, STUDY, dask_backend, is_said
+from heldout.cli.wording import shell_line
 
 FOLDER = ".heldout"  # in the working folder
 JOURNAL = f"{FOLDER}/journal.db"
@@ -142,7 +142,7 @@ def way_on(ctx: click.Context) -> str | None:
     journal = ctx.meta.get(_JOURNAL)
     if journal is None:
         return None
-    line = shlex.join(["heldout", *ctx.meta.get(_ARGUMENTS, [])])
+    line = shell_line(["heldout", *ctx.meta.get(_ARGUMENTS, [])])
     return f"What finished is in {journal}. To go on:\n  {line}"
 
 

@@ -11,6 +11,7 @@ from heldout.base.errors import OptionError, StoredError
 from heldout.cli.options import Question
 from heldout.cli.output import check_writable, save_result
 from heldout.cli.talk import Talk
+from heldout.engine.readers import is_table_name
 from heldout.report.text import line
 
 if TYPE_CHECKING:
@@ -19,12 +20,21 @@ if TYPE_CHECKING:
 MODEL = ".skops"  # the ending of a file that is to hold the model
 
 
-def check_places(places: tuple[str, ...]) -> None:
+def check_places(places: tuple[str, ...], *, read: tuple[str, ...] = ()) -> None:
     """Refuse files that cannot be written, before anything is read or computed for them."""
     for place in places:
-        check_writable(place)
+        check_writable(place, read=read)
+        if is_table_name(place):
+            raise OptionError(f"--save {place}: a result is no table. Name it otherwise, such as result.heldout.")
     if len(set(places)) < len(places):
         raise OptionError(f"--save {places[0]} is given twice. Name different files.")
+
+
+def files_of(question: Question) -> tuple[str, ...]:
+    """The files that a question reads."""
+    splits = [text.partition(":")[2] for text in (question.test, question.validation) if text]
+    study = [] if question.study is None else [question.study.path]
+    return (question.data, *study, *filter(None, splits))
 
 
 def check_learner_saved(learner: Any, places: tuple[str, ...]) -> None:

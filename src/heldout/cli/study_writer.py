@@ -12,6 +12,7 @@ from typing import Any
 from heldout import __version__
 from heldout.base.errors import OptionError
 from heldout.cli.study_file import FORMAT, KEYS, SUFFIX, TASKS
+from heldout.cli.wording import shell_line
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _NAMES_OF_FILES = ("rows", "splits")
@@ -33,7 +34,8 @@ def check_study_place(path: str | None) -> None:
 
 def write_study(path: str, asked: Mapping[str, Any], run: Mapping[str, Any], *, command: str) -> None:
     """Write the question and how it is run; what it reads is named from the folder of the file."""
-    text = study_text(asked, run, command=f"heldout {command} {Path(path).name}", folder=Path(path).absolute().parent)
+    line = shell_line(["heldout", command, Path(path).name])
+    text = study_text(asked, run, command=line, folder=Path(path).absolute().parent)
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:

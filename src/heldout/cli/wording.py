@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Sequence
 
 _SAID = {
     "leave journal= out": "add --no-journal",
@@ -20,6 +22,7 @@ _SAID = {
     "validation=SharedBlocks()": "--validation shared",
 }
 _ARGUMENT = re.compile(r"\b(groups|time|strata|test|validation|loss|level|seed|jobs|buffer|embargo|interval)=…")
+_LIMIT = re.compile(r"^(timeout|fit_timeout|fit_memory|jobs)=(?=[ \d-]) ?")
 _NAMED = re.compile(r'\b(choose|interval|answer)="([\w/:.-]+)"')
 _STRATEGY = re.compile(r"\b(?:(test|validation)=)?(KFold|Holdout|Resample|Forward)\(([\d.]+|…)\)")
 _WHOLE = {"LeaveOneOut()": "loo", "SharedBlocks()": "shared"}
@@ -35,5 +38,27 @@ def in_words_of_the_command(text: str) -> str:
     """
     for said, instead in {**_SAID, **_WHOLE}.items():
         text = text.replace(said, instead)
+    text = _LIMIT.sub(lambda m: f"--{m[1].replace('_', '-')} ", text)
     text = _NAMED.sub(r"--\1 \2", _ARGUMENT.sub(r"--\1", text))
     return _STRATEGY.sub(lambda m: (f"--{m[1]} " if m[1] else "") + f"{m[2].lower()}:{m[3]}", text)
+
+
+def shell_line(words: Sequence[str]) -> str:
+    """A command line to be copied: exact for the shell, and with nothing in it that a terminal would act on.
+
+    >>> shell_line(["heldout", "check", "my table.csv"])
+    "heldout check 'my table.csv'"
+    >>> print(shell_line(["heldout", "check", "red\x1b[31m's.csv"]))
+    heldout check $'red\x1b[31m\'s.csv'
+    """
+    return " ".join(shlex.quote(word) if word.isprintable() else _spelt(word) for word in words)
+
+
+def _spelt(word: str) -> str:
+    """A word with the bytes of its unprintable characters spelt out, in the quotes of shells for that."""
+    plain = word.replace("\\", "\\\\").replace("'", "\\'")
+    bytes_of = "".join(
+        one if one.isprintable() else "".join(f"\\x{byte:02x}" for byte in one.encode("utf-8", "surrogateescape"))
+        for one in plain
+    )
+    return f"$'{bytes_of}'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,7 @@ def _check_header(file: TableFile, separator: str) -> list[str]:
 
 def refuse_twice(names: list[str], file: str) -> None:
     """Refuse columns of the same name."""
-    twice = sorted({name for name in names if name and names.count(name) > 1})
+    twice = sorted(name for name, count in Counter(names).items() if name and count > 1)
     if twice:
         shown = ", ".join(map(repr, twice[:5]))
         raise ColumnError(f"{file!r} has more than one column named {shown}. Give every column its own name.")

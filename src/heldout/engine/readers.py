@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ from heldout.engine.typed import as_types, see_types, without_texts
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
 
 
 def read_table(
@@ -52,12 +55,17 @@ def read_table(
         What is wrong with the file, and the way out.
     """
     place = Path(path)
-    read, compression = _reader(place)
+    if _ADDRESS.match(str(path)):
+        raise InputError(
+            f"{str(path)!r} is an address, and heldout reads files. Download it first, then name the file."
+        )
     reading = Reading(types=types or {}, missing=missing, most_bytes=most_bytes)
     try:
+        size = place.stat().st_size
         if place.is_dir():
             raise InputError(f"{str(path)!r} is a folder. Name a file in it.")
-        if place.stat().st_size == 0:
+        read, compression = _reader(place)
+        if size == 0:
             raise InputError(f"{place.name!r} is empty: it has no header and no rows.")
         frame = read(open_table_file(place, compression, reading))
     except FileNotFoundError:
@@ -76,6 +84,15 @@ def read_table(
     return see_types(said, leave=frozenset(reading.types))
 
 
+def is_table_name(path: str | os.PathLike[str]) -> bool:
+    """Whether a file of this name would be read as a table.
+
+    >>> is_table_name("a.csv.gz"), is_table_name("a.heldout")
+    (True, False)
+    """
+    return _parts(Path(path))[0] in _READERS
+
+
 def is_read_whole(path: str | os.PathLike[str]) -> bool:
     """Whether a file of this name is a table that is read into memory, not one that may be streamed.
 
@@ -91,9 +108,9 @@ def _reader(place: Path) -> tuple[Callable[[TableFile], pd.DataFrame], str]:
     if form not in _READERS:
         known = ", ".join(_READERS)
         packed = " or ".join(COMPRESSIONS)
+        ending = f"ends in {form + compression!r}" if form + compression else "has no ending"
         raise InputError(
-            f"{place.name!r} ends in {form + compression!r}, which heldout cannot read. It reads {known}, each also "
-            f"packed as {packed}."
+            f"{place.name!r} {ending}, which heldout cannot read. It reads {known}, each also packed as {packed}."
         )
     return _READERS[form], compression
 

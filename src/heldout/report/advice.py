@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from heldout.base.sizes import show_seconds
-from heldout.report.text import line, number
+from heldout.report.text import line, number, safe
 
 
 def render_advice(advice: Mapping[str, Any]) -> str:
@@ -84,7 +84,7 @@ def advice_view(advice: Mapping[str, Any]) -> RenderableType:
 
 def short_advice(advice: Mapping[str, Any]) -> Text:
     """The command alone, or the rows that are needed."""
-    return Text(advice["command"] or _needs(advice), no_wrap=True, overflow="ignore")
+    return Text(safe(advice["command"] or _needs(advice)), no_wrap=True, overflow="ignore")
 
 
 def _over_lines(command: str, most: int = 76) -> str:
@@ -93,7 +93,7 @@ def _over_lines(command: str, most: int = 76) -> str:
     >>> _over_lines("heldout evaluate a.csv --target y --test kfold:5", 32).splitlines()
     ['  heldout evaluate a.csv \\\\', '    --target y --test kfold:5']
     """
-    first, *options = line(command).split(" --")
+    first, *options = safe(command).split(" --")
     lines = [f"  {first}"]
     for option in options:
         if len(lines[-1]) + len(option) + 5 <= most:

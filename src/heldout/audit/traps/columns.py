@@ -113,7 +113,10 @@ def interpret(values: NDArray[Any], *, name: str, place: int) -> Column:
     kinds = set(map(type, cells[~missing]))
     if kinds and all(issubclass(one, int | float | np.number | np.bool_) for one in kinds):
         numbers = np.full(len(cells), np.nan)
-        numbers[~missing] = cells[~missing].astype(np.float64)
+        try:
+            numbers[~missing] = cells[~missing].astype(np.float64)
+        except OverflowError:  # whole numbers of hundreds of digits are names, not amounts
+            return _texts(np.fromiter(map(str, cells), dtype=object, count=len(cells)), missing, name, place)
         return _numbers(numbers, name, place)
     return _texts(cells, missing, name, place)
 

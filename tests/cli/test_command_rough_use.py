@@ -1,0 +1,146 @@
+"""The command in rough hands: empty words, absurd sizes, names that act on terminals, files that would be lost."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from heldout.base.errors import did_you_mean
+from heldout.cli.main import main
+from heldout.cli.wording import in_words_of_the_command, shell_line
+
+HOUSES = ("houses.csv", "--target", "price")
+NASTY = "red\x1b[31m\u202e's\n\\.csv"
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, list(words), env={"COLUMNS": "80"}, prog_name="heldout")
+
+
+def error_of(*words: str) -> str:
+    done = run(*words)
+    assert done.exit_code == 2, done.output
+    assert done.stderr.startswith("Error: ")
+    return done.stderr
+
+
+@pytest.fixture(autouse=True)
+def houses(working_folder: Path) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"area": rng.normal(size=40), "town": rng.choice(["a", "b"], 40)})
+    table["price"] = table["area"] + rng.normal(size=40)
+    table.to_csv("houses.csv", index=False)
+    return table
+
+
+@pytest.mark.parametrize("command", ["evaluate", "check"])
+@pytest.mark.parametrize("option", ["--target", "--groups", "--weights"])
+def test_an_empty_name_of_a_column_is_refused(command: str, option: str) -> None:
+    told = error_of(command, *HOUSES, option, "")
+    assert f"{option} : no such column in 'houses.csv'. Known: area, price, town." in told
+
+
+def test_an_empty_learner_is_not_the_default_one() -> None:
+    assert "--learner names no learner" in error_of("evaluate", *HOUSES, "--learner", ",")
+
+
+@pytest.mark.parametrize("words", ["kfold:5x99999999999", "resample:1000000000:0.2"])
+@pytest.mark.parametrize("option", ["--test", "--validation"])
+def test_draws_without_number_are_refused_with_their_count(option: str, words: str) -> None:
+    told = error_of("explain", *HOUSES, option, words)
+    assert f"{option} {words}: these are " in told
+    assert "at most 100,000" in told
+
+
+def test_the_table_is_never_written_over(houses: pd.DataFrame) -> None:
+    before = Path("houses.csv").read_bytes()
+    os.link("houses.csv", "alias.heldout")
+    assert "this file is read, and would be lost" in error_of("evaluate", *HOUSES, "--save", "houses.csv")
+    assert "this file is read, and would be lost" in error_of("evaluate", *HOUSES, "--save", "alias.heldout")
+    assert "a result is no table" in error_of("evaluate", *HOUSES, "--save", "other.csv.gz")
+    assert "--out houses.csv: this file is read" in error_of("predict", "m.skops", "houses.csv", "--out", "houses.csv")
+    assert Path("houses.csv").read_bytes() == before
+
+
+def test_amounts_with_a_text_among_them_are_no_classes(houses: pd.DataFrame) -> None:
+    mixed = houses.assign(price=[*houses["price"][:-1].map(str), "n/k"])
+    mixed.to_csv("houses.csv", index=False)
+    assert "The target 'price' holds numbers and, in row 39, the text 'n/k'." in error_of("evaluate", *HOUSES)
+
+
+def test_words_for_the_shell_are_exact_and_harmless() -> None:
+    told = shell_line(["printf", "%s", NASTY])
+    assert told.isprintable()
+    assert subprocess.run(["bash", "-c", told], capture_output=True, check=True).stdout == NASTY.encode()
+
+
+def test_the_advised_line_asks_the_same_question(houses: pd.DataFrame) -> None:
+    name = "my\x1b[31m  table.csv"
+    houses.to_csv(name, index=False)
+    asked = ["--type", "town=category", "--missing", "NA,?", "--regression", "--seed", "3", "--strata", "town"]
+    done = run("advise", name, "--target", "price", *asked, "--quiet")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.strip().isprintable()
+    assert "my\\x1b[31m  table.csv" in done.stdout
+    words = shlex.split(done.stdout)
+    for option, value in (("--type", "town=category"), ("--missing", "NA,?"), ("--seed", "3"), ("--strata", "town")):
+        assert words[words.index(option) + 1] == value
+    assert "--regression" in words
+
+
+def test_a_study_file_of_any_name_is_written_whole() -> None:
+    study = "a\ntarget = 1\n.toml"
+    asked = ["--learner", "ridge", "--space", "ridge.alpha=1", "--no-journal", "--quiet", "--jobs", "1"]
+    first = run("evaluate", *HOUSES, *asked, "--write-study", study)
+    again = run("evaluate", study, "--no-journal", "--quiet")
+    assert (first.exit_code, again.exit_code) == (0, 0), again.stderr
+    assert first.stdout == again.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full disk to write to")
+def test_a_full_disk_behind_stdout_ends_in_a_line() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "heldout.cli.main", "check", *HOUSES], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 3
+    assert done.stderr.startswith("Error: No space left on device.")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("https://example.org/a.csv", "is an address, and heldout reads files"),
+        ("houses", "There is no file 'houses'. Did you mean 'houses.csv'?"),
+        (".", "is a folder"),
+    ],
+)
+def test_what_is_no_table_is_named(name: str, words: str) -> None:
+    assert words in error_of("evaluate", name, "--target", "price")
+
+
+def test_names_of_any_length_and_case_have_a_nearest() -> None:
+    assert did_you_mean("PRICE", ["price", "area"]) == "Did you mean 'price'?"
+    assert len(did_you_mean("q", ["x" * 10_000, "y" * 10_000])) < 300
+    told = did_you_mean("q", [f"column {i}" for i in range(5000)])
+    assert len(told) < 2100
+    assert told.endswith("… (5,000 in all).")
+
+
+def test_numbers_beyond_all_floats_are_looked_at_as_names(houses: pd.DataFrame) -> None:
+    houses.assign(area=[f"{row}{'9' * 400}" for row in range(40)]).to_csv("houses.csv", index=False)
+    assert run("check", *HOUSES, "--fail-on", "never").exit_code == 0
+
+
+def test_limits_are_called_as_on_the_command_line() -> None:
+    assert in_words_of_the_command("fit_memory= is a size") == "--fit-memory is a size"
+    assert in_words_of_the_command("jobs=0 is no number") == "--jobs 0 is no number"
