@@ -44,7 +44,7 @@ def in_words_of_the_command(text: str) -> str:
 
 
 def shell_line(words: Sequence[str]) -> str:
-    """A command line to be copied: exact for the shell, and with nothing in it that a terminal would act on.
+    r"""A command line to be copied: exact for the shell, and with nothing in it that a terminal would act on.
 
     >>> shell_line(["heldout", "check", "my table.csv"])
     "heldout check 'my table.csv'"
