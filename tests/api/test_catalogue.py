@@ -156,7 +156,9 @@ def test_linear_learners_converge_at_both_ends_of_their_space(load: object, name
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for value in (min(values), max(values)):
-            clone(estimator).set_params(**{parameter: value}).fit(X, y)
+            fitted = clone(estimator).set_params(**{parameter: value}).fit(X, y)
+            model = getattr(fitted[-1], "regressor_", fitted[-1])
+            assert np.max(model.n_iter_) < model.max_iter
 
 
 def test_neighbours_fit_into_small_tables() -> None:

@@ -185,6 +185,9 @@ def test_the_lock_of_a_dead_program_says_nothing_whoever_has_its_number_now(tmp_
     (tmp_path / "study.db.lock").write_text(str(dead).replace("'", '"'))
     with open_journal(tmp_path / "study.db") as store:
         store.put([("cells", key(1), b"taken over")])
+        assert str(dead["pid"]) not in (tmp_path / "study.db.lock").read_text()
+    with open_journal(tmp_path / "study.db") as store:
+        assert list(store.rows("cells", [key(1)])) == [(key(1), b"taken over")]
 
 
 def test_threads_of_one_program_share_a_journal(path: Path):

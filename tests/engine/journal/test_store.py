@@ -223,6 +223,8 @@ def test_a_file_that_is_no_journal_is_refused_and_left_alone(path: Path):
 def test_an_empty_file_becomes_a_journal(path: Path):
     path.touch()
     fill(path, 1)
+    with open_journal(path) as store:
+        assert found(store, 2) == {key(0)}
 
 
 def test_a_folder_that_is_not_there_and_a_folder_as_a_file_are_refused(tmp_path: Path):
