@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+from heldout.base.words import clipped, line, number, safe
+
+__all__ = ["is_shown", "line", "number", "render_text", "safe", "told"]
 
 
 def render_text(summary: Mapping[str, Any]) -> str:
@@ -21,21 +22,6 @@ def render_text(summary: Mapping[str, Any]) -> str:
         _footer(summary),
     ]
     return "\n\n".join(block for block in blocks if block)
-
-
-def safe(text: Any) -> str:
-    """Text from data or learners with nothing in it that a terminal would act on."""
-    return _CONTROL.sub("�", str(text))
-
-
-def line(text: Any) -> str:
-    """The same on one line: a name with a line break in it must not look like a line of ours."""
-    return " ".join(safe(text).split())
-
-
-def number(value: float | str | None) -> str:
-    """A number with four significant digits, or a dash; infinity comes as text, since JSON has none."""
-    return "–" if value is None else value if isinstance(value, str) else f"{value:.4g}"
 
 
 def told(estimate: Mapping[str, Any]) -> str:
@@ -112,12 +98,8 @@ def _choice_words(choice: Mapping[str, Any]) -> str:
 
 
 def _findings(findings: list[Mapping[str, Any]]) -> str:
-    lines = [f"  {f['code']} {f['severity']}: {_clipped(line(f['message']))}" for f in findings]
+    lines = [f"  {f['code']} {f['severity']}: {clipped(line(f['message']))}" for f in findings]
     return "\n".join(["Findings", *lines]) if lines else ""
-
-
-def _clipped(text: str, most: int = 300) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _footer(summary: Mapping[str, Any]) -> str:

@@ -1,0 +1,45 @@
+"""Words and numbers as people are shown them: nothing in a text that a terminal or a page would act on."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+# Control characters, marks that turn the direction of writing, and halves of characters that no file can hold.
+_ACTS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def safe(text: Any) -> str:
+    """Text from data or learners with nothing in it that a terminal would act on.
+
+    >>> safe("a\\x1b[31mb")
+    'a�[31mb'
+    """
+    return _ACTS.sub("�", str(text))
+
+
+def line(text: Any) -> str:
+    """The same on one line: a name with a line break in it must not look like a line of ours.
+
+    >>> line("one\\n  two")
+    'one two'
+    """
+    return " ".join(safe(text).split())
+
+
+def clipped(text: str, most: int = 300) -> str:
+    """A text no longer than that, with a mark where the rest is left out.
+
+    >>> clipped("abcdef", 4)
+    'abc…'
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def number(value: float | str | None) -> str:
+    """A number with four significant digits, or a dash; infinity comes as text, since JSON has none.
+
+    >>> number(0.123456), number("inf"), number(None)
+    ('0.1235', 'inf', '–')
+    """
+    return "–" if value is None else value if isinstance(value, str) else f"{value:.4g}"
