@@ -8,12 +8,14 @@ import numpy as np
 
 from heldout.api.tested import tested_rows
 from heldout.engine.run import Outcome
+from heldout.study.choosing import by_one_se
 from heldout.study.panels import TEST
 from heldout.study.pose import OUTER
 from heldout.study.search import Search
 from heldout.task import Task
 
 Columns = dict[str, Any]
+MOST_BY_ONE_SE = 10_000  # candidates of which the mark in a figure is told
 FOLD_COLUMNS = ("fold", "repeat", "train_rows", "held_rows")  # beside them a column a loss
 
 
@@ -65,13 +67,14 @@ def candidate_columns(outcome: Outcome) -> Columns:
     if not study.choices:
         return {}
     count = len(search)
-    folds, means, sds, failed = [], [], [], []
+    folds, means, sds, failed, parts = [], [], [], [], []
     for choice in study.choices:
         table = outcome.tables[choice.panel]
         folds.append(np.full(count, int(choice.key.split("/")[1])))
         means.append(table.losses.mean(axis=1))
         sds.append(table.losses.std(axis=1, ddof=1) if table.losses.shape[1] > 1 else np.full_like(means[-1], np.nan))
         failed.append(np.isnan(table.losses[:, :, 0]).sum(axis=1))
+        parts.append(np.full(count, table.losses.shape[1]))
     times = len(study.choices)
     params = _param_columns(search, list(range(count)))
     columns: Columns = {
@@ -79,12 +82,44 @@ def candidate_columns(outcome: Outcome) -> Columns:
         "candidate": np.tile(np.arange(count), times),
         "family": [search.family_of(c).name for c in range(count)] * times,
         **{name: _repeated(values, times) for name, values in params.items()},
+        "parts": np.concatenate(parts),
         "failed_parts": np.concatenate(failed),
     }
     for number, loss in enumerate(search.losses):
         columns[f"validation_{loss.name}"] = loss.sign * np.concatenate(means)[:, number] + 0.0
         columns[f"validation_{loss.name}_sd"] = np.concatenate(sds)[:, number]
     return columns
+
+
+def one_se_columns(outcome: Outcome) -> Columns:
+    """A row a choice: the candidate that the one-standard-error rule takes; no columns where it cannot tell."""
+    study = outcome.study
+    if len(study.search) > MOST_BY_ONE_SE or not study.choices:
+        return {}
+    taken = [by_one_se(study.search, outcome.tables[choice.panel]) for choice in study.choices]
+    if any(candidate is None for candidate in taken):
+        return {}
+    folds = [int(choice.key.split("/")[1]) for choice in study.choices]
+    return {"fold": np.array(folds), "candidate": np.array(taken)}
+
+
+def seconds_spent(outcome: Outcome) -> list[dict[str, Any]]:
+    """Where the time of fits and scores went: a row a level and family."""
+    families = outcome.study.search.families
+    ends = np.cumsum([len(family.candidates) for family in families]).tolist()
+    spent: dict[tuple[str, str], dict[str, Any]] = {}
+    for panel in outcome.study.panels:
+        table = outcome.tables.panels.get(panel.key)
+        for family, start, end in zip(families, [0, *ends], ends, strict=False):
+            first = 0 if table is None else table.candidates.start
+            mine = slice(max(start - first, 0), max(end - first, 0))
+            if table is None or not table.fit_seconds[mine].size:
+                continue
+            row = spent.setdefault((panel.level, family.name), {"fit": 0.0, "score": 0.0, "cells": 0})
+            row["fit"] += float(table.fit_seconds[mine].sum())
+            row["score"] += float(table.score_seconds[mine].sum())
+            row["cells"] += int(table.fit_seconds[mine].size)
+    return [{"level": level, "family": family, **row} for (level, family), row in spent.items()]
 
 
 def prediction_columns(task: Task, outcome: Outcome) -> Columns:

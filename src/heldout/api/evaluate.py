@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from heldout.api.beside import Beside, answer_beside, ask_beside
+from heldout.api.call import call_of
 from heldout.api.columns import FOLD_COLUMNS
 from heldout.api.drawn import seed_of_test, strategy_for
 from heldout.api.estimates import check_interval
@@ -45,6 +46,7 @@ class Asked:
     options: Options
     test: Any  # the strategy
     beside: Beside = field(default_factory=Beside)  # what is asked for an interval, or a learning curve
+    call: str = ""  # the Python that asks the same
 
 
 def evaluate(
@@ -148,7 +150,8 @@ def _answer(asked: Asked, how: Running, sight: Sight | None) -> Result:
     facts = gather_facts(
         asked.task, outcome, level=asked.level, seed=asked.seed, pool=options.pool, interval=options.interval
     )
-    facts = replace(facts, findings=(*split_findings(asked), *facts.findings))
+    about = {**facts.about, "call": asked.call, "command": None}
+    facts = replace(facts, about=about, findings=(*split_findings(asked), *facts.findings))
     facts, outcome = answer_beside(facts, asked.task, outcome, beside=asked.beside, how=how, level=asked.level)
     if sight is not None:
         facts = tell(facts, asked, outcome, sight)
@@ -178,6 +181,7 @@ def ask(
     options: Options | None,
 ) -> Asked:
     """Turn what the user gave into a checked question; everything that can be refused before a fit is refused here."""
+    given = {"test": test, "roles": roles, "loss": loss, "level": level, "seed": seed, "options": options}
     options = checked_options(level, seed, options)
     search = as_search(learner, seed=int(seed), timed=roles["time"] is not None)
     classification = is_classifier(learner)
@@ -207,6 +211,7 @@ def ask(
         options=options,
         test=strategy,
         beside=ask_beside(study, task, strategy, options=options, seed=test_seed),
+        call=call_of(learner, given),
     )
 
 

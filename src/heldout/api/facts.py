@@ -16,7 +16,9 @@ from heldout.api.columns import (
     choice_columns,
     failure_columns,
     fold_columns,
+    one_se_columns,
     prediction_columns,
+    seconds_spent,
     warning_columns,
 )
 from heldout.api.covers import covers_of
@@ -47,7 +49,7 @@ class Facts:
     covers: Mapping[str, Any]
     plan: Mapping[str, Any]
     about: Mapping[str, Any]  # learner, data, splits, seed, level, environment
-    seconds: Mapping[str, float]
+    seconds: Mapping[str, Any]
     frame: str = "pandas"
 
 
@@ -69,6 +71,7 @@ def gather_facts(
             "folds": fold_columns(outcome),
             "choices": choice_columns(outcome),
             "candidates": candidate_columns(outcome),
+            "one_se": one_se_columns(outcome),
             "predictions": prediction_columns(task, outcome),
             "failures": failures,
             "warnings": warning_columns(outcome),
@@ -89,13 +92,14 @@ def gather_facts(
             "splits_fingerprint": outer.fingerprint,
             "rows": len(task),
             "columns": task.n_columns,
+            "roles": [name for name, role in _roles(task).items() if role is not None],
             "classes": None if task.classes is None else [_plain(c) for c in task.classes],
             "fingerprint": task.fingerprint,
             "seed": seed,
             "level": level,
             "environment": environment(),
         },
-        seconds={"total": outcome.seconds, **fits},
+        seconds={"total": outcome.seconds, **fits, "spent": seconds_spent(outcome)},
         frame=task.frame,
     )
 
@@ -223,6 +227,10 @@ def _journal_findings(use: JournalUse) -> list[Finding]:
     if use.unkept:
         found.append(Finding(code="H503", severity="warning", message=use.unkept))
     return found
+
+
+def _roles(task: Task) -> dict[str, Any]:
+    return {"groups": task.groups, "time": task.time, "sample_weight": task.weight, "strata": task.strata}
 
 
 def _oneline(estimator: Any) -> str:

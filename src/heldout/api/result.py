@@ -10,6 +10,9 @@ from typing import Any
 
 from heldout.api.covers import Covers
 from heldout.api.curve import late_curve
+from heldout.api.digest.candidates import candidate_rows
+from heldout.api.digest.gather import figures_of
+from heldout.api.digest.reference import reference_of
 from heldout.api.drawn import DrawnSplits
 from heldout.api.facts import Facts
 from heldout.api.final import final_predictor
@@ -19,9 +22,12 @@ from heldout.base.finding import Finding
 from heldout.engine.dask.connect import still_open
 from heldout.engine.journal import JournalUse
 from heldout.engine.run import Outcome, Running
+from heldout.report.page.write import write_page
+from heldout.report.plain import plain
 from heldout.report.summary import summarise
 from heldout.report.text import render_text
 from heldout.risk.estimate import Estimate
+from heldout.risk.verdict import verdict_of
 from heldout.study.pose import OUTER
 from heldout.task import Task
 
@@ -182,9 +188,27 @@ class Result:
 
         save(self, path)
 
-    def summary(self) -> dict[str, Any]:
-        """The result as plain values that JSON can hold."""
-        return summarise(self.facts, findings=self.findings)
+    def summary(self, *, figures: bool = False) -> dict[str, Any]:
+        """The result as plain values that JSON can hold: docs/summary.md. `figures` adds what the figures show."""
+        facts = self.facts
+        units = "groups" if "groups" in facts.about.get("roles", ()) else "rows"
+        verdict = verdict_of(facts.estimates, reference_of(facts), units=units)
+        summary = summarise(facts, findings=self.findings, verdict=verdict)
+        if figures:
+            summary["candidates"] = plain(candidate_rows(facts))
+            summary["figures"] = figures_of(facts, self.splits if self.has_splits else None)
+        return summary
+
+    def report(self, path: str | Path) -> None:
+        """Write one page with all of it, for colleagues: a single HTML file that opens offline.
+
+        Needs ``pip install 'heldout[report]'``.
+        """
+        write_page(self.summary(figures=True), path)
+
+    def ran_by(self, command: str) -> None:
+        """Remember the shell command that this study was run by, so that reports can tell it."""
+        self.facts = replace(self.facts, about={**self.facts.about, "command": command})
 
     def __repr__(self) -> str:
         risk = self.risk

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from heldout.report.plain import plain
 
-VERSION = 1
+VERSION = 2
 
 
 class HasFacts(Protocol):
@@ -18,14 +18,16 @@ class HasFacts(Protocol):
     covers: Mapping[str, Any]
     plan: Mapping[str, Any]
     about: Mapping[str, Any]
-    seconds: Mapping[str, float]
+    seconds: Mapping[str, Any]
 
 
-def summarise(facts: Any, *, findings: Iterable[Any]) -> dict[str, Any]:
-    """Everything a report shows, as values that JSON can hold: estimates, folds, choices, plan, findings, setting."""
+def summarise(facts: HasFacts, *, findings: Iterable[Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything a report says, as values that JSON can hold: docs/summary.md describes them."""
     summary: dict[str, Any] = {
         "version": VERSION,
-        "about": plain(facts.about),
+        "kind": "result",
+        "about": {"call": None, "command": None, **plain(facts.about)},
+        "verdict": plain(verdict),
         "risk": plain(facts.estimates["risk"].as_dict()),
         "estimates": {name: plain(estimate.as_dict()) for name, estimate in facts.estimates.items()},
         "folds": rows_of(facts.tables["folds"]),

@@ -16,6 +16,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from heldout.report.choices import words_of_choice
 from heldout.report.text import is_shown, line, number, safe, told
 
 MOST_FOLDS = 12  # shown one a line; more are counted
@@ -148,7 +149,7 @@ def _folds(summary: Mapping[str, Any]) -> RenderableType | None:
     for fold, choice in zip(folds, choices or [None] * len(folds), strict=True):
         cells = [str(fold["fold"] + 1), number(fold[loss])]
         if choice is not None:
-            cells += [number(choice[inside] if inside else None), _choice_words(choice)]
+            cells += [number(choice[inside] if inside else None), words_of_choice(choice)]
         table.add_row(*(Text(cell) for cell in cells))
     return table
 
@@ -156,7 +157,7 @@ def _folds(summary: Mapping[str, Any]) -> RenderableType | None:
 def _counted(choices: list[Mapping[str, Any]]) -> RenderableType | None:
     if not choices:
         return None
-    words = Counter(_choice_words(choice) for choice in choices)
+    words = Counter(words_of_choice(choice) for choice in choices)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column(Text("folds"), justify="right")
     table.add_column(Text("chosen"), overflow="fold")
@@ -165,21 +166,6 @@ def _counted(choices: list[Mapping[str, Any]]) -> RenderableType | None:
     if len(words) > MOST_CHOICES:
         table.add_row(Text(""), Text(f"… {len(words) - MOST_CHOICES} more"))
     return table
-
-
-def _choice_words(choice: Mapping[str, Any]) -> str:
-    if choice["candidate"] < 0:
-        return "nothing: every candidate failed"
-    params = {
-        name.removeprefix("param_"): v for name, v in choice.items() if name.startswith("param_") and v is not None
-    }
-    short = [name.rpartition("__")[2] for name in params]
-    names = short if len(set(short)) == len(short) else list(params)
-    words = ", ".join(
-        f"{name}={number(value) if isinstance(value, float) else value}"
-        for name, value in zip(names, params.values(), strict=True)
-    )
-    return line(f"{choice['family']} {words}")
 
 
 def findings_view(findings: list[Mapping[str, Any]]) -> RenderableType | None:

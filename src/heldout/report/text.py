@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.base.words import clipped, line, number, safe
+from heldout.report.choices import words_of_choice
 
 __all__ = ["is_shown", "line", "number", "render_text", "safe", "told"]
 
@@ -80,21 +81,10 @@ def _folds(summary: Mapping[str, Any]) -> str:
 def _choices(choices: list[Mapping[str, Any]]) -> str:
     if not choices:
         return ""
-    words = Counter(_choice_words(choice) for choice in choices)
+    words = Counter(words_of_choice(choice) for choice in choices)
     lines = [f"  {count} of {len(choices)}  {text}" for text, count in words.most_common(8)]
     more = [f"  … {len(words) - 8} more"] if len(words) > 8 else []
     return "\n".join(["Chosen", *lines, *more])
-
-
-def _choice_words(choice: Mapping[str, Any]) -> str:
-    if choice["candidate"] < 0:
-        return "nothing: every candidate failed"
-    params = ", ".join(
-        f"{name.removeprefix('param_')}={number(value) if isinstance(value, float) else value}"
-        for name, value in choice.items()
-        if name.startswith("param_") and value is not None
-    )
-    return line(f"{choice['family']}({params})")
 
 
 def _findings(findings: list[Mapping[str, Any]]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.base.errors import OptionError
+from heldout.base.errors import OptionError, SpaceError
 from heldout.study.panels import Chosen
 from heldout.study.search import Search
 from heldout.study.simplicity import simplicity
@@ -55,6 +55,18 @@ def _simplest_within_one_se(search: Search, table: PanelTable, means: Any, best:
     key = simplicity(search)
     near = [c for c in range(len(means)) if means[c] <= means[best] + error]
     return min(near, key=lambda c: (key(table.candidates[c]), means[c], c))
+
+
+def by_one_se(search: Search, table: PanelTable) -> int | None:
+    """The candidate that the one-standard-error rule takes, whatever rule chose; None where it cannot tell."""
+    means = table.losses[:, :, 0].mean(axis=1)
+    if table.losses.shape[1] < 2 or not np.isfinite(means).any():
+        return None
+    try:
+        place = _simplest_within_one_se(search, table, means, int(np.nanargmin(means)))
+    except SpaceError:  # nobody said what simple means here
+        return None
+    return table.candidates[place]
 
 
 def _own_choice(search: Search, table: PanelTable) -> int:

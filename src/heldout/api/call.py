@@ -1,0 +1,66 @@
+"""The Python that asks a study again, as text for a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from heldout.base.options import Options
+
+LONGEST = 4_000  # letters of a learner
+NOT_OF_THE_QUESTION = ("ledger", "on_event", "journal_detail", "journal_anew", "memory", "queue_seed")
+
+
+def call_of(learner: Any, given: Mapping[str, Any], *, verb: str = "evaluate") -> str:
+    """The lines that ask the same: X, y and roles that are no names of columns stand for the data at hand.
+
+    >>> from sklearn.linear_model import Ridge
+    >>> given = {"test": None, "roles": {"groups": "patient"}, "loss": None, "level": 0.95, "seed": 1, "options": None}
+    >>> print(call_of(Ridge(alpha=2.0), given))
+    learner = Ridge(alpha=2.0)
+    ho.evaluate(learner, X, y, groups='patient', seed=1)
+    """
+    if isinstance(learner, Mapping):
+        entries = [f"    {name!r}: {_written(one)}," for name, one in learner.items()]
+        head = "\n".join(["learners = {", *entries, "}"])
+        name = "learners"
+    else:
+        head, name = f"learner = {_written(learner)}", "learner"
+    return f"{head}\nho.{verb}({', '.join([name, 'X', 'y', *_arguments(given)])})"
+
+
+def _arguments(given: Mapping[str, Any]) -> list[str]:
+    found = []
+    if given["test"] is not None:
+        found.append(f"test={_written(given['test'])}")
+    for role, value in given["roles"].items():
+        if value is not None:
+            found.append(f"{role}={value!r}" if isinstance(value, str) else f"{role}={role}")
+    if given["loss"] is not None:
+        found.append(f"loss={given['loss']!r}")
+    if given["level"] != 0.95:
+        found.append(f"level={given['level']!r}")
+    found.append(f"seed={given['seed']}")
+    if given.get("rope") is not None:
+        found.append(f"rope={given['rope']!r}")
+    options = given["options"]
+    if options is not None and (said := _options(options)):
+        found.append(f"options=ho.Options({said})")
+    return found
+
+
+def _options(options: Options) -> str:
+    usual = Options()
+    names = [one.name for one in fields(options) if one.name not in NOT_OF_THE_QUESTION]
+    changed = {name: getattr(options, name) for name in names if getattr(options, name) != getattr(usual, name)}
+    return ", ".join(f"{name}={value!r}" for name, value in changed.items())
+
+
+def _written(thing: Any) -> str:
+    """A learner or splitter as its own repr writes it, on as many lines as that takes; ours with their module."""
+    text = thing.__repr__(N_CHAR_MAX=LONGEST) if isinstance(thing, BaseEstimator) else repr(thing)
+    text = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return f"ho.{text}" if type(thing).__module__.startswith("heldout.") else text

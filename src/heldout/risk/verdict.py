@@ -1,0 +1,162 @@
+"""The verdict on a study in sentences that anyone can read, and that never say more than the estimates do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from heldout.risk.estimands import risk_words, rows_words
+from heldout.risk.estimate import Estimate
+from heldout.risk.meanings import label_of, meaning_of
+
+_SHARES = {"zero_one": "wrong", "accuracy": "right"}  # losses that count rows, and what they count
+_PROMISES = {
+    "exact": "The interval holds the true value in at least {level} of such studies, whatever the data, as long as the "
+    "test rows come about as the rows to come will.",
+    "finite-sample": "The interval holds the true value in at least {level} of such studies, however few the rows, as "
+    "long as the test rows come about as the rows to come will.",
+    "asymptotic": "The interval holds the true value in about {level} of such studies where the test rows are many; "
+    "with few of them less often.",
+    "heuristic": "The interval is a rule of thumb that aims at {level}: nothing is proved of it, and for "
+    "cross-validation nothing exact can be.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """What an answer without any model costs on the same rows, in the user's own sign."""
+
+    value: float
+    words: str  # "always answering 'no'"
+
+
+def verdict_of(
+    estimates: Mapping[str, Estimate], reference: Reference | None = None, *, units: str = "rows"
+) -> dict[str, Any]:
+    """The sentences of a report's first lines, and what each number means. `units` are what is independent."""
+    risk = estimates["risk"]
+    return {
+        "sentence": sentence_of(risk),
+        "promise": promise_of(risk),
+        "against": None if reference is None else _against(risk, reference),
+        "optimism": _optimism(risk, estimates.get("best_validation")),
+        "surer": surer(risk, units=units),
+        "meanings": {name: {"label": label_of(one), "text": meaning_of(one)} for name, one in estimates.items()},
+    }
+
+
+def sentence_of(risk: Estimate) -> str:
+    """The risk and its interval in a sentence.
+
+    >>> from heldout.risk.estimate import Estimate
+    >>> sure = {"low": 0.01, "high": 0.108, "level": 0.95, "method": "corrected t", "guarantee": "heuristic"}
+    >>> words = "expected zero-one risk of the learner trained on 120 rows"
+    >>> of = {"name": "risk", "loss": "zero_one", "estimand": words, "train_size": 120, "n": 150}
+    >>> print(sentence_of(Estimate(value=0.04, **of, **sure)))
+    On new rows the learner, trained on 120 rows, is expected to be wrong 4.0% of the time (95% interval 1.0% to 10.8%).
+    """
+    if risk.value is None and risk.answer is None:
+        return f"This study has no risk to tell. {risk.reason or ''}".strip()
+    between = ""
+    if risk.low is not None and risk.high is not None:
+        between = f" ({_percent(risk.level)} interval {_said(risk, risk.low)} to {_said(risk, risk.high)})"
+    rows = "On later rows" if risk.estimand.endswith("on later rows") else "On new rows"
+    if risk.value is None:
+        return f"{rows} {_subject(risk)}: {risk.answer} in {_measure(risk)}{between}."
+    return f"{rows} {_subject(risk)} is expected to {_predicate(risk)}{between}."
+
+
+def promise_of(risk: Estimate) -> str:
+    """What the interval promises, or why there is none."""
+    if risk.low is None or risk.guarantee is None:
+        return risk.reason or "There is no interval."
+    text = _PROMISES[risk.guarantee].format(level=_percent(risk.level))
+    return f"{text} {risk.reason}" if risk.reason else text
+
+
+def surer(risk: Estimate, *, units: str = "rows") -> list[str]:
+    """What would make the number more certain. The width of every interval here falls with the root of the rows."""
+    if risk.value is None:
+        return []
+    if risk.low is None or risk.high is None:
+        return ["Cross-validation with five or ten parts, or a test set of its own, would give an interval."]
+    width = risk.high - risk.low if risk.unclipped is None else risk.unclipped[1] - risk.unclipped[0]
+    if not width > 0:
+        return []
+    told = f" ({4 * risk.n:,} instead of {risk.n:,})" if units == "rows" else ""
+    of_test = "" if risk.estimand.startswith("expected") else "test "
+    found = [
+        f"Four times as many {of_test}{units}{told} would about halve the interval, from {_size(risk, width)} to "
+        f"{_size(risk, width / 2)} wide."
+    ]
+    if risk.estimand.startswith("expected"):
+        found.append("More repeats of the same splits would not: they bring no new rows.")
+    elif risk.train_size is not None and risk.train_size > risk.n:
+        found.append(
+            "Cross-validation would test on every row in turn; it speaks of the learner, not of this predictor."
+        )
+    return found
+
+
+def _against(risk: Estimate, reference: Reference) -> str | None:
+    if risk.value is None:
+        return None
+    head = f"On the same rows {reference.words} would {_predicate(risk, reference.value)}."
+    if risk.low is None or risk.high is None:
+        return head
+    worst = risk.low if risk.greater_is_better else risk.high
+    better = worst > reference.value if risk.greater_is_better else worst < reference.value
+    best = risk.high if risk.greater_is_better else risk.low
+    worse = best < reference.value if risk.greater_is_better else best > reference.value
+    if better:
+        return f"{head} The whole interval is better than that."
+    if worse:
+        return f"{head} The whole interval is worse than that."
+    return f"{head} The interval includes that, so this study does not show that the learner is any better."
+
+
+def _optimism(risk: Estimate, best: Estimate | None) -> str | None:
+    if best is None or best.value is None or best.loss != risk.loss:
+        return None
+    head = f"The best validation number is {_said(best, best.value)}. It flatters, since the same rows chose the winner"
+    if risk.value is None:
+        return f"{head}."
+    return f"{head}; the number to quote is {_said(risk, risk.value)}."
+
+
+def _subject(risk: Estimate) -> str:
+    if not risk.estimand.startswith("expected"):
+        origin = "" if risk.train_size is None else f", trained on {rows_words(risk.train_size)},"
+        return f"this predictor{origin}"
+    who = "the tuned learner" if "tuned learner" in risk.estimand else "the learner"
+    return f"{who}, trained on {rows_words(risk.train_size or 0.0)},"
+
+
+def _predicate(risk: Estimate, value: float | None = None) -> str:
+    value = risk.value if value is None else value
+    assert value is not None  # asked for only where there is a value
+    if risk.loss in _SHARES:
+        return f"be {_SHARES[risk.loss]} {_said(risk, value)} of the time"
+    return f"have {_measure(risk)} of {_said(risk, value)}"
+
+
+def _measure(risk: Estimate) -> str:
+    words = risk_words(risk.loss, 1).removesuffix(" risk")
+    return f"a {words} score" if risk.greater_is_better else f"a mean {words} loss"
+
+
+def _said(risk: Estimate, value: float) -> str:
+    """A value of this loss as people say it: shares in per cent, everything else to three digits."""
+    if risk.loss in _SHARES:
+        return f"{100 * value:.1f}%"
+    size = abs(value)
+    return f"{value:,.0f}" if 1000 <= size < 1e7 else f"{value:.3g}"
+
+
+def _size(risk: Estimate, width: float) -> str:
+    return f"{100 * width:.1f} points" if risk.loss in _SHARES else _said(risk, width)
+
+
+def _percent(level: float) -> str:
+    return f"{100 * level:.4g}%"
