@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 # Control characters, marks that turn the direction of writing, and halves of characters that no file can hold.
@@ -43,3 +44,26 @@ def number(value: float | str | None) -> str:
     ('0.1235', 'inf', '–')
     """
     return "–" if value is None else value if isinstance(value, str) else f"{value:.4g}"
+
+
+def told(estimate: Mapping[str, Any]) -> str:
+    """The number of an estimate, or what is told in its place: "0.12 (rounded to 0.01)", "pass: at most 0.2".
+
+    >>> told({"value": 0.12, "answer": "rounded to 0.01"}), told({"value": None, "answer": "pass: at most 0.2"})
+    ('0.12 (rounded to 0.01)', 'pass: at most 0.2')
+    """
+    value, answer = estimate["value"], estimate.get("answer")
+    if answer is None:
+        return number(value)
+    return line(answer) if value is None else f"{number(value)} ({line(answer)})"
+
+
+def interval_words(estimate: Mapping[str, Any]) -> str:
+    """The interval of an estimate with its level; empty where there is none.
+
+    >>> interval_words({"low": 0.1, "high": 0.25, "level": 0.95})
+    '95% interval 0.1 to 0.25'
+    """
+    if estimate["low"] is None:
+        return ""
+    return f"{100 * estimate['level']:.4g}% interval {number(estimate['low'])} to {number(estimate['high'])}"

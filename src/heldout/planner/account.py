@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
+from heldout.base.markup import element, view
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Sides, sides_of
 from heldout.planner.cost import operations
 from heldout.planner.plan import PassRecord, Plan
+from heldout.planner.plan_markup import plan_markup
 from heldout.study.panels import TEST, VALIDATION, Panel, Study
 from heldout.task.task import Task
 
@@ -74,6 +76,9 @@ class Account:
         rules = [f"  {line}" for p in self.passes for line in _rule_words(p)]
         notes = [f"  {note}" for note in self.notes]
         return "\n".join(head + steps + (["Rules", *rules] if rules else []) + (["Notes", *notes] if notes else []))
+
+    def _repr_html_(self) -> str:
+        return view(element("p", f"Plan for {self.learner}", css="head"), plan_markup(asdict(self)))
 
 
 def _rule_words(record: PassRecord) -> list[str]:

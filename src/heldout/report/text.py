@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.base.words import clipped, line, number, safe
+from heldout.base.words import clipped, interval_words, line, number, safe, told
 from heldout.report.choices import words_of_choice
 
 __all__ = ["is_shown", "line", "number", "render_text", "safe", "told"]
@@ -25,18 +25,10 @@ def render_text(summary: Mapping[str, Any]) -> str:
     return "\n\n".join(block for block in blocks if block)
 
 
-def told(estimate: Mapping[str, Any]) -> str:
-    """The number of an estimate, or what is told in its place: "0.12 (rounded to 0.01)", "pass: at most 0.2"."""
-    value, answer = estimate["value"], estimate.get("answer")
-    if answer is None:
-        return number(value)
-    return line(answer) if value is None else f"{number(value)} ({line(answer)})"
-
-
 def _risk(risk: Mapping[str, Any]) -> str:
     lines = [f"{line(risk['loss'])} {told(risk)}"]
     if risk["low"] is not None:
-        lines[0] += f"   {100 * risk['level']:.4g}% interval {number(risk['low'])} to {number(risk['high'])}"
+        lines[0] += f"   {interval_words(risk)}"
         lines.append(f"  interval    {risk['method']}, {risk['guarantee']}")
         if risk["reason"]:
             lines.append(f"  but         {line(risk['reason'])}")

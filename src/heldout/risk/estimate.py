@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from heldout.base.markup import view
+from heldout.risk.estimate_markup import estimate_markup
+
 GUARANTEES = ("exact", "finite-sample", "asymptotic", "heuristic")
 
 
@@ -49,3 +52,6 @@ class Estimate:
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return {name: getattr(self, name) for name in self.__slots__}
+
+    def _repr_html_(self) -> str:
+        return view(estimate_markup(self.as_dict()))
