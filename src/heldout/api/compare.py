@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from heldout.api.call import call_of
 from heldout.api.comparison import Comparison
 from heldout.api.contenders import named_learners
 from heldout.api.estimates import RISK, test_record, trained_sizes
 from heldout.api.evaluate import Asked, answer, ask
+from heldout.api.facts import environment
 from heldout.api.looks import Sight, sight_of
 from heldout.api.result import Result
 from heldout.base.answers import parse_answer
@@ -85,10 +87,11 @@ def compare(
     check_rope(rope)
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
     question = {"test": test, "roles": roles, "loss": loss, "level": level, "seed": seed, "options": options}
-    asked = ask_all(named_learners(learners), X, y, question)
+    named = named_learners(learners)
+    asked = ask_all(named, X, y, question)
     options = next(iter(asked.values())).options
     how = Running(jobs=jobs, backend=backend, progress=progress, options=options, journal=journal)
-    return answer_all(asked, how, rope=rope)
+    return answer_all(asked, how, rope=rope, call=call_of(named, {**question, "rope": rope}, verb="compare"))
 
 
 def ask_all(learners: Mapping[str, Any], X: Any, y: Any, question: Mapping[str, Any]) -> dict[str, Asked]:
@@ -108,7 +111,7 @@ def _ask(name: str, learner: Any, X: Any, y: Any, question: Mapping[str, Any]) -
         raise type(error)(f"Learner {name!r}: {error}") from error
 
 
-def answer_all(asked: Mapping[str, Asked], how: Running, *, rope: float | None) -> Comparison:
+def answer_all(asked: Mapping[str, Asked], how: Running, *, rope: float | None, call: str | None = None) -> Comparison:
     """Run every learner and compare what they lost; one that fails leaves the others to go on."""
     sight = sight_of(
         *asked.values(), journal=how.journal
@@ -147,6 +150,9 @@ def answer_all(asked: Mapping[str, Asked], how: Running, *, rope: float | None) 
             "rows": len(some.task),
             "fingerprint": some.task.fingerprint,
             "seed": some.seed,
+            "environment": environment(),
+            "call": call,
+            "command": None,
         },
         remarks=_remarks(sight),
         frame=some.task.frame,

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
+from heldout.api.digest.comparison import comparison_figure
 from heldout.api.frames import as_frame
 from heldout.api.result import Result
 from heldout.base.finding import Finding
 from heldout.report.comparison import render_comparison
+from heldout.report.page.write import write_page
 from heldout.report.plain import plain
+from heldout.report.summary import VERSION, rows_of
 from heldout.risk.comparison import Pair
+from heldout.risk.comparison.verdict import verdict_of_comparison
 from heldout.risk.estimate import Estimate
-
-VERSION = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -66,18 +69,35 @@ class Comparison:
         rows = [_row(pair) for pair in self.pairs]
         return as_frame({name: [row[name] for row in rows] for name in rows[0]}, library=self.frame)
 
-    def summary(self) -> dict[str, Any]:
-        """The comparison as plain values that JSON can hold."""
-        return {
+    def summary(self, *, figures: bool = False) -> dict[str, Any]:
+        """The comparison as plain values that JSON can hold: docs/summary.md. `figures` adds what the figures show."""
+        summary: dict[str, Any] = {
             "version": VERSION,
+            "kind": "comparison",
             "level": self.level,
             "rope": plain(self.rope),
-            "about": plain(self.about),
+            "about": {"call": None, "command": None, **plain(self.about)},
+            "verdict": verdict_of_comparison(self.ranking, self.pairs, level=self.level),
             "ranking": [{**plain(estimate.as_dict()), "name": name} for name, estimate in self.ranking.items()],
             "pairs": [plain({**_row(pair), "estimand": pair.difference.estimand}) for pair in self.pairs],
+            "learners": {name: _learner(result) for name, result in self.results.items()},
             "failures": plain(self.failures),
             "findings": [asdict(finding) for finding in self.findings],
         }
+        if figures:
+            summary["figures"] = {
+                "comparison": plain(
+                    comparison_figure(self.ranking, summary["pairs"], self.results, rope=self.rope, level=self.level)
+                )
+            }
+        return summary
+
+    def report(self, path: str | Path) -> None:
+        """Write one page with all of it, for colleagues: a single HTML file that opens offline.
+
+        Needs ``pip install 'heldout[report]'``.
+        """
+        write_page(self.summary(figures=True), path)
 
     def __repr__(self) -> str:
         names = ", ".join(self.ranking)
@@ -85,6 +105,16 @@ class Comparison:
 
     def __str__(self) -> str:
         return render_comparison(self.summary())
+
+
+def _learner(result: Result) -> dict[str, Any]:
+    """What a comparison tells of a learner beside its risk."""
+    facts = result.facts
+    return {
+        "about": plain(facts.about),
+        "choices": rows_of(facts.tables["choices"]),
+        "seconds": plain(facts.seconds),
+    }
 
 
 def _row(pair: Pair) -> dict[str, Any]:

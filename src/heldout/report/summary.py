@@ -13,12 +13,18 @@ VERSION = 2
 class HasFacts(Protocol):
     """What a summary reads of a result."""
 
-    estimates: Mapping[str, Any]
-    tables: Mapping[str, Mapping[str, Any]]
-    covers: Mapping[str, Any]
-    plan: Mapping[str, Any]
-    about: Mapping[str, Any]
-    seconds: Mapping[str, Any]
+    @property
+    def estimates(self) -> Mapping[str, Any]: ...
+    @property
+    def tables(self) -> Mapping[str, Any]: ...
+    @property
+    def covers(self) -> Mapping[str, Any]: ...
+    @property
+    def plan(self) -> Mapping[str, Any]: ...
+    @property
+    def about(self) -> Mapping[str, Any]: ...
+    @property
+    def seconds(self) -> Mapping[str, Any]: ...
 
 
 def summarise(facts: HasFacts, *, findings: Iterable[Any], verdict: Mapping[str, Any]) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def _bins(predicted: Column, happened: Column, facts: Facts) -> list[Mapping[str
     parts = max(1, min(BINS, len(predicted) // FEWEST_IN_A_BIN))
     wanted = np.arange(1, parts) * len(predicted) // parts
     cuts = np.unique(np.searchsorted(predicted, predicted[wanted], side="left"))
-    found = []
+    found: list[Mapping[str, Any]] = []
     for low, high in zip([0, *cuts], [*cuts, len(predicted)], strict=True):
         if low == high:
             continue
