@@ -27,7 +27,7 @@ def connect(path: Path) -> tuple[sqlite3.Connection, list[str]]:
     try:
         # Beside a rollback file lies a journal whose program was killed within a commit: its first bytes may be half
         # written until SQLite, on opening it, has undone that.
-        if path.exists() and not _rollback_of(path).exists():
+        if path.exists() and not rollback_of(path).exists():
             _refuse_other_files(path)
         if path.exists():
             sound = _is_sound(path)
@@ -65,7 +65,8 @@ def _number(connection: sqlite3.Connection, pragma: str) -> int:
     return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
 
 
-def _rollback_of(path: Path) -> Path:
+def rollback_of(path: Path) -> Path:
+    """Where SQLite keeps what a commit replaces, until it has ended."""
     return path.with_name(path.name + "-journal")
 
 
@@ -112,17 +113,19 @@ def _refuse_other_files(path: Path) -> None:
         head = file.read(100)
     ours = len(head) == 100 and int.from_bytes(head[68:72], "big") == schema.APPLICATION
     if head and not (head.startswith(_HEADER) and ours):
-        raise _no_journal(path)
+        raise no_journal(path)
 
 
-def _no_journal(path: Path) -> JournalError:
+def no_journal(path: Path) -> JournalError:
+    """What is said of a file that is something else."""
     return JournalError(
         f"{str(path)!r} is no journal of heldout (or its first bytes are damaged), and is left as it is. "
         "Name another file, or move this one away."
     )
 
 
-def _refuse_other_format(path: Path, version: int) -> None:
+def refuse_other_format(path: Path, version: int) -> None:
+    """Refuse a format that nobody knows yet."""
     if not 1 <= version <= schema.format_version():
         raise JournalError(
             f"The journal {str(path)!r} has format {version}, this heldout reads formats 1 to "
@@ -132,11 +135,11 @@ def _refuse_other_format(path: Path, version: int) -> None:
 
 def _bring_up_to_date(connection: sqlite3.Connection, path: Path) -> list[str]:
     if _number(connection, "application_id") != schema.APPLICATION:
-        raise _no_journal(path)
+        raise no_journal(path)
     version, known = _number(connection, "user_version"), schema.format_version()
     if version == known:
         return []
-    _refuse_other_format(path, version)
+    refuse_other_format(path, version)
     backup = _backup(path, f"format-{version}")
     schema.upgrade(connection, version)
     return [f"The journal was upgraded from format {version} to {known}; the file as it was is {backup.name!r}."]
@@ -181,17 +184,20 @@ def keep_copy(path: Path) -> Path:
 def _rescue(path: Path) -> list[str]:
     """Keep a damaged file as a backup, and make a journal of every row of it that can still be read whole."""
     version = _version_in(path)
-    _refuse_other_format(path, version)
+    refuse_other_format(path, version)
     backup = keep_copy(path)
     fresh = path.with_name(path.name + ".rescued")
     fresh.unlink(missing_ok=True)
-    if _rollback_of(path).exists():  # it belongs to the damaged file, and must not be applied to the new one
-        _rollback_of(path).replace(backup.with_name(backup.name + ".rollback"))
+    if rollback_of(path).exists():  # it belongs to the damaged file, and must not be applied to the new one
+        rollback_of(path).replace(backup.with_name(backup.name + ".rollback"))
     saved = 0
     with closing(_open(fresh)) as target:
         schema.create(target, version)
+        known = {name for (name,) in target.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         target.execute("BEGIN IMMEDIATE")
         for table, row in whole_rows(backup):
+            if table not in known:  # the version number is damaged too, and says less than the rows do
+                continue
             marks = ", ".join("?" * len(row))
             saved += target.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row).rowcount
         target.execute("COMMIT")

@@ -32,16 +32,25 @@ CREATE TABLE look_rows (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, conten
 
 Migration = Callable[[sqlite3.Connection], None]
 
+
+def _add_summaries(connection: sqlite3.Connection) -> None:
+    """What studies found, for reports; a file whose version number was damaged may have the table already."""
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS summaries "
+        "(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, content BLOB NOT NULL, sum BLOB NOT NULL)"
+    )
+
+
 # The n-th leads from version n to version n + 1. A released one is never edited; a fixture of each version is kept
 # among the tests, and opened by them. One that gives a table another shape teaches it to `salvage.py` too.
-MIGRATIONS: tuple[Migration, ...] = ()
+MIGRATIONS: tuple[Migration, ...] = (_add_summaries,)
 
 # Tables whose rows are answers: they can be computed again, so a damaged one is dropped and named. The column that
 # tells a row's answer, under which its checksum was taken.
 ANSWER_TABLES = {"cells": "side", "steps": "key", "checks": "key"}
-KEYED_TABLES = {**ANSWER_TABLES, "looks": "key", "look_rows": "key", "studies": "key"}
+KEYED_TABLES = {**ANSWER_TABLES, "looks": "key", "look_rows": "key", "summaries": "key", "studies": "key"}
 # Tables of one shape: number, key, content, checksum.
-ROW_TABLES = (*ANSWER_TABLES, "looks", "look_rows")
+ROW_TABLES = (*ANSWER_TABLES, "looks", "look_rows", "summaries")
 
 
 def checksum(table: str, key: bytes, content: bytes) -> bytes:

@@ -17,6 +17,7 @@ class JournalUse:
     """What a journal did for a study. Printing it tells."""
 
     path: str
+    study: bytes = b""  # the study's key, under which its summary is kept
     recalled: int = 0  # cells whose answer was in the journal
     computed: int = 0  # cells that were computed
     repeats: list[str] = field(default_factory=list)  # cells that were answered twice, not alike
