@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import fields
 from typing import Any
 
@@ -11,7 +13,23 @@ from sklearn.base import BaseEstimator
 from heldout.base.options import Options
 
 LONGEST = 4_000  # letters of a learner
+_command: ContextVar[str | None] = ContextVar("heldout command", default=None)
 NOT_OF_THE_QUESTION = ("ledger", "on_event", "journal_detail", "journal_anew", "memory", "queue_seed")
+
+
+@contextmanager
+def asked_by(command: str) -> Iterator[None]:
+    """Studies that are run inside were asked by this line in a shell, and their reports say so."""
+    token = _command.set(command)
+    try:
+        yield
+    finally:
+        _command.reset(token)
+
+
+def command_of_now() -> str | None:
+    """The line in a shell that asks for what runs now; None in a program."""
+    return _command.get()
 
 
 def call_of(learner: Any, given: Mapping[str, Any], *, verb: str = "evaluate") -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from heldout.api.call import call_of
+from heldout.api.call import call_of, command_of_now
 from heldout.api.comparison import Comparison
 from heldout.api.contenders import named_learners
 from heldout.api.estimates import RISK, test_record, trained_sizes
@@ -152,7 +152,7 @@ def answer_all(asked: Mapping[str, Asked], how: Running, *, rope: float | None, 
             "seed": some.seed,
             "environment": environment(),
             "call": call,
-            "command": None,
+            "command": command_of_now(),
         },
         remarks=_remarks(sight),
         frame=some.task.frame,

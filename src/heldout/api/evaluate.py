@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from heldout.api.beside import Beside, answer_beside, ask_beside
-from heldout.api.call import call_of
+from heldout.api.call import call_of, command_of_now
 from heldout.api.columns import FOLD_COLUMNS
 from heldout.api.drawn import seed_of_test, strategy_for
 from heldout.api.estimates import check_interval
@@ -150,7 +150,7 @@ def _answer(asked: Asked, how: Running, sight: Sight | None) -> Result:
     facts = gather_facts(
         asked.task, outcome, level=asked.level, seed=asked.seed, pool=options.pool, interval=options.interval
     )
-    about = {**facts.about, "call": asked.call, "command": None}
+    about = {**facts.about, "call": asked.call, "command": command_of_now()}
     facts = replace(facts, about=about, findings=(*split_findings(asked), *facts.findings))
     facts, outcome = answer_beside(facts, asked.task, outcome, beside=asked.beside, how=how, level=asked.level)
     if sight is not None:

@@ -206,10 +206,6 @@ class Result:
         """
         write_page(self.summary(figures=True), path)
 
-    def ran_by(self, command: str) -> None:
-        """Remember the shell command that this study was run by, so that reports can tell it."""
-        self.facts = replace(self.facts, about={**self.facts.about, "command": command})
-
     def __repr__(self) -> str:
         risk = self.risk
         value = f"{risk.value:.4g}" if risk.value is not None else risk.answer or "no value"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from heldout.cli.options import INCOMPLETE, Question, asks_contenders
-from heldout.cli.running import How, asks_how
+from heldout.cli.paging import asks_page, check_page, write_report
+from heldout.cli.running import How, asks_how, command_line
 from heldout.cli.talk import Talk, asks_talk
 from heldout.report.text import line
 
@@ -19,9 +20,12 @@ from heldout.report.text import line
     help="Risks that differ by less are practically equal. In the unit of the loss.",
 )
 @asks_how
+@asks_page
 @asks_talk
 @click.pass_context
-def compare(ctx: click.Context, question: Question, *, rope: float | None, how: How, talk: Talk) -> None:
+def compare(
+    ctx: click.Context, question: Question, *, rope: float | None, how: How, page: str | None, talk: Talk
+) -> None:
     """Compare learners on the table in DATA, pair by pair and on the same test splits, and say what that shows.
 
     Each learner is tuned inside the training parts, as `heldout evaluate` tunes it. The intervals of all differences
@@ -35,11 +39,15 @@ def compare(ctx: click.Context, question: Question, *, rope: float | None, how: 
       heldout compare houses.csv --target price --learner ridge,tree,dummy
       heldout compare iris.csv --target species --learner logistic --learner knn+tree --rope 0.01
       heldout compare visits.csv --target stay --groups patient --learner ridge,knn --json
+      heldout compare houses.csv --target price --learner ridge,tree --report comparison.html
     """
+    from heldout.api.call import asked_by
     from heldout.api.compare import compare as compare_all
     from heldout.cli.question import pose_several
+    from heldout.cli.saving import files_of
     from heldout.report.comparison_terminal import comparison_view, short_comparison
 
+    check_page(page, read=files_of(question))
     posed = pose_several(question)
     if talk.at_length:
         from heldout.report.terminal import facts_view
@@ -47,9 +55,11 @@ def compare(ctx: click.Context, question: Question, *, rope: float | None, how: 
         talk.show(facts_view({**posed.head, **how.words()}))
     running = how.arguments(posed.options, progress=talk.progress)
     asked = {**posed.asked, "level": question.level, "rope": rope}
-    comparison = compare_all(posed.learner, posed.frame, asked.pop("y"), **running, **asked)
+    with asked_by(command_line(ctx)):
+        comparison = compare_all(posed.learner, posed.frame, asked.pop("y"), **running, **asked)
     summary = comparison.summary()
     talk.result(summary, view=comparison_view, short=short_comparison)
+    write_report(comparison.report, page, talk)
     missing = {name: one.reason for name, one in comparison.ranking.items() if one.value is None}
     missing |= dict(comparison.failures)
     for name, why in missing.items():

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from heldout.cli.options import INCOMPLETE, Question, asks_question
-from heldout.cli.running import How, asks_how
+from heldout.cli.paging import asks_page, check_page, write_report
+from heldout.cli.running import How, asks_how, command_line
 from heldout.cli.talk import Talk, asks_talk
 from heldout.report.text import line
 
@@ -26,11 +27,19 @@ if TYPE_CHECKING:
     help="Write the model if FILE ends in .skops, for heldout predict; else the whole result, for heldout report. "
     "Repeat it for both.",
 )
+@asks_page
 @click.option("--write-study", metavar="FILE", type=click.Path(), help="Write the study file that reproduces this run.")
 @asks_talk
 @click.pass_context
 def evaluate(
-    ctx: click.Context, question: Question, *, how: How, save: tuple[str, ...], write_study: str | None, talk: Talk
+    ctx: click.Context,
+    question: Question,
+    *,
+    how: How,
+    save: tuple[str, ...],
+    page: str | None,
+    write_study: str | None,
+    talk: Talk,
 ) -> None:
     """Estimate the risk of a learner on the table in DATA, or run the study in DATA if it is a .toml file.
 
@@ -50,12 +59,14 @@ def evaluate(
       heldout evaluate houses.csv --target price --learner ridge,knn --write-study study.toml
       heldout evaluate study.toml --seed 1
       heldout evaluate houses.csv --target price --save model.skops
+      heldout evaluate houses.csv --target price --report study.html
       heldout evaluate iris.csv --target species --learner logistic,knn --loss zero_one --loss log
       heldout evaluate visits.csv --target stay --groups patient --learner ridge --test kfold:10
       heldout evaluate sales.csv --target amount --time day --buffer 7d --learner ridge,tree --json
       heldout evaluate benchmark.csv --target label --test column:part --learner logistic --fail-on warning
       heldout evaluate genes.csv --target grade --learner svm,tree --journal genes.db --fit-timeout 600
     """
+    from heldout.api.call import asked_by
     from heldout.api.evaluate import evaluate as risk_of
     from heldout.cli.question import pose
     from heldout.cli.saving import check_learner_saved, check_places, files_of, save_to
@@ -64,6 +75,7 @@ def evaluate(
     from heldout.report.terminal import one_line, result_view
 
     check_places(save, read=files_of(question))
+    check_page(page, read=files_of(question))
     check_study_place(write_study)
     posed = pose(question)
     check_learner_saved(posed.learner, save)
@@ -73,7 +85,8 @@ def evaluate(
         write(write_study, posed.settled, how.written(), command="evaluate")
         talk.remark("study", f"{write_study}  (heldout evaluate {write_study} gives the same numbers)")
     running = how.arguments(posed.options, progress=talk.progress)
-    result = risk_of(posed.learner, posed.frame, level=question.level, **running, **posed.asked)
+    with asked_by(command_line(ctx)):
+        result = risk_of(posed.learner, posed.frame, level=question.level, **running, **posed.asked)
     summary = result.summary()
     talk.result(summary, view=result_view, short=one_line)
     if talk.verbose:
@@ -81,6 +94,7 @@ def evaluate(
         done = "none" if use is None else f"{use.recalled:,} cells from it, {use.computed:,} computed"
         talk.remark("journal", "; ".join([done, *(use.notes if use is not None else [])]))
     save_to(save, result, question, talk)
+    write_report(result.report, page, talk)
     if result.risk.value is None and result.risk.answer is None:
         click.echo(f"Incomplete: {line(result.risk.reason)}", err=True)
         ctx.exit(INCOMPLETE)

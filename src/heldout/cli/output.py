@@ -28,20 +28,20 @@ def plan_facts(account: Account) -> dict[str, Any]:
     return {**asdict(account), **totals}
 
 
-def check_writable(path: str | None, *, read: Sequence[str] = ()) -> None:
+def check_writable(path: str | None, *, read: Sequence[str] = (), option: str = "--save") -> None:
     """Refuse a file that cannot be written, or that is itself read, before anything is computed for it."""
     if path is None:
         return
     place = Path(path)
     folder = place.absolute().parent
     if not folder.is_dir():
-        raise OptionError(f"--save {path}: there is no folder {str(folder)!r}. Make it first.")
+        raise OptionError(f"{option} {path}: there is no folder {str(folder)!r}. Make it first.")
     if place.is_dir():
-        raise OptionError(f"--save {path}: this is a folder. Name a file in it.")
+        raise OptionError(f"{option} {path}: this is a folder. Name a file in it.")
     if place.exists() and any(Path(one).exists() and place.samefile(one) for one in read):
-        raise OptionError(f"--save {path}: this file is read, and would be lost. Name another one.")
+        raise OptionError(f"{option} {path}: this file is read, and would be lost. Name another one.")
     if not os.access(folder, os.W_OK) or (place.exists() and not os.access(place, os.W_OK)):
-        raise OptionError(f"--save {path}: it cannot be written there. Name a file in a folder of your own.")
+        raise OptionError(f"{option} {path}: it cannot be written there. Name a file in a folder of your own.")
 
 
 def save_result(save: Callable[[str], None], path: str) -> None:

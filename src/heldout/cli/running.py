@@ -137,13 +137,17 @@ def remember_arguments(ctx: click.Context, arguments: list[str]) -> None:
     ctx.meta[_ARGUMENTS] = list(arguments)
 
 
+def command_line(ctx: click.Context) -> str:
+    """The command line of this run, to be copied."""
+    return shell_line(["heldout", *ctx.meta.get(_ARGUMENTS, [])])
+
+
 def way_on(ctx: click.Context) -> str | None:
     """What is left of a run that ended too soon, and the line to go on; None without a journal."""
     journal = ctx.meta.get(_JOURNAL)
     if journal is None:
         return None
-    line = shell_line(["heldout", *ctx.meta.get(_ARGUMENTS, [])])
-    return f"What finished is in {journal}. To go on:\n  {line}"
+    return f"What finished is in {journal}. To go on:\n  {command_line(ctx)}"
 
 
 def interrupted_words(ctx: click.Context) -> str:

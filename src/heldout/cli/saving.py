@@ -24,6 +24,8 @@ def check_places(places: tuple[str, ...], *, read: tuple[str, ...] = ()) -> None
     """Refuse files that cannot be written, before anything is read or computed for them."""
     for place in places:
         check_writable(place, read=read)
+        if Path(place).suffix.lower() in (".html", ".htm"):
+            raise OptionError(f"--save {place}: a page is written by --report {place}.")
         if is_table_name(place):
             raise OptionError(f"--save {place}: a result is no table. Name it otherwise, such as result.heldout.")
     if len(set(places)) < len(places):
