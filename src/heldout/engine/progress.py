@@ -14,6 +14,7 @@ from typing import Any, Self
 from heldout.base.errors import OptionError
 from heldout.base.events import CellFailed, Event, StepDone, WorkerLost
 from heldout.base.sizes import show_seconds
+from heldout.base.words import clipped
 from heldout.kernels.step import Step
 from heldout.study.tables import Answer, CellAnswer
 
@@ -43,6 +44,8 @@ class Progress:
         self.total = 0
         self.done = 0
         self.failed = 0
+        self.stage = 0
+        self.failure: str | None = None  # the last one, in words
         self.lost: list[WorkerLost] = []
 
     def __enter__(self) -> Self:
@@ -58,6 +61,7 @@ class Progress:
     def expect(self, steps: Sequence[Step], *, waiting: int = 0) -> None:
         """These steps are planned, beside those of earlier stages, and so many cells still wait for a choice."""
         cells = sum(step.cells for step in steps)
+        self.stage += 1
         self.total = self.done + cells + waiting
         work = sum(map(self._expected, steps))
         self._work_total = self._work + work * (1.0 + waiting / max(cells, 1))
@@ -88,6 +92,8 @@ class Progress:
         failures = [a for a in answers if isinstance(a, CellAnswer) and a.failure is not None]
         self.done += step.cells
         self.failed += len(failures)
+        if failures and (last := failures[-1].failure) is not None:
+            self.failure = f"{last.kind}: {last.message}"
         self._work += self._expected(step)
         if self._on_event is not None:
             self.tell(
@@ -143,6 +149,19 @@ class Progress:
         if mine <= 0.0:
             return None
         return max(0.0, self._work_total - self._work) * (monotonic() - self._started) / mine
+
+    def facts(self) -> dict[str, Any]:
+        """How far it is, as plain values. Another thread may ask."""
+        return {
+            "stage": self.stage,
+            "done": self.done,
+            "total": max(self.total, self.done),
+            "failed": self.failed,
+            "share": min(1.0, self._work / self._work_total) if self._work_total > 0 else 0.0,
+            "seconds": monotonic() - self._started,
+            "seconds_left": self.seconds_left(),
+            "failure": None if self.failure is None else clipped(self.failure, 500),
+        }
 
     def _expected(self, step: Step) -> float:
         return float(step.cells) if self.expected is None else self.expected(step)

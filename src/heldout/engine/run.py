@@ -19,6 +19,7 @@ from heldout.engine.expected import expected_work
 from heldout.engine.jobs import allowed_jobs
 from heldout.engine.journal import JournalUse, journal_of
 from heldout.engine.limits import OutOfTime, limits_of
+from heldout.engine.live import told_live
 from heldout.engine.memory import SHARE_KEPT, total_memory
 from heldout.engine.progress import open_progress
 from heldout.engine.spot_check import SpotCheck
@@ -80,6 +81,7 @@ def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str
     with (
         progress,
         journal_of(how.journal, study, work, how.options) as journal,
+        told_live(journal.use, progress),
         # A fit that ends the program would end it again each time it goes on from its journal.
         open_backend(
             how.backend, how.jobs, limits=limits, careful=how.journal is not None, on_lost=progress.lose

@@ -43,7 +43,7 @@ def journal_of(path: str | PathLike[str] | None, study: Study, work: Work, optio
         question.begin(store, anew=options.journal_anew)
         asking = Asking(work=work, losses=loss_keys(work.losses))
         journal = StudyJournal(store, StudyKeys(work, search), asking, kept)
-        journal.use.study = question.key
+        journal.use.study, journal.use.words = question.key, question.words
         yield journal
         store.flush()
         if journal.answered:

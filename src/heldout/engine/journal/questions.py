@@ -34,7 +34,7 @@ class Question:
         self._study = study
         self._splits = _stored_splits(study)
         losses = [loss_identity(loss) for loss in (*study.reported, *study.search.losses)]
-        self._words = words_of(study, task)
+        self.words = words_of(study, task)
         recipes = sorted(f"{name}: {one.recipe.words}" for name, one in self._splits.items())
         names = [loss.name for loss in study.reported]
         panels = sorted({panel.level for panel in study.panels})
@@ -59,7 +59,7 @@ class Question:
         alike = [row[:3] for row in alike if is_whole("studies", *row[1:])]
         if alike and not anew:
             self._refuse(store, decode(alike[0][2]))
-        content = encode({"words": self._words, "setting": self.setting})
+        content = encode({"words": self.words, "setting": self.setting})
         now = datetime.now(UTC).isoformat(timespec="seconds")
         left = [("UPDATE studies SET state = ? WHERE id = ?", (LEFT, number)) for number, _, _ in alike]
         values = (self.key, self.likeness, content, checksum("studies", self.key, content), UNFINISHED, now)

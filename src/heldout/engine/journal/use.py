@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from heldout.engine.spot_check import Spot, SpotCheck
 from heldout.kernels.step import Step, Work
@@ -18,6 +19,7 @@ class JournalUse:
 
     path: str
     study: bytes = b""  # the study's key, under which its summary is kept
+    words: Mapping[str, Any] = field(default_factory=dict)  # what it asked
     recalled: int = 0  # cells whose answer was in the journal
     computed: int = 0  # cells that were computed
     repeats: list[str] = field(default_factory=list)  # cells that were answered twice, not alike
