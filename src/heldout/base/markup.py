@@ -10,10 +10,12 @@ from html import escape
 from numbers import Integral
 from typing import Any
 
-from heldout.base.words import clipped, line, number
+from heldout.base.words import clipped, line, number, safe
 
-MOST_TEXT = 1_000  # characters of a sentence; a name in a sentence may be endless
+MOST_TEXT = 600  # characters of a sentence; a name in it may be endless
+MOST_CODE = 2_000
 MOST_CELL = 80  # characters of a cell of a table
+SHORT = 28  # characters: a column with nothing longer in it is not broken into lines
 MOST_ROWS = 12  # of a table; more are counted
 
 # A notebook's own rules for tables are many, so every rule here names the view first. Colours are the notebook's.
@@ -34,15 +36,18 @@ padding:.15em 1.3em .15em 0;max-width:36em;min-width:0;white-space:normal;font-w
 border-bottom:1px solid rgba(128,128,128,.5)}
 .heldout-view table.heldout-table tbody td{border-bottom:1px solid rgba(128,128,128,.18)}
 .heldout-view table.heldout-table .heldout-number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
-.heldout-view table.heldout-facts tbody :is(th,td){border:0}
+.heldout-view table.heldout-table .heldout-short{white-space:nowrap}
+.heldout-view table.heldout-facts tbody :is(th,td){border:0;max-width:none}
 .heldout-view table.heldout-facts tbody th{opacity:.78;white-space:nowrap}
+.heldout-view pre.heldout-code{white-space:pre-wrap;margin:.3em 0;padding:0;font-size:.92em;background:none;border:0;
+color:inherit}
 .heldout-view .heldout-badge{border:1px solid rgba(128,128,128,.8);border-radius:.8em;padding:0 .55em;
 font-size:.86em;font-weight:400;white-space:nowrap}
 .heldout-view .heldout-warning{border-color:#c77d00;box-shadow:inset .35em 0 0 -.05em #c77d00}
 .heldout-view .heldout-error{border-color:#d6333f;box-shadow:inset .35em 0 0 -.05em #d6333f}
 .heldout-view details{margin:.3em 0}
 .heldout-view details>summary{cursor:pointer;opacity:.9}
-.heldout-view details>:not(summary){margin-left:1.1em}
+.heldout-view .heldout-inside{padding-left:1.1em}
 """.replace("\n", "")
 _FRAME = "heldout-view tex2jax_ignore mathjax_ignore"  # a dollar sign in a name is no formula
 
@@ -51,6 +56,9 @@ class Html(str):
     """Markup that was made here. Any other text is taken for text."""
 
     __slots__ = ()
+
+
+SPACE = Html(" ")
 
 
 def html(value: Any, most: int = MOST_TEXT) -> Html:
@@ -87,7 +95,7 @@ def badge(text: str, kind: str = "") -> Html:
 def facts(rows: Mapping[str, Any]) -> Html:
     """Facts by name; those that are None or empty are left out."""
     lines = [
-        element("tr", element("th", label, scope="row"), element("td", value))
+        element("tr", element("th", html(label, MOST_CELL), scope="row"), element("td", value))
         for label, value in rows.items()
         if value not in (None, "")
     ]
@@ -97,27 +105,47 @@ def facts(rows: Mapping[str, Any]) -> Html:
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, most: int = MOST_ROWS) -> Html:
     """Rows under a heading, the first of them if there are many; columns of numbers stand to the right.
 
-    Whole numbers get commas, other numbers four digits, None is a dash, and words are clipped.
+    Whole numbers get commas, other numbers four digits, None is a dash, words are clipped, and columns without a
+    heading that hold nothing are left out.
     """
-    if not rows:
+    shown = [[_cell(value) for value in row] for row in rows[:most]]
+    named = [html(name, MOST_CELL) for name in head]
+    places = [place for place in range(len(head)) if named[place] or any(row[place] for row in shown)]
+    if not rows or not places:
         return Html("")
-    shown = rows[:most]
-    numeric = [not any(isinstance(row[place], str) for row in shown) for place in range(len(head))]
-    kinds = ["number" if one else "" for one in numeric]
-    top = [element("th", html(name, MOST_CELL), css=kind, scope="col") for name, kind in zip(head, kinds, strict=True)]
-    lines = [
-        element("tr", *(element("td", _cell(value), css=kind) for value, kind in zip(row, kinds, strict=True)))
-        for row in shown
-    ]
+    kinds = {
+        place: _kind([row[place] for row in rows[:most]], [named[place], *(row[place] for row in shown)])
+        for place in places
+    }
+    top = [element("th", named[place], css=kinds[place], scope="col") for place in places]
+    lines = [element("tr", *(element("td", row[place], css=kinds[place]) for place in places)) for row in shown]
     inside = element("table", element("thead", element("tr", *top)), element("tbody", *lines), css="table")
     more = element("p", f"… {len(rows) - most:,} more", css="quiet") if len(rows) > most else ""
     return together(element("div", inside, css="wide"), more)
+
+
+def _kind(values: Sequence[Any], cells: Sequence[Html]) -> str:
+    """How a column is set: numbers to the right, short words on one line."""
+    if not any(isinstance(value, str) for value in values):
+        return "number"
+    return "short" if all(len(cell) <= SHORT for cell in cells) else ""
 
 
 def _cell(value: Any) -> Html:
     if isinstance(value, bool | str):
         return html(value, MOST_CELL)
     return html(f"{value:,}" if isinstance(value, Integral) else number(value))
+
+
+def titled(title: str, *blocks: Any) -> Html:
+    """Blocks under a title; nothing where they are empty."""
+    return together(element("p", title, css="title"), *blocks) if any(blocks) else Html("")
+
+
+def code(text: Any) -> Html:
+    """Text that keeps its lines, such as a call; nothing where there is none."""
+    kept = Html(escape(clipped(safe(text), MOST_CODE))) if text else ""
+    return element("pre", kept, css="code") if kept else Html("")
 
 
 def listed(items: Sequence[Any]) -> Html:
@@ -127,7 +155,9 @@ def listed(items: Sequence[Any]) -> Html:
 
 def details(title: str, *inside: Any) -> Html:
     """What is shown when its title is clicked; nothing where there is nothing in it."""
-    return element("details", element("summary", title), *inside) if any(inside) else Html("")
+    if not any(inside):
+        return Html("")
+    return element("details", element("summary", title), element("div", *inside, css="inside"))
 
 
 def view(*blocks: Any) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
 from heldout.base.markup import element, view
+from heldout.base.words import clipped
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Sides, sides_of
 from heldout.planner.cost import operations
@@ -78,7 +79,7 @@ class Account:
         return "\n".join(head + steps + (["Rules", *rules] if rules else []) + (["Notes", *notes] if notes else []))
 
     def _repr_html_(self) -> str:
-        return view(element("p", f"Plan for {self.learner}", css="head"), plan_markup(asdict(self)))
+        return view(element("p", clipped(f"Plan for {self.learner}", 200), css="head"), plan_markup(asdict(self)))
 
 
 def _rule_words(record: PassRecord) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.base.markup import Html, details, element, facts, listed, table, together
+from heldout.base.markup import SPACE, Html, details, element, facts, listed, table, titled, together
 
 MOST_STEPS = 30
 MOST_REASONS = 100
@@ -25,10 +25,10 @@ def plan_markup(plan: Mapping[str, Any]) -> Html:
                 "fits": _fits(lines, passes),
             }
         ),
-        _titled("Steps", _steps(lines)),
-        _titled("Rules", _rules(used)),
+        titled("Steps", _steps(lines)),
+        titled("Rules", _rules(used)),
         _refusals(passes),
-        _titled("Notes", listed(plan["notes"])),
+        titled("Notes", listed(plan["notes"])),
     )
 
 
@@ -75,13 +75,9 @@ def _refusals(passes: Sequence[Mapping[str, Any]]) -> Html:
     items = [
         together(
             element("strong", one["name"]),
-            "" if one["used"] else " not used",
+            "" if one["used"] else together(SPACE, "not used"),
             listed(one["refusals"][:MOST_REASONS]),
         )
         for one in said
     ]
     return details(f"What {len(said)} rule{'' if len(said) == 1 else 's'} left alone, and why", listed(items))
-
-
-def _titled(title: str, block: Html) -> Html:
-    return together(element("p", title, css="title"), block) if block else block

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.base.markup import Html, badge, element, facts, together
+from heldout.base.markup import SPACE, Html, badge, element, facts, together
 from heldout.base.words import interval_words, told
 
 OPTIMISTIC = "optimistic"
@@ -17,8 +17,8 @@ def estimate_markup(estimate: Mapping[str, Any]) -> Html:
     head = element(
         "p",
         element("strong", f"{estimate['loss']} {told(estimate)}"),
-        f" · {between}" if between else "",
-        together(" ", badge(OPTIMISTIC, "warning")) if estimate["optimistic"] else "",
+        together(Html(" · "), between) if between else "",
+        together(SPACE, badge(OPTIMISTIC, "warning")) if estimate["optimistic"] else "",
     )
     return together(head, estimate_facts(estimate))
 
