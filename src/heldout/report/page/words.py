@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from heldout.base.sizes import show_seconds
-from heldout.base.words import clipped, line, number
+from heldout.base.words import clipped, line, number, safe
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
 SHORT, WHOLE = 60, 500  # characters of a name that are shown, and that its tooltip holds
+PROSE, CODE = 1_500, 20_000  # characters of a sentence, and of a program
 
 
 def shortened(value: Any, most: int = SHORT) -> str:
@@ -33,21 +34,32 @@ def named(value: Any, most: int = SHORT) -> Markup:
 
     text = line(value)
     if len(text) <= most:
-        return Markup("<bdi>{}</bdi>").format(text) if text else Markup("")
-    return Markup('<bdi class="cut" data-tip="{}" tabindex="0">{}</bdi>').format(
-        clipped(text, WHOLE), shortened(text, most)
-    )
+        return Markup("<bdi>{}</bdi>").format(text)
+    cut = Markup('<bdi class="cut" data-tip="{}" tabindex="0">{}</bdi>')
+    return cut.format(clipped(text, WHOLE), shortened(text, most))
 
 
-def amount(value: Any) -> str:
-    """A number for people: four digits, more where they are whole thousands; a dash for none.
+def prose(text: Any) -> str:
+    """A sentence, which may hold names of any length, on one line and with an end."""
+    return clipped(line(text), PROSE)
+
+
+def code(text: Any) -> str:
+    """A program with its line breaks, and with an end."""
+    return clipped(safe(text), CODE)
+
+
+def amount(value: float | str | None) -> str:
+    """A number for people: four digits, all of those before the point; a dash for none.
 
     >>> amount(0.123456), amount(12345.6), amount(None), amount(-0.00002), amount("inf")
     ('0.1235', '12,346', '–', '-2e-05', '∞')
     """
     if value in ("inf", "-inf"):
         return "∞" if value == "inf" else "-∞"
-    if isinstance(value, int | float) and not isinstance(value, bool) and 1000 <= abs(value) < 1e7:
+    if isinstance(value, int) and abs(value) < 10**15:
+        return f"{value:,}"
+    if isinstance(value, float) and 1000 <= abs(value) < 1e7:
         return f"{value:,.0f}"
     return number(value)
 
@@ -61,11 +73,65 @@ def percent(share: float) -> str:
     return f"{100 * share:.4g}%"
 
 
+def between(estimate: Mapping[str, Any]) -> str:
+    """An interval in words, or a dash.
+
+    >>> between({"low": 0.1, "high": 0.2}), between({"low": None, "high": None})
+    ('0.1 to 0.2', '–')
+    """
+    return "–" if estimate["low"] is None else f"{amount(estimate['low'])} to {amount(estimate['high'])}"
+
+
+def told(estimate: Mapping[str, Any]) -> str:
+    """The number of an estimate, or the answer that is told in its place."""
+    value, answer = estimate["value"], estimate.get("answer")
+    return shortened(answer) if value is None and answer is not None else amount(value)
+
+
+def counted(count: int, thing: str) -> str:
+    """So many things.
+
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def rows(size: float | None) -> str:
+    """A number of rows, which may be a mean over parts of unlike size.
+
+    >>> rows(455.2), rows(120.0), rows(None)
+    ('about 455', '120', '–')
+    """
+    if size is None:
+        return "–"
+    return f"{size:,.0f}" if size == round(size) else f"about {size:,.0f}"
+
+
+def by(value: float | str | None) -> Markup:
+    """The attribute that a cell sorts by, where its value is a number.
+
+    >>> print(by(0.25), by("-inf"))
+    data-value="0.25" data-value="-inf"
+    """
+    from markupsafe import Markup
+
+    number = isinstance(value, int | float) or value in ("inf", "-inf")
+    return Markup('data-value="{}"').format(f"{float(value):.10g}") if value is not None and number else Markup("")
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
-    "line": line,
-    "shortened": shortened,
-    "named": named,
     "amount": amount,
+    "between": between,
+    "by": by,
+    "code": code,
+    "counted": counted,
+    "line": line,
+    "named": named,
     "percent": percent,
+    "prose": prose,
+    "rows": rows,
     "seconds": show_seconds,
+    "shortened": shortened,
+    "told": told,
 }

@@ -1,0 +1,79 @@
+"""The small scale under the key number: its interval, the folds and the optimistic number on one line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from heldout.report.page.words import amount
+
+WIDTH, MARGIN = 320.0, 14.0  # of the drawing, and at each end of its line
+MOST_FOLDS = 60  # marks of folds that can still be told apart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """Where things stand on the line, in the drawing's own units."""
+
+    value: float
+    low: float | None
+    high: float | None
+    folds: tuple[float, ...]
+    optimistic: float | None
+    ticks: tuple[tuple[float, str], ...]
+    words: str
+
+
+def scale_of(summary: Mapping[str, Any]) -> Scale | None:
+    """The scale of a result's risk; None where it has no value, or nothing stands beside it."""
+    risk = summary["risk"]
+    folds = _numbers(fold[risk["loss"]] for fold in summary["folds"])
+    folds = folds if len(folds) == len(summary["folds"]) and 1 < len(folds) <= MOST_FOLDS else []
+    best = summary["estimates"].get("best_validation")
+    optimistic = best["value"] if best is not None and best["loss"] == risk["loss"] else None
+    ends = (risk["low"], risk["high"])
+    marks = _numbers([risk["value"], *ends, optimistic, *folds])
+    if not _numbers([risk["value"]]) or max(marks) == min(marks):
+        return None
+    ticks, place = _line(min(marks), max(marks))
+    low, high = (None if end is None else place(end) for end in ends)
+    return Scale(
+        value=place(risk["value"]),
+        low=low,
+        high=high,
+        folds=tuple(place(fold) for fold in folds),
+        optimistic=place(optimistic) if _numbers([optimistic]) else None,
+        ticks=tuple((place(tick), amount(tick)) for tick in ticks),
+        words=_words(risk, folds=len(folds), optimistic=optimistic),
+    )
+
+
+def _words(risk: Mapping[str, Any], *, folds: int, optimistic: Any) -> str:
+    parts = [f"{amount(risk['value'])} on a scale"]
+    parts += [f"with its interval from {amount(risk['low'])} to {amount(risk['high'])}"] if risk["low"] else []
+    parts += [f"the values of {folds} folds"] if folds else []
+    parts += [f"the optimistic number {amount(optimistic)}"] if optimistic is not None else []
+    return ", ".join(parts)
+
+
+def _numbers(values: Iterable[Any]) -> list[float]:
+    """Those that are finite; infinity comes as text."""
+    return [value for value in values if isinstance(value, int | float)]
+
+
+def _line(least: float, most: float) -> tuple[list[float], Any]:
+    """Round ticks that enclose the marks, and the function that places a value among them."""
+    rough = (most - least) / 3
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * times for times in (1, 2, 2.5, 5, 10) if power * times >= rough)
+    first, last = math.floor(least / step), math.ceil(most / step)
+    ticks = [step * count for count in range(first, last + 1)]
+    span = ticks[-1] - ticks[0]
+
+    def place(value: Any) -> float:
+        share = (float(value) - ticks[0]) / span
+        return round(MARGIN + (WIDTH - 2 * MARGIN) * min(max(share, 0.0), 1.0), 1)
+
+    return ticks, place
