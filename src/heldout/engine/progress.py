@@ -15,6 +15,7 @@ from heldout.base.errors import OptionError
 from heldout.base.events import CellFailed, Event, StepDone, WorkerLost
 from heldout.base.sizes import show_seconds
 from heldout.base.words import clipped
+from heldout.engine.notebook_bar import NotebookBar, in_notebook
 from heldout.kernels.step import Step
 from heldout.study.tables import Answer, CellAnswer
 
@@ -182,16 +183,21 @@ class Progress:
 
     def _draw(self) -> None:
         if self._bar is None:
-            self._bar = _rich_bar()
+            self._bar = NotebookBar() if in_notebook() else _rich_bar()
             self._bar.start()
             self._line = self._bar.add_task("cells", total=None, words="", failed="")
-        failed = f"[red]{self.failed:,} failed[/red]" if self.failed else ""
+        failed = f"{self.failed:,} failed" if self.failed else ""
         left = self.seconds_left()
         words = f"{self.done:,}/{max(self.total, self.done):,}" + (
             "" if left is None else f"  {show_seconds(left)} left"
         )
         self._bar.update(
-            self._line, completed=self._work, total=max(self._work_total, self._work), words=words, failed=failed
+            self._line,
+            completed=self._work,
+            total=max(self._work_total, self._work),
+            words=words,
+            failed=failed,
+            sentence=self._words(),
         )
 
 
@@ -205,7 +211,7 @@ def _rich_bar() -> Any:
         BarColumn(),
         TextColumn("{task.fields[words]}"),
         TimeElapsedColumn(),
-        TextColumn("{task.fields[failed]}"),
+        TextColumn("{task.fields[failed]}", style="red"),
         console=Console(stderr=True),
         transient=True,
     )
@@ -219,7 +225,7 @@ def open_progress(
 ) -> Progress:
     """Progress as the user asked: "auto" shows a bar in a terminal or notebook, True always, False never."""
     if progress == "auto":
-        shown = sys.stderr.isatty() or "ipykernel" in sys.modules
+        shown = sys.stderr.isatty() or in_notebook()
     elif isinstance(progress, bool):
         shown = progress
     else:
