@@ -11,7 +11,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Ridge
 
 import heldout as ho
-from heldout.report.summary import VERSION, rows_of, summarise
+from heldout.report.summary import VERSION, rows_of
 from heldout.report.text import line, number, render_text, safe
 
 X, y = (part[:60] for part in load_diabetes(return_X_y=True))
@@ -33,7 +33,7 @@ def result():
 
 
 def summary_of(result):
-    return summarise(result.facts, findings=result.findings)
+    return result.summary()
 
 
 def test_a_summary_is_plain_and_whole(result):
@@ -57,7 +57,7 @@ def test_the_text_says_what_the_number_is(result):
         result.risk.guarantee,
         "60 held-out rows",
         "optimistic",
-        "4 of 4  Picky(alpha=",
+        "4 of 4  Picky alpha=",
         "H202 error: 12 cells failed",
         "seed 0",
     ):
