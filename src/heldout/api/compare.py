@@ -23,6 +23,7 @@ from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError,
 from heldout.base.finding import Finding
 from heldout.base.losses import Loss
 from heldout.base.options import Options
+from heldout.engine.journal import comparison_key, keep_summary
 from heldout.engine.run import Outcome, Running
 from heldout.risk.comparison import compare_records
 from heldout.risk.estimands import estimand_of
@@ -135,7 +136,7 @@ def answer_all(asked: Mapping[str, Asked], how: Running, *, rope: float | None, 
         name: results[name].risk if name in results else _no_estimate(asked[name], records[name], failures[name])
         for name in asked
     }
-    return Comparison(
+    comparison = Comparison(
         pairs=pairs,
         ranking=dict(sorted(estimates.items(), key=lambda item: _place(item[1]))),
         results=results,
@@ -157,6 +158,10 @@ def answer_all(asked: Mapping[str, Asked], how: Running, *, rope: float | None, 
         remarks=_remarks(sight),
         frame=some.task.frame,
     )
+    studies = [one.journal.study for one in results.values() if one.journal is not None]
+    if how.journal is not None and studies:
+        keep_summary(how.journal, comparison_key(studies), comparison.summary(figures=True), studies=studies)
+    return comparison
 
 
 def _remarks(sight: Sight | None) -> tuple[Finding, ...]:

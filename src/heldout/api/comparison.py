@@ -12,6 +12,7 @@ from heldout.api.frames import as_frame
 from heldout.api.result import Result
 from heldout.base.finding import Finding
 from heldout.report.comparison import render_comparison
+from heldout.report.notebook import comparison_fragment
 from heldout.report.page.write import write_page
 from heldout.report.plain import plain
 from heldout.report.summary import VERSION, rows_of
@@ -105,6 +106,9 @@ class Comparison:
 
     def __str__(self) -> str:
         return render_comparison(self.summary())
+
+    def _repr_html_(self) -> str:
+        return comparison_fragment(self.summary())
 
 
 def _learner(result: Result) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError
 from heldout.base.finding import Finding
 from heldout.base.losses import Loss, check_losses, resolve_losses
 from heldout.base.options import Options
-from heldout.engine.journal import open_journal
+from heldout.engine.journal import keep_summary, open_journal
 from heldout.engine.run import Running, run_study
 from heldout.engine.streaming.open import is_stream, read_if_named, target_of
 from heldout.planner.passes import check_rules
@@ -156,7 +156,10 @@ def _answer(asked: Asked, how: Running, sight: Sight | None) -> Result:
     if sight is not None:
         facts = tell(facts, asked, outcome, sight)
         sight.ledger.record(looks_of(facts, asked, outcome, sight))
-    return Result(facts, live=Live(learner=asked.learner, task=asked.task, outcome=outcome, how=how))
+    result = Result(facts, live=Live(learner=asked.learner, task=asked.task, outcome=outcome, how=how))
+    if outcome.journal is not None and how.journal is not None and outcome.stopped is None:
+        keep_summary(how.journal, outcome.journal.study, result.summary(figures=True))
+    return result
 
 
 def split_findings(asked: Asked) -> tuple[Finding, ...]:

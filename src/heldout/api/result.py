@@ -22,6 +22,7 @@ from heldout.base.finding import Finding
 from heldout.engine.dask.connect import still_open
 from heldout.engine.journal import JournalUse
 from heldout.engine.run import Outcome, Running
+from heldout.report.notebook import result_fragment
 from heldout.report.page.write import write_page
 from heldout.report.plain import plain
 from heldout.report.summary import summarise
@@ -214,3 +215,6 @@ class Result:
 
     def __str__(self) -> str:
         return render_text(self.summary())
+
+    def _repr_html_(self) -> str:
+        return result_fragment(self.summary())

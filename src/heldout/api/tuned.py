@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from heldout.api.covers import Covers
 from heldout.api.selection import Selection
+from heldout.api.shown_tuned import ShownTuned
 from heldout.api.tuning import fit_tuned, routed_fit_params, tuning_estimates
 from heldout.base.errors import LearnerError, OptionError
 from heldout.base.losses import Loss, ask_predictor, mean_loss, needed_methods, resolve_losses
@@ -41,7 +42,7 @@ def _predictor_has(method: str) -> Any:
     return check
 
 
-class Tuned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A learner that chooses a candidate on validation rows, then makes the final predictor.
 
     It maps a training set to a predictor like any other learner, so nested cross-validation is nothing but
