@@ -21,7 +21,8 @@ from heldout.engine.journal.lock import JournalLock
 from heldout.engine.journal.store import Store, open_journal
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-FIXTURE = Path(__file__).parents[2] / "fixtures" / "journal-1.db"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIRST, FIXTURE = FIXTURES / "journal-1.db", FIXTURES / "journal-2.db"
 
 
 @pytest.fixture
@@ -86,7 +87,7 @@ def test_a_program_that_is_killed_while_it_upgrades_leaves_the_old_journal_or_th
     monkeypatch.setattr(schema, "MIGRATIONS", (add_five_columns,))
     ends, versions = list[int](), list[int]()
     while 0 not in ends:
-        path.write_bytes(FIXTURE.read_bytes())
+        path.write_bytes(FIRST.read_bytes())
         ends.append(in_a_child(partial(killed_after, len(ends), path)))
         with closing(sqlite3.connect(path)) as connection:
             columns = [row[1] for row in connection.execute("PRAGMA table_info(studies)")]

@@ -17,8 +17,10 @@ from heldout.base.errors import JournalError
 from heldout.engine.journal import schema
 from heldout.engine.journal.codec import decode
 from heldout.engine.journal.store import Store, open_journal
+from heldout.engine.journal.summaries import head_in
 
-FIXTURE = Path(__file__).parents[2] / "fixtures" / "journal-1.db"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIRST, FIXTURE = FIXTURES / "journal-1.db", FIXTURES / "journal-2.db"
 
 
 @pytest.fixture
@@ -239,24 +241,59 @@ def test_a_journal_of_a_later_format_is_refused(path: Path):
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(JournalError, match="has format 99, this heldout reads formats 1 to 1"), open_journal(path):
+    with pytest.raises(JournalError, match="has format 99, this heldout reads formats 1 to 2"), open_journal(path):
         pass
     assert not (path.parent / "study.db.lock").exists()
 
 
-def test_the_fixture_of_format_1_is_read(path: Path):
-    shutil.copyfile(FIXTURE, path)
+def test_the_fixture_of_format_1_is_read_and_gets_a_table_of_summaries(path: Path):
+    shutil.copyfile(FIRST, path)
     with open_journal(path) as store:
-        assert store.notes == []
+        (note,) = store.notes
         tables = {name: store.query(f"SELECT count(*) FROM {name}")[0][0] for name in schema.KEYED_TABLES}
         records = [decode(content) for _, content in store.all_rows("cells")]
+    assert "upgraded from format 1 to 2" in note
+    assert (path.parent / "study.db.format-1-1").read_bytes() == FIRST.read_bytes()
+    assert tables.pop("summaries") == 0
     assert tables["studies"] == 2
     assert min(tables.values()) >= 1
     assert {"asked", "candidates", "losses", "fit", "score", "stacked", "extras"} == set(records[0])
 
 
-def test_an_older_format_is_upgraded_whole_and_kept_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_fixture_of_format_2_is_read(path: Path):
     shutil.copyfile(FIXTURE, path)
+    with open_journal(path) as store:
+        assert store.notes == []
+        assert store.query("SELECT count(*) FROM studies") == store.query("SELECT count(*) FROM summaries") == [(2,)]
+        studies = {key for key, _ in store.all_rows("studies")}
+        heads = {key: head_in(content) for key, content in store.all_rows("summaries")}
+    assert set(heads) == studies
+    assert [head["risk"]["loss"] for head in heads.values()] == ["squared", "squared"]
+
+
+def test_a_version_number_that_says_too_little_costs_nothing(path: Path):
+    shutil.copyfile(FIXTURE, path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    with open_journal(path) as store:
+        assert "upgraded from format 1 to 2" in store.notes[0]
+        assert len(store.all_rows("summaries")) == 2
+
+
+def test_rows_that_a_damaged_file_should_not_have_do_not_stop_its_rescue(path: Path):
+    shutil.copyfile(FIXTURE, path)
+    raw = bytearray(path.read_bytes())
+    raw[16:18] = b"\x01\x00"  # SQLite reads nothing
+    raw[63] = 1  # and the version number says less than there is
+    path.write_bytes(bytes(raw))
+    with open_journal(path) as store:
+        assert "was damaged" in store.notes[0]
+        assert len(store.all_rows("studies")) == 2
+        assert store.all_rows("summaries") == []
+
+
+def test_an_older_format_is_upgraded_whole_and_kept_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch):
+    shutil.copyfile(FIRST, path)
 
     def add_column(connection: sqlite3.Connection) -> None:
         connection.execute("ALTER TABLE studies ADD COLUMN remark TEXT")
@@ -266,13 +303,13 @@ def test_an_older_format_is_upgraded_whole_and_kept_as_it_was(path: Path, monkey
         (note,) = store.notes
         assert store.query("SELECT remark FROM studies") == [(None,), (None,)]
     assert "upgraded from format 1 to 2" in note
-    assert (path.parent / "study.db.format-1-1").read_bytes() == FIXTURE.read_bytes()
+    assert (path.parent / "study.db.format-1-1").read_bytes() == FIRST.read_bytes()
     with open_journal(path) as store:
         assert store.notes == []
 
 
 def test_an_upgrade_that_fails_leaves_the_file_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch):
-    shutil.copyfile(FIXTURE, path)
+    shutil.copyfile(FIRST, path)
 
     def fail(connection: sqlite3.Connection) -> None:
         connection.execute("DROP TABLE cells")

@@ -52,12 +52,16 @@ def read_beside(path: Path, read: Callable[[sqlite3.Connection], Found]) -> Foun
 
 
 def _refuse_no_file(path: Path) -> None:
-    if not path.exists():
+    try:
+        there, is_file = path.exists(), path.is_file()
+    except OSError as error:  # a folder that may not be entered
+        raise _cannot_read(path, error, 0) from error
+    if not there:
         raise JournalError(
             f"There is no journal {str(path)!r}. heldout evaluate and compare keep one in the folder they are run in; "
             "name another file if it is elsewhere."
         )
-    if not path.is_file():
+    if not is_file:
         raise JournalError(f"The journal {str(path)!r} is not a file. Name one, such as 'study.db'.")
 
 

@@ -53,8 +53,8 @@ def packed(summary: Mapping[str, Any], *, studies: Iterable[bytes] = ()) -> byte
 def head_in(content: bytes) -> dict[str, Any]:
     """What a list of studies shows of a summary; a JournalError where the bytes hold none."""
     try:
-        (length,) = _LENGTH.unpack_from(content)
-        return _dict_of(content[_LENGTH.size : _LENGTH.size + length])
+        head, _ = _parts(content)
+        return _dict_of(head)
     except _NONSENSE as error:
         raise JournalError(f"These bytes are no summary of a study: {error}") from error
 
@@ -62,9 +62,8 @@ def head_in(content: bytes) -> dict[str, Any]:
 def summary_in(content: bytes) -> dict[str, Any]:
     """The summary itself."""
     try:
-        (length,) = _LENGTH.unpack_from(content)
         unpacking = zlib.decompressobj()
-        whole = unpacking.decompress(content[_LENGTH.size + length :], MOST_BYTES)
+        whole = unpacking.decompress(_parts(content)[1], MOST_BYTES)
         if not unpacking.eof:
             raise ValueError(f"it is cut off, or longer than {MOST_BYTES:,} bytes")
         return _dict_of(whole)
@@ -92,6 +91,13 @@ def head_of(summary: Mapping[str, Any]) -> dict[str, Any]:
         "seconds": summary["seconds"]["total"] if "seconds" in summary else None,
         "sentence": _short(summary["verdict"]["sentence"]) if "verdict" in summary else None,
     }
+
+
+def _parts(content: bytes) -> tuple[bytes, bytes]:
+    (length,) = _LENGTH.unpack_from(content)
+    if length > len(content) - _LENGTH.size:
+        raise ValueError("it is cut off")
+    return content[_LENGTH.size : _LENGTH.size + length], content[_LENGTH.size + length :]
 
 
 def _short(value: Any) -> Any:
