@@ -4,12 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check lint types imports exactness faults bench bench-streaming coverage clean
+.PHONY: demo test check lint types imports browser screenshots exactness faults bench bench-streaming coverage clean
 
 demo: $(READY)            ## a nested study on a bundled dataset
 	$(BIN)/python examples/demo.py
 
-test: $(READY) check      ## all that CI runs
+test: $(READY) check browser ## all that CI runs
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 check: lint types imports ## style, types and the one-way imports
@@ -23,6 +23,12 @@ types: $(READY)
 
 imports: $(READY)
 	$(BIN)/lint-imports
+
+browser: $(READY)         ## a Chromium for the tests of pages, where there is none
+	$(BIN)/python tests/browser/install.py
+
+screenshots: $(READY) browser ## the pictures of reports in docs/, made again by the tests
+	HELDOUT_SCREENSHOTS=1 $(BIN)/python -m pytest -q tests/browser
 
 exactness: $(READY)       ## every kernel against brute force, on generated studies
 	$(BIN)/python tests/exactness/run.py
