@@ -1,0 +1,130 @@
+"""A dot for each fold, and the estimate with its interval behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from heldout.base.words import number
+from heldout.report.figures.canvas import Shape, axes_of, better, name_axes, present, quiet
+from heldout.report.figures.lettering import SMALL, write
+from heldout.report.figures.palette import BLUE, INK, PAPER, SOFT
+from heldout.report.figures.scales import ends, is_finite, linear, real
+from heldout.report.figures.told import POINTS, Told, between, counted, interval, some, spread, tips
+
+MOST_DOTS = 2_000  # of leave-one-out on many rows; evenly spread over all
+FEW = 60
+JITTER = 0.56  # of a column of repeats, over which its folds are spread
+
+
+def shape_of_folds(data: Mapping[str, Any]) -> Shape:
+    """Room at the right for the words of the mean."""
+    return Shape(height=2.75, right=0.86)
+
+
+def draw_folds(data: Mapping[str, Any], ax: Any = None) -> Any:
+    """A dot a test part: folds side by side, repeats in columns; the estimate as a line, its interval as a band."""
+    data = present(data)
+    ax = axes_of(shape_of_folds(data)) if ax is None else ax
+    points = _shown(data)
+    quiet(ax, grid="y")
+    places = _places(points)
+    few = len(points) <= FEW
+    ax.scatter(
+        places,
+        [real(point["value"]) for point in points],
+        s=46 if few else 9,
+        color=BLUE,
+        edgecolors=PAPER if few else "none",
+        linewidths=0.8 if few else 0,
+        zorder=4,
+        clip_on=False,
+        gid=POINTS,
+    )
+    ax.set_ylim(*ends([*(p["value"] for p in points), data["value"], data["low"], data["high"]]))
+    _columns(ax, data, points)
+    _estimate(ax, data)
+    name_axes(ax, y=better(data))
+    return ax
+
+
+def _shown(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The folds that have a value, and of very many some."""
+    return spread([point for point in data["points"] if is_finite(point["value"])], MOST_DOTS)
+
+
+def _repeats(points: Sequence[Mapping[str, Any]]) -> list[int]:
+    return sorted({int(point["repeat"] or 0) for point in points})
+
+
+def _places(points: Sequence[Mapping[str, Any]]) -> list[float]:
+    """Where each dot stands: its fold, or its repeat with the folds of one repeat beside each other."""
+    repeats = _repeats(points)
+    if len(repeats) < 2:
+        return [float(point["fold"]) for point in points]
+    seen: dict[int, int] = dict.fromkeys(repeats, 0)
+    sizes = {one: sum(int(point["repeat"] or 0) == one for point in points) for one in repeats}
+    found = []
+    for point in points:
+        repeat = int(point["repeat"] or 0)
+        step = JITTER / max(sizes[repeat] - 1, 1)
+        found.append(repeat + (seen[repeat] * step - JITTER / 2 if sizes[repeat] > 1 else 0.0))
+        seen[repeat] += 1
+    return found
+
+
+def _columns(ax: Any, data: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> None:
+    repeats, whole = _repeats(points), len(data["points"])
+    if len(repeats) > 1:
+        ax.set_xlim(repeats[0] - 0.6, repeats[-1] + 0.6)
+        linear(ax.xaxis, most=10, whole=True)
+        name_axes(ax, x="repeat")
+        return
+    last = max((int(point["fold"]) for point in data["points"]), default=0)
+    ax.set_xlim(-0.6, last + 0.6)
+    linear(ax.xaxis, most=10, whole=True)
+    name_axes(ax, x="fold" if whole <= MOST_DOTS else f"fold ({len(points):,} of {whole:,} are drawn)")
+
+
+def _estimate(ax: Any, data: Mapping[str, Any]) -> None:
+    bottom, top = ax.get_ylim()
+    if data["low"] is not None and data["high"] is not None:
+        low, high = max(real(data["low"]), bottom), min(real(data["high"]), top)
+        ax.axhspan(low, high, color=BLUE, alpha=0.14, linewidth=0, zorder=1)
+    if not is_finite(data["value"]):
+        return
+    value = real(data["value"])
+    ax.axhline(value, color=INK, linewidth=1.2, zorder=2)
+    flat = ax.get_yaxis_transform()
+    write(ax, (1.02, value), number(data["value"]), transform=flat, va="center", fontweight="bold")
+    if data["low"] is not None:
+        level = f"{100 * data['level']:.4g}% interval"
+        write(
+            ax, (1.02, value), "\n\n" + level.replace(" ", "\n"), transform=flat, va="top", color=SOFT, fontsize=SMALL
+        )
+
+
+def tell_folds(data: Mapping[str, Any]) -> Told:
+    """The folds in words and numbers."""
+    points, shown = list(data["points"]), _shown(data)
+    missing = len(points) - sum(is_finite(point["value"]) for point in points)
+    sure = interval(data["low"], data["high"], data["level"])
+    alt = (
+        f"{better(data)} of {counted(len(points), 'fold')}, {between([point['value'] for point in points])}. "
+        f"The estimate is {number(data['value'])}{f', {sure}' if sure else ', without an interval'}."
+    )
+    if missing:
+        alt += f" {counted(missing, 'fold')} without a value."
+    listed = spread(points)
+    return Told(
+        title="Each fold",
+        alt=alt + some(len(listed), len(points), "folds"),
+        head=("fold", "repeat", better(data), "training rows", "held-out rows"),
+        rows=tuple((p["fold"], p["repeat"], p["value"], p["train_rows"], p["held_rows"]) for p in listed),
+        tips=tips([_tip(point, repeated=len(_repeats(points)) > 1) for point in shown]),
+    )
+
+
+def _tip(point: Mapping[str, Any], *, repeated: bool) -> str:
+    of = f", repeat {point['repeat']}" if repeated else ""
+    return f"fold {point['fold']}{of}: {number(point['value'])} ({point['held_rows']:,} rows held out)"

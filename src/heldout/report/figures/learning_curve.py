@@ -1,0 +1,113 @@
+"""The risk at several training sizes, and where the curve points to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from heldout.base.words import number
+from heldout.report.figures.canvas import Shape, axes_of, better, name_axes, present, quiet
+from heldout.report.figures.lettering import SMALL
+from heldout.report.figures.palette import BLUE, PAPER, SOFT
+from heldout.report.figures.scales import ends, is_finite, linear, log_ends, powers, real
+from heldout.report.figures.told import POINTS, Told, counted, spread, tips
+
+LOG_FROM = 12.0  # how many times the smallest size the largest is, from which on powers of ten are clearer
+
+
+def shape_of_learning_curve(data: Mapping[str, Any]) -> Shape:
+    """The shape of every curve."""
+    return Shape(height=2.9)
+
+
+def draw_learning_curve(data: Mapping[str, Any], ax: Any = None) -> Any:
+    """A dot a training size with its interval; the extrapolated point is hollow and its line dashed."""
+    data = present(data)
+    ax = axes_of(shape_of_learning_curve(data)) if ax is None else ax
+    quiet(ax, grid="y")
+    points, beyond = _points(data), _beyond(data)
+    xs, ys = [real(point["size"]) for point in points], [real(point["value"]) for point in points]
+    reach = [*ys, *([real(beyond["value"])] if beyond else [])]
+    reach += [value for point in points for value in (point["low"], point["high"]) if is_finite(value)]
+    bottom, top = ends(reach)
+    sure = [point for point in points if point["low"] is not None and point["high"] is not None]
+    ax.vlines(
+        [real(point["size"]) for point in sure],
+        [max(real(point["low"]), bottom) for point in sure],
+        [min(real(point["high"]), top) for point in sure],
+        color=BLUE,
+        linewidth=1.4,
+        alpha=0.5,
+        zorder=2,
+    )
+    ax.plot(xs, ys, color=BLUE, linewidth=1.4, zorder=2)
+    if beyond and points:
+        ax.plot([xs[-1], beyond["size"]], [ys[-1], beyond["value"]], color=BLUE, linewidth=1.4, linestyle=(0, (3, 2)))
+    every = [*points, *([beyond] if beyond else [])]
+    ax.scatter(
+        [real(one["size"]) for one in every],
+        [real(one["value"]) for one in every],
+        s=44,
+        c=[BLUE] * len(points) + [PAPER] * bool(beyond),
+        edgecolors=[PAPER] * len(points) + [BLUE] * bool(beyond),
+        linewidths=[0.8] * len(points) + [1.6] * bool(beyond),
+        zorder=4,
+        clip_on=False,
+        gid=POINTS,
+    )
+    ax.set_ylim(bottom, top)
+    _sizes(ax, [real(one["size"]) for one in every])
+    linear(ax.yaxis)
+    if beyond:
+        where = {"xytext": (0, 9), "textcoords": "offset points", "ha": "right", "fontsize": SMALL, "color": SOFT}
+        ax.annotate(f"extrapolated {number(beyond['value'])}", (real(beyond["size"]), real(beyond["value"])), **where)
+    name_axes(ax, x="training rows", y=better(data))
+    return ax
+
+
+def _points(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = [point for point in data["points"] if is_finite(point["size"], point["value"])]
+    return sorted(found, key=lambda point: real(point["size"]))
+
+
+def _beyond(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    beyond: Mapping[str, Any] | None = data["extrapolated"]
+    return beyond if beyond and is_finite(beyond["size"], beyond["value"]) else None
+
+
+def _sizes(ax: Any, sizes: list[float]) -> None:
+    if sizes and min(sizes) > 0 and max(sizes) / min(sizes) >= LOG_FROM:
+        low, high = log_ends(sizes)
+        ax.set_xscale("log")
+        ax.set_xlim(low, high)
+        powers(ax.xaxis, low, high)
+    else:
+        ax.set_xlim(*ends(sizes))
+        linear(ax.xaxis, most=6, whole=True)
+    ax.tick_params(which="both", length=0)
+
+
+def tell_learning_curve(data: Mapping[str, Any]) -> Told:
+    """The curve in words and numbers."""
+    points, beyond = _points(data), _beyond(data)
+    alt = f"{better(data)} at {counted(len(points), 'training size')}"
+    if points:
+        first, last = points[0], points[-1]
+        alt += f": {number(first['value'])} with {first['size']:,} rows"
+        alt += f", {number(last['value'])} with {last['size']:,} rows"
+    alt += "."
+    rows: list[tuple[Any, ...]] = [
+        (p["size"], p["value"], p["low"], p["high"], "measured") for p in spread(points, 199)
+    ]
+    texts = [_tip(point) for point in points]
+    if beyond:
+        alt += f" Extrapolated to {beyond['size']:,} rows: {number(beyond['value'])}, a rule of thumb."
+        rows.append((beyond["size"], beyond["value"], None, None, "extrapolated"))
+        texts.append(f"{beyond['size']:,} rows: {number(beyond['value'])}, extrapolated")
+    head = ("training rows", better(data), "low", "high", "how")
+    return Told(title="Learning curve", alt=alt, head=head, rows=tuple(rows), tips=tips(texts))
+
+
+def _tip(point: Mapping[str, Any]) -> str:
+    sure = "" if point["low"] is None else f" ({number(point['low'])} to {number(point['high'])})"
+    return f"{point['size']:,} rows: {number(point['value'])}{sure}"

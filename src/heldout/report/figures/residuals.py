@@ -1,0 +1,115 @@
+"""Target less prediction against the prediction: what a good regression leaves behind is a level cloud around zero."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from heldout.base.words import number
+from heldout.report.figures.canvas import Shape, axes_of, key, name_axes, present, quiet
+from heldout.report.figures.lettering import short
+from heldout.report.figures.palette import BLUE, INK, VERMILION
+from heldout.report.figures.scales import ends, is_finite, linear, real
+from heldout.report.figures.told import POINTS, Told, between, some, spread, tips
+
+
+def shape_of_residuals(data: Mapping[str, Any]) -> Shape:
+    """Room above for what the marks mean."""
+    return Shape(height=3.3, top=0.6, left=0.7)
+
+
+def outputs_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The same data an output at a time."""
+    return [{**data, "outputs": [output]} for output in data["outputs"]]
+
+
+def draw_residuals(data: Mapping[str, Any], ax: Any = None) -> Any:
+    """A dot a row of the first output, the zero line, and the middle and spread of the residuals along the way."""
+    data = present(data)
+    ax = axes_of(shape_of_residuals(data)) if ax is None else ax
+    output = data["outputs"][0]
+    quiet(ax, grid="y")
+    points, bands = _points(output), _bands(output)
+    ax.scatter(
+        [real(point["predicted"]) for point in points],
+        [real(point["residual"]) for point in points],
+        s=7,
+        color=BLUE,
+        alpha=0.4,
+        linewidths=0,
+        zorder=2,
+        clip_on=False,
+        gid=POINTS,
+    )
+    ax.set_xlim(*ends(real(one["predicted"]) for one in (*points, *bands)))
+    ax.set_ylim(*ends([*(p["residual"] for p in points), *(b[s] for b in bands for s in ("low", "high")), 0.0]))
+    ax.axhline(0.0, color=INK, linewidth=1.2, zorder=3)
+    if bands:
+        along = [real(band["predicted"]) for band in bands]
+        sides = [[real(band[side]) for band in bands] for side in ("low", "middle", "high")]
+        ax.fill_between(along, sides[0], sides[2], color=VERMILION, alpha=0.16, linewidth=0, zorder=3)
+        ax.plot(along, sides[1], color=VERMILION, linewidth=1.8, zorder=4)
+    linear(ax.xaxis)
+    linear(ax.yaxis)
+    of = f" {short(output['label'], 24)}" if output["label"] else ""
+    name_axes(ax, x=f"predicted{of}", y="residual: target less prediction")
+    _marks(ax, data, banded=bool(bands))
+    return ax
+
+
+def _points(output: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [point for point in output["points"] if is_finite(point["predicted"], point["residual"])]
+
+
+def _bands(output: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = [band for band in output["bands"] if is_finite(*(band[side] for side in BAND))]
+    return sorted(found, key=lambda band: real(band["predicted"]))
+
+
+BAND = ("predicted", "low", "middle", "high")
+
+
+def _marks(ax: Any, data: Mapping[str, Any], *, banded: bool) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    output = data["outputs"][0]
+    of = f" of {output.get('rows', data.get('rows')):,}" if data["sampled"] else ""
+    handles: list[Any] = [
+        Line2D(
+            [], [], marker="o", linestyle="none", markersize=4, color=BLUE, label=f"{len(output['points']):,}{of} rows"
+        )
+    ]
+    if banded:
+        handles.append(Line2D([], [], color=VERMILION, linewidth=1.8, label="their middle"))
+        handles.append(Patch(color=VERMILION, alpha=0.16, linewidth=0, label="and spread"))
+    key(ax, handles)
+    ax.yaxis.set_label_coords(0, 1.1)
+
+
+def tell_residuals(data: Mapping[str, Any]) -> Told:
+    """The residuals in words, and their bands (or the points, where there are none) in numbers."""
+    output = data["outputs"][0]
+    points, bands = _points(output), _bands(output)
+    of = f" of {short(output['label'], 60)}" if output["label"] else ""
+    alt = f"Residuals{of} of {len(points):,} rows, {between([p['residual'] for p in points])}, against predictions "
+    alt += f"{between([p['predicted'] for p in points])}."
+    if bands:
+        first, last = bands[0], bands[-1]
+        alt += (
+            f" Their middle is {number(first['middle'])} at the lowest predictions and {number(last['middle'])} at the "
+            "highest."
+        )
+    title = f"Residuals{of}"
+    texts = tips([f"predicted {number(p['predicted'])}: residual {number(p['residual'])}" for p in points])
+    if bands:
+        rows = tuple(tuple(band[side] for side in BAND) for band in spread(bands))
+        return Told(title=title, alt=alt, head=("predicted", "low", "middle", "high"), rows=rows, tips=texts)
+    listed = spread(points)
+    return Told(
+        title=title,
+        alt=alt + some(len(listed), len(points), "rows"),
+        head=("predicted", "residual"),
+        rows=tuple((point["predicted"], point["residual"]) for point in listed),
+        tips=texts,
+    )

@@ -1,0 +1,122 @@
+"""Who is held out when: a lane for each part, rows from left to right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.report.figures.canvas import Shape, axes_of, key, name_axes, present, quiet
+from heldout.report.figures.lettering import TEXT, cleaned, literal, short
+from heldout.report.figures.palette import BLUE, GREY, INK, ORANGE
+from heldout.report.figures.scales import named
+from heldout.report.figures.told import MOST_ROWS, Told, counted, some
+
+COLOURS = {"train": BLUE, "held": ORANGE, "unused": GREY}
+WORDS = {"train": "training", "held": "held out", "unused": "neither"}
+LANE = 0.8  # of the height of a lane that is filled
+LEAST = 0.12  # of a lane: what a stretch has any rows of is never thinner, so that one row of a thousand is seen
+LEVELS = 40  # heights that are told apart within a lane; the eye sees no more, and equal neighbours are one
+FEW_LANES, STRETCHES = 12, 120  # with more lanes than that, stretches are joined to this many
+LANE_INCHES = 0.17
+
+Counts = NDArray[np.intp]
+Heights = NDArray[np.float64]
+
+
+def shape_of_splits(data: Mapping[str, Any]) -> Shape:
+    """A lane a part."""
+    return Shape(height=1.12 + LANE_INCHES * max(len(data["lanes"]), 6), top=0.6, left=0.5, right=0.24)
+
+
+def draw_splits(data: Mapping[str, Any], ax: Any = None) -> Any:
+    """Each stretch of rows is a column in each lane, filled from below by the share of its rows that is held out.
+
+    Above those come the rows that are neither held out nor trained on, then those that are trained on.
+    """
+    data = present(data)
+    ax = axes_of(shape_of_splits(data)) if ax is None else ax
+    quiet(ax)
+    edges, counts = _stretches(data)
+    tops = _tops(counts)
+    for lane in range(len(data["lanes"])):
+        foot = lane + LANE / 2  # lanes go down, so the foot of a lane is the larger number
+        for side in ("train", "unused", "held"):  # each from the foot up, the later over the earlier: no seams
+            if counts[side][lane].any():
+                _fill(ax, edges, foot - LANE * tops[side][lane], foot, COLOURS[side])
+    _dress(ax, data, shown=[side for side in COLOURS if counts[side].any()])
+    return ax
+
+
+def _stretches(data: Mapping[str, Any]) -> tuple[Counts, dict[str, Counts]]:
+    """The edges of the stretches and the rows in each, joined where lanes are many and stretches too thin to see."""
+    edges = np.asarray(data["edges"], dtype=np.intp)
+    counts = {side: np.asarray(data[side], dtype=np.intp).reshape(len(data["lanes"]), -1) for side in COLOURS}
+    if len(data["lanes"]) <= FEW_LANES or len(edges) - 1 <= STRETCHES:
+        return edges, counts
+    step = -(-(len(edges) - 1) // STRETCHES)
+    starts = np.arange(0, len(edges) - 1, step)
+    return np.append(edges[starts], edges[-1]), {s: np.add.reduceat(c, starts, axis=1) for s, c in counts.items()}
+
+
+def _tops(counts: Mapping[str, Counts]) -> dict[str, Heights]:
+    """How high each side and those below it fill a stretch of a lane, from 0 at its foot to 1 at its head."""
+    order = ("held", "unused", "train")
+    least = {side: np.where(counts[side] > 0, LEAST, 0.0) for side in order}
+    total = np.maximum(sum(counts.values()), 1)
+    free = 1 - sum(least.values())
+    filled: Any = np.zeros(counts["held"].shape)
+    tops = {}
+    for side in order:
+        filled = filled + least[side] + free * counts[side] / total
+        tops[side] = np.round(filled * LEVELS) / LEVELS
+    return tops
+
+
+def _fill(ax: Any, edges: Counts, heads: Heights, foot: float, colour: str) -> None:
+    """One side of one lane, equal neighbours joined."""
+    first = np.flatnonzero(np.append(True, heads[1:] != heads[:-1]))
+    ax.stairs(heads[first], np.append(edges[first], edges[-1]), baseline=foot, fill=True, color=colour, linewidth=0)
+
+
+def _dress(ax: Any, data: Mapping[str, Any], *, shown: list[str]) -> None:
+    from matplotlib.patches import Patch
+
+    lanes, parts = len(data["lanes"]), int(data["parts"])
+    step = -(-lanes // 10)
+    ax.set_ylim(lanes - 0.5, -0.5)
+    ax.set_xlim(data["edges"][0], data["edges"][-1])
+    named(ax.yaxis, range(0, lanes, step), [f"{data['lanes'][lane]:,}" for lane in range(0, lanes, step)])
+    marks = list(data["marks"])
+    shown_marks = marks[::2] if sum(len(str(words)) + 2 for _, words in marks) > 48 else marks
+    named(ax.xaxis, [place for place, _ in shown_marks], [short(words, 19) for _, words in shown_marks])
+    labels = [tick.label1 for tick in ax.xaxis.get_major_ticks()]
+    for label, side in ((labels[0], "left"), (labels[-1], "right")):
+        label.set_horizontalalignment(side)
+    name_axes(ax, x="rows in time order" if data["in_time"] else "rows in the order of the data")
+    ax.set_ylabel(f"{lanes:,} of {parts:,} parts" if parts > lanes else "part", fontsize=TEXT, color=INK)
+    literal((ax.set_title(short(data["words"], 62), loc="left", fontsize=TEXT, color=INK, pad=21),))
+    key(ax, [Patch(color=COLOURS[side], label=WORDS[side], linewidth=0) for side in shown])
+
+
+def tell_splits(data: Mapping[str, Any]) -> Told:
+    """The splits in words, and each part's rows in numbers."""
+    parts, lanes = int(data["parts"]), list(data["lanes"])
+    sums = {side: [sum(int(n) for n in row) for row in data[side]] for side in COLOURS}
+    order = "in time order" if data["in_time"] else "in the order of the data"
+    alt = f"{cleaned(data['words'])}: {counted(parts, 'part')}, rows {order}."
+    if lanes:
+        alt += f" Part {lanes[0]} trains on {sums['train'][0]:,} rows and holds out {sums['held'][0]:,}"
+        alt += f", {sums['unused'][0]:,} serve neither." if sums["unused"][0] else "."
+    rows = tuple(
+        (lane, sums["train"][place], sums["held"][place], sums["unused"][place])
+        for place, lane in enumerate(lanes[:MOST_ROWS])
+    )
+    return Told(
+        title="Who is held out when",
+        alt=alt + some(len(rows), parts, "parts"),
+        head=("part", "rows trained on", "rows held out", "rows that serve neither"),
+        rows=rows,
+    )

@@ -1,0 +1,6 @@
+"""Files of tests that are imported by others."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
