@@ -17,6 +17,7 @@ from heldout.base.errors import FitFailed, HeldoutError, InputError, LossError
 from heldout.base.options import Options
 from heldout.engine.run import Running
 from heldout.report.comparison import render_across
+from heldout.report.notebook_beside import text_fragment
 from heldout.report.plain import plain
 from heldout.risk.comparison.over_datasets import Ranks, rank_over_datasets
 
@@ -77,6 +78,9 @@ class AcrossComparison:
 
     def __str__(self) -> str:
         return render_across(self.summary())
+
+    def _repr_html_(self) -> str:
+        return text_fragment(str(self))
 
 
 def compare_across(

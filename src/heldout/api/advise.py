@@ -9,6 +9,7 @@ from typing import Any
 
 from heldout.base.errors import OptionError
 from heldout.report.advice import render_advice
+from heldout.report.notebook_beside import advice_fragment
 from heldout.report.plain import plain
 from heldout.risk.aims import Aims, aim, check_count
 from heldout.risk.recipe import LEARNER, PREDICTOR, Recipe, Situation, recommend
@@ -52,6 +53,9 @@ class Advice:
 
     def __str__(self) -> str:
         return render_advice(self.summary())
+
+    def _repr_html_(self) -> str:
+        return advice_fragment(self.summary())
 
 
 def advise(

@@ -18,6 +18,7 @@ from heldout.base.seeds import derive
 from heldout.engine.progress import open_progress
 from heldout.engine.run import Running, run_study
 from heldout.report.comparison import render_chance
+from heldout.report.notebook_beside import text_fragment
 from heldout.report.plain import plain
 from heldout.risk.comparison import permutation_p
 from heldout.risk.estimates import inside_value
@@ -79,6 +80,9 @@ class ChanceTest:
 
     def __str__(self) -> str:
         return render_chance(self.summary())
+
+    def _repr_html_(self) -> str:
+        return text_fragment(str(self))
 
 
 def chance(

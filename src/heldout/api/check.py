@@ -16,6 +16,7 @@ from heldout.base.finding import CODES
 from heldout.base.seeds import derive
 from heldout.engine.streaming.open import read_if_named, target_of
 from heldout.report.check import render_check
+from heldout.report.notebook_beside import check_fragment
 from heldout.report.plain import plain
 from heldout.splits import Given, as_strategy
 from heldout.splits.defaults import default_strategy
@@ -66,6 +67,9 @@ class Checked:
 
     def __str__(self) -> str:
         return render_check(self.summary())
+
+    def _repr_html_(self) -> str:
+        return check_fragment(self.summary())
 
 
 def check(

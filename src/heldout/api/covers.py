@@ -9,6 +9,7 @@ import numpy as np
 
 from heldout.api.estimates import trained_sizes
 from heldout.base.losses import Loss
+from heldout.base.markup import element, view
 from heldout.risk.estimands import rows_words
 from heldout.splits.drawn import Splits
 from heldout.study.panels import Study
@@ -27,6 +28,9 @@ class Covers:
 
     def __str__(self) -> str:
         return self.sentence
+
+    def _repr_html_(self) -> str:
+        return view(element("p", self.sentence))
 
 
 def covers_of(study: Study, task: Task, *, extrapolated: bool = False) -> dict[str, Any]:

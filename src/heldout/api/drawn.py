@@ -15,6 +15,7 @@ from heldout.api.frames import as_frame
 from heldout.base.errors import InputError, OptionError
 from heldout.base.seeds import derive
 from heldout.engine.streaming.open import is_stream, read_if_named
+from heldout.report.notebook_beside import splits_fragment, text_fragment
 from heldout.report.splits_picture import draw_picture
 from heldout.report.splits_text import render_summary
 from heldout.splits import Splits, as_strategy
@@ -80,6 +81,9 @@ class SplitsSummary:
         return render_summary(summary.words, summary.parts, summary.totals)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return text_fragment(str(self))
 
 
 class DrawnSplits:
@@ -179,6 +183,18 @@ class DrawnSplits:
 
     def __repr__(self) -> str:
         return f"<DrawnSplits: {self.words}; {len(self)} part{'s' if len(self) > 1 else ''}>"
+
+    def _repr_html_(self) -> str:
+        splits = self._kept.splits
+        return splits_fragment(
+            {
+                "words": self.words,
+                "train_rows": splits.train_sizes.tolist(),
+                "held_rows": splits.held_sizes.tolist(),
+                "fingerprint": self.fingerprint,
+                "task_fingerprint": self.task_fingerprint,
+            }
+        )
 
 
 def draw(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from heldout.base.markup import finding_markup, view
+
 # What each number stands for; the message says the rest.
 CODES = {
     "H101": "a class is too rare to be in every part",
@@ -54,3 +56,6 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.code} {self.severity}: {self.message}"
+
+    def _repr_html_(self) -> str:
+        return view(finding_markup(self.code, self.severity, self.message))

@@ -13,6 +13,7 @@ from typing import Any
 from heldout.base.words import clipped, line, number, safe
 
 MOST_TEXT = 600  # characters of a sentence; a name in it may be endless
+MOST_MESSAGE = 300
 MOST_CODE = 2_000
 MOST_CELL = 80  # characters of a cell of a table
 SHORT = 28  # characters: a column with nothing longer in it is not broken into lines
@@ -92,6 +93,11 @@ def badge(text: str, kind: str = "") -> Html:
     return element("span", text, css=f"badge {kind}" if kind in ("warning", "error") else "badge")
 
 
+def finding_markup(code: str, severity: str, message: Any) -> Html:
+    """A finding: its number and severity in a frame, then the message, clipped."""
+    return element("p", badge(f"{code} {severity}", severity), SPACE, html(message, MOST_MESSAGE))
+
+
 def facts(rows: Mapping[str, Any]) -> Html:
     """Facts by name; those that are None or empty are left out."""
     lines = [
@@ -142,9 +148,9 @@ def titled(title: str, *blocks: Any) -> Html:
     return together(element("p", title, css="title"), *blocks) if any(blocks) else Html("")
 
 
-def code(text: Any) -> Html:
+def code(text: Any, most: int = MOST_CODE) -> Html:
     """Text that keeps its lines, such as a call; nothing where there is none."""
-    kept = Html(escape(clipped(safe(text), MOST_CODE))) if text else ""
+    kept = Html(escape(clipped(safe(text), most))) if text else ""
     return element("pre", kept, css="code") if kept else Html("")
 
 

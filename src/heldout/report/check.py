@@ -20,7 +20,7 @@ def render_check(summary: Mapping[str, Any]) -> str:
     """The findings as plain text: one a paragraph, the gravest first, then a line that counts them."""
     blocks = [
         f"{one['code']} {one['severity']}: {line(one['seen'])}\n  {line(one['why'])}\n  {line(one['way_out'])}"
-        for one in _in_order(summary["findings"])
+        for one in in_order(summary["findings"])
     ]
     return "\n".join([*blocks, count_words(summary)])
 
@@ -28,7 +28,7 @@ def render_check(summary: Mapping[str, Any]) -> str:
 def check_view(summary: Mapping[str, Any], head: Mapping[str, str]) -> RenderableType:
     """What was read, each finding with what was seen, why it matters and the way out, and a line that counts them."""
     shown: list[RenderableType] = [_facts(head)] if head else []
-    for finding in _in_order(summary["findings"]):
+    for finding in in_order(summary["findings"]):
         style = _STYLES.get(finding["severity"], "")
         table = Table.grid(padding=(0, 2, 0, 0))
         table.add_column(no_wrap=True)
@@ -65,7 +65,8 @@ def _counted(count: int, severity: str) -> str:
     return f"{count} {severity}" if count == 1 or severity == "info" else f"{count} {severity}s"
 
 
-def _in_order(findings: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def in_order(findings: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The gravest first, by number."""
     return sorted(findings, key=lambda one: (_GRAVE_FIRST.index(one["severity"]), one["code"]))
 
 

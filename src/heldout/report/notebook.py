@@ -10,6 +10,7 @@ from typing import Any
 
 from heldout.base.markup import (
     MOST_CELL,
+    MOST_MESSAGE,
     SPACE,
     Html,
     badge,
@@ -17,6 +18,7 @@ from heldout.base.markup import (
     details,
     element,
     facts,
+    finding_markup,
     html,
     listed,
     table,
@@ -26,12 +28,11 @@ from heldout.base.markup import (
 )
 from heldout.base.words import clipped, line, number, told
 from heldout.planner.plan_markup import plan_markup
-from heldout.report.choices import words_of_choice
+from heldout.report.choices import choice_words, words_of_choice
 from heldout.report.text import is_shown
 from heldout.risk.estimate_markup import OPTIMISTIC, estimate_markup
 
 MOST_FINDINGS = 8
-MOST_MESSAGE = 300  # characters
 MOST_PAIRS = 45  # all pairs of ten learners
 _OF_FOLDS = ("fold", "repeat", "train_rows", "held_rows")  # the columns of folds that are no loss
 
@@ -70,17 +71,36 @@ def comparison_fragment(summary: Mapping[str, Any]) -> str:
     )
 
 
-def findings_markup(findings: Sequence[Mapping[str, Any]]) -> Html:
-    """Findings by number, the first of them if there are many."""
-    lines = [
+def tuned_fragment(tuned: Mapping[str, Any]) -> str:
+    """A tuned learner that was fitted: the choice, its validation number and what corrects it, and what covers it."""
+    of = f"of {tuned['candidates']:,} candidates" if tuned["candidates"] > 1 else "the only candidate"
+    mean = f"mean of {tuned['parts']:,} parts" if tuned["parts"] > 1 else "one part"
+    return view(
         element(
             "p",
-            badge(f"{one['code']} {one['severity']}", one["severity"]),
+            "Chosen:",
             SPACE,
-            html(one["message"], MOST_MESSAGE),
-        )
-        for one in findings
-    ]
+            element("strong", html(choice_words(tuned["family"], tuned["params"]), MOST_MESSAGE)),
+            Html(", "),
+            of,
+        ),
+        element("p", f"{tuned['loss']} {number(tuned['value'])} in validation, {mean}", SPACE, _mark(tuned)),
+        _beside(tuned["estimates"], {name: {"label": label} for name, label in tuned["labels"].items()}),
+        ""
+        if tuned["estimates"]
+        else element("p", "What corrects this number is in estimates_, made when asked for.", css="quiet"),
+        facts(
+            {
+                "predictor": tuned["covers"],
+                "failed": f"{tuned['failed']:,} cells: see failures_" if tuned["failed"] else None,
+            }
+        ),
+    )
+
+
+def findings_markup(findings: Sequence[Mapping[str, Any]]) -> Html:
+    """Findings by number, the first of them if there are many."""
+    lines = [finding_markup(one["code"], one["severity"], one["message"]) for one in findings]
     rest = lines[MOST_FINDINGS:]
     return titled("Findings", *lines[:MOST_FINDINGS], details(f"{len(rest):,} more", *rest))
 
@@ -105,7 +125,8 @@ def _beside(estimates: Mapping[str, Any], meanings: Mapping[str, Any]) -> Html:
         for name, one in estimates.items()
         if is_shown(name, one)
     ]
-    return titled("Beside it", table(("", "value", _level(estimates["risk"]), "estimates"), rows))
+    level = _level(next(iter(estimates.values()))) if rows else ""
+    return titled("Beside it", table(("", "value", level, "estimates"), rows))
 
 
 def _value(estimate: Mapping[str, Any]) -> Any:
