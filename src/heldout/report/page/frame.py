@@ -18,26 +18,28 @@ if TYPE_CHECKING:
 _HERE = "heldout.report.page"
 
 
-def render_template(name: str, values: Mapping[str, Any], *, script: str = "", connect: bool = False) -> str:
+def render_template(
+    name: str, values: Mapping[str, Any], *, script: str = "", style: str = "", connect: bool = False
+) -> str:
     """A template of ours as a whole page; what it holds is escaped unless it is markup of our own making.
 
-    `script` is a second script beside the page's own, and `connect` lets scripts ask the server the page came from.
+    `script` and `style` stand beside the page's own, and `connect` lets scripts ask the server the page came from.
     """
     page = _environment().get_template(name)
     from markupsafe import Markup  # here with Jinja2, which the line above asks for
 
     return page.render(
         values,
-        policy=page_policy(script=script, connect=connect),
-        style=Markup(_style()),
+        policy=page_policy(script=script, style=style, connect=connect),
+        style=Markup(_style() + style),
         scripts=[Markup(text) for text in (_script(), script) if text],
     )
 
 
-def page_policy(*, script: str = "", connect: bool = False) -> str:
+def page_policy(*, script: str = "", style: str = "", connect: bool = False) -> str:
     """The content security policy of a page: our style and scripts by their hashes, pictures in the page, no more."""
     scripts = " ".join(_hash(text) for text in (_script(), script) if text)
-    rules = ["default-src 'none'", f"style-src {_hash(_style())}", f"script-src {scripts}", "img-src data:"]
+    rules = ["default-src 'none'", f"style-src {_hash(_style() + style)}", f"script-src {scripts}", "img-src data:"]
     rules += ["connect-src 'self'"] if connect else []
     return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])
 
@@ -51,15 +53,16 @@ def _hash(text: str) -> str:
 def _style() -> str:
     from heldout.report.figures.palette import PALETTE_CSS
 
-    return PALETTE_CSS.strip() + "\n" + _own("style.css")
+    return PALETTE_CSS.strip() + "\n" + own_text("style.css")
 
 
 @cache
 def _script() -> str:
-    return _own("script.js")
+    return own_text("script.js")
 
 
-def _own(name: str) -> str:
+def own_text(name: str) -> str:
+    """A file of ours that stands in pages: a style or a script."""
     return files(_HERE).joinpath(name).read_text(encoding="utf-8").strip()
 
 
