@@ -177,7 +177,9 @@ def test_many_classes_are_taken_together():
 def test_residuals_are_target_less_prediction(numbers):
     shown = numbers.summary(figures=True)["figures"]["residuals"]
     frame, (output,) = numbers.predictions, shown["outputs"]
-    assert np.allclose(output["points"], np.column_stack([frame["predict"], frame["y"] - frame["predict"]]))
+    assert [point["predicted"] for point in output["points"]] == pytest.approx(frame["predict"].tolist())
+    residuals = (frame["y"] - frame["predict"]).tolist()
+    assert [point["residual"] for point in output["points"]] == pytest.approx(residuals)
     assert not shown["sampled"]
     order = np.argsort(frame["predict"].to_numpy(), kind="stable")
     first = (frame["y"] - frame["predict"]).to_numpy()[np.array_split(order, 10)[0]]

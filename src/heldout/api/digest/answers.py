@@ -145,5 +145,5 @@ def _residuals(true: Column, predicted: Column) -> Figure:
     for part in np.array_split(order, parts):
         low, middle, high = np.quantile(residual[part], [0.05, 0.5, 0.95])
         bands.append({"predicted": float(predicted[part].mean()), "low": low, "middle": middle, "high": high})
-    points = np.column_stack([predicted[shown], residual[shown]])
+    points = [{"predicted": p, "residual": r} for p, r in zip(predicted[shown], residual[shown], strict=True)]
     return {"points": points, "bands": bands if len(true) >= 2 * FEWEST_IN_A_BIN else []}
