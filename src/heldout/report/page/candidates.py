@@ -39,7 +39,7 @@ def candidates_table(summary: Mapping[str, Any]) -> Table:
     numeric += [
         title
         for title, name in zip(titles, own, strict=True)
-        if all(isinstance(row["params"].get(name, 0), int | float) for row in rows)
+        if all(_is_number(row["params"].get(name, 0)) for row in rows)
     ]
     return make_table("All candidates", head, made, numeric=numeric, most=len(rows), room=ROOM)
 
@@ -56,3 +56,7 @@ def _value(params: Mapping[str, Any], name: str) -> Any:
         return ""
     value = params[name]
     return str(value) if value is None or isinstance(value, bool | list | dict) else value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -35,7 +35,7 @@ _TITLES = {
 
 def comparison_view(summary: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the template `comparison.html.j2`."""
-    figures = figures_of(dict.fromkeys(("ranking", "comparison", "paired_folds"), summary["figures"]["comparison"]))
+    figures = figures_of(summary["figures"])
     present = {"ranking", "findings", "record"}
     present |= {"differences"} if summary["pairs"] else set()
     present |= {"paired"} if figures.get("paired_folds") else set()
@@ -77,22 +77,23 @@ def _pairs_table(summary: Mapping[str, Any]) -> Table:
         )
         if any(pair[key] is not None for pair in pairs)
     ]
-    numbers = ["Difference", "Interval", "p", "p by Holm", *(title for title, _ in chances)]
+    sizes, tests = ["Difference", "Interval"], ["p", "p by Holm", *(title for title, _ in chances)]
     rows = (
         [
             pair["first"],
             pair["second"],
             pair["difference"],
             Shown(words=between(pair), by=_finite(pair["low"])),
+            pair["verdict"],
             pair["p"],
             pair["p_holm"],
             *(pair[key] for _, key in chances),
-            pair["verdict"],
         ]
         for pair in pairs
     )
-    head = ["First", "Second", *numbers, "What it shows"]
-    return make_table("Differences of all pairs, first less second", head, rows, numeric=numbers, most=MOST_PAIRS)
+    head = ["First", "Second", *sizes, "What it shows", *tests]
+    caption = "Differences of all pairs, first less second"
+    return make_table(caption, head, rows, numeric=[*sizes, *tests], most=MOST_PAIRS)
 
 
 def _finite(value: Any) -> float | None:

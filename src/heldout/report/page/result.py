@@ -51,10 +51,11 @@ def result_view(summary: Mapping[str, Any]) -> dict[str, Any]:
         "risk": summary["risk"],
         "risk_facts": _risk_facts(summary["risk"]),
         "scale": scale_of(summary),
-        "sections": sections_of(_TITLES, present),
+        "sections": sections_of(_titles(missing), present),
         "figures": figures,
         "missing": missing,
         "estimates": list(_estimates(summary)),
+        "several_losses": len({one["loss"] for one in summary["estimates"].values()}) > 1,
         "folds": _folds_table(summary),
         "choices": choices_table(summary["choices"]),
         "candidates": candidates_table(summary),
@@ -67,6 +68,11 @@ def result_view(summary: Mapping[str, Any]) -> dict[str, Any]:
         "facts": facts_of(summary["about"]),
         "programs": programs_of(summary["about"]),
     }
+
+
+def _titles(missing: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Titles and how to read what is under them; the reason for a curve that is not there speaks for itself."""
+    return _TITLES | ({"learning": (_TITLES["learning"][0], "")} if "learning_curve" in missing else {})
 
 
 def _present(summary: Mapping[str, Any], figures: Mapping[str, Any], missing: Mapping[str, str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from heldout.report.page.words import amount
+from heldout.report.page.words import said
 
 WIDTH, MARGIN = 320.0, 14.0  # of the drawing, and at each end of its line
 MOST_FOLDS = 60  # marks of folds that can still be told apart
@@ -45,17 +45,22 @@ def scale_of(summary: Mapping[str, Any]) -> Scale | None:
         high=high,
         folds=tuple(place(fold) for fold in folds),
         optimistic=place(optimistic) if _numbers([optimistic]) else None,
-        ticks=tuple((place(tick), amount(tick)) for tick in ticks),
+        ticks=tuple((place(tick), _short(tick, risk["loss"])) for tick in ticks),
         words=_words(risk, folds=len(folds), optimistic=optimistic),
     )
 
 
 def _words(risk: Mapping[str, Any], *, folds: int, optimistic: Any) -> str:
-    parts = [f"{amount(risk['value'])} on a scale"]
-    parts += [f"with its interval from {amount(risk['low'])} to {amount(risk['high'])}"] if risk["low"] else []
+    value, low, high, best = (said(one, risk["loss"]) for one in (risk["value"], risk["low"], risk["high"], optimistic))
+    parts = [f"{value} on a scale"]
+    parts += [f"with its interval from {low} to {high}"] if risk["low"] is not None else []
     parts += [f"the values of {folds} folds"] if folds else []
-    parts += [f"the optimistic number {amount(optimistic)}"] if optimistic is not None else []
+    parts += [f"the best validation number {best}"] if optimistic is not None else []
     return ", ".join(parts)
+
+
+def _short(tick: float, loss: str) -> str:
+    return said(tick, loss).replace(".0%", "%")
 
 
 def _numbers(values: Iterable[Any]) -> list[float]:
@@ -69,7 +74,7 @@ def _line(least: float, most: float) -> tuple[list[float], Any]:
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * times for times in (1, 2, 2.5, 5, 10) if power * times >= rough)
     first, last = math.floor(least / step), math.ceil(most / step)
-    ticks = [step * count for count in range(first, last + 1)]
+    ticks = [step * count + 0.0 for count in range(first, last + 1)]
     span = ticks[-1] - ticks[0]
 
     def place(value: Any) -> float:

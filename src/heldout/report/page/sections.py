@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from heldout.report.figures.catalogue import TOGETHER
 from heldout.report.page.tables import Table, make_table
 from heldout.report.svg import Drawn, draw_all
 
@@ -47,10 +48,11 @@ class Figure:
 
 def figures_of(figures: Mapping[str, Any]) -> dict[str, list[Figure]]:
     """Every figure of a summary, drawn; an empty list where there is none."""
-    return {
-        name: [_figure(drawn) for drawn in draw_all(name, data, prefix=f"{name.replace('_', '-')}-")]
-        for name, data in figures.items()
-    }
+    made: dict[str, list[Figure]] = {one: [] for name in figures for one in TOGETHER.get(name, (name,))}
+    for name, data in figures.items():
+        for drawn in draw_all(name, data, prefix=f"{name.replace('_', '-')}-"):
+            made[drawn.name].append(_figure(drawn))
+    return made
 
 
 def _figure(drawn: Drawn) -> Figure:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 SHORT, WHOLE = 60, 500  # characters of a name that are shown, and that its tooltip holds
 PROSE, CODE = 1_500, 20_000  # characters of a sentence, and of a program
+SHARES = ("zero_one", "accuracy")  # losses that count rows
 
 
 def shortened(value: Any, most: int = SHORT) -> str:
@@ -88,6 +89,15 @@ def told(estimate: Mapping[str, Any]) -> str:
     return shortened(answer) if value is None and answer is not None else amount(value)
 
 
+def said(value: float | str | None, loss: str) -> str:
+    """A value of this loss as the verdict says it: what counts rows in per cent.
+
+    >>> said(0.0229, "zero_one"), said(0.0229, "log")
+    ('2.3%', '0.0229')
+    """
+    return f"{100 * value:.1f}%" if loss in SHARES and isinstance(value, int | float) else amount(value)
+
+
 def counted(count: int, thing: str) -> str:
     """So many things.
 
@@ -131,6 +141,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "percent": percent,
     "prose": prose,
     "rows": rows,
+    "said": said,
     "seconds": show_seconds,
     "shortened": shortened,
     "told": told,
