@@ -42,7 +42,7 @@ def test_an_identical_kernel_is_held_to_no_difference(few):
 
 
 def test_a_kernel_that_errs_on_the_drawn_rows_is_found_out(few, monkeypatch):
-    monkeypatch.setattr(spot_check, "ROUNDING", -1.0)
+    monkeypatch.setitem(spot_check.ALLOWED, "rounding", -1.0)
     result, checks = checks_of(ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3)), X[:, 1])
     assert not checks["ridge"]["passed"]
     assert any(finding.code == "H205" for finding in result.findings)

@@ -50,19 +50,22 @@ def answer_beside(
     return facts, outcome
 
 
-def account_beside(account: Account, beside: Beside, task: Task, rules: Mapping[str, bool]) -> Account:
+def account_beside(
+    account: Account, beside: Beside, task: Task, rules: Mapping[str, bool], *, precision: str
+) -> Account:
     """The account of a study with all that is asked beside it."""
+    how: dict[str, Any] = {"rules": rules, "precision": precision}
     if beside.spread is not None:
-        account = taken_together(account, _account_of(beside.spread.study, task, rules), words=SPREAD)
+        account = taken_together(account, _account_of(beside.spread.study, task, how), words=SPREAD)
     if beside.curve is not None:
-        account = taken_together(account, _account_of(beside.curve, task, rules), words=CURVE)
+        account = taken_together(account, _account_of(beside.curve, task, how), words=CURVE)
     return account
 
 
-def _account_of(study: Study, task: Task, rules: Mapping[str, bool]) -> Account:
-    plan = make_plan(study, task, done=frozenset(), rules=rules)
+def _account_of(study: Study, task: Task, how: Mapping[str, Any]) -> Account:
+    plan = make_plan(study, task, done=frozenset(), **how)
     ready = frozenset(panel.key for panel in study.panels if panel.candidates is not None)
-    later = make_plan(stand_in(study), task, done=ready, rules=rules)
+    later = make_plan(stand_in(study), task, done=ready, **how)
     return account_for(study, task, plan, later)
 
 

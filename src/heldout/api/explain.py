@@ -52,8 +52,9 @@ def explain(
         return explain_stream(learner, X, y, **given)
     asked = ask(learner, read_if_named(X), y, **given)
     rules = switched_rules(asked.options.rules, os.environ)
-    plan = make_plan(asked.study, asked.task, done=frozenset(), rules=rules)
+    precision = asked.options.precision
+    plan = make_plan(asked.study, asked.task, done=frozenset(), rules=rules, precision=precision)
     ready = frozenset(panel.key for panel in asked.study.panels if panel.candidates is not None)
-    later = make_plan(stand_in(asked.study), asked.task, done=ready, rules=rules)
+    later = make_plan(stand_in(asked.study), asked.task, done=ready, rules=rules, precision=precision)
     account = account_for(asked.study, asked.task, plan, later)
-    return account_beside(account, asked.beside, asked.task, rules)
+    return account_beside(account, asked.beside, asked.task, rules, precision=precision)

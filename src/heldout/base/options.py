@@ -11,6 +11,7 @@ from heldout.base.errors import OptionError, did_you_mean
 from heldout.base.sizes import parse_bytes, parse_seconds
 
 JOURNAL_DETAILS = ("responses", "losses", "summaries")
+PRECISIONS = ("identical", "rounding", "solver", "approximate")  # tiers that a study may be asked to keep to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,11 @@ class Options:
         Rules of the planner switched on or off by name, for bug hunts: ``{"share_fits": False}``.
     pool : bool
         Estimate the risk by the mean over all held-out rows, instead of the mean of the fold means.
+    precision : "identical", "rounding", "solver" or "approximate"
+        How near to scikit-learn's own fits answers must be. "identical" is bit for bit, "rounding" within rounding
+        error, which is the default. "solver" lets kernels solve the same problem by other steps, nearer its optimum
+        than scikit-learn's default tolerance: for learners that iterate. "approximate" lets leave-one-out of some
+        models be approximated, with exact rows shown beside it.
     interval : str, optional
         The method of the risk's interval, by name ("wilson", "bayle", "bht"); None takes the one that suits. One that
         does not suit the test splits or the loss is refused, before any fit where they alone decide.
@@ -70,6 +76,7 @@ class Options:
 
     rules: Mapping[str, bool] | None = None
     pool: bool = False
+    precision: str = "rounding"
     interval: str | None = None
     repetitions: int = 10
     learning_curve: Any = None
@@ -96,6 +103,9 @@ class Options:
         for name in ("pool", "rows"):
             if not isinstance(getattr(self, name), bool):
                 raise OptionError(f"{name}= is True or False, not {getattr(self, name)!r}.")
+        if self.precision not in PRECISIONS:
+            near = did_you_mean(str(self.precision), PRECISIONS)
+            raise OptionError(f"There is no precision {self.precision!r}. {near}")
         if self.interval is not None and not isinstance(self.interval, str):
             raise OptionError(f"interval= is the name of a method or None, not {self.interval!r}.")
         if self.queue_seed is not None and (isinstance(self.queue_seed, bool) or not isinstance(self.queue_seed, int)):

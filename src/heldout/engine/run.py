@@ -91,6 +91,7 @@ def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str
         loop = _Loop(
             study=study,
             rules=switched_rules(how.options.rules, os.environ),
+            precision=how.options.precision,
             stage=Stage(work=work, backend=backend, tables=Tables(), progress=progress, journal=journal),
         )
         stopped = None
@@ -127,6 +128,7 @@ class _Loop:
 
     study: Study
     rules: Mapping[str, bool]
+    precision: str
     stage: Stage
     plans: list[Plan] = field(default_factory=list)
 
@@ -140,6 +142,7 @@ class _Loop:
                 done=done,
                 rules=self.rules,
                 own_fit_params=bool(work.fit_params) or work.config["enable_metadata_routing"],
+                precision=self.precision,
                 clock=perf_counter,
             )
             self.plans.append(plan)

@@ -18,7 +18,8 @@ from heldout.base.seeds import derive
 from heldout.engine.spot_rows import fewer_rows
 from heldout.engine.threads import one_thread
 from heldout.kernels.brute import answer_quietly
-from heldout.kernels.perform import perform
+from heldout.kernels.perform import SHARPENED, perform
+from heldout.kernels.sharp import SHARP
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.planner.brute_force import brute_step
 from heldout.planner.draft import BRUTE
@@ -28,6 +29,9 @@ from heldout.study.tables import Answer, BlockAnswer, CellAnswer, Tables
 
 SPOT = "spot:"
 ROUNDING = 1e-9  # of the largest response: what the tier `rounding` allows
+SOLVER = 1e-5  # what `solver` allows, against a fit at a tolerance far below the usual one
+LABELS = 0.01  # share of labels that may differ there: those of rows on the border between two classes
+ALLOWED = {"identical": 0.0, "rounding": ROUNDING, "solver": SOLVER}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +96,7 @@ class SpotChecks:
                     source=source,
                     training=training,
                     panel=panel,
-                    step=brute_step((candidate,), (alone,)),
+                    step=_checking_step(kernel, candidate, alone),
                     fewer=fewer,
                 )
             )
@@ -133,7 +137,13 @@ def answered_beside(spots: Sequence[Spot], work: Work, checks: SpotChecks) -> It
 def _answer_spot(spot: Spot, work: Work) -> CellAnswer:
     # OpenMP counts threads for each thread that calls it, the BLAS for the whole process, which is limited already.
     with sklearn.config_context(**work.config), threadpool_limits(1, user_api="openmp"):
-        return answer_quietly(spot.step.trainings[0], work, spot.candidate)
+        return answer_quietly(spot.step.trainings[0], work, spot.candidate, change=SHARPENED.get(spot.kernel))
+
+
+def _checking_step(kernel: str, candidate: int, alone: Training) -> Step:
+    """Brute force on one cell; for a kernel of the tier `solver` at a tolerance far below the usual one."""
+    step = brute_step((candidate,), (alone,))
+    return replace(step, kernel=SHARP + kernel) if kernel in SHARPENED else step
 
 
 def is_spot(step: Step) -> bool:
@@ -147,13 +157,13 @@ def _compare(spot: Spot, brute: CellAnswer, tables: Tables, work: Work) -> SpotC
     recorded = table.losses[place]
     if spot.fewer is not None:
         difference = _responses_differ(spot, brute, work)
-        same = difference <= (0.0 if spot.tier == "identical" else ROUNDING)
+        same = difference <= ALLOWED[spot.tier]
     elif spot.tier == "identical" or brute.failure is not None:
         same = np.array_equal(recorded, np.array(brute.losses), equal_nan=True)
         difference = 0.0 if same else float(np.max(np.abs(recorded - np.array(brute.losses))))
     else:
         difference = _responses_differ(spot, brute, work)
-        same = difference <= ROUNDING
+        same = difference <= ALLOWED[spot.tier]
     words = f"{work.search.describe(spot.candidate)} on {spot.held.panel}, part {spot.held.part}"
     if spot.fewer is not None:
         words += f", {spot.fewer.train_sizes[0]:,} of its training rows"
@@ -174,7 +184,9 @@ def _responses_differ(spot: Spot, brute: CellAnswer, work: Work) -> float:
         return float("inf")
     return max(
         (
-            _relative(getattr(kernel, method), getattr(brute.responses, method))
+            _share_of_others(getattr(kernel, method), getattr(brute.responses, method))
+            if method == "predict" and spot.tier == "solver" and work.task.classes is not None
+            else _relative(getattr(kernel, method), getattr(brute.responses, method))
             for method in METHODS
             if getattr(brute.responses, method) is not None
         ),
@@ -187,6 +199,14 @@ def _kept_responses(answers: Sequence[Answer]) -> Responses | None:
     if isinstance(first, BlockAnswer):
         return None if first.responses is None else first.responses[0]
     return first.responses
+
+
+def _share_of_others(ours: Any, theirs: Any) -> float:
+    """Nothing where so few labels differ that they may be those of rows on a border, else too much."""
+    if ours is None or np.shape(ours) != np.shape(theirs):
+        return float("inf")
+    other = int(np.count_nonzero(np.asarray(ours) != np.asarray(theirs)))
+    return 0.0 if other <= max(1.0, LABELS * len(theirs)) else float("inf")
 
 
 def _relative(ours: Any, theirs: Any) -> float:

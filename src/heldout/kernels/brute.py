@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -16,6 +16,7 @@ from heldout.kernels.scoring import ask_responses, failed_cell, failure_of, scor
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.tables import CellAnswer, FitWarning
 
+Change = Callable[[Any], Any]
 LARGEST_STORED_WARNING = 2_000  # characters
 MOST_STORED_WARNINGS = 20  # a fit: some put a number into each, and give thousands
 
@@ -24,15 +25,18 @@ def answer_by_brute_force(step: Step, work: Work) -> Iterator[CellAnswer]:
     """Fit each candidate in each training of the step, and ask it on each held-out side it serves."""
     for training in step.trainings:
         for candidate in step.candidates:
-            yield from _answer_candidate(training, work, candidate)
+            yield from answer_candidate(training, work, candidate)
 
 
-def _answer_candidate(training: Training, work: Work, candidate: int) -> Iterator[CellAnswer]:
+def answer_candidate(
+    training: Training, work: Work, candidate: int, *, change: Change | None = None
+) -> Iterator[CellAnswer]:
+    """One candidate in one training, asked on each held-out side; `change` makes another estimator of it first."""
     started = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            predictor = fit_predictor(training, work, candidate)
+            predictor = fit_predictor(training, work, candidate, change=change)
             failure = None
         except (Exception, SystemExit) as error:  # a fit may not end the program that asked for it
             failure = failure_of(error, "fit")
@@ -50,21 +54,21 @@ def _answer_candidate(training: Training, work: Work, candidate: int) -> Iterato
         yield _timed(answer, perf_counter() - started, all_warnings)
 
 
-def answer_quietly(training: Training, work: Work, candidate: int) -> CellAnswer:
+def answer_quietly(training: Training, work: Work, candidate: int, *, change: Change | None = None) -> CellAnswer:
     """One cell, without recording warnings: catching them is not safe while other threads work."""
     held = training.answers[0]
     try:
-        predictor = fit_predictor(training, work, candidate)
+        predictor = fit_predictor(training, work, candidate, change=change)
     except (Exception, SystemExit) as error:
         return failed_cell(work, held, candidate, failure_of(error, "fit"))
     return _answer_held(predictor, work, held, candidate, 0.0)
 
 
-def fit_predictor(training: Training, work: Work, candidate: int) -> Any:
+def fit_predictor(training: Training, work: Work, candidate: int, *, change: Change | None = None) -> Any:
     """The candidate's predictor: trained on the training's rows, or averaged over one for each of its row sets."""
     members = [
         fit_on_rows(
-            make_candidate(work.search, candidate),
+            _made(work, candidate, change),
             work.task,
             work.train_rows(ref),
             seed=work.search.seed,
@@ -73,6 +77,11 @@ def fit_predictor(training: Training, work: Work, candidate: int) -> Any:
         for ref in training.trains
     ]
     return average(members) if training.averaged else members[0]
+
+
+def _made(work: Work, candidate: int, change: Change | None) -> Any:
+    estimator = make_candidate(work.search, candidate)
+    return estimator if change is None else change(estimator)
 
 
 def _answer_held(predictor: Any, work: Work, held: Held, candidate: int, fit_seconds: float) -> CellAnswer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import sklearn
 
@@ -10,6 +11,7 @@ from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import AcrossKernel
 from heldout.kernels.neighbours import KERNEL as NEIGHBOURS
 from heldout.kernels.ridge import KERNEL as RIDGE
+from heldout.kernels.sharp import SHARP, Sharpen, answer_sharply
 from heldout.kernels.step import Step, Work
 from heldout.kernels.within import answer_within
 from heldout.study.tables import Answer
@@ -19,10 +21,15 @@ Kernel = Callable[[Step, Work], Iterator[Answer]]
 # Kernels that answer many training sets at once, in the order in which they may claim.
 ACROSS: tuple[AcrossKernel, ...] = (RIDGE, NEIGHBOURS)
 
+SHARPENED: Mapping[str, Sharpen] = {
+    kernel.name: sharpen for kernel in ACROSS if (sharpen := getattr(kernel, "sharpened", None)) is not None
+}
+
 KERNELS: Mapping[str, Kernel] = {
     "brute": answer_by_brute_force,
     "within": answer_within,
     **{kernel.name: kernel.answer for kernel in ACROSS},
+    **{SHARP + name: partial(answer_sharply, sharpen=sharpen) for name, sharpen in SHARPENED.items()},
 }
 
 

@@ -12,7 +12,7 @@ from heldout.kernels.claims import AcrossKernel
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Plain, Training, join, pieces_of
 from heldout.planner.brute_force import brute_step
-from heldout.planner.draft import BRUTE, Draft, Rewrite, Rule, general_refusal, refused
+from heldout.planner.draft import BRUTE, Draft, Rewrite, Rule, general_refusal, refused, too_loose
 
 
 def across(kernel: AcrossKernel) -> Rule:
@@ -25,6 +25,8 @@ def across(kernel: AcrossKernel) -> Rule:
         claims = kernel.claim(draft.search, draft.task)
         if not claims.groups:
             return refused(*claims.refusals)
+        if (loose := too_loose(kernel.tier, draft)) is not None:
+            return refused(loose)
         return _claimed(kernel, draft, claims.groups, claims.refusals)
 
     return rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from heldout.kernels.step import Step
+from heldout.kernels.step import TIERS, Step
 from heldout.splits.drawn import Splits
 from heldout.study.search import Search
 from heldout.task.task import Task
@@ -21,6 +21,7 @@ class Draft:
     task: Task
     asks_predictor: bool  # some loss calls the estimator itself, so it must be fitted as it is
     own_fit_params: bool  # fits take parameters of the user's own, or routed metadata
+    precision: str = "rounding"  # the loosest tier that may answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,13 @@ BRUTE = "brute"
 def refused(*reasons: str) -> Rewrite:
     """The rule leaves the draft alone, for these reasons."""
     return Rewrite(refusals=tuple(dict.fromkeys(reasons)))
+
+
+def too_loose(tier: str, draft: Draft) -> str | None:
+    """Why a kernel of this tier may not answer this study, or None."""
+    if TIERS.index(tier) <= TIERS.index(draft.precision):
+        return None
+    return f"its answers are of the tier {tier!r}, which runs where it is asked for: Options(precision={tier!r})"
 
 
 def general_refusal(draft: Draft) -> str | None:

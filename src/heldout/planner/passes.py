@@ -32,6 +32,7 @@ def make_plan(
     done: frozenset[str],
     rules: Mapping[str, bool] | None = None,
     own_fit_params: bool = False,
+    precision: str = "rounding",
     clock: Callable[[], float] | None = None,
 ) -> Plan:
     """The plan of the panels that are ready: brute force, rewritten by each pass that is switched on.
@@ -47,6 +48,7 @@ def make_plan(
         task=task,
         asks_predictor=any(loss.asks_predictor for level in (TEST, VALIDATION) for loss in study.losses_at(level)),
         own_fit_params=own_fit_params,
+        precision=precision,
     )
     known: dict[int, Training] = {}
     verify(draft, panels, after="brute force", known=known)

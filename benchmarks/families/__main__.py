@@ -1,0 +1,3 @@
+from benchmarks.families import main
+
+main()

@@ -1,0 +1,144 @@
+"""A table of studies beside scikit-learn: the same rows, the same deliverables, both sides measured in one run.
+
+scikit-learn gets both cores, at the best of n_jobs on the outer level, on the inner level, or none (none is left out for
+forests, which take minutes). heldout's seconds are the median of several warm runs. scikit-learn's leave-one-out is
+timed on some of its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from statistics import median
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.datasets import make_classification, make_regression
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, StratifiedKFold, cross_val_score
+
+import heldout as ho
+
+JOBS = 2
+ALPHAS = ho.log_grid(-6, 2, 17).tolist()
+
+
+class Row(NamedTuple):
+    """One study of the table: how each side answers it, and the ratio that is asked."""
+
+    words: str
+    floor: float
+    ours: Callable[[], tuple[Any, int]]  # fold scores, and fits done
+    theirs: dict[str, Callable[[], Any]]  # fold scores, by way
+    plan: Callable[[], Any]  # what explain says of it
+    share: float = 1.0  # of scikit-learn's work that is timed
+
+
+def print_table(rows: Mapping[str, Callable[[], Row]], asked: list[str]) -> None:
+    """Print the table, a row as soon as it is measured."""
+    print(f"{'study':66}{'heldout':>10}{'peer':>10}{'ratio':>9}{'asked':>7}{'difference':>12}{'fits':>7}")
+    below = 0
+    for name, build in rows.items():
+        if not asked or name in asked:
+            below += _print_row(build())
+    print(f"{below} below what is asked")
+
+
+def _print_row(row: Row) -> bool:
+    row.ours()  # workers boot and libraries load outside the clock
+    seconds = []
+    for _ in range(11):
+        started = perf_counter()
+        scores, fits = row.ours()
+        seconds.append(perf_counter() - started)
+        if sum(seconds) > 10 and len(seconds) >= 3:
+            break
+    own = median(seconds)
+    best, peer = np.inf, None
+    for way in row.theirs.values():
+        started = perf_counter()
+        answer = way()
+        spent = (perf_counter() - started) / row.share
+        if spent < best:
+            best, peer = spent, answer
+    gap = np.nan if scores is None or peer is None else float(np.abs(np.asarray(scores) - np.asarray(peer)).max())
+    ratio = best / own
+    mark = "" if ratio >= row.floor else "  BELOW"
+    print(
+        f"{row.words:66}{own:>8.4f} s{best:>8.2f} s{ratio:>9.2f}{row.floor:>7g}{gap:>12.2g}{fits:>7}{mark}", flush=True
+    )
+    return ratio < row.floor
+
+
+def nested(
+    words: str,
+    floor: float,
+    learner: tuple[Any, dict[str, Any]],
+    data: tuple[Any, Any],
+    *,
+    folds: tuple[int, int],
+    score: str,
+    options: ho.Options | None = None,
+) -> Row:
+    """A study of a grid chosen by K-fold inside K-fold."""
+    estimator, space = learner
+    X, y = data
+    kind = StratifiedKFold if score == "accuracy" else KFold
+    pairs = list(kind(folds[0], shuffle=True, random_state=0).split(X, y))
+    inner = kind(folds[1], shuffle=True, random_state=1)
+
+    def ours() -> tuple[Any, int]:
+        tuned = ho.Tuned(estimator, space, validation=inner, loss=score)
+        result = ho.evaluate(tuned, X, y, test=pairs, jobs=JOBS, progress=False, options=options)
+        return result.folds[score].to_numpy(), result.plan.fits
+
+    def theirs(outer: int | None, inside: int | None) -> Any:
+        search = GridSearchCV(estimator, space, cv=inner, scoring=score, n_jobs=inside)
+        return cross_val_score(search, X, y, cv=pairs, scoring=score, n_jobs=outer)
+
+    ways = {
+        "outer": partial(theirs, JOBS, None),
+        "inner": partial(theirs, None, JOBS),
+        "none": partial(theirs, None, None),
+    }
+    if isinstance(estimator, RandomForestClassifier):
+        del ways["none"]
+    tuned = ho.Tuned(estimator, space, validation=inner, loss=score)
+    plan = partial(ho.explain, tuned, X, y, test=pairs, options=options)
+    return Row(words, floor, ours, ways, plan)
+
+
+def leave_one_out(
+    words: str, floor: float, learner: tuple[Any, dict[str, Any]], data: tuple[Any, Any], *, parts: int = 100
+) -> Row:
+    """A grid chosen by leave-one-out; scikit-learn does so many of its parts."""
+    estimator, space = learner
+    X, y = data
+
+    def ours() -> tuple[Any, int]:
+        tuned = ho.Tuned(estimator, space, validation=ho.LeaveOneOut(), loss="neg_mean_squared_error", jobs=JOBS).fit(
+            X, y
+        )
+        scores = [tuned.cv_results_[f"split{part}_test_score"] for part in range(parts)]
+        return np.stack(scores), tuned.plan_.fits
+
+    def theirs(jobs: int | None) -> Any:
+        some = list(LeaveOneOut().split(X))[:parts]
+        search = GridSearchCV(estimator, space, cv=some, scoring="neg_mean_squared_error", n_jobs=jobs, refit=False)
+        results = search.fit(X, y).cv_results_
+        return np.stack([results[f"split{part}_test_score"] for part in range(parts)])
+
+    ways = {"two": partial(theirs, JOBS), "none": partial(theirs, None)}
+    tuned = ho.Tuned(estimator, space, validation=ho.LeaveOneOut(), loss="neg_mean_squared_error", jobs=JOBS)
+    return Row(words, floor, ours, ways, lambda: tuned.fit(X, y).plan_, share=parts / len(X))
+
+
+def numbers(n: int, p: int) -> tuple[Any, Any]:
+    """Data of a regression."""
+    return make_regression(n, p, n_informative=p // 2, noise=20.0, random_state=0)
+
+
+def classes(n: int, p: int) -> tuple[Any, Any]:
+    """Data of two classes."""
+    return make_classification(n, p, n_informative=min(p // 2, 10), flip_y=0.1, random_state=0)
