@@ -1,7 +1,7 @@
 """The exact accelerations beside scikit-learn's cross_val_score(GridSearchCV), same rows, same deliverables, one run.
 
-Run ``python -m benchmarks accelerated``, or name rows: ``python -m benchmarks.accelerated ridge forest``. How both sides
-are measured: :mod:`benchmarks.table`.
+Run ``python -m benchmarks accelerated``, or name rows: ``python -m benchmarks.accelerated ridge forest``. How both
+sides are measured: :mod:`benchmarks.table`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A table of studies beside scikit-learn: the same rows, the same deliverables, both sides measured in one run.
 
-scikit-learn gets both cores, at the best of n_jobs on the outer level, on the inner level, or none (none is left out for
-forests, which take minutes). heldout's seconds are the median of several warm runs. scikit-learn's leave-one-out is
+scikit-learn gets both cores, at the best of n_jobs on the outer level, on the inner level, or none (none is left out
+for forests, which take minutes). heldout's seconds are the median of several warm runs. scikit-learn's leave-one-out is
 timed on some of its parts.
 """
 
