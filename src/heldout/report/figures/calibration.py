@@ -10,7 +10,7 @@ from heldout.report.figures.canvas import Shape, axes_of, key, name_axes, presen
 from heldout.report.figures.lettering import SMALL, cleaned, short, write
 from heldout.report.figures.palette import GREY, PAPER, SEVERAL, SOFT
 from heldout.report.figures.scales import is_finite, real
-from heldout.report.figures.told import POINTS, Told, counted, tips
+from heldout.report.figures.told import MOST_ROWS, POINTS, Told, counted, tell
 
 FLOOR = -0.22  # below the curve, bars of how many rows stand behind each point
 TALLEST = 0.12
@@ -32,7 +32,7 @@ def draw_calibration(data: Mapping[str, Any], ax: Any = None) -> Any:
     """Observed share against predicted probability with its interval, the diagonal, and rows a bin below."""
     data = present(data)
     ax = axes_of(shape_of_calibration(data)) if ax is None else ax
-    quiet(ax, grid="both")
+    quiet(ax, grid=True)
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(FLOOR - 0.02, 1.02)
     ax.plot([0, 1], [0, 1], color=SOFT, linewidth=1.1, linestyle=(0, (4, 3)), zorder=1.5)
@@ -130,15 +130,15 @@ def tell_calibration(data: Mapping[str, Any]) -> Told:
             f" Farthest from the diagonal: predicted {number(worst['predicted'])}, observed {number(worst['observed'])}"
             f" in {counted(int(worst['rows']), 'row')}."
         )
-    return Told(
+    return tell(
         title=f"Calibration{of}",
         alt=alt,
         head=("class", "predicted", "observed", "low", "high", "rows"),
         rows=tuple(
             (cleaned(c["label"]), b["predicted"], b["observed"], b["observed_low"], b["observed_high"], b["rows"])
-            for c, b in bins[:200]
+            for c, b in bins[:MOST_ROWS]
         ),
-        tips=tips([_tip(one) for _, one in bins]),
+        tips=[_tip(one) for _, one in bins],
     )
 
 

@@ -53,18 +53,21 @@ def axes_of(shape: Shape, *, shown: bool = True) -> Any:
     return figure.subplots()
 
 
-def quiet(ax: Any, *, grid: str | None = None) -> None:
-    """No frame and no ticks; faint lines across the axis that carries the values ("x", "y" or None)."""
+def quiet(ax: Any, *, grid: bool = False, floor: bool = False) -> None:
+    """No frame and no ticks; faint lines where values are read off, or a floor where each has its number beside it."""
     ax.set_facecolor("none")
     ax.spines[:].set_visible(False)
+    ax.spines["bottom"].set(visible=floor, color=GRID)
     ax.grid(False)
-    if grid is not None:
-        ax.grid(True, axis=grid, color=GRID, linewidth=0.8)
+    if grid:
+        ax.grid(True, axis="y", color=GRID, linewidth=0.8)
         ax.set_axisbelow(True)
     ax.tick_params(which="both", length=0, bottom=False, left=False, labelsize=TEXT, labelcolor=SOFT, pad=4)
+    if floor:
+        ax.tick_params(axis="x", bottom=True, length=4, width=0.8, color=GRID)
 
 
-def name_axes(ax: Any, *, x: Any = None, y: Any = None, most: int = 58) -> None:
+def name_axes(ax: Any, *, x: Any = None, y: Any = None, most: int = 54) -> None:
     """Words under the x axis, and words for the y axis lying flat above it, where a phone has room for them."""
     if x is not None:
         ax.set_xlabel(short(x, most), fontsize=TEXT, color=INK)

@@ -11,7 +11,7 @@ from heldout.report.figures.lettering import SMALL, cleaned, short, write
 from heldout.report.figures.palette import BLUE, GREY, INK, SOFT
 from heldout.report.figures.rows import MOST_ROWS, Row, draw_rows, number_words, rows_shape
 from heldout.report.figures.scales import is_finite, real
-from heldout.report.figures.told import Told, counted, spread, tips
+from heldout.report.figures.told import Told, counted, spread, tell
 
 NAME = 16  # letters of a learner's name in a pair
 
@@ -29,14 +29,20 @@ def draw_comparison(data: Mapping[str, Any], ax: Any = None) -> Any:
     rope = real(data["rope"]) if is_finite(data["rope"]) else 0.0
     draw_rows(ax, _rows(data), always=(0.0, -rope, rope))
     if rope > 0:
-        ax.axvspan(-rope, rope, color=GREY, alpha=0.6, linewidth=0, zorder=0.5)
-    ax.axvline(0.0, color=INK, linewidth=1.2, zorder=2)
+        ax.axvspan(-rope, rope, color=GREY, alpha=0.45, linewidth=0, zorder=0.5)
+    _zero(ax, min(len(data["pairs"]), MOST_ROWS))
     _sides(ax, data)
     shown = len(data["pairs"])
     beside = f", {MOST_ROWS} of {shown:,} pairs" if shown > MOST_ROWS else ""
     equal = f", equal within ±{number(data['rope'])} (shaded)" if rope > 0 else ""
     name_axes(ax, x=f"difference in {short(data['loss'], 20)}{equal}{beside}", most=64)
     return ax
+
+
+def _zero(ax: Any, rows: int) -> None:
+    """The zero line, left out where the words of a row stand."""
+    places = range(rows)
+    ax.vlines([0.0] * rows, [p + 0.02 for p in places], [p + 0.42 for p in places], color=INK, linewidth=1.2, zorder=2)
 
 
 def _sides(ax: Any, data: Mapping[str, Any]) -> None:
@@ -73,7 +79,7 @@ def tell_comparison(data: Mapping[str, Any]) -> Told:
     alt = f"{counted(len(pairs), 'difference')} in {short(data['loss'], 40)}, {way} 0 where the first is better: "
     alt += "; ".join(f"{row.label} {number_words(row)}" for row in rows[:6])
     listed = spread(pairs)
-    return Told(
+    return tell(
         title="Differences, pair by pair",
         alt=alt + ("; …" if len(pairs) > 6 else ".") + equal,
         head=("first", "second", "difference", "low", "high", "verdict"),
@@ -81,5 +87,5 @@ def tell_comparison(data: Mapping[str, Any]) -> Told:
             (cleaned(p["first"]), cleaned(p["second"]), p["difference"], p["low"], p["high"], cleaned(p["verdict"]))
             for p in listed
         ),
-        tips=tips([f"{row.label}: {number_words(row)}" for row in rows if is_finite(row.value)]),
+        tips=[f"{row.label}: {number_words(row)}" for row in rows if is_finite(row.value)],
     )

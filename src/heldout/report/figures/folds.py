@@ -10,10 +10,11 @@ from heldout.report.figures.canvas import Shape, axes_of, better, name_axes, pre
 from heldout.report.figures.lettering import SMALL, write
 from heldout.report.figures.palette import BLUE, INK, PAPER, SOFT
 from heldout.report.figures.scales import ends, is_finite, linear, real
-from heldout.report.figures.told import POINTS, Told, between, counted, interval, some, spread, tips
+from heldout.report.figures.told import POINTS, Told, between, counted, interval, some, spread, tell
 
 MOST_DOTS = 2_000  # of leave-one-out on many rows; evenly spread over all
 FEW = 60
+EVERY = 12  # folds that are all named
 JITTER = 0.56  # of a column of repeats, over which its folds are spread
 
 
@@ -27,7 +28,7 @@ def draw_folds(data: Mapping[str, Any], ax: Any = None) -> Any:
     data = present(data)
     ax = axes_of(shape_of_folds(data)) if ax is None else ax
     points = _shown(data)
-    quiet(ax, grid="y")
+    quiet(ax, grid=True)
     places = _places(points)
     few = len(points) <= FEW
     ax.scatter(
@@ -77,12 +78,15 @@ def _columns(ax: Any, data: Mapping[str, Any], points: Sequence[Mapping[str, Any
     repeats, whole = _repeats(points), len(data["points"])
     if len(repeats) > 1:
         ax.set_xlim(repeats[0] - 0.6, repeats[-1] + 0.6)
-        linear(ax.xaxis, most=10, whole=True)
+        linear(ax.xaxis, most=8, whole=True)
         name_axes(ax, x="repeat")
         return
     last = max((int(point["fold"]) for point in data["points"]), default=0)
     ax.set_xlim(-0.6, last + 0.6)
-    linear(ax.xaxis, most=10, whole=True)
+    if last < EVERY:
+        ax.set_xticks(range(last + 1))
+    else:
+        linear(ax.xaxis, most=8, whole=True)
     name_axes(ax, x="fold" if whole <= MOST_DOTS else f"fold ({len(points):,} of {whole:,} are drawn)")
 
 
@@ -110,18 +114,18 @@ def tell_folds(data: Mapping[str, Any]) -> Told:
     missing = len(points) - sum(is_finite(point["value"]) for point in points)
     sure = interval(data["low"], data["high"], data["level"])
     alt = (
-        f"{better(data)} of {counted(len(points), 'fold')}, {between([point['value'] for point in points])}. "
+        f"{counted(len(points), 'fold')} by {better(data)}, {between([point['value'] for point in points])}. "
         f"The estimate is {number(data['value'])}{f', {sure}' if sure else ', without an interval'}."
     )
     if missing:
         alt += f" {counted(missing, 'fold')} without a value."
     listed = spread(points)
-    return Told(
+    return tell(
         title="Each fold",
         alt=alt + some(len(listed), len(points), "folds"),
         head=("fold", "repeat", better(data), "training rows", "held-out rows"),
         rows=tuple((p["fold"], p["repeat"], p["value"], p["train_rows"], p["held_rows"]) for p in listed),
-        tips=tips([_tip(point, repeated=len(_repeats(points)) > 1) for point in shown]),
+        tips=[_tip(point, repeated=len(_repeats(points)) > 1) for point in shown],
     )
 
 

@@ -10,7 +10,7 @@ from heldout.report.figures.canvas import Shape, axes_of, better, name_axes, pre
 from heldout.report.figures.lettering import SMALL
 from heldout.report.figures.palette import BLUE, PAPER, SOFT
 from heldout.report.figures.scales import ends, is_finite, linear, log_ends, powers, real
-from heldout.report.figures.told import POINTS, Told, counted, spread, tips
+from heldout.report.figures.told import POINTS, Told, counted, spread, tell
 
 LOG_FROM = 12.0  # how many times the smallest size the largest is, from which on powers of ten are clearer
 
@@ -24,7 +24,7 @@ def draw_learning_curve(data: Mapping[str, Any], ax: Any = None) -> Any:
     """A dot a training size with its interval; the extrapolated point is hollow and its line dashed."""
     data = present(data)
     ax = axes_of(shape_of_learning_curve(data)) if ax is None else ax
-    quiet(ax, grid="y")
+    quiet(ax, grid=True)
     points, beyond = _points(data), _beyond(data)
     xs, ys = [real(point["size"]) for point in points], [real(point["value"]) for point in points]
     reach = [*ys, *([real(beyond["value"])] if beyond else [])]
@@ -90,7 +90,7 @@ def _sizes(ax: Any, sizes: list[float]) -> None:
 def tell_learning_curve(data: Mapping[str, Any]) -> Told:
     """The curve in words and numbers."""
     points, beyond = _points(data), _beyond(data)
-    alt = f"{better(data)} at {counted(len(points), 'training size')}"
+    alt = f"{counted(len(points), 'training size')} by {better(data)}"
     if points:
         first, last = points[0], points[-1]
         alt += f": {number(first['value'])} with {first['size']:,} rows"
@@ -105,7 +105,7 @@ def tell_learning_curve(data: Mapping[str, Any]) -> Told:
         rows.append((beyond["size"], beyond["value"], None, None, "extrapolated"))
         texts.append(f"{beyond['size']:,} rows: {number(beyond['value'])}, extrapolated")
     head = ("training rows", better(data), "low", "high", "how")
-    return Told(title="Learning curve", alt=alt, head=head, rows=tuple(rows), tips=tips(texts))
+    return tell(title="Learning curve", alt=alt, head=head, rows=tuple(rows), tips=texts)
 
 
 def _tip(point: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from heldout.base.words import line
 
 TEXT = 10.0  # points; a figure as wide as a phone shows them about as large as they are
 SMALL = 9.0
-LETTERS = 54  # that fit side by side across a figure
+LETTERS = 58  # that fit side by side across a figure
 _NOT_XML = re.compile("[\ufffe\uffff]")
 
 

@@ -10,7 +10,7 @@ from heldout.report.figures.lettering import LETTERS, cleaned, short, write
 from heldout.report.figures.palette import BLUE, GREY, PAPER
 from heldout.report.figures.rows import MARK, MOST_ROWS, WORDS, rows_shape
 from heldout.report.figures.scales import ends, is_finite, linear, real
-from heldout.report.figures.told import MOST_TIPS, POINTS, Told, between, counted, some, spread, tips
+from heldout.report.figures.told import MOST_TIPS, POINTS, Told, between, counted, some, spread, tell
 
 MOST_PARTS = 200  # lines that are joined; more are a grey area
 
@@ -25,7 +25,7 @@ def draw_paired_folds(data: Mapping[str, Any], ax: Any = None) -> Any:
     data = present(data)
     ax = axes_of(shape_of_paired_folds(data)) if ax is None else ax
     names, parts, columns = _shown(data)
-    quiet(ax, grid="x")
+    quiet(ax, floor=True)
     ax.set_xlim(*ends(value for column in columns for value in column))
     ax.set_ylim(len(names) - 0.4, -0.55)
     ax.set_yticks([])
@@ -76,12 +76,12 @@ def tell_paired_folds(data: Mapping[str, Any]) -> Told:
     names, parts, columns = _shown(data)
     values = data["folds"]["values"]
     whole = len(values[0]) if values else 0
-    alt = f"{better(data)} of {counted(len(names), 'learner')} in {counted(whole, 'fold')}: "
+    alt = f"{counted(len(names), 'learner')} in {counted(whole, 'fold')}, by {better(data)}: "
     alt += "; ".join(f"{short(name, 40)} {between(row)}" for name, row in zip(names[:6], values, strict=False))
-    return Told(
+    return tell(
         title="The same folds, learner by learner",
         alt=alt + ("; …" if len(names) > 6 else ".") + some(len(parts), whole, "folds"),
         head=("fold", *(short(name, 60) for name in names)),
         rows=tuple((part, *column) for part, column in zip(parts, columns, strict=True)),
-        tips=tips([f"{cleaned(names[row])}, fold {parts[place]}: {value:.4g}" for value, row, place in _dots(columns)]),
+        tips=[f"{cleaned(names[row])}, fold {parts[place]}: {value:.4g}" for value, row, place in _dots(columns)],
     )

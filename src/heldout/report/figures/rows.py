@@ -44,7 +44,7 @@ def number_words(row: Row) -> str:
 def draw_rows(ax: Any, rows: Sequence[Row], *, always: Sequence[float] = ()) -> None:
     """Draw them from the top down. Where an interval has no end, an arrow says so."""
     rows = rows[:MOST_ROWS]
-    quiet(ax, grid="x")
+    quiet(ax, floor=True)
     low, high = ends([*(v for row in rows for v in (row.value, row.low, row.high)), *always])
     ax.set_xlim(low, high)
     ax.set_ylim(len(rows) - 0.4, -0.55)

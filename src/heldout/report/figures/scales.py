@@ -100,9 +100,9 @@ def powers(axis: Any, low: float, high: float, *, most: int = 6) -> None:
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     step = max(1, math.ceil((last - first + 1) / most))
     chosen = list(range(first, last + 1, step))
-    if len(chosen) < 2:  # less than two powers: 1, 2 and 5 of each
+    if len(chosen) < 3:  # few powers: 1, 2 and 5 of each
         places = [m * 10.0**p for p in range(first - 1, last + 2) for m in (1, 2, 5) if low <= m * 10.0**p <= high]
-        labels = [f"{place:g}" for place in places]
+        labels = [f"{place:,g}" for place in places]
     else:
         places = [10.0**p for p in chosen]
         plain = first >= -3 and last <= 4

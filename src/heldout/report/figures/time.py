@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from heldout.base.errors import OptionError
 from heldout.report.figures.canvas import Shape, axes_of, key, name_axes, present, quiet
 from heldout.report.figures.lettering import LETTERS, SMALL, cleaned, short, write
 from heldout.report.figures.palette import BLUE, INK, ORANGE, SOFT
 from heldout.report.figures.scales import linear, real
-from heldout.report.figures.told import POINTS, Told, counted, spread, tips
+from heldout.report.figures.told import POINTS, Told, counted, spread, tell
 
+NO_BARS = "This result does not say where its time went: no fit was timed."
 MOST_BARS = 16
 ROW, THICK = 0.42, 0.3
 
@@ -20,12 +22,19 @@ def shape_of_time(data: Mapping[str, Any]) -> Shape:
     return Shape(height=0.84 + ROW * max(1, min(len(data["bars"]), MOST_BARS)), left=0.14, top=0.3, bottom=0.54)
 
 
+def timed(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The data, where anything was timed."""
+    return [data] if data["bars"] else []
+
+
 def draw_time(data: Mapping[str, Any], ax: Any = None) -> Any:
     """A bar a level and family: seconds of fitting, then of scoring."""
     data = present(data)
+    if not data["bars"]:
+        raise OptionError(NO_BARS)
     ax = axes_of(shape_of_time(data)) if ax is None else ax
     bars = _bars(data)[:MOST_BARS]
-    quiet(ax, grid="x")
+    quiet(ax, floor=True)
     longest = max((_fit(bar) + _score(bar) for bar in bars), default=0.0)
     ax.set_xlim(0, longest * 1.02 or 1.0)
     ax.set_ylim(len(bars) - 0.4, -0.55)
@@ -91,12 +100,12 @@ def tell_time(data: Mapping[str, Any]) -> Told:
     drawn = bars[:MOST_BARS]
     texts = [f"{_name(bar)}: {seconds(_fit(bar))} fitting {counted(int(bar['cells']), 'cell')}" for bar in drawn]
     texts += [f"{_name(bar)}: {seconds(_score(bar))} scoring" for bar in drawn]
-    return Told(
+    return tell(
         title="Where the time went",
         alt=alt + ("; …" if len(bars) > 4 else "."),
         head=("level", "family", "seconds fitting", "seconds scoring", "cells"),
         rows=tuple(
             (cleaned(b["level"]), cleaned(b["family"] or ""), b["fit"], b["score"], b["cells"]) for b in spread(bars)
         ),
-        tips=tips(texts),
+        tips=texts,
     )
