@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from heldout.base.words import number
 from heldout.report.figures.canvas import Shape, axes_of, name_axes, present
-from heldout.report.figures.lettering import SMALL, cleaned, short, write
-from heldout.report.figures.palette import BLUE, GREY, INK, SOFT
+from heldout.report.figures.lettering import LETTERS, SMALL, cleaned, short, write
+from heldout.report.figures.palette import GREY, INK, SOFT
 from heldout.report.figures.rows import MOST_ROWS, Row, draw_rows, number_words, rows_shape
 from heldout.report.figures.scales import is_finite, real
 from heldout.report.figures.told import Told, counted, spread, tell
 
-NAME = 16  # letters of a learner's name in a pair
+MINUS = " − "
 
 
 def shape_of_comparison(data: Mapping[str, Any]) -> Shape:
@@ -59,16 +60,16 @@ def _sides(ax: Any, data: Mapping[str, Any]) -> None:
 
 
 def _rows(data: Mapping[str, Any]) -> list[Row]:
-    return [
-        Row(
-            label=f"{short(one['first'], NAME)} − {short(one['second'], NAME)}",
-            value=one["difference"],
-            low=one["low"],
-            high=one["high"],
-            colour=BLUE,
-        )
-        for one in data["pairs"]
-    ]
+    bare = [Row(label="", value=one["difference"], low=one["low"], high=one["high"]) for one in data["pairs"]]
+    return [replace(row, label=_pair(one, row)) for one, row in zip(data["pairs"], bare, strict=True)]
+
+
+def _pair(one: Mapping[str, Any], row: Row) -> str:
+    """Both names, each with half of the room that the numbers leave; what one does not need, the other has."""
+    room = LETTERS - len(number_words(row)) - len(MINUS)
+    first, second = cleaned(one["first"]), cleaned(one["second"])
+    half = room // 2
+    return f"{short(first, max(half, room - len(second)))}{MINUS}{short(second, max(half, room - len(first)))}"
 
 
 def tell_comparison(data: Mapping[str, Any]) -> Told:

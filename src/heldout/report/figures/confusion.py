@@ -96,8 +96,10 @@ def tell_confusion(data: Mapping[str, Any]) -> Told:
     wrong = sorted((cell for cell in cells if cell[0] != cell[1] and cell[2]), key=lambda cell: -cell[2])
     alt = f"{right:,} of {data['rows']:,} rows on the diagonal, of {counted(len(labels), 'class')}."
     if wrong:
-        told = "; ".join(f"{short(labels[t], 40)} as {short(labels[p], 40)} {n:,} times" for t, p, n in wrong[:3])
-        alt += f" Most often mixed up: {told}."
+        told = "; ".join(
+            f"“{short(labels[t], 40)}” taken for “{short(labels[p], 40)}” in {n:,}" for t, p, n in wrong[:3]
+        )
+        alt += f" Most often mixed up: {told} rows."
     whole = [sum(int(n) for n in row) for row in counts]
     listed = [cell for cell in cells if cell[2]][:MOST_ROWS]
     return tell(
@@ -106,7 +108,7 @@ def tell_confusion(data: Mapping[str, Any]) -> Told:
         head=("true class", "predicted class", "rows", "share of the true class"),
         rows=tuple((labels[t], labels[p], n, n / whole[t]) for t, p, n in listed),
         tips=[
-            f"{short(labels[t], 60)} predicted as {short(labels[p], 60)}: {n:,} of {whole[t]:,} rows"
+            f"“{short(labels[t], 36)}” taken for “{short(labels[p], 36)}”: {n:,} of {whole[t]:,} rows"
             for t, p, n in cells
         ],
     )

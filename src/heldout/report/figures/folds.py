@@ -38,6 +38,7 @@ def draw_folds(data: Mapping[str, Any], ax: Any = None) -> Any:
         color=BLUE,
         edgecolors=PAPER if few else "none",
         linewidths=0.8 if few else 0,
+        alpha=None if few else 0.6,
         zorder=4,
         clip_on=False,
         gid=POINTS,
@@ -119,13 +120,13 @@ def tell_folds(data: Mapping[str, Any]) -> Told:
     )
     if missing:
         alt += f" {counted(missing, 'fold')} without a value."
-    listed = spread(points)
+    listed, repeated = spread(points), len(_repeats(points)) > 1
     return tell(
         title="Each fold",
         alt=alt + some(len(listed), len(points), "folds"),
         head=("fold", "repeat", better(data), "training rows", "held-out rows"),
         rows=tuple((p["fold"], p["repeat"], p["value"], p["train_rows"], p["held_rows"]) for p in listed),
-        tips=[_tip(point, repeated=len(_repeats(points)) > 1) for point in shown],
+        tips=[_tip(point, repeated=repeated) for point in shown],
     )
 
 
