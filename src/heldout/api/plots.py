@@ -34,6 +34,8 @@ class Plots:
     ----------
     source : dict or callable
         A summary with figures, as ``result.summary(figures=True)`` gives it, or what gives one when it is asked for.
+    prepare : callable, optional
+        Called with the name of a figure before the summary is asked for, to compute what it takes.
 
     Examples
     --------
@@ -44,8 +46,11 @@ class Plots:
     'absolute (lower is better)'
     """
 
-    def __init__(self, source: Summary | Callable[[], Summary]) -> None:
+    def __init__(
+        self, source: Summary | Callable[[], Summary], *, prepare: Callable[[str], None] | None = None
+    ) -> None:
         self._source = source
+        self._prepare = prepare
 
     def __repr__(self) -> str:
         names = [name for name in vars(type(self)) if not name.startswith("_")]
@@ -117,6 +122,8 @@ class Plots:
         return draw_paired_folds(self._figure("comparison", asked="paired_folds"), ax)
 
     def _figure(self, name: str, *, asked: str | None = None) -> Summary:
+        if self._prepare is not None:
+            self._prepare(name)
         source = self._source
         summary = source() if callable(source) else source
         asked = asked or name
