@@ -8,7 +8,7 @@ from typing import Any
 
 from heldout.base.words import number
 from heldout.report.figures.canvas import Shape, axes_of, name_axes, present
-from heldout.report.figures.lettering import LETTERS, SMALL, cleaned, short, write
+from heldout.report.figures.lettering import LETTERS, SMALL, cleaned, room, short, write
 from heldout.report.figures.palette import GREY, INK, SOFT
 from heldout.report.figures.rows import MOST_ROWS, Row, draw_rows, number_words, rows_shape
 from heldout.report.figures.scales import is_finite, real
@@ -28,7 +28,7 @@ def draw_comparison(data: Mapping[str, Any], ax: Any = None) -> Any:
     data = present(data)
     ax = axes_of(shape_of_comparison(data)) if ax is None else ax
     rope = real(data["rope"]) if is_finite(data["rope"]) else 0.0
-    draw_rows(ax, _rows(data), always=(0.0, -rope, rope))
+    draw_rows(ax, _rows(data, letters=room(ax)), always=(0.0, -rope, rope))
     if rope > 0:
         ax.axvspan(-rope, rope, color=GREY, alpha=0.45, linewidth=0, zorder=0.5)
     _zero(ax, min(len(data["pairs"]), MOST_ROWS))
@@ -59,17 +59,17 @@ def _sides(ax: Any, data: Mapping[str, Any]) -> None:
         write(ax, (room, 1.01), f"{right} is better →", transform=flat, ha="left", color=SOFT, fontsize=SMALL)
 
 
-def _rows(data: Mapping[str, Any]) -> list[Row]:
+def _rows(data: Mapping[str, Any], *, letters: int = LETTERS) -> list[Row]:
     bare = [Row(label="", value=one["difference"], low=one["low"], high=one["high"]) for one in data["pairs"]]
-    return [replace(row, label=_pair(one, row)) for one, row in zip(data["pairs"], bare, strict=True)]
+    return [replace(row, label=_pair(one, row, letters)) for one, row in zip(data["pairs"], bare, strict=True)]
 
 
-def _pair(one: Mapping[str, Any], row: Row) -> str:
+def _pair(one: Mapping[str, Any], row: Row, letters: int) -> str:
     """Both names, each with half of the room that the numbers leave; what one does not need, the other has."""
-    room = LETTERS - len(number_words(row)) - len(MINUS)
+    free = max(letters - len(number_words(row)) - len(MINUS), 12)
     first, second = cleaned(one["first"]), cleaned(one["second"])
-    half = room // 2
-    return f"{short(first, max(half, room - len(second)))}{MINUS}{short(second, max(half, room - len(first)))}"
+    half = free // 2
+    return f"{short(first, max(half, free - len(second)))}{MINUS}{short(second, max(half, free - len(first)))}"
 
 
 def tell_comparison(data: Mapping[str, Any]) -> Told:

@@ -9,7 +9,7 @@ from heldout.base.words import number
 from heldout.report.figures.canvas import Shape, axes_of, better, name_axes, present, quiet
 from heldout.report.figures.lettering import SMALL, write
 from heldout.report.figures.palette import BLUE, INK, PAPER, SOFT
-from heldout.report.figures.scales import ends, is_finite, linear, real
+from heldout.report.figures.scales import ends, is_finite, linear, real, within
 from heldout.report.figures.told import POINTS, Told, between, counted, interval, some, spread, tell
 
 MOST_DOTS = 2_000  # of leave-one-out on many rows; evenly spread over all
@@ -94,7 +94,7 @@ def _columns(ax: Any, data: Mapping[str, Any], points: Sequence[Mapping[str, Any
 def _estimate(ax: Any, data: Mapping[str, Any]) -> None:
     bottom, top = ax.get_ylim()
     if data["low"] is not None and data["high"] is not None:
-        low, high = max(real(data["low"]), bottom), min(real(data["high"]), top)
+        low, high = within(data["low"], bottom, top), within(data["high"], bottom, top)
         ax.axhspan(low, high, color=BLUE, alpha=0.14, linewidth=0, zorder=1)
     if not is_finite(data["value"]):
         return

@@ -9,7 +9,7 @@ from heldout.base.words import number
 from heldout.report.figures.canvas import Shape, axes_of, better, name_axes, present, quiet
 from heldout.report.figures.lettering import SMALL
 from heldout.report.figures.palette import BLUE, PAPER, SOFT
-from heldout.report.figures.scales import ends, is_finite, linear, log_ends, powers, real
+from heldout.report.figures.scales import ends, is_finite, linear, log_ends, powers, real, within
 from heldout.report.figures.told import POINTS, Told, counted, spread, tell
 
 LOG_FROM = 12.0  # how many times the smallest size the largest is, from which on powers of ten are clearer
@@ -33,8 +33,8 @@ def draw_learning_curve(data: Mapping[str, Any], ax: Any = None) -> Any:
     sure = [point for point in points if point["low"] is not None and point["high"] is not None]
     ax.vlines(
         [real(point["size"]) for point in sure],
-        [max(real(point["low"]), bottom) for point in sure],
-        [min(real(point["high"]), top) for point in sure],
+        [within(point["low"], bottom, top) for point in sure],
+        [within(point["high"], bottom, top) for point in sure],
         color=BLUE,
         linewidth=1.4,
         alpha=0.5,
@@ -78,8 +78,8 @@ def _beyond(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def _sizes(ax: Any, sizes: list[float]) -> None:
     if sizes and min(sizes) > 0 and max(sizes) / min(sizes) >= LOG_FROM:
         low, high = log_ends(sizes)
+        ax.set_xlim(low, high)  # before the scale, which else would look for limits of its own
         ax.set_xscale("log")
-        ax.set_xlim(low, high)
         powers(ax.xaxis, low, high)
     else:
         ax.set_xlim(*ends(sizes))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from heldout.report.figures.canvas import Shape, axes_of, better, name_axes, present, quiet
-from heldout.report.figures.lettering import LETTERS, cleaned, short, write
+from heldout.report.figures.lettering import cleaned, room, short, write
 from heldout.report.figures.palette import BLUE, GREY, PAPER
 from heldout.report.figures.rows import MARK, MOST_ROWS, WORDS, rows_shape
 from heldout.report.figures.scales import ends, is_finite, linear, real
@@ -31,7 +31,7 @@ def draw_paired_folds(data: Mapping[str, Any], ax: Any = None) -> Any:
     ax.set_yticks([])
     linear(ax.xaxis)
     for place, name in enumerate(names):
-        write(ax, (0, place + WORDS), short(name, LETTERS), transform=ax.get_yaxis_transform(), va="center")
+        write(ax, (0, place + WORDS), short(name, room(ax)), transform=ax.get_yaxis_transform(), va="center")
     heights = [place + MARK for place in range(len(names))]
     for column in columns:
         ax.plot([real(value) for value in column], heights, color=GREY, linewidth=1, zorder=2, clip_on=False)

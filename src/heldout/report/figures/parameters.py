@@ -121,8 +121,8 @@ def _x_axis(ax: Any, panel: Panel) -> None:
     values, scale = _values(panel), _scale(panel)
     if scale == "log":
         low, high = log_ends([real(value) for value in values])
+        ax.set_xlim(low, high)  # before the scale, which else would look for limits of its own
         ax.set_xscale("log")
-        ax.set_xlim(low, high)
         powers(ax.xaxis, low, high)
     elif scale == "linear":
         ax.set_xlim(*ends(values))

@@ -8,7 +8,7 @@ from typing import Any
 from heldout.base.errors import OptionError, did_you_mean
 from heldout.base.words import number
 from heldout.report.figures.canvas import Shape, axes_of, name_axes, present, quiet
-from heldout.report.figures.lettering import LETTERS, SMALL, cleaned, short, write
+from heldout.report.figures.lettering import SMALL, cleaned, room, short, write
 from heldout.report.figures.palette import BLUE, GREY, INK, SOFT
 from heldout.report.figures.scales import linear
 from heldout.report.figures.told import POINTS, Told, counted, some, spread, tell
@@ -53,7 +53,7 @@ def draw_stability(data: Mapping[str, Any], ax: Any = None, *, param: str | None
     flat = ax.get_yaxis_transform()
     for place, (words, count) in enumerate(shown):
         share = f"{count:,} of {folds:,}"
-        most = LETTERS - len(share)
+        most = max(room(ax) - len(share), 6)
         write(ax, (0, place - 0.17), short(words, most), transform=flat, va="center", color=INK)
         write(ax, (1, place - 0.17), share, transform=flat, va="center", ha="right", color=SOFT, fontsize=SMALL)
     more = f", {MOST_BARS} of {len(bars):,}" if len(bars) > MOST_BARS else ""
