@@ -47,7 +47,8 @@ def test_a_badge_has_a_colour_only_for_what_is_grave():
 def test_facts_leave_out_what_is_missing_but_not_zero():
     rows = facts({"a": None, "b": "", "c": 0, "n" * 200: "x"})
     assert rows == (
-        '<table class="heldout-table heldout-facts"><tbody><tr><th scope="row">c</th><td>0</td></tr>'
+        '<table class="heldout-table heldout-facts"><tbody>'
+        '<tr><th class="heldout-short" scope="row">c</th><td>0</td></tr>'
         f'<tr><th scope="row">{"n" * (MOST_CELL - 1)}…</th><td>x</td></tr></tbody></table>'
     )
     assert facts({"a": None}) == ""
@@ -68,7 +69,7 @@ def test_a_table_sets_numbers_to_the_right_and_words_as_they_are():
 
 def test_long_words_may_break_and_are_clipped():
     made = table(("name",), [("n" * 10_000,)])
-    assert f"<td>{'n' * (MOST_CELL - 1)}…</td>" in made
+    assert f'<td class="heldout-words">{"n" * (MOST_CELL - 1)}…</td>' in made
 
 
 def test_a_column_without_heading_and_without_words_is_left_out():
