@@ -8,6 +8,7 @@ from typing import Any
 from heldout.base.words import clipped
 from heldout.engine.journal.reading import Contents, StudyRow, SummaryRow
 from heldout.engine.live import Live
+from heldout.splits.thinned import SMALLER
 
 VERSION = 1
 SHOWN_VERSION = 2  # of the summaries that pages are made from
@@ -31,7 +32,8 @@ def index_of(contents: Contents, live: Live | None, *, busy: bool, made: str) ->
     """
     kept = {row.key: row for row in contents.summaries}
     own = [row for row in contents.studies if row.key in kept or not is_beside(row)]
-    running = _running(own, contents, live)
+    told = _told_of(own, contents, live)
+    running = told if live is not None and live.stopped is None else set()
     parts = {study: row.key.hex()[:KEY] for row in contents.summaries for study in _texts(row.head.get("studies"))}
     entries = [_entry(row, kept.get(row.key), running=running) for row in own]
     studies = {row.key for row in contents.studies}
@@ -40,6 +42,7 @@ def index_of(contents: Contents, live: Live | None, *, busy: bool, made: str) ->
         if entry["state"] == UNFINISHED:
             entry["note"] = _unfinished_note(entry["whole_key"], live, busy=busy)
         entry["part_of"] = parts.get(entry.pop("whole_key"))
+    entries.reverse()  # of those of one second, the last to come in is the first
     entries.sort(key=lambda one: one["ended"] or one["started"] or "", reverse=True)
     return {
         "version": VERSION,
@@ -51,13 +54,14 @@ def index_of(contents: Contents, live: Live | None, *, busy: bool, made: str) ->
         "beside": len(contents.studies) - len(own),
         "damaged": list(contents.damaged),
         "busy": busy,
-        "running": None if live is None else {**live.as_dict(), "studies": sorted(key.hex()[:KEY] for key in running)},
+        "running": None if live is None else {**live.as_dict(), "studies": sorted(key.hex()[:KEY] for key in told)},
     }
 
 
 def is_beside(row: StudyRow) -> bool:
     """Whether a study has no test of its own: it was asked for another one's interval or learning curve."""
-    return row.words.get("test") is None
+    test = row.words.get("test")
+    return test is None or str(test).endswith(SMALLER)
 
 
 def page_name(key: str) -> str:
@@ -65,9 +69,9 @@ def page_name(key: str) -> str:
     return f"study-{key}.html"
 
 
-def _running(own: Iterable[StudyRow], contents: Contents, live: Live | None) -> set[bytes]:
-    """The studies that the program at work is busy with: what is asked beside a study belongs to it."""
-    if live is None or live.stopped is not None:
+def _told_of(own: Iterable[StudyRow], contents: Contents, live: Live | None) -> set[bytes]:
+    """The studies that a program at work is, or was, busy with: what is asked beside a study belongs to it."""
+    if live is None:
         return set()
     found = {row.key for row in contents.studies if row.key.hex() == live.study}
     beside = [row for row in contents.studies if row.key in found and is_beside(row)]
@@ -82,7 +86,7 @@ def _running(own: Iterable[StudyRow], contents: Contents, live: Live | None) -> 
 def _entry(row: StudyRow, kept: SummaryRow | None, *, running: set[bytes]) -> dict[str, Any]:
     words, head = row.words, {} if kept is None else kept.head
     state = RUNNING if row.key in running else row.state
-    shown = _has_page(head) and state in (FINISHED, RUNNING)
+    shown = _has_page(head)
     return {
         "whole_key": row.key.hex(),
         "key": row.key.hex()[:KEY],

@@ -31,6 +31,7 @@
 
   const end = (keys, studies, busy) => {
     const done = keys.find((key) => studies[key] && studies[key][1]);
+    panel.hidden = false;
     panel.dataset.moves = "no";
     put("left", "");
     if (done === undefined) {
@@ -41,6 +42,7 @@
     bar.value = 100;
     bar.setAttribute("aria-valuetext", "100%, finished");
     put("percent", "100%");
+    for (const name of ["cells", "stage"]) put(name, "");
     put("news", "Finished.");
     link(done);
   };
@@ -54,7 +56,7 @@
       if (mark.textContent !== state) {
         mark.textContent = state;
         mark.className = `state ${state}`;
-        row.querySelector(".note").textContent = "";
+        row.querySelector(".note").textContent = ""; // it spoke of the state before
       }
       const name = row.querySelector("[data-name]");
       if (page && !name.querySelector("a")) {
@@ -74,6 +76,8 @@
       last = own === null ? mine.studies : [own];
     } else if (last.length) {
       end(last, studies, busy);
+    } else if (own !== null && studies[own] && studies[own][1]) {
+      end([own], studies, busy); // it ran and ended between two questions
     }
     if (own === null) rows(studies);
   };
