@@ -1,4 +1,4 @@
-"""How long the page of a study of 1,000 candidates takes, and how large it is. Run it with ``python -m benchmarks.report``.
+"""How long the page of 1,000 candidates takes, and how large it is. Run it with ``python -m benchmarks.report``.
 
 The study itself is not timed. The first page of a process also imports matplotlib and Jinja2; the second does not.
 """

@@ -119,7 +119,7 @@ def test_ids_are_unique_and_every_reference_has_its_target(pages, seen):
 def test_a_name_of_ten_thousand_letters_is_cut_and_whole_up_to_a_length_in_a_tooltip(make_result, seen):
     summary = make_result()
     long = "x" * 10_000
-    summary["about"]["learner"] = long
+    summary["about"] |= {"learner": long, "families": [long]}
     summary["candidates"][0]["params"]["model__kind"] = long
     summary["findings"][0]["message"] = long
     page = render_page(summary)

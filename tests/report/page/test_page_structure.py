@@ -37,7 +37,7 @@ def inside(page, section):
 
 
 def test_the_sections_of_a_result_come_in_the_order_its_readers_ask_for(pages):
-    assert headings(pages["result"], 1) == ["Pipeline"]
+    assert headings(pages["result"], 1) == ["ridge or forest"]
     assert headings(pages["result"], 2) == SECTIONS
     contents = re.search('<nav class="contents".*?</nav>', pages["result"], flags=re.DOTALL)[0]
     assert re.findall("<a [^>]*>(.*?)</a>", contents) == ["The verdict", *SECTIONS]

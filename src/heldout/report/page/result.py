@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from heldout.base.words import line
 from heldout.report.choices import words_of_choice
 from heldout.report.page.candidates import candidates_table
 from heldout.report.page.plan import plan_view
@@ -46,6 +47,7 @@ def result_view(summary: Mapping[str, Any]) -> dict[str, Any]:
     findings = graves_first(summary["findings"])
     return {
         "about": summary["about"],
+        "heading": _heading(summary["about"]),
         "verdict": summary["verdict"],
         "covers": summary["covers"],
         "risk": summary["risk"],
@@ -68,6 +70,11 @@ def result_view(summary: Mapping[str, Any]) -> dict[str, Any]:
         "facts": facts_of(summary["about"]),
         "programs": programs_of(summary["about"]),
     }
+
+
+def _heading(about: Mapping[str, Any]) -> str:
+    """The learner's name; of several families theirs."""
+    return " or ".join(map(line, about["families"])) if len(about["families"]) > 1 else line(about["learner"])
 
 
 def _titles(missing: Mapping[str, str]) -> dict[str, tuple[str, str]]:
