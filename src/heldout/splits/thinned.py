@@ -16,7 +16,6 @@ from heldout.splits.roles import group_codes, in_time_order
 from heldout.splits.strata import strata_of
 from heldout.task import Task
 
-
 SMALLER = "smaller training sizes"  # how the words of thinned splits end
 
 
