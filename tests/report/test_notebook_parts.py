@@ -71,6 +71,13 @@ def test_a_plan_shows_cells_steps_and_what_each_rule_saved(plan):
     assert ["share_fits", "60", "30", "30"] in fragment.rows
 
 
+def test_what_a_rule_saved_is_told_with_its_note(plan):
+    (used,) = [one for one in plan.passes if one.used]
+    fragment = read(replace(plan, passes=(replace(used, fits_after=13, note="and a pass"),))._repr_html_())
+    assert ["share_fits", "60", "13", "47", "and a pass"] in fragment.rows
+    assert ["fits", "35 instead of 82"] in fragment.rows
+
+
 def test_a_plan_says_behind_a_click_why_rules_did_nothing(plan):
     html = plan._repr_html_()
     inside = html[html.index("<details>") : html.index("</details>")]
