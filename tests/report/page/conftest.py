@@ -106,7 +106,7 @@ def result_summary(count: int = 12, folds: int = 5) -> dict[str, Any]:
             {
                 "panel": "validation/0",
                 "part": 1,
-                "candidate": 1,
+                "candidate": "ridge(alpha=1)",
                 "stage": "fit",
                 "error": "ValueError",
                 "message": "no such number",

@@ -114,6 +114,16 @@ def test_sections_without_anything_to_show_are_left_out(make_result):
     assert "Nothing was found." in page
 
 
+def test_a_study_of_one_part_and_one_number_shows_neither_twice(make_result):
+    summary = make_result()
+    summary |= {"folds": summary["folds"][:1], "estimates": {"risk": summary["risk"]}}
+    summary["figures"]["estimates"]["rows"] = summary["figures"]["estimates"]["rows"][:1]
+    page = render_page(summary)
+    assert "How it did in each fold" not in headings(page, 2)
+    assert "<figure>" not in inside(page, "estimates")
+    assert "<table" in inside(page, "estimates")
+
+
 def test_findings_come_the_gravest_first(pages, seen):
     section = seen(inside(pages["result"], "findings")).text
     assert section.index("H202") < section.index("H302") < section.index("H301")
@@ -189,6 +199,8 @@ def test_a_risk_without_a_value_is_a_dash_and_its_reason(make_result, seen):
     assert '<p class="big">–</p>' in page
     assert 'class="scale"' not in page
     assert "No risk: it failed." in seen(page).text
+    assert "Why there is no interval" in page
+    assert "What the interval promises" not in page
 
 
 def test_infinite_ends_are_shown_and_sorted(make_result):

@@ -61,7 +61,7 @@ def failures_table(failures: Sequence[Mapping[str, Any]]) -> Table:
         ]
         for row in failures
     )
-    return make_table("Failed cells", head, rows, numeric=("Part", "Candidate"), most=MOST_FAILURES)
+    return make_table("Failed cells", head, rows, numeric=("Part",), most=MOST_FAILURES)
 
 
 def tracebacks_of(failures: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
