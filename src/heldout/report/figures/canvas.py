@@ -32,8 +32,8 @@ def present(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return data
 
 
-def axes_of(shape: Shape, *, shown: bool = True) -> Any:
-    """Axes on a figure of their own. Where the user has pyplot and it is to be shown, pyplot shows it as any other."""
+def matplotlib_figure() -> Any:
+    """The figures of matplotlib, which is imported when the first one is drawn; an error that names the extra."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -41,8 +41,15 @@ def axes_of(shape: Shape, *, shown: bool = True) -> Any:
             "A figure needs matplotlib. Install it with pip install 'heldout[plot]', or read the numbers from "
             "summary(figures=True) instead."
         ) from None
-    pyplot = sys.modules.get("matplotlib.pyplot") if shown else None
-    make: Any = Figure if pyplot is None else pyplot.figure
+    return Figure
+
+
+def axes_of(shape: Shape, *, shown: bool = True) -> Any:
+    """Axes on a figure of their own. Where the user has pyplot and it is to be shown, pyplot shows it as any other."""
+    make = matplotlib_figure()
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if shown and pyplot is not None:
+        make = pyplot.figure
     figure = make(figsize=(WIDTH, shape.height), facecolor=PAPER)
     figure.subplots_adjust(
         left=shape.left / WIDTH,

@@ -93,21 +93,21 @@ def tell_learning_curve(data: Mapping[str, Any]) -> Told:
     alt = f"{counted(len(points), 'training size')} by {better(data)}"
     if points:
         first, last = points[0], points[-1]
-        alt += f": {number(first['value'])} with {first['size']:,} rows"
-        alt += f", {number(last['value'])} with {last['size']:,} rows"
+        alt += f": {number(first['value'])} with {real(first['size']):,.0f} rows"
+        alt += f", {number(last['value'])} with {real(last['size']):,.0f} rows"
     alt += "."
     rows: list[tuple[Any, ...]] = [
         (p["size"], p["value"], p["low"], p["high"], "measured") for p in spread(points, 199)
     ]
     texts = [_tip(point) for point in points]
     if beyond:
-        alt += f" Extrapolated to {beyond['size']:,} rows: {number(beyond['value'])}, a rule of thumb."
+        alt += f" Extrapolated to {real(beyond['size']):,.0f} rows: {number(beyond['value'])}, a rule of thumb."
         rows.append((beyond["size"], beyond["value"], None, None, "extrapolated"))
-        texts.append(f"{beyond['size']:,} rows: {number(beyond['value'])}, extrapolated")
+        texts.append(f"{real(beyond['size']):,.0f} rows: {number(beyond['value'])}, extrapolated")
     head = ("training rows", better(data), "low", "high", "how")
     return tell(title="Learning curve", alt=alt, head=head, rows=tuple(rows), tips=texts)
 
 
 def _tip(point: Mapping[str, Any]) -> str:
     sure = "" if point["low"] is None else f" ({number(point['low'])} to {number(point['high'])})"
-    return f"{point['size']:,} rows: {number(point['value'])}{sure}"
+    return f"{real(point['size']):,.0f} rows: {number(point['value'])}{sure}"

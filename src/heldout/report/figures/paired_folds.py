@@ -13,6 +13,7 @@ from heldout.report.figures.scales import ends, is_finite, linear, real
 from heldout.report.figures.told import MOST_TIPS, POINTS, Told, between, counted, some, spread, tell
 
 MOST_PARTS = 200  # lines that are joined; more are a grey area
+ASIDE = 0.16  # of a row
 
 
 def shape_of_paired_folds(data: Mapping[str, Any]) -> Shape:
@@ -32,14 +33,14 @@ def draw_paired_folds(data: Mapping[str, Any], ax: Any = None) -> Any:
     linear(ax.xaxis)
     for place, name in enumerate(names):
         write(ax, (0, place + WORDS), short(name, room(ax)), transform=ax.get_yaxis_transform(), va="center")
-    heights = [place + MARK for place in range(len(names))]
-    for column in columns:
+    for place, column in enumerate(columns):
+        heights = [row + MARK + _aside(place) for row in range(len(names))]
         ax.plot([real(value) for value in column], heights, color=GREY, linewidth=1, zorder=2, clip_on=False)
     dots = _dots(columns)
     few = len(dots) <= MOST_TIPS
     ax.scatter(
         [real(value) for value, _, _ in dots],
-        [row + MARK for _, row, _ in dots],
+        [row + MARK + _aside(place) for _, row, place in dots],
         s=36 if few else 12,
         color=BLUE,
         edgecolors=PAPER if few else "none",
@@ -59,6 +60,11 @@ def _shown(data: Mapping[str, Any]) -> tuple[list[str], list[int], list[list[Any
     names, values = data["folds"]["names"][:MOST_ROWS], data["folds"]["values"][:MOST_ROWS]
     parts = spread(list(range(len(values[0]) if values else 0)), MOST_PARTS)
     return list(names), parts, [[row[part] for row in values] for part in parts]
+
+
+def _aside(place: int) -> float:
+    """A little up or down, another way for each fold, so that equal values do not hide each other."""
+    return ASIDE * ((place * 0.618034) % 1 - 0.5)
 
 
 def _dots(columns: Sequence[Sequence[Any]]) -> list[tuple[Any, int, int]]:
