@@ -23,7 +23,9 @@ def rings(ax):
     """Places of the rings, and the words beside them."""
     found = [one for one in ax.collections if len(one.get_edgecolors()) and not len(one.get_facecolors())]
     marks = [one for one in found if to_hex(one.get_edgecolors()[0]).upper() == VERMILION]
-    return [tuple(np.asarray(one.get_offsets())[0]) for one in marks], [text.get_text() for text in ax.texts]
+    return [tuple(place) for one in marks for place in np.asarray(one.get_offsets())], [
+        text.get_text() for text in ax.texts
+    ]
 
 
 @pytest.fixture

@@ -139,15 +139,15 @@ def _x_axis(ax: Any, panel: Panel) -> None:
 def _mark_choices(ax: Any, data: Mapping[str, Any], means: Mapping[str, float]) -> None:
     """A ring round each value that a fold chose, and how many did."""
     panel, up = data["panels"][0], bool(data["greater_is_better"])
-    for value, count in panel["chosen"]:
-        mean = means.get(repr(value))
-        if mean is None:
-            continue
-        (x,) = _places(panel, [value])
-        ax.scatter([x], [mean], s=110, facecolors="none", edgecolors=VERMILION, linewidths=1.8, zorder=5, clip_on=False)
+    taken = [(value, count) for value, count in panel["chosen"] if repr(value) in means]
+    xs = _places(panel, [value for value, _ in taken])
+    ys = [means[repr(value)] for value, _ in taken]
+    look: dict[str, Any] = {"facecolors": "none", "edgecolors": VERMILION, "linewidths": 1.8}
+    ax.scatter(xs, ys, s=110, zorder=5, clip_on=False, **look)
+    for x, y, (_, count) in zip(xs, ys, taken, strict=True):
         ax.annotate(
             f"{count:,}",
-            (x, mean),
+            (x, y),
             xytext=(5, 5 if up else -5),
             textcoords="offset points",
             ha="left",
