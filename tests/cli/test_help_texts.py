@@ -56,6 +56,7 @@ def in_order(tables: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         words = ["evaluate", "iris.csv", "-t", "species", "-l", "dummy", "--test", "holdout:0.3", "--jobs", "1"]
         assert run(main, [*words, "--save", "result.heldout", "--save", "iris.skops", "--no-journal"]).exit_code == 0
         assert run(main, [*words, "--journal", "genes.db"]).exit_code == 0
+        assert run(main, words).exit_code == 0
     shutil.copy("iris.skops", "model.skops")  # another example leaves one of its own there
     return tables
 
@@ -68,7 +69,8 @@ def test_every_command_has_an_example_and_a_word_for_every_option() -> None:
 
 
 @pytest.mark.parametrize("line", list(dict.fromkeys(EXAMPLES)))
-def test_the_example_runs(line: str, in_order: Path) -> None:
+def test_the_example_runs(line: str, in_order: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)  # it would serve until Ctrl-C
     words = shlex.split(line.partition(" >")[0], comments=True)[1:]
     done = CliRunner().invoke(main, words, prog_name="heldout")
     assert done.exit_code in (0, 1), done.output  # check has its findings

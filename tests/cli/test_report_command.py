@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 import subprocess
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +35,17 @@ def table(working_folder: Path) -> pd.DataFrame:
     return frame
 
 
+def attributes_of(page: str) -> set[str]:
+    names: set[str] = set()
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            names.update(name for name, _ in attrs)
+
+    Reader().feed(page)
+    return names
+
+
 QUICK = ("--test", "kfold:3", "--validation", "holdout:0.3", "--jobs", "1")
 
 
@@ -43,7 +54,7 @@ def test_evaluate_writes_a_page_that_names_its_command():
     assert done.exit_code == 0, done.stderr
     assert "report      study.html" in done.stdout
     page = Path("study.html").read_text(encoding="utf-8")
-    assert page.startswith("<!DOCTYPE html>")
+    assert page.lower().startswith("<!doctype html>")
     words = "heldout evaluate numbers.csv -t y -l ridge --test kfold:3"
     assert words in page
 
@@ -113,7 +124,7 @@ def test_hostile_classes_act_on_nothing():
     assert "<img" not in page
     assert page.count("</script>") == page.count("<script")
     assert "\u202e" not in page
-    assert not re.search(r"<[^>]*\son\w+\s*=", page)
+    assert not {name for name in attributes_of(page) if name.startswith("on")}
     text = run("report", "result.heldout", "--csv", "predictions").stdout
     cells = {cell for row in csv.reader(io.StringIO(text)) for cell in row}
     assert "'=1+1" in cells

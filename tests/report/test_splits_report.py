@@ -11,7 +11,8 @@ from matplotlib.colors import to_hex
 
 import heldout as ho
 from heldout.base.errors import OptionError
-from heldout.report.splits_picture import COLOURS, LEAST, draw_picture
+from heldout.report.figures.splits import COLOURS, LEAST
+from heldout.report.splits_picture import draw_picture
 
 N = 24
 X = np.arange(2.0 * N).reshape(N, 2)
@@ -57,14 +58,15 @@ def test_many_parts_are_cut_short_and_weights_are_told():
 
 
 def fills(ax):
-    """The colours drawn and the area that each takes, over all lanes, in units of a lane."""
+    """The colours drawn and the area that is seen of each, over all lanes: sides lie over each other from the foot."""
     areas: dict[str, float] = {}
     for patch in ax.patches:
         values, edges, baseline = patch.get_data()
         area = float(np.sum(np.abs(values - baseline) * np.diff(edges)))
         name = to_hex(patch.get_facecolor()).upper()
         areas[name] = areas.get(name, 0.0) + area
-    return areas
+    train, unused, held = (areas[COLOURS[side]] for side in ("train", "unused", "held"))
+    return {COLOURS["train"]: train - unused, COLOURS["unused"]: unused - held, COLOURS["held"]: held}
 
 
 def test_each_side_has_its_colour_and_its_share_of_the_picture():

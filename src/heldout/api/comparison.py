@@ -9,6 +9,7 @@ from typing import Any
 
 from heldout.api.digest.comparison import comparison_figure
 from heldout.api.frames import as_frame
+from heldout.api.plots import Plots
 from heldout.api.result import Result
 from heldout.base.finding import Finding
 from heldout.report.comparison import render_comparison
@@ -92,6 +93,11 @@ class Comparison:
                 )
             }
         return summary
+
+    @property
+    def plot(self) -> Plots:
+        """The figures of the report on matplotlib axes: ``comparison.plot.ranking()`` and so on."""
+        return Plots(lambda: self.summary(figures=True))
 
     def report(self, path: str | Path) -> None:
         """Write one page with all of it, for colleagues: a single HTML file that opens offline.

@@ -17,6 +17,7 @@ from heldout.api.drawn import DrawnSplits
 from heldout.api.facts import Facts
 from heldout.api.final import final_predictor
 from heldout.api.frames import as_frame
+from heldout.api.plots import Plots
 from heldout.base.errors import OptionError, StoredError
 from heldout.base.finding import Finding
 from heldout.engine.dask.connect import still_open
@@ -199,6 +200,16 @@ class Result:
             summary["candidates"] = plain(candidate_rows(facts))
             summary["figures"] = figures_of(facts, self.splits if self.has_splits else None)
         return summary
+
+    @property
+    def plot(self) -> Plots:
+        """The figures of the report on matplotlib axes: ``result.plot.folds()`` and so on."""
+
+        def prepare(name: str) -> None:
+            if name == "learning_curve":
+                _ = self.learning_curve  # fitted when first asked for
+
+        return Plots(lambda: self.summary(figures=True), prepare=prepare)
 
     def report(self, path: str | Path) -> None:
         """Write one page with all of it, for colleagues: a single HTML file that opens offline.

@@ -38,8 +38,9 @@ border-bottom:1px solid rgba(128,128,128,.5)}
 .heldout-view table.heldout-table tbody td{border-bottom:1px solid rgba(128,128,128,.18)}
 .heldout-view table.heldout-table .heldout-number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 .heldout-view table.heldout-table .heldout-short{white-space:nowrap}
+.heldout-view table.heldout-table .heldout-words{min-width:9em}
 .heldout-view table.heldout-facts tbody :is(th,td){border:0;max-width:none}
-.heldout-view table.heldout-facts tbody th{opacity:.78;white-space:nowrap}
+.heldout-view table.heldout-facts tbody th{opacity:.78}
 .heldout-view pre.heldout-code{white-space:pre-wrap;margin:.3em 0;padding:0;font-size:.92em;background:none;border:0;
 color:inherit}
 .heldout-view .heldout-badge{border:1px solid rgba(128,128,128,.8);border-radius:.8em;padding:0 .55em;
@@ -101,7 +102,11 @@ def finding_markup(code: str, severity: str, message: Any) -> Html:
 def facts(rows: Mapping[str, Any]) -> Html:
     """Facts by name; those that are None or empty are left out."""
     lines = [
-        element("tr", element("th", html(label, MOST_CELL), scope="row"), element("td", value))
+        element(
+            "tr",
+            element("th", html(label, MOST_CELL), css="short" if len(label) <= SHORT else "", scope="row"),
+            element("td", value),
+        )
         for label, value in rows.items()
         if value not in (None, "")
     ]
@@ -134,7 +139,7 @@ def _kind(values: Sequence[Any], cells: Sequence[Html]) -> str:
     """How a column is set: numbers to the right, short words on one line."""
     if not any(isinstance(value, str) for value in values):
         return "number"
-    return "short" if all(len(cell) <= SHORT for cell in cells) else ""
+    return "short" if all(len(cell) <= SHORT for cell in cells) else "words"
 
 
 def _cell(value: Any) -> Html:

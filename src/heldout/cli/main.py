@@ -22,6 +22,7 @@ from heldout.cli.options import INCOMPLETE, INTERRUPTED, WRONG_USE
 from heldout.cli.predict import predict
 from heldout.cli.report import report
 from heldout.cli.running import interrupted_words, interruptible, remember_arguments, way_on
+from heldout.cli.serve import serve
 from heldout.cli.wording import in_words_of_the_command
 from heldout.report.text import line
 
@@ -107,7 +108,7 @@ def main() -> None:
     """
 
 
-for _command in (check, advise, explain, evaluate, compare, predict, report, ledger, completion):
+for _command in (check, advise, explain, evaluate, compare, predict, report, serve, ledger, completion):
     main.add_command(_command)
 
 if __name__ == "__main__":

@@ -1,14 +1,18 @@
-"""`heldout report`: a saved result, shown again."""
+"""`heldout report`: a saved result, shown again; or all studies of a journal."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 
+from heldout.base.errors import OptionError
 from heldout.cli.options import INCOMPLETE
 from heldout.cli.paging import check_page, write_report
-from heldout.cli.talk import Talk, asks_talk
+from heldout.cli.report_all import PAGES, report_all
+from heldout.cli.running import JOURNAL
+from heldout.cli.talk import NEVER, Talk, asks_talk
 from heldout.report.text import line
 
 if TYPE_CHECKING:
@@ -17,8 +21,17 @@ if TYPE_CHECKING:
 TABLES = ("folds", "choices", "candidates", "predictions", "failures", "warnings")
 
 
-@click.command(short_help="A saved result, shown again.")
-@click.argument("result", type=click.Path())
+@click.command(short_help="A saved result, shown again; or all studies of a journal.")
+@click.argument("result", type=click.Path(), required=False, metavar="[RESULT|JOURNAL]")
+@click.option(
+    "--all", "every", is_flag=True, help=f"List all studies of JOURNAL, and write a page for each. Default: {JOURNAL}."
+)
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    type=click.Path(),
+    help=f"With --all: where the pages go, index.html first. Default: {PAGES}; with --json, nowhere.",
+)
 @click.option(
     "--html",
     "page",
@@ -35,8 +48,20 @@ TABLES = ("folds", "choices", "candidates", "predictions", "failures", "warnings
 )
 @asks_talk
 @click.pass_context
-def report(ctx: click.Context, result: str, *, page: str | None, table: str | None, talk: Talk) -> None:
+def report(
+    ctx: click.Context,
+    result: str | None,
+    *,
+    every: bool,
+    out: str | None,
+    page: str | None,
+    table: str | None,
+    talk: Talk,
+) -> None:
     """Show a result that `heldout evaluate --save` wrote. Nothing is computed, and no code in the file runs.
+
+    With --all: the studies of a journal, each with its own page, in a folder that opens offline. A program that is at
+    work on the journal is not disturbed.
 
     Exit codes: 0 good, 1 findings of the severity --fail-on or graver, 2 wrong use, 3 the result is incomplete.
 
@@ -46,7 +71,24 @@ def report(ctx: click.Context, result: str, *, page: str | None, table: str | No
       heldout report result.heldout --quiet --fail-on warning
       heldout report result.heldout --html study.html
       heldout report result.heldout --csv folds
+      heldout report --all
+      heldout report --all genes.db --out genes-report
     """
+    if every:
+        _refuse_beside_all(
+            {"--html": page, "--csv": table, "--fail-on": None if talk.fail_on == NEVER else talk.fail_on}
+        )
+        report_all(result, out, talk)
+    elif result is None:
+        raise click.UsageError("Missing argument 'RESULT'. Name a saved result, or give --all.")
+    elif out is not None:
+        raise OptionError("--out belongs to --all. For the page of one result give --html PAGE.")
+    else:
+        report_one(ctx, result, page=page, table=table, talk=talk)
+
+
+def report_one(ctx: click.Context, result: str, *, page: str | None, table: str | None, talk: Talk) -> None:
+    """Show one saved result."""
     from heldout.api.store import load
     from heldout.report.terminal import one_line, plan_view, result_view
 
@@ -65,6 +107,12 @@ def report(ctx: click.Context, result: str, *, page: str | None, table: str | No
         click.echo(f"Incomplete: {line(risk['reason'])}", err=True)
         ctx.exit(INCOMPLETE)
     talk.end(ctx, summary["findings"])
+
+
+def _refuse_beside_all(asked: Mapping[str, str | None]) -> None:
+    for option, value in asked.items():
+        if value is not None:
+            raise OptionError(f"{option} speaks of one result, and --all of a journal's studies. Give one of them.")
 
 
 def table_as_text(result: Result, table: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.base.words import clipped
+from heldout.engine.journal.lock import may_live
 from heldout.engine.journal.use import JournalUse
 from heldout.engine.progress import Progress
 
@@ -160,7 +160,7 @@ def _checked(found: Any) -> dict[str, Any]:
 
 
 def _why_stopped(found: Mapping[str, Any], silent: float) -> str | None:
-    if found["host"] == socket.gethostname() and not _may_live(found["pid"]):
+    if found["host"] == socket.gethostname() and not may_live(found["pid"]):
         return f"Its program (process {found['pid']}) has ended without a word. The same command goes on from there."
     if silent > SILENT:
         return (
@@ -168,15 +168,3 @@ def _why_stopped(found: Mapping[str, Any], silent: float) -> str | None:
             "minutes. If it is no longer there, the same command goes on from there."
         )
     return None
-
-
-def _may_live(pid: int) -> bool:
-    if sys.platform == "win32" or not 0 < pid < 1 << 31:  # there, asking would end it
-        return sys.platform == "win32"
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True  # another user's
-    return True

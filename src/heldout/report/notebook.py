@@ -86,9 +86,7 @@ def tuned_fragment(tuned: Mapping[str, Any]) -> str:
         ),
         element("p", f"{tuned['loss']} {number(tuned['value'])} in validation, {mean}", SPACE, _mark(tuned)),
         _beside(tuned["estimates"], {name: {"label": label} for name, label in tuned["labels"].items()}),
-        ""
-        if tuned["estimates"]
-        else element("p", "What corrects this number is in estimates_, made when asked for.", css="quiet"),
+        _corrections_wait() if tuned["optimistic"] and not tuned["estimates"] else "",
         facts(
             {
                 "predictor": tuned["covers"],
@@ -96,6 +94,10 @@ def tuned_fragment(tuned: Mapping[str, Any]) -> str:
             }
         ),
     )
+
+
+def _corrections_wait() -> Html:
+    return element("p", "What corrects this number is in estimates_, made when asked for.", css="quiet")
 
 
 def findings_markup(findings: Sequence[Mapping[str, Any]]) -> Html:
@@ -106,8 +108,8 @@ def findings_markup(findings: Sequence[Mapping[str, Any]]) -> Html:
 
 
 def _verdict(verdict: Mapping[str, Any]) -> Html:
-    """The sentence, and quieter below it those that keep it from being taken for more than it is."""
-    below = [verdict.get("against"), verdict["promise"], verdict.get("optimism")]
+    """The sentence, and below it those that keep it from being taken for more than it is."""
+    below = [verdict.get("against"), verdict["promise"], verdict.get("optimism")]  # a comparison has but the promise
     return together(
         element("p", verdict["sentence"], css="head"),
         *(element("p", sentence) for sentence in below if sentence),

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 from heldout.base.errors import OptionError, did_you_mean
-from heldout.report.figures.canvas import axes_of
+from heldout.report.figures.canvas import axes_of, matplotlib_figure
 from heldout.report.figures.catalogue import KINDS, TOGETHER, Kind
 from heldout.report.figures.told import Cell
 from heldout.report.svg_cleaning import cleaned_svg
@@ -57,6 +57,8 @@ def draw_all(name: str, data: Mapping[str, Any], *, prefix: str) -> list[Drawn]:
     with _LOCK, warnings.catch_warnings():
         # A letter that matplotlib's own font lacks is no fault here: the page's fonts draw it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        # A setting that is about to go is set to what it is by default, which needs no warning.
+        warnings.filterwarnings("ignore", message="The .* rcparam", category=DeprecationWarning)
         return [_drawn(kind, panel, prefix=f"{prefix}{place}-") for place, (kind, panel) in enumerate(panels)]
 
 
@@ -69,6 +71,7 @@ def _drawn(name: str, panel: Mapping[str, Any], *, prefix: str) -> Drawn:
 
 def _raw(kind: Kind, panel: Mapping[str, Any]) -> str:
     """What matplotlib writes, the same bytes for the same values whatever the user's own settings are."""
+    matplotlib_figure()  # its error says what to install
     import matplotlib
 
     settings: Any = {name: value for name, value in matplotlib.rcParamsDefault.items() if name != "backend"}

@@ -16,6 +16,7 @@ _TEXT = ("font-size", "font-weight", "text-anchor")
 _CLASS_OF = {colour.lower(): name for colour, name in NAMES.items()}
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
 _NO_TURN = re.compile(r"rotate\(-?0(?:\.0*)? [^)]*\)")
+_FONT = re.compile(r"(?:(?P<weight>\d+|bold)\s+)?(?P<size>[\d.]+px)")
 DOTS_FROM = 61  # points without words of their own, from which on they are one path
 
 
@@ -155,6 +156,8 @@ def _looks(element: Element) -> dict[str, str]:
 
 def _text(parent: Element, one: Element) -> None:
     style = _style(one)
+    if "font" in style and (font := _FONT.match(style["font"])):  # as matplotlib wrote it before 3.10
+        style |= {f"font-{name}": value for name, value in font.groupdict().items() if value is not None}
     found = {name: style[name].removesuffix("px") for name in _TEXT if name in style}
     found.update({name: rounded(one.get(name, "0")) for name in ("x", "y") if one.get(name)})
     turn = _NO_TURN.sub("", one.get("transform", "")).strip()

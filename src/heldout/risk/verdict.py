@@ -119,7 +119,11 @@ def _against(risk: Estimate, reference: Reference) -> str | None:
 def _optimism(risk: Estimate, best: Estimate | None) -> str | None:
     if best is None or best.value is None or best.loss != risk.loss:
         return None
-    head = f"The best validation number is {_said(best, best.value)}. It flatters, since the same rows chose the winner"
+    size = "" if best.train_size is None else f", from training sets of {rows_words(best.train_size)}"
+    head = (
+        f"The best validation number is {_said(best, best.value)}{size}. Such numbers flatter on average, since the same "
+        "rows chose the winner"
+    )
     if risk.value is None:
         return f"{head}."
     return f"{head}; the number to quote is {_said(risk, risk.value)}."

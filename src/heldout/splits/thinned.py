@@ -16,6 +16,8 @@ from heldout.splits.roles import group_codes, in_time_order
 from heldout.splits.strata import strata_of
 from heldout.task import Task
 
+SMALLER = "smaller training sizes"  # how the words of thinned splits end
+
 
 def thinned(task: Task, outer: Splits, sizes: Sequence[float], *, seed: int) -> Splits:
     """The parts of `outer` at each of these training sizes, size after size, part after part.
@@ -34,7 +36,7 @@ def thinned(task: Task, outer: Splits, sizes: Sequence[float], *, seed: int) -> 
         for size in sizes
         for part, (order, ends) in enumerate(orders)
     ]
-    words = f"{outer.recipe.words}, at {len(sizes)} smaller training sizes"
+    words = f"{outer.recipe.words}, at {len(sizes)} {SMALLER}"
     recipe = replace(outer.recipe, words=words, partition=False)
     return Splits.from_pairs(outer.rows, pairs, recipe)
 

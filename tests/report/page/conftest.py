@@ -11,8 +11,10 @@ import pytest
 
 from heldout.report.page.render import render_page
 
-HOSTILE = "</script></style></svg><img src=x onerror=window.__pwned=1>\"'`&amp;<b>[/red]$\\frac{$\u202e\x1b[2J\x00\n{{7*7}}"
-OURS = {"kind", "severity", "scale", "guarantee", "tier", "none", "method", "verdict", "code"}  # keys of words we choose
+HOSTILE = (
+    "</script></style></svg><img src=x onerror=window.__pwned=1>\"'`&amp;<b>[/red]$\\frac{$\u202e\x1b[2J\x00\n{{7*7}}"
+)
+OURS = {"kind", "severity", "scale", "guarantee", "tier", "none", "method", "verdict", "code"}  # keys of our own words
 NAMES = {"params", "environment", "learners"}  # keys of dicts whose keys come from data
 
 
@@ -44,7 +46,10 @@ def candidates(count: int, folds: int) -> list[dict[str, Any]]:
         {
             "candidate": count - place,
             "family": "forest" if place % 2 else "ridge",
-            "params": {"model__alpha": 10.0**-place if place < 300 else float(place), "model__kind": f"kind {place % 7}"},
+            "params": {
+                "model__alpha": 10.0**-place if place < 300 else float(place),
+                "model__kind": f"kind {place % 7}",
+            },
             "mean": 0.1 + place / 1000,
             "se": None if place == 3 else 0.01,
             "chosen": folds if place == 0 else 0,
@@ -101,7 +106,7 @@ def result_summary(count: int = 12, folds: int = 5) -> dict[str, Any]:
             {
                 "panel": "validation/0",
                 "part": 1,
-                "candidate": 1,
+                "candidate": "ridge(alpha=1)",
                 "stage": "fit",
                 "error": "ValueError",
                 "message": "no such number",
@@ -146,7 +151,15 @@ def about(*losses: str) -> dict[str, Any]:
 
 def plan() -> dict[str, Any]:
     passes = [
-        {"name": "ridge", "fits_before": 90, "fits_after": 15, "refusals": [], "used": True, "note": "", "seconds": 0.001},
+        {
+            "name": "ridge",
+            "fits_before": 90,
+            "fits_after": 15,
+            "refusals": [],
+            "used": True,
+            "note": "",
+            "seconds": 0.001,
+        },
         {
             "name": "neighbours",
             "fits_before": 15,
@@ -204,15 +217,37 @@ def figures(values: list[float], rows: list[dict[str, Any]]) -> dict[str, Any]:
         "estimates": {
             **loss,
             "rows": [
-                {"name": "risk", "label": "risk", "value": mean, "low": 0.1, "high": 0.2, "level": 0.95, "optimistic": False},
-                {"name": "best", "label": "best", "value": 0.1, "low": None, "high": None, "level": 0.95, "optimistic": True},
+                {
+                    "name": "risk",
+                    "label": "risk",
+                    "value": mean,
+                    "low": 0.1,
+                    "high": 0.2,
+                    "level": 0.95,
+                    "optimistic": False,
+                },
+                {
+                    "name": "best",
+                    "label": "best",
+                    "value": 0.1,
+                    "low": None,
+                    "high": None,
+                    "level": 0.95,
+                    "optimistic": True,
+                },
             ],
         },
         "parameters": {**loss, "one_se": {"best": 0.1, "limit": 0.11}, "panels": [panel]},
         "stability": {
             "folds": folds,
             "choices": [
-                {"words": "ridge alpha=1", "family": "ridge", "params": {"model__alpha": 1.0}, "count": folds, "folds": [0]}
+                {
+                    "words": "ridge alpha=1",
+                    "family": "ridge",
+                    "params": {"model__alpha": 1.0},
+                    "count": folds,
+                    "folds": [0],
+                }
             ],
             "params": [{"family": "ridge", "param": "model__alpha", "values": [{"value": 1.0, "count": folds}]}],
         },
@@ -265,7 +300,11 @@ def comparison_summary(names: tuple[str, ...] = ("ridge", "forest", "tree")) -> 
             for name in ("test", "rows", "fingerprint", "splits_fingerprint", "seed", "environment", "call", "command")
         }
         | {"loss": "log", "greater_is_better": False},
-        "verdict": {"sentence": "ridge has the smallest risk.", "promise": "They hold together.", "surer": ["More rows."]},
+        "verdict": {
+            "sentence": "ridge has the smallest risk.",
+            "promise": "They hold together.",
+            "surer": ["More rows."],
+        },
         "ranking": ranking,
         "pairs": pairs,
         "learners": {
@@ -280,7 +319,8 @@ def comparison_summary(names: tuple[str, ...] = ("ridge", "forest", "tree")) -> 
                 "rope": 0.05,
                 "level": 0.95,
                 "pairs": [
-                    {key: pair[key] for key in ("first", "second", "difference", "low", "high", "verdict")} for pair in pairs
+                    {key: pair[key] for key in ("first", "second", "difference", "low", "high", "verdict")}
+                    for pair in pairs
                 ],
                 "ranking": [{key: one[key] for key in ("name", "value", "low", "high", "level")} for one in ranking],
                 "folds": {"names": list(names), "values": [[0.1, 0.2, 0.3] for _ in names]},

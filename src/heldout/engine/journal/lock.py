@@ -30,6 +30,9 @@ else:
         fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+_held: set[Path] = set()  # by this process: closing a file of ours once more would let its lock go
+
+
 class JournalLock:
     """Held from `take` until `release`, or until this process ends, however it ends.
 
@@ -58,6 +61,7 @@ class JournalLock:
                 break
             os.close(handle)  # its owner removed it between our opening and our locking it
         self._handle = handle
+        _held.add(self.path)
         try:
             os.ftruncate(handle, 0)
             os.lseek(handle, 0, os.SEEK_SET)
@@ -74,6 +78,7 @@ class JournalLock:
             self.path.unlink()
         os.close(self._handle)
         self._handle = None
+        _held.discard(self.path)
 
     def _open(self) -> int:
         try:
@@ -93,6 +98,35 @@ class JournalLock:
             return os.path.samestat(os.fstat(handle), os.stat(self.path))
         except FileNotFoundError:
             return False
+
+
+def is_held(journal: Path) -> bool:
+    """Whether a program that may still be there has the journal. The lock itself is not touched."""
+    path = JournalLock(journal).path
+    if path in _held:
+        return True
+    try:
+        owner = json.loads(path.read_bytes()[:4096])
+        return owner["host"] != socket.gethostname() or may_live(owner["pid"])
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError, KeyError, TypeError):
+        return True  # it is there, and who owns it is not said, or not yet
+
+
+def may_live(pid: int) -> bool:
+    """Whether there may be a process of this number on this machine."""
+    if sys.platform == "win32":
+        return True  # asking would end it
+    if not 0 < pid < 1 << 31:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # another user's
+    return True
 
 
 def _this_program() -> dict[str, Any]:

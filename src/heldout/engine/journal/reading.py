@@ -14,6 +14,7 @@ from typing import Any
 from heldout.base.errors import JournalError
 from heldout.engine.journal import schema
 from heldout.engine.journal.codec import decode
+from heldout.engine.journal.lock import is_held
 from heldout.engine.journal.readonly import read_beside
 from heldout.engine.journal.schema import is_whole
 from heldout.engine.journal.summaries import head_in, summary_in
@@ -69,6 +70,11 @@ class JournalReader:
             if self._contents is None or stamp != self._stamp:
                 self._contents, self._stamp = self._read(), stamp
             return self._contents
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a program has the journal open to write."""
+        return is_held(self.path)
 
     def summary(self, key: bytes) -> dict[str, Any]:
         """The whole summary under this key; a JournalError where none is kept, or it is damaged."""

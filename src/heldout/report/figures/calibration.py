@@ -9,8 +9,8 @@ from heldout.base.words import number
 from heldout.report.figures.canvas import Shape, axes_of, key, name_axes, present, quiet
 from heldout.report.figures.lettering import SMALL, cleaned, short, write
 from heldout.report.figures.palette import GREY, PAPER, SEVERAL, SOFT
-from heldout.report.figures.scales import is_finite, real
-from heldout.report.figures.told import POINTS, Told, counted, tips
+from heldout.report.figures.scales import ends, is_finite, real
+from heldout.report.figures.told import MOST_ROWS, POINTS, Told, counted, tell
 
 FLOOR = -0.22  # below the curve, bars of how many rows stand behind each point
 TALLEST = 0.12
@@ -32,9 +32,11 @@ def draw_calibration(data: Mapping[str, Any], ax: Any = None) -> Any:
     """Observed share against predicted probability with its interval, the diagonal, and rows a bin below."""
     data = present(data)
     ax = axes_of(shape_of_calibration(data)) if ax is None else ax
-    quiet(ax, grid="both")
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_ylim(FLOOR - 0.02, 1.02)
+    quiet(ax, grid=True)
+    bins = [one for curve in data["curves"] for one in _bins(curve)]
+    floor = FLOOR if len(data["curves"]) == 1 else 0.0
+    ax.set_xlim(*ends([0, 1, *(one["predicted"] for one in bins)], pad=0.02))
+    ax.set_ylim(*ends([floor, 1, *(one["observed"] for one in bins)], pad=0.02))
     ax.plot([0, 1], [0, 1], color=SOFT, linewidth=1.1, linestyle=(0, (4, 3)), zorder=1.5)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], labels=["0", "0.25", "0.5", "0.75", "1"])
     ax.set_yticks([0, 0.25, 0.5, 0.75, 1], labels=["0", "0.25", "0.5", "0.75", "1"])
@@ -43,7 +45,6 @@ def draw_calibration(data: Mapping[str, Any], ax: Any = None) -> Any:
     if len(data["curves"]) == 1:
         _rows(ax, _bins(data["curves"][0]))
     else:
-        ax.set_ylim(-0.02, 1.02)
         _classes(ax, data["curves"])
     of = f" of {short(data['curves'][0]['label'], 24)}" if len(data["curves"]) == 1 else " of the class"
     name_axes(ax, x=f"predicted probability{of}", y="share of rows where it was true")
@@ -53,7 +54,7 @@ def draw_calibration(data: Mapping[str, Any], ax: Any = None) -> Any:
 
 
 def _bins(curve: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [one for one in curve["bins"] if is_finite(one["predicted"], one["observed"])]
+    return [one for one in curve["bins"] if is_finite(*(one[key] for key in ("low", "high", "predicted", "observed")))]
 
 
 def _curve(ax: Any, curve: Mapping[str, Any], *, colour: str, mark: str) -> None:
@@ -130,15 +131,15 @@ def tell_calibration(data: Mapping[str, Any]) -> Told:
             f" Farthest from the diagonal: predicted {number(worst['predicted'])}, observed {number(worst['observed'])}"
             f" in {counted(int(worst['rows']), 'row')}."
         )
-    return Told(
+    return tell(
         title=f"Calibration{of}",
         alt=alt,
         head=("class", "predicted", "observed", "low", "high", "rows"),
         rows=tuple(
             (cleaned(c["label"]), b["predicted"], b["observed"], b["observed_low"], b["observed_high"], b["rows"])
-            for c, b in bins[:200]
+            for c, b in bins[:MOST_ROWS]
         ),
-        tips=tips([_tip(one) for _, one in bins]),
+        tips=[_tip(one) for _, one in bins],
     )
 
 

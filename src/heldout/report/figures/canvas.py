@@ -32,8 +32,8 @@ def present(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return data
 
 
-def axes_of(shape: Shape, *, shown: bool = True) -> Any:
-    """Axes on a figure of their own. Where the user has pyplot and it is to be shown, pyplot shows it as any other."""
+def matplotlib_figure() -> Any:
+    """The figures of matplotlib, which is imported when the first one is drawn; an error that names the extra."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -41,8 +41,15 @@ def axes_of(shape: Shape, *, shown: bool = True) -> Any:
             "A figure needs matplotlib. Install it with pip install 'heldout[plot]', or read the numbers from "
             "summary(figures=True) instead."
         ) from None
-    pyplot = sys.modules.get("matplotlib.pyplot") if shown else None
-    make: Any = Figure if pyplot is None else pyplot.figure
+    return Figure
+
+
+def axes_of(shape: Shape, *, shown: bool = True) -> Any:
+    """Axes on a figure of their own. Where the user has pyplot and it is to be shown, pyplot shows it as any other."""
+    make = matplotlib_figure()
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if shown and pyplot is not None:
+        make = pyplot.figure
     figure = make(figsize=(WIDTH, shape.height), facecolor=PAPER)
     figure.subplots_adjust(
         left=shape.left / WIDTH,
@@ -53,18 +60,21 @@ def axes_of(shape: Shape, *, shown: bool = True) -> Any:
     return figure.subplots()
 
 
-def quiet(ax: Any, *, grid: str | None = None) -> None:
-    """No frame and no ticks; faint lines across the axis that carries the values ("x", "y" or None)."""
+def quiet(ax: Any, *, grid: bool = False, floor: bool = False) -> None:
+    """No frame and no ticks; faint lines where values are read off, or a floor where each has its number beside it."""
     ax.set_facecolor("none")
     ax.spines[:].set_visible(False)
+    ax.spines["bottom"].set(visible=floor, color=GRID)
     ax.grid(False)
-    if grid is not None:
-        ax.grid(True, axis=grid, color=GRID, linewidth=0.8)
+    if grid:
+        ax.grid(True, axis="y", color=GRID, linewidth=0.8)
         ax.set_axisbelow(True)
     ax.tick_params(which="both", length=0, bottom=False, left=False, labelsize=TEXT, labelcolor=SOFT, pad=4)
+    if floor:
+        ax.tick_params(axis="x", bottom=True, length=4, width=0.8, color=GRID)
 
 
-def name_axes(ax: Any, *, x: Any = None, y: Any = None, most: int = 58) -> None:
+def name_axes(ax: Any, *, x: Any = None, y: Any = None, most: int = 54) -> None:
     """Words under the x axis, and words for the y axis lying flat above it, where a phone has room for them."""
     if x is not None:
         ax.set_xlabel(short(x, most), fontsize=TEXT, color=INK)

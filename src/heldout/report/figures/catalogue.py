@@ -19,7 +19,7 @@ from heldout.report.figures.ranking import draw_ranking, shape_of_ranking, tell_
 from heldout.report.figures.residuals import draw_residuals, outputs_of, shape_of_residuals, tell_residuals
 from heldout.report.figures.splits import draw_splits, shape_of_splits, tell_splits
 from heldout.report.figures.stability import draw_stability, shape_of_stability, tell_stability, views_of
-from heldout.report.figures.time import draw_time, shape_of_time, tell_time
+from heldout.report.figures.time import draw_time, shape_of_time, tell_time, timed
 from heldout.report.figures.told import Told
 
 Data = Mapping[str, Any]
@@ -49,7 +49,7 @@ KINDS: dict[str, Kind] = {
     "confusion": Kind(draw=draw_confusion, shape=shape_of_confusion, tell=tell_confusion),
     "residuals": Kind(draw=draw_residuals, shape=shape_of_residuals, tell=tell_residuals, panels=outputs_of),
     "learning_curve": Kind(draw=draw_learning_curve, shape=shape_of_learning_curve, tell=tell_learning_curve),
-    "time": Kind(draw=draw_time, shape=shape_of_time, tell=tell_time),
+    "time": Kind(draw=draw_time, shape=shape_of_time, tell=tell_time, panels=timed),
     "ranking": Kind(draw=draw_ranking, shape=shape_of_ranking, tell=tell_ranking),
     "comparison": Kind(draw=draw_comparison, shape=shape_of_comparison, tell=tell_comparison),
     "paired_folds": Kind(draw=draw_paired_folds, shape=shape_of_paired_folds, tell=tell_paired_folds),

@@ -9,7 +9,7 @@ from heldout.report.figures.canvas import Shape, axes_of, name_axes, present, qu
 from heldout.report.figures.lettering import SMALL, TEXT, cleaned, short, write
 from heldout.report.figures.palette import BLUE, GRID, INK
 from heldout.report.figures.scales import named
-from heldout.report.figures.told import POINTS, Told, counted, some, tips
+from heldout.report.figures.told import MOST_ROWS, POINTS, Told, counted, some, tell
 
 DARKEST = 0.6  # so that ink stays readable on it, in light and in dark
 SHARES_TO = 6  # classes up to which the share stands under the count
@@ -96,19 +96,19 @@ def tell_confusion(data: Mapping[str, Any]) -> Told:
     wrong = sorted((cell for cell in cells if cell[0] != cell[1] and cell[2]), key=lambda cell: -cell[2])
     alt = f"{right:,} of {data['rows']:,} rows on the diagonal, of {counted(len(labels), 'class')}."
     if wrong:
-        told = "; ".join(f"{short(labels[t], 40)} as {short(labels[p], 40)} {n:,} times" for t, p, n in wrong[:3])
-        alt += f" Most often mixed up: {told}."
+        told = "; ".join(
+            f"“{short(labels[t], 40)}” taken for “{short(labels[p], 40)}” in {n:,}" for t, p, n in wrong[:3]
+        )
+        alt += f" Most often mixed up: {told} rows."
     whole = [sum(int(n) for n in row) for row in counts]
-    listed = [cell for cell in cells if cell[2]][:200]
-    return Told(
+    listed = [cell for cell in cells if cell[2]][:MOST_ROWS]
+    return tell(
         title="Which classes are taken for which",
         alt=alt + some(len(listed), sum(1 for cell in cells if cell[2]), "pairs of classes"),
         head=("true class", "predicted class", "rows", "share of the true class"),
         rows=tuple((labels[t], labels[p], n, n / whole[t]) for t, p, n in listed),
-        tips=tips(
-            [
-                f"{short(labels[t], 60)} predicted as {short(labels[p], 60)}: {n:,} of {whole[t]:,} rows"
-                for t, p, n in cells
-            ]
-        ),
+        tips=[
+            f"“{short(labels[t], 36)}” taken for “{short(labels[p], 36)}”: {n:,} of {whole[t]:,} rows"
+            for t, p, n in cells
+        ],
     )

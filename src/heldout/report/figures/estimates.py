@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.report.figures.canvas import Shape, axes_of, better, name_axes, present
-from heldout.report.figures.lettering import cleaned
+from heldout.report.figures.lettering import cleaned, short
 from heldout.report.figures.palette import BLUE, VERMILION
 from heldout.report.figures.rows import MOST_ROWS, Row, draw_rows, number_words, rows_shape
 from heldout.report.figures.scales import is_finite
-from heldout.report.figures.told import Told, counted, tips
+from heldout.report.figures.told import Told, counted, tell
 
 OPTIMISTIC = "optimistic"
 
@@ -47,8 +47,8 @@ def tell_estimates(data: Mapping[str, Any]) -> Told:
     """The estimates in words and numbers."""
     rows = _rows(data)[:MOST_ROWS]
     alt = f"{counted(len(data['rows']), 'estimate')} of {better(data)}: "
-    alt += "; ".join(f"{row.label} {number_words(row)}" for row in rows[:6])
-    return Told(
+    alt += "; ".join(f"{short(row.label, 60)} {number_words(row)}" for row in rows[:6])
+    return tell(
         title="The estimates side by side",
         alt=alt + ("; …" if len(rows) > 6 else "."),
         head=("estimate", cleaned(data["loss"]), "low", "high", "level", "optimistic"),
@@ -63,5 +63,5 @@ def tell_estimates(data: Mapping[str, Any]) -> Told:
             )
             for one in data["rows"]
         ),
-        tips=tips([f"{row.label}: {number_words(row)}" for row in rows if is_finite(row.value)]),
+        tips=[f"{row.label}: {number_words(row)}" for row in rows if is_finite(row.value)],
     )

@@ -9,11 +9,12 @@ from heldout.base.words import number
 from heldout.report.figures.canvas import Shape, axes_of, better, name_axes, present, quiet
 from heldout.report.figures.lettering import SMALL, write
 from heldout.report.figures.palette import BLUE, INK, PAPER, SOFT
-from heldout.report.figures.scales import ends, is_finite, linear, real
-from heldout.report.figures.told import POINTS, Told, between, counted, interval, some, spread, tips
+from heldout.report.figures.scales import ends, is_finite, linear, real, within
+from heldout.report.figures.told import POINTS, Told, between, counted, interval, some, spread, tell
 
 MOST_DOTS = 2_000  # of leave-one-out on many rows; evenly spread over all
 FEW = 60
+EVERY = 12  # folds that are all named
 JITTER = 0.56  # of a column of repeats, over which its folds are spread
 
 
@@ -27,7 +28,7 @@ def draw_folds(data: Mapping[str, Any], ax: Any = None) -> Any:
     data = present(data)
     ax = axes_of(shape_of_folds(data)) if ax is None else ax
     points = _shown(data)
-    quiet(ax, grid="y")
+    quiet(ax, grid=True)
     places = _places(points)
     few = len(points) <= FEW
     ax.scatter(
@@ -37,6 +38,7 @@ def draw_folds(data: Mapping[str, Any], ax: Any = None) -> Any:
         color=BLUE,
         edgecolors=PAPER if few else "none",
         linewidths=0.8 if few else 0,
+        alpha=None if few else 0.6,
         zorder=4,
         clip_on=False,
         gid=POINTS,
@@ -77,19 +79,22 @@ def _columns(ax: Any, data: Mapping[str, Any], points: Sequence[Mapping[str, Any
     repeats, whole = _repeats(points), len(data["points"])
     if len(repeats) > 1:
         ax.set_xlim(repeats[0] - 0.6, repeats[-1] + 0.6)
-        linear(ax.xaxis, most=10, whole=True)
+        linear(ax.xaxis, most=8, whole=True)
         name_axes(ax, x="repeat")
         return
     last = max((int(point["fold"]) for point in data["points"]), default=0)
     ax.set_xlim(-0.6, last + 0.6)
-    linear(ax.xaxis, most=10, whole=True)
+    if last < EVERY:
+        ax.set_xticks(range(last + 1))
+    else:
+        linear(ax.xaxis, most=8, whole=True)
     name_axes(ax, x="fold" if whole <= MOST_DOTS else f"fold ({len(points):,} of {whole:,} are drawn)")
 
 
 def _estimate(ax: Any, data: Mapping[str, Any]) -> None:
     bottom, top = ax.get_ylim()
     if data["low"] is not None and data["high"] is not None:
-        low, high = max(real(data["low"]), bottom), min(real(data["high"]), top)
+        low, high = within(data["low"], bottom, top), within(data["high"], bottom, top)
         ax.axhspan(low, high, color=BLUE, alpha=0.14, linewidth=0, zorder=1)
     if not is_finite(data["value"]):
         return
@@ -110,18 +115,18 @@ def tell_folds(data: Mapping[str, Any]) -> Told:
     missing = len(points) - sum(is_finite(point["value"]) for point in points)
     sure = interval(data["low"], data["high"], data["level"])
     alt = (
-        f"{better(data)} of {counted(len(points), 'fold')}, {between([point['value'] for point in points])}. "
+        f"{counted(len(points), 'fold')} by {better(data)}, {between([point['value'] for point in points])}. "
         f"The estimate is {number(data['value'])}{f', {sure}' if sure else ', without an interval'}."
     )
     if missing:
         alt += f" {counted(missing, 'fold')} without a value."
-    listed = spread(points)
-    return Told(
+    listed, repeated = spread(points), len(_repeats(points)) > 1
+    return tell(
         title="Each fold",
         alt=alt + some(len(listed), len(points), "folds"),
         head=("fold", "repeat", better(data), "training rows", "held-out rows"),
         rows=tuple((p["fold"], p["repeat"], p["value"], p["train_rows"], p["held_rows"]) for p in listed),
-        tips=tips([_tip(point, repeated=len(_repeats(points)) > 1) for point in shown]),
+        tips=[_tip(point, repeated=repeated) for point in shown],
     )
 
 

@@ -9,8 +9,8 @@ from heldout.base.words import number
 from heldout.report.figures.canvas import Shape, axes_of, better, name_axes, present, quiet
 from heldout.report.figures.lettering import SMALL
 from heldout.report.figures.palette import BLUE, PAPER, SOFT
-from heldout.report.figures.scales import ends, is_finite, linear, log_ends, powers, real
-from heldout.report.figures.told import POINTS, Told, counted, spread, tips
+from heldout.report.figures.scales import ends, is_finite, linear, log_ends, powers, real, within
+from heldout.report.figures.told import POINTS, Told, counted, spread, tell
 
 LOG_FROM = 12.0  # how many times the smallest size the largest is, from which on powers of ten are clearer
 
@@ -24,7 +24,7 @@ def draw_learning_curve(data: Mapping[str, Any], ax: Any = None) -> Any:
     """A dot a training size with its interval; the extrapolated point is hollow and its line dashed."""
     data = present(data)
     ax = axes_of(shape_of_learning_curve(data)) if ax is None else ax
-    quiet(ax, grid="y")
+    quiet(ax, grid=True)
     points, beyond = _points(data), _beyond(data)
     xs, ys = [real(point["size"]) for point in points], [real(point["value"]) for point in points]
     reach = [*ys, *([real(beyond["value"])] if beyond else [])]
@@ -33,8 +33,8 @@ def draw_learning_curve(data: Mapping[str, Any], ax: Any = None) -> Any:
     sure = [point for point in points if point["low"] is not None and point["high"] is not None]
     ax.vlines(
         [real(point["size"]) for point in sure],
-        [max(real(point["low"]), bottom) for point in sure],
-        [min(real(point["high"]), top) for point in sure],
+        [within(point["low"], bottom, top) for point in sure],
+        [within(point["high"], bottom, top) for point in sure],
         color=BLUE,
         linewidth=1.4,
         alpha=0.5,
@@ -78,8 +78,8 @@ def _beyond(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def _sizes(ax: Any, sizes: list[float]) -> None:
     if sizes and min(sizes) > 0 and max(sizes) / min(sizes) >= LOG_FROM:
         low, high = log_ends(sizes)
+        ax.set_xlim(low, high)  # before the scale, which else would look for limits of its own
         ax.set_xscale("log")
-        ax.set_xlim(low, high)
         powers(ax.xaxis, low, high)
     else:
         ax.set_xlim(*ends(sizes))
@@ -90,24 +90,24 @@ def _sizes(ax: Any, sizes: list[float]) -> None:
 def tell_learning_curve(data: Mapping[str, Any]) -> Told:
     """The curve in words and numbers."""
     points, beyond = _points(data), _beyond(data)
-    alt = f"{better(data)} at {counted(len(points), 'training size')}"
+    alt = f"{counted(len(points), 'training size')} by {better(data)}"
     if points:
         first, last = points[0], points[-1]
-        alt += f": {number(first['value'])} with {first['size']:,} rows"
-        alt += f", {number(last['value'])} with {last['size']:,} rows"
+        alt += f": {number(first['value'])} with {real(first['size']):,.0f} rows"
+        alt += f", {number(last['value'])} with {real(last['size']):,.0f} rows"
     alt += "."
     rows: list[tuple[Any, ...]] = [
         (p["size"], p["value"], p["low"], p["high"], "measured") for p in spread(points, 199)
     ]
     texts = [_tip(point) for point in points]
     if beyond:
-        alt += f" Extrapolated to {beyond['size']:,} rows: {number(beyond['value'])}, a rule of thumb."
+        alt += f" Extrapolated to {real(beyond['size']):,.0f} rows: {number(beyond['value'])}, a rule of thumb."
         rows.append((beyond["size"], beyond["value"], None, None, "extrapolated"))
-        texts.append(f"{beyond['size']:,} rows: {number(beyond['value'])}, extrapolated")
+        texts.append(f"{real(beyond['size']):,.0f} rows: {number(beyond['value'])}, extrapolated")
     head = ("training rows", better(data), "low", "high", "how")
-    return Told(title="Learning curve", alt=alt, head=head, rows=tuple(rows), tips=tips(texts))
+    return tell(title="Learning curve", alt=alt, head=head, rows=tuple(rows), tips=texts)
 
 
 def _tip(point: Mapping[str, Any]) -> str:
     sure = "" if point["low"] is None else f" ({number(point['low'])} to {number(point['high'])})"
-    return f"{point['size']:,} rows: {number(point['value'])}{sure}"
+    return f"{real(point['size']):,.0f} rows: {number(point['value'])}{sure}"

@@ -10,7 +10,8 @@ from heldout.base.words import line
 
 TEXT = 10.0  # points; a figure as wide as a phone shows them about as large as they are
 SMALL = 9.0
-LETTERS = 54  # that fit side by side across a figure
+LETTERS = 58  # that fit side by side across a figure of ours
+LETTER = 6.1  # points, of a usual one
 _NOT_XML = re.compile("[\ufffe\uffff]")
 
 
@@ -30,6 +31,12 @@ def short(text: Any, most: int) -> str:
         return whole
     tail = (most - 1) // 2
     return whole[: most - 1 - tail] + "…" + whole[len(whole) - tail :]
+
+
+def room(ax: Any) -> int:
+    """How many letters fit side by side across these axes, which may be the user's own and narrow."""
+    inches = ax.get_position().width * ax.figure.get_figwidth()
+    return max(12, int(inches * 72 / LETTER))
 
 
 def literal(texts: Iterable[Any]) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from heldout.report.figures.canvas import Shape, axes_of, better, name_axes, present, quiet
-from heldout.report.figures.lettering import LETTERS, cleaned, short, write
+from heldout.report.figures.lettering import cleaned, room, short, write
 from heldout.report.figures.palette import BLUE, GREY, PAPER
 from heldout.report.figures.rows import MARK, MOST_ROWS, WORDS, rows_shape
 from heldout.report.figures.scales import ends, is_finite, linear, real
-from heldout.report.figures.told import MOST_TIPS, POINTS, Told, between, counted, some, spread, tips
+from heldout.report.figures.told import MOST_TIPS, POINTS, Told, between, counted, some, spread, tell
 
 MOST_PARTS = 200  # lines that are joined; more are a grey area
+ASIDE = 0.16  # of a row
 
 
 def shape_of_paired_folds(data: Mapping[str, Any]) -> Shape:
@@ -25,21 +26,21 @@ def draw_paired_folds(data: Mapping[str, Any], ax: Any = None) -> Any:
     data = present(data)
     ax = axes_of(shape_of_paired_folds(data)) if ax is None else ax
     names, parts, columns = _shown(data)
-    quiet(ax, grid="x")
+    quiet(ax, floor=True)
     ax.set_xlim(*ends(value for column in columns for value in column))
     ax.set_ylim(len(names) - 0.4, -0.55)
     ax.set_yticks([])
     linear(ax.xaxis)
     for place, name in enumerate(names):
-        write(ax, (0, place + WORDS), short(name, LETTERS), transform=ax.get_yaxis_transform(), va="center")
-    heights = [place + MARK for place in range(len(names))]
-    for column in columns:
+        write(ax, (0, place + WORDS), short(name, room(ax)), transform=ax.get_yaxis_transform(), va="center")
+    for place, column in enumerate(columns):
+        heights = [row + MARK + _aside(place) for row in range(len(names))]
         ax.plot([real(value) for value in column], heights, color=GREY, linewidth=1, zorder=2, clip_on=False)
     dots = _dots(columns)
     few = len(dots) <= MOST_TIPS
     ax.scatter(
         [real(value) for value, _, _ in dots],
-        [row + MARK for _, row, _ in dots],
+        [row + MARK + _aside(place) for _, row, place in dots],
         s=36 if few else 12,
         color=BLUE,
         edgecolors=PAPER if few else "none",
@@ -61,6 +62,11 @@ def _shown(data: Mapping[str, Any]) -> tuple[list[str], list[int], list[list[Any
     return list(names), parts, [[row[part] for row in values] for part in parts]
 
 
+def _aside(place: int) -> float:
+    """A little up or down, another way for each fold, so that equal values do not hide each other."""
+    return ASIDE * ((place * 0.618034) % 1 - 0.5)
+
+
 def _dots(columns: Sequence[Sequence[Any]]) -> list[tuple[Any, int, int]]:
     """Value, learner and place of part of each dot; a fold that failed has none."""
     return [
@@ -76,12 +82,12 @@ def tell_paired_folds(data: Mapping[str, Any]) -> Told:
     names, parts, columns = _shown(data)
     values = data["folds"]["values"]
     whole = len(values[0]) if values else 0
-    alt = f"{better(data)} of {counted(len(names), 'learner')} in {counted(whole, 'fold')}: "
+    alt = f"{counted(len(names), 'learner')} in {counted(whole, 'fold')}, by {better(data)}: "
     alt += "; ".join(f"{short(name, 40)} {between(row)}" for name, row in zip(names[:6], values, strict=False))
-    return Told(
+    return tell(
         title="The same folds, learner by learner",
         alt=alt + ("; …" if len(names) > 6 else ".") + some(len(parts), whole, "folds"),
         head=("fold", *(short(name, 60) for name in names)),
         rows=tuple((part, *column) for part, column in zip(parts, columns, strict=True)),
-        tips=tips([f"{cleaned(names[row])}, fold {parts[place]}: {value:.4g}" for value, row, place in _dots(columns)]),
+        tips=[f"{cleaned(names[row])}, fold {parts[place]}: {value:.4g}" for value, row, place in _dots(columns)],
     )

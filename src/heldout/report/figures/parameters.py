@@ -10,13 +10,14 @@ from heldout.report.figures.canvas import Shape, axes_of, better, key, name_axes
 from heldout.report.figures.lettering import SMALL, cleaned, short
 from heldout.report.figures.palette import BLUE, INK, PAPER, SOFT, VERMILION
 from heldout.report.figures.scales import ends, is_finite, linear, log_ends, named, powers, real
-from heldout.report.figures.told import POINTS, Told, counted, some, spread, tips
+from heldout.report.figures.told import POINTS, Told, counted, some, spread, tell
 
 Panel = Mapping[str, Any]
 ACROSS = 52  # letters of all categories side by side, else they stand upright
 UPRIGHT = 14  # letters of one that stands
 MOST_NAMED = 24
-DASHED = (0, (4, 3))
+DASHED: Any = (0, (4, 3))
+DOTTED: Any = (0, (1, 2))
 
 
 def shape_of_panel(data: Mapping[str, Any]) -> Shape:
@@ -42,7 +43,7 @@ def draw_panel(data: Mapping[str, Any], ax: Any) -> Any:
     """One parameter, on axes that are given."""
     panel = data["panels"][0]
     scale, points = _scale(panel), _shown(panel)
-    quiet(ax, grid="y")
+    quiet(ax, grid=True)
     xs, ys = _places(panel, [point["value"] for point in points]), [real(point["mean"]) for point in points]
     errors = [real(point["se"]) if is_finite(point["se"]) else 0.0 for point in points]
     if any(errors):
@@ -61,13 +62,20 @@ def draw_panel(data: Mapping[str, Any], ax: Any) -> Any:
     _x_axis(ax, panel)
     reach = [value for y, e in zip(ys, errors, strict=True) for value in (y - e, y + e)]
     limit = data["one_se"]["limit"] if data["one_se"] else None
-    ax.set_ylim(*ends([*reach, limit], pad=0.12))
+    ax.set_ylim(*_y_ends([*reach, limit], below=not data["greater_is_better"]))
     linear(ax.yaxis)
-    _mark_choices(ax, panel, dict(zip(map(repr, (p["value"] for p in points)), ys, strict=True)))
+    _mark_choices(ax, data, dict(zip(map(repr, (p["value"] for p in points)), ys, strict=True)))
     _mark_one_se(ax, panel, limit)
     name_axes(ax, x=_name(panel))
     _key(ax, data, limit)
     return ax
+
+
+def _y_ends(values: Sequence[Any], *, below: bool) -> tuple[float, float]:
+    """Room for the count of folds on the side where the chosen values lie."""
+    low, high = ends(values)
+    free = 0.14 * (high - low)
+    return (low - free, high) if below else (low, high + free)
 
 
 def _scale(panel: Panel) -> str:
@@ -113,8 +121,8 @@ def _x_axis(ax: Any, panel: Panel) -> None:
     values, scale = _values(panel), _scale(panel)
     if scale == "log":
         low, high = log_ends([real(value) for value in values])
+        ax.set_xlim(low, high)  # before the scale, which else would look for limits of its own
         ax.set_xscale("log")
-        ax.set_xlim(low, high)
         powers(ax.xaxis, low, high)
     elif scale == "linear":
         ax.set_xlim(*ends(values))
@@ -128,21 +136,22 @@ def _x_axis(ax: Any, panel: Panel) -> None:
     ax.tick_params(which="both", length=0)
 
 
-def _mark_choices(ax: Any, panel: Panel, means: Mapping[str, float]) -> None:
+def _mark_choices(ax: Any, data: Mapping[str, Any], means: Mapping[str, float]) -> None:
     """A ring round each value that a fold chose, and how many did."""
-    for value, count in panel["chosen"]:
-        mean = means.get(repr(value))
-        if mean is None:
-            continue
-        (x,) = _places(panel, [value])
-        ax.scatter([x], [mean], s=110, facecolors="none", edgecolors=VERMILION, linewidths=1.8, zorder=5, clip_on=False)
+    panel, up = data["panels"][0], bool(data["greater_is_better"])
+    taken = [(value, count) for value, count in panel["chosen"] if repr(value) in means]
+    xs = _places(panel, [value for value, _ in taken])
+    ys = [means[repr(value)] for value, _ in taken]
+    look: dict[str, Any] = {"facecolors": "none", "edgecolors": VERMILION, "linewidths": 1.8}
+    ax.scatter(xs, ys, s=110, zorder=5, clip_on=False, **look)
+    for x, y, (_, count) in zip(xs, ys, taken, strict=True):
         ax.annotate(
             f"{count:,}",
-            (x, mean),
-            xytext=(0, -8.5),
+            (x, y),
+            xytext=(5, 5 if up else -5),
             textcoords="offset points",
-            ha="center",
-            va="top",
+            ha="left",
+            va="bottom" if up else "top",
             fontsize=SMALL + 0.5,
             fontweight="bold",
             color=INK,
@@ -156,7 +165,7 @@ def _mark_one_se(ax: Any, panel: Panel, limit: Any) -> None:
     ax.axhline(real(limit), color=SOFT, linewidth=1.1, linestyle=DASHED, zorder=1.5)
     if panel["simplest"] is not None:
         (x,) = _places(panel, [panel["simplest"]])
-        ax.axvline(x, color=SOFT, linewidth=1.1, linestyle=(0, (1, 2)), zorder=1.5)
+        ax.axvline(x, color=SOFT, linewidth=1.1, linestyle=DOTTED, zorder=1.5)
 
 
 def _key(ax: Any, data: Mapping[str, Any], limit: Any) -> None:
@@ -166,11 +175,15 @@ def _key(ax: Any, data: Mapping[str, Any], limit: Any) -> None:
     name_axes(ax, y=better(data, of="validation "))
     ax.yaxis.set_label_coords(0, 1.125)
     handles: list[Any] = []
-    if data["panels"][0]["chosen"]:
-        ring = {"markerfacecolor": "none", "markeredgecolor": VERMILION, "markeredgewidth": 1.8, "markersize": 8}
-        handles.append(Line2D([], [], marker="o", linestyle="none", label="chosen, by how many folds", **ring))
+    panel = data["panels"][0]
+    if panel["chosen"]:
+        ring = Line2D([], [], marker="o", linestyle="none", markersize=8, label="chosen (by folds)")
+        ring.set(markerfacecolor="none", markeredgecolor=VERMILION, markeredgewidth=1.8)
+        handles.append(ring)
     if is_finite(limit):
-        handles.append(Line2D([], [], color=SOFT, linewidth=1.1, linestyle=DASHED, label="best + 1 standard error"))
+        handles.append(Line2D([], [], color=SOFT, linewidth=1.1, linestyle=DASHED, label="best + 1 std. error"))
+        if panel["simplest"] is not None:
+            handles.append(Line2D([], [], color=SOFT, linewidth=1.1, linestyle=DOTTED, label="its choice"))
     if handles:
         key(ax, handles)
 
@@ -179,7 +192,7 @@ def tell_panel(data: Mapping[str, Any]) -> Told:
     """One parameter in words and numbers."""
     panel = data["panels"][0]
     points, chosen = _shown(panel), {repr(value): count for value, count in panel["chosen"]}
-    alt = f"{better(data, of='validation ')} against {counted(len(panel['points']), 'value')} of {_name(panel)}."
+    alt = f"{counted(len(panel['points']), 'value')} of {_name(panel)} by {better(data, of='validation ')}."
     if points:
         pick = max if data["greater_is_better"] else min
         best = pick(points, key=lambda point: real(point["mean"]))
@@ -192,14 +205,14 @@ def tell_panel(data: Mapping[str, Any]) -> Told:
     if panel["simplest"] is not None:
         alt += f" The one-standard-error rule would take {short(_word(panel['simplest']), 40)}."
     listed = spread(list(panel["points"]))
-    return Told(
+    return tell(
         title=f"Risk against {_name(panel)}",
         alt=alt + some(len(listed), len(panel["points"]), "values"),
         head=(_name(panel), "mean", "standard error", "candidates", "chosen by folds"),
         rows=tuple(
             (_cell(p["value"]), p["mean"], p["se"], p["candidates"], chosen.get(repr(p["value"]), 0)) for p in listed
         ),
-        tips=tips([_tip(point, chosen.get(repr(point["value"]), 0)) for point in points]),
+        tips=[_tip(point, chosen.get(repr(point["value"]), 0)) for point in points],
     )
 
 

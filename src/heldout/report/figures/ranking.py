@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.report.figures.canvas import Shape, axes_of, better, name_axes, present
-from heldout.report.figures.lettering import cleaned
+from heldout.report.figures.lettering import cleaned, short
 from heldout.report.figures.rows import MOST_ROWS, Row, draw_rows, number_words, rows_shape
 from heldout.report.figures.scales import is_finite
-from heldout.report.figures.told import Told, counted, spread, tips
+from heldout.report.figures.told import Told, counted, spread, tell
 
 
 def shape_of_ranking(data: Mapping[str, Any]) -> Shape:
@@ -39,8 +39,8 @@ def tell_ranking(data: Mapping[str, Any]) -> Told:
     """The ranking in words and numbers."""
     rows = _rows(data)
     alt = f"{counted(len(rows), 'learner')} by {better(data)}, the best first: "
-    alt += "; ".join(f"{row.label} {number_words(row)}" for row in rows[:6])
-    return Told(
+    alt += "; ".join(f"{short(row.label, 60)} {number_words(row)}" for row in rows[:6])
+    return tell(
         title="The ranking",
         alt=alt + ("; …" if len(rows) > 6 else "."),
         head=("rank", "learner", cleaned(data["loss"]), "low", "high", "level"),
@@ -48,5 +48,5 @@ def tell_ranking(data: Mapping[str, Any]) -> Told:
             (place, cleaned(one["name"]), one["value"], one["low"], one["high"], one["level"])
             for place, one in enumerate(spread(data["ranking"]), start=1)
         ),
-        tips=tips([f"{row.label}: {number_words(row)}" for row in rows[:MOST_ROWS] if is_finite(row.value)]),
+        tips=[f"{row.label}: {number_words(row)}" for row in rows[:MOST_ROWS] if is_finite(row.value)],
     )

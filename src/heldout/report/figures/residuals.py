@@ -10,7 +10,7 @@ from heldout.report.figures.canvas import Shape, axes_of, key, name_axes, presen
 from heldout.report.figures.lettering import short
 from heldout.report.figures.palette import BLUE, INK, VERMILION
 from heldout.report.figures.scales import ends, is_finite, linear, real
-from heldout.report.figures.told import POINTS, Told, between, some, spread, tips
+from heldout.report.figures.told import POINTS, Told, between, some, spread, tell
 
 
 def shape_of_residuals(data: Mapping[str, Any]) -> Shape:
@@ -28,7 +28,7 @@ def draw_residuals(data: Mapping[str, Any], ax: Any = None) -> Any:
     data = present(data)
     ax = axes_of(shape_of_residuals(data)) if ax is None else ax
     output = data["outputs"][0]
-    quiet(ax, grid="y")
+    quiet(ax, grid=True)
     points, bands = _points(output), _bands(output)
     ax.scatter(
         [real(point["predicted"]) for point in points],
@@ -37,7 +37,7 @@ def draw_residuals(data: Mapping[str, Any], ax: Any = None) -> Any:
         color=BLUE,
         alpha=0.4,
         linewidths=0,
-        zorder=2,
+        zorder=2.5,
         clip_on=False,
         gid=POINTS,
     )
@@ -47,7 +47,7 @@ def draw_residuals(data: Mapping[str, Any], ax: Any = None) -> Any:
     if bands:
         along = [real(band["predicted"]) for band in bands]
         sides = [[real(band[side]) for band in bands] for side in ("low", "middle", "high")]
-        ax.fill_between(along, sides[0], sides[2], color=VERMILION, alpha=0.16, linewidth=0, zorder=3)
+        ax.fill_between(along, sides[0], sides[2], color=VERMILION, alpha=0.2, linewidth=0, zorder=1.5)
         ax.plot(along, sides[1], color=VERMILION, linewidth=1.8, zorder=4)
     linear(ax.xaxis)
     linear(ax.yaxis)
@@ -82,7 +82,7 @@ def _marks(ax: Any, data: Mapping[str, Any], *, banded: bool) -> None:
     ]
     if banded:
         handles.append(Line2D([], [], color=VERMILION, linewidth=1.8, label="their middle"))
-        handles.append(Patch(color=VERMILION, alpha=0.16, linewidth=0, label="and spread"))
+        handles.append(Patch(color=VERMILION, alpha=0.2, linewidth=0, label="and spread"))
     key(ax, handles)
     ax.yaxis.set_label_coords(0, 1.1)
 
@@ -101,12 +101,12 @@ def tell_residuals(data: Mapping[str, Any]) -> Told:
             "highest."
         )
     title = f"Residuals{of}"
-    texts = tips([f"predicted {number(p['predicted'])}: residual {number(p['residual'])}" for p in points])
+    texts = [f"predicted {number(p['predicted'])}: residual {number(p['residual'])}" for p in points]
     if bands:
         rows = tuple(tuple(band[side] for side in BAND) for band in spread(bands))
-        return Told(title=title, alt=alt, head=("predicted", "low", "middle", "high"), rows=rows, tips=texts)
+        return tell(title=title, alt=alt, head=("predicted", "low", "middle", "high"), rows=rows, tips=texts)
     listed = spread(points)
-    return Told(
+    return tell(
         title=title,
         alt=alt + some(len(listed), len(points), "rows"),
         head=("predicted", "residual"),

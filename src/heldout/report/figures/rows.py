@@ -8,9 +8,9 @@ from typing import Any
 
 from heldout.base.words import number
 from heldout.report.figures.canvas import Shape, quiet
-from heldout.report.figures.lettering import LETTERS, SMALL, short, write
+from heldout.report.figures.lettering import SMALL, room, short, write
 from heldout.report.figures.palette import BLUE, INK, PAPER, SOFT
-from heldout.report.figures.scales import ends, is_finite, linear, real
+from heldout.report.figures.scales import ends, is_finite, linear, real, within
 from heldout.report.figures.told import POINTS
 
 MOST_ROWS = 45  # all pairs of ten learners; more are no picture
@@ -44,7 +44,7 @@ def number_words(row: Row) -> str:
 def draw_rows(ax: Any, rows: Sequence[Row], *, always: Sequence[float] = ()) -> None:
     """Draw them from the top down. Where an interval has no end, an arrow says so."""
     rows = rows[:MOST_ROWS]
-    quiet(ax, grid="x")
+    quiet(ax, floor=True)
     low, high = ends([*(v for row in rows for v in (row.value, row.low, row.high)), *always])
     ax.set_xlim(low, high)
     ax.set_ylim(len(rows) - 0.4, -0.55)
@@ -72,14 +72,16 @@ def draw_rows(ax: Any, rows: Sequence[Row], *, always: Sequence[float] = ()) -> 
 def _label(ax: Any, place: int, row: Row) -> None:
     words = number_words(row)
     flat = ax.get_yaxis_transform()
-    write(ax, (0, place + WORDS), short(row.label, LETTERS - len(words)), transform=flat, va="center", color=INK)
+    write(
+        ax, (0, place + WORDS), short(row.label, max(room(ax) - len(words), 6)), transform=flat, va="center", color=INK
+    )
     write(ax, (1, place + WORDS), words, transform=flat, va="center", ha="right", color=SOFT, fontsize=SMALL)
 
 
 def _line(ax: Any, y: float, row: Row) -> None:
     left, right = ax.get_xlim()
     low, high = real(row.low), real(row.high)
-    shown = (max(low, left), min(high, right))
+    shown = (within(low, left, right), within(high, left, right))
     style = (0, (3, 2)) if row.hollow else "-"
     ax.plot(shown, (y, y), color=row.colour, linewidth=2.4, linestyle=style, solid_capstyle="round", clip_on=False)
     for end, past, mark in ((left, low < left, "<"), (right, high > right, ">")):

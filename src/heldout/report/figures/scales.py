@@ -11,6 +11,7 @@ from typing import Any
 from heldout.report.figures.lettering import literal
 
 LARGEST = 1e300  # farther out is drawn here, so that no difference of two places overflows
+LAST_POWER = 305.0
 PAD = 0.06  # of the range, left free at each end
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -40,10 +41,15 @@ def ends(values: Iterable[Any], *, pad: float = PAD) -> tuple[float, float]:
     return low - free, high + free
 
 
+def within(value: Any, low: float, high: float) -> float:
+    """The number where it can be drawn: an end of the axis in place of what lies past it."""
+    return min(max(real(value), low), high)
+
+
 def log_ends(values: Sequence[float]) -> tuple[float, float]:
     """The same for an axis of powers of ten."""
     low, high = ends([math.log10(value) for value in values])
-    return 10.0**low, 10.0**high
+    return 10.0 ** max(low, -LAST_POWER), 10.0 ** min(high, LAST_POWER)
 
 
 @cache
@@ -100,9 +106,9 @@ def powers(axis: Any, low: float, high: float, *, most: int = 6) -> None:
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     step = max(1, math.ceil((last - first + 1) / most))
     chosen = list(range(first, last + 1, step))
-    if len(chosen) < 2:  # less than two powers: 1, 2 and 5 of each
+    if len(chosen) < 3:  # few powers: 1, 2 and 5 of each
         places = [m * 10.0**p for p in range(first - 1, last + 2) for m in (1, 2, 5) if low <= m * 10.0**p <= high]
-        labels = [f"{place:g}" for place in places]
+        labels = [f"{place:,g}" for place in places]
     else:
         places = [10.0**p for p in chosen]
         plain = first >= -3 and last <= 4

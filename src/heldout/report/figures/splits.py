@@ -12,15 +12,16 @@ from heldout.report.figures.canvas import Shape, axes_of, key, name_axes, presen
 from heldout.report.figures.lettering import TEXT, cleaned, literal, short
 from heldout.report.figures.palette import BLUE, GREY, INK, ORANGE
 from heldout.report.figures.scales import named
-from heldout.report.figures.told import MOST_ROWS, Told, counted, some
+from heldout.report.figures.told import MOST_ROWS, Told, counted, some, tell
 
 COLOURS = {"train": BLUE, "held": ORANGE, "unused": GREY}
 WORDS = {"train": "training", "held": "held out", "unused": "neither"}
 LANE = 0.8  # of the height of a lane that is filled
 LEAST = 0.12  # of a lane: what a stretch has any rows of is never thinner, so that one row of a thousand is seen
+ACROSS = 62  # letters along the rows
 LEVELS = 40  # heights that are told apart within a lane; the eye sees no more, and equal neighbours are one
 FEW_LANES, STRETCHES = 12, 120  # with more lanes than that, stretches are joined to this many
-LANE_INCHES = 0.17
+LANE_INCHES, ALL_LANES = 0.17, 3.6  # a lane, and all of them at most
 
 Counts = NDArray[np.intp]
 Heights = NDArray[np.float64]
@@ -28,7 +29,8 @@ Heights = NDArray[np.float64]
 
 def shape_of_splits(data: Mapping[str, Any]) -> Shape:
     """A lane a part."""
-    return Shape(height=1.12 + LANE_INCHES * max(len(data["lanes"]), 6), top=0.6, left=0.5, right=0.24)
+    lanes = min(LANE_INCHES * max(len(data["lanes"]), 6), ALL_LANES)
+    return Shape(height=1.12 + lanes, top=0.6, left=0.54, right=0.24)
 
 
 def draw_splits(data: Mapping[str, Any], ax: Any = None) -> Any:
@@ -89,16 +91,24 @@ def _dress(ax: Any, data: Mapping[str, Any], *, shown: list[str]) -> None:
     ax.set_ylim(lanes - 0.5, -0.5)
     ax.set_xlim(data["edges"][0], data["edges"][-1])
     named(ax.yaxis, range(0, lanes, step), [f"{data['lanes'][lane]:,}" for lane in range(0, lanes, step)])
-    marks = list(data["marks"])
-    shown_marks = marks[::2] if sum(len(str(words)) + 2 for _, words in marks) > 48 else marks
-    named(ax.xaxis, [place for place, _ in shown_marks], [short(words, 19) for _, words in shown_marks])
+    marks = _marks(data)
+    named(ax.xaxis, [place for place, _ in marks], [words for _, words in marks])
     labels = [tick.label1 for tick in ax.xaxis.get_major_ticks()]
     for label, side in ((labels[0], "left"), (labels[-1], "right")):
         label.set_horizontalalignment(side)
     name_axes(ax, x="rows in time order" if data["in_time"] else "rows in the order of the data")
     ax.set_ylabel(f"{lanes:,} of {parts:,} parts" if parts > lanes else "part", fontsize=TEXT, color=INK)
-    literal((ax.set_title(short(data["words"], 62), loc="left", fontsize=TEXT, color=INK, pad=21),))
+    literal((ax.set_title(short(data["words"], 54), loc="left", fontsize=TEXT, color=INK, pad=21),))
     key(ax, [Patch(color=COLOURS[side], label=WORDS[side], linewidth=0) for side in shown])
+
+
+def _marks(data: Mapping[str, Any]) -> list[tuple[Any, str]]:
+    """As many of the marks along the rows as have room beside each other; the first and the last always."""
+    marks = [(place, short(words, 25)) for place, words in data["marks"]]
+    for step in (1, 2):
+        if sum(len(words) + 2 for _, words in marks[::step]) <= ACROSS:
+            return marks[::step]
+    return marks if len(marks) < 2 else [marks[0], marks[-1]]
 
 
 def tell_splits(data: Mapping[str, Any]) -> Told:
@@ -114,7 +124,7 @@ def tell_splits(data: Mapping[str, Any]) -> Told:
         (lane, sums["train"][place], sums["held"][place], sums["unused"][place])
         for place, lane in enumerate(lanes[:MOST_ROWS])
     )
-    return Told(
+    return tell(
         title="Who is held out when",
         alt=alt + some(len(rows), parts, "parts"),
         head=("part", "rows trained on", "rows held out", "rows that serve neither"),

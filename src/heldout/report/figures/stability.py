@@ -8,10 +8,10 @@ from typing import Any
 from heldout.base.errors import OptionError, did_you_mean
 from heldout.base.words import number
 from heldout.report.figures.canvas import Shape, axes_of, name_axes, present, quiet
-from heldout.report.figures.lettering import LETTERS, SMALL, cleaned, short, write
+from heldout.report.figures.lettering import SMALL, cleaned, room, short, write
 from heldout.report.figures.palette import BLUE, GREY, INK, SOFT
 from heldout.report.figures.scales import linear
-from heldout.report.figures.told import POINTS, Told, counted, some, spread, tips
+from heldout.report.figures.told import POINTS, Told, counted, some, spread, tell
 
 MOST_BARS = 12
 ROW, THICK = 0.42, 0.3
@@ -27,7 +27,8 @@ def views_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Whole choices first, then each parameter by itself where a choice is made of several."""
     views = [{**data, "params": []}]
     if len(data["params"]) > 1:
-        views += [{**data, "choices": [], "params": [one]} for one in data["params"]]
+        open_ones = [one for one in data["params"] if len(one["values"]) > 1]  # on the others all folds agree
+        views += [{**data, "choices": [], "params": [one]} for one in open_ones]
     return views
 
 
@@ -39,7 +40,7 @@ def draw_stability(data: Mapping[str, Any], ax: Any = None, *, param: str | None
     ax = axes_of(shape_of_stability(data)) if ax is None else ax
     bars, what = _bars(data)
     shown, folds = bars[:MOST_BARS], max(int(data["folds"]), 1)
-    quiet(ax, grid="x")
+    quiet(ax, floor=True)
     ax.set_xlim(0, folds)
     ax.set_ylim(len(shown) - 0.4, -0.55)
     ax.set_yticks([])
@@ -52,7 +53,7 @@ def draw_stability(data: Mapping[str, Any], ax: Any = None, *, param: str | None
     flat = ax.get_yaxis_transform()
     for place, (words, count) in enumerate(shown):
         share = f"{count:,} of {folds:,}"
-        most = LETTERS - len(share)
+        most = max(room(ax) - len(share), 6)
         write(ax, (0, place - 0.17), short(words, most), transform=flat, va="center", color=INK)
         write(ax, (1, place - 0.17), share, transform=flat, va="center", ha="right", color=SOFT, fontsize=SMALL)
     more = f", {MOST_BARS} of {len(bars):,}" if len(bars) > MOST_BARS else ""
@@ -94,10 +95,10 @@ def tell_stability(data: Mapping[str, Any]) -> Told:
         "; …" if len(bars) > 5 else "."
     )
     listed = spread(bars)
-    return Told(
+    return tell(
         title=f"How often each {what} was chosen" if what else "How often each choice won",
         alt=alt + some(len(listed), len(bars), "choices"),
         head=(what or "choice", "folds", "of"),
         rows=tuple((words, count, folds) for words, count in listed),
-        tips=tips([f"{short(words, 200)}: {count:,} of {counted(folds, 'fold')}" for words, count in bars[:MOST_BARS]]),
+        tips=[f"{short(words, 200)}: {count:,} of {counted(folds, 'fold')}" for words, count in bars[:MOST_BARS]],
     )

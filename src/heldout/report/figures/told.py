@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from heldout.base.words import number
+from heldout.report.figures.lettering import short
 from heldout.report.figures.scales import is_finite
 
 MOST_ROWS = 200
 MOST_TIPS = 60  # marks that are worth a stop of the keyboard
+LONGEST = 120  # letters of a name in a table or beside a mark
 POINTS = "points"  # the marks of a figure, by the id that matplotlib gives the drawing
 
 Cell = str | float | int | None
@@ -40,9 +42,15 @@ def some(shown: int, whole: int, what: str) -> str:
     return "" if shown >= whole else f" The table has {shown:,} of {whole:,} {what}."
 
 
-def tips(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The words of the points, where they are few."""
-    return {POINTS: tuple(texts)} if 0 < len(texts) <= MOST_TIPS else {}
+def tell(title: str, alt: str, head: Sequence[str], rows: Sequence[Sequence[Cell]], tips: Sequence[str] = ()) -> Told:
+    """A figure in words: names from data clipped in all of them, and words for single points where those are few."""
+    return Told(
+        title=short(title, 120),
+        alt=short(alt, 900),
+        head=tuple(short(name, LONGEST) for name in head),
+        rows=tuple(tuple(short(cell, LONGEST) if isinstance(cell, str) else cell for cell in row) for row in rows),
+        tips={POINTS: tuple(short(tip, LONGEST) for tip in tips)} if 0 < len(tips) <= MOST_TIPS else {},
+    )
 
 
 def interval(low: Any, high: Any, level: Any = None) -> str:

@@ -41,7 +41,7 @@ def candidates_table(summary: Mapping[str, Any]) -> Table:
         for title, name in zip(titles, own, strict=True)
         if all(_is_number(row["params"].get(name, 0)) for row in rows)
     ]
-    return make_table("All candidates", head, made, numeric=numeric, most=len(rows), room=ROOM)
+    return make_table("All candidates, the best first", head, made, numeric=numeric, most=len(rows), room=ROOM)
 
 
 def _titles(params: Sequence[str]) -> list[str]:

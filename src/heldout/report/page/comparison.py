@@ -60,6 +60,7 @@ def comparison_view(summary: Mapping[str, Any]) -> dict[str, Any]:
         "findings_left_out": len(findings[MOST_FINDINGS:]),
         "counts": counts_of(findings),
         "failures": make_table("Learners without a result", ("Learner", "Why"), summary["failures"].items()),
+        "tracebacks": [],
         "facts": facts_of(about),
         "programs": programs_of(about),
     }

@@ -7,11 +7,11 @@ from typing import Any
 
 from heldout.base.words import clipped, line
 from heldout.report.page.tables import Table, make_table
-from heldout.report.page.words import percent
+from heldout.report.page.words import named, percent
 
 MOST_FAILURES, MOST_TRACEBACKS = 100, 5
 MOST_CLASSES = 20
-MESSAGE = 300  # characters
+MESSAGE = 160  # characters
 
 
 def facts_of(about: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -57,11 +57,11 @@ def failures_table(failures: Sequence[Mapping[str, Any]]) -> Table:
             row["part"],
             row["candidate"],
             row["error"],
-            clipped(line(row["message"]), MESSAGE),
+            named(row["message"], MESSAGE),
         ]
         for row in failures
     )
-    return make_table("Failed cells", head, rows, numeric=("Part", "Candidate"), most=MOST_FAILURES)
+    return make_table("Failed cells", head, rows, numeric=("Part",), most=MOST_FAILURES)
 
 
 def tracebacks_of(failures: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:

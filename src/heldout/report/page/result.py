@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from heldout.base.words import line
 from heldout.report.choices import words_of_choice
 from heldout.report.page.candidates import candidates_table
 from heldout.report.page.plan import plan_view
@@ -40,12 +41,13 @@ _TITLES = {
 
 def result_view(summary: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the template `result.html.j2`."""
-    figures = figures_of(summary["figures"])
+    figures = figures_of(_worth_drawing(summary["figures"]))
     missing = {name: data["none"] for name, data in summary["figures"].items() if "none" in data}
     present = set(_present(summary, figures, missing))
     findings = graves_first(summary["findings"])
     return {
         "about": summary["about"],
+        "heading": _heading(summary["about"]),
         "verdict": summary["verdict"],
         "covers": summary["covers"],
         "risk": summary["risk"],
@@ -70,6 +72,17 @@ def result_view(summary: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _worth_drawing(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures without estimates that have nothing beside them: the scale at the top shows the one there is."""
+    alone = len(figures["estimates"].get("rows", ())) < 2
+    return {**figures, **({"estimates": {"none": "There is one estimate."}} if alone else {})}
+
+
+def _heading(about: Mapping[str, Any]) -> str:
+    """The learner's name; of several families theirs."""
+    return " or ".join(map(line, about["families"])) if len(about["families"]) > 1 else line(about["learner"])
+
+
 def _titles(missing: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """Titles and how to read what is under them; the reason for a curve that is not there speaks for itself."""
     return _TITLES | ({"learning": (_TITLES["learning"][0], "")} if "learning_curve" in missing else {})
@@ -79,7 +92,7 @@ def _present(summary: Mapping[str, Any], figures: Mapping[str, Any], missing: Ma
     """The sections that have something to show, or a reason for nothing that the reader would look for."""
     yield from ("estimates", "plan", "findings", "record")
     yield from (name for name in ("splits", "parameters", "time") if figures.get(name))
-    if summary["folds"]:
+    if len(summary["folds"]) > 1:
         yield "folds"
     if summary["choices"]:
         yield "stability"

@@ -59,6 +59,15 @@
     tip.hidden = true;
   };
 
+  const place = () => {
+    const at = shownFor.getBoundingClientRect();
+    const own = tip.getBoundingClientRect();
+    const left = at.left + at.width / 2 - own.width / 2;
+    const above = at.top - own.height - 8;
+    tip.style.left = `${Math.max(8, Math.min(left, root.clientWidth - own.width - 8))}px`;
+    tip.style.top = `${above >= 8 ? above : Math.min(at.bottom + 8, root.clientHeight - own.height - 8)}px`;
+  };
+
   const show = (target) => {
     if (shownFor === target) return;
     hide();
@@ -66,12 +75,7 @@
     tip.textContent = target.getAttribute("data-tip");
     tip.hidden = false;
     target.setAttribute("aria-describedby", "tip");
-    const at = target.getBoundingClientRect();
-    const own = tip.getBoundingClientRect();
-    const left = at.left + at.width / 2 - own.width / 2;
-    const above = at.top - own.height - 8;
-    tip.style.left = `${Math.max(8, Math.min(left, root.clientWidth - own.width - 8))}px`;
-    tip.style.top = `${above >= 8 ? above : Math.min(at.bottom + 8, root.clientHeight - own.height - 8)}px`;
+    place();
   };
 
   const tipped = (event) => (event.target instanceof Element ? event.target.closest("[data-tip]") : null);
@@ -82,7 +86,7 @@
   });
   document.addEventListener("focusin", (event) => (tipped(event) ? show(tipped(event)) : hide()));
   document.addEventListener("focusout", hide);
-  document.addEventListener("scroll", () => shownFor !== document.activeElement && hide(), true);
+  document.addEventListener("scroll", () => shownFor && place(), true);
   document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
 
   // Meanings open beside their button.

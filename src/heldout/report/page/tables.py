@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 CELL = 40  # characters of a text in a cell
 ROWS, ROOM = 200, 60_000  # rows of a table, and bytes of them, unless said otherwise
-TIPPED = 100  # rows whose cut texts are whole in a tooltip; a thousand rows of them would fill the file
+TIPPED = 0.25  # share of the room after which cut texts are no longer whole in a tooltip: rows matter more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +48,13 @@ def make_table(
     """Rows as a table: no more than so many, and no more than fill so many bytes. The first cell names its row."""
     from markupsafe import Markup
 
-    numbers, made, used, left_out = set(numeric), [], 0, 0
+    made: list[str] = []
+    numbers, used, left_out = set(numeric), 0, 0
     for place, row in enumerate(rows):
         if place >= most or left_out:
             left_out += 1
             continue
-        text = "<tr>" + "".join(_cell(value, first=not at, tips=place < TIPPED) for at, value in enumerate(row))
+        text = "<tr>" + "".join(_cell(value, first=not at, tips=used < TIPPED * room) for at, value in enumerate(row))
         used += len(text.encode("utf-8"))
         if used > room and made:
             left_out += 1

@@ -1,0 +1,151 @@
+"""The figures of a result or of a comparison, each on matplotlib axes: ``result.plot.folds()``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from heldout.base.errors import OptionError, did_you_mean
+from heldout.report.figures.calibration import curves_of, draw_calibration
+from heldout.report.figures.comparison import draw_comparison
+from heldout.report.figures.confusion import draw_confusion
+from heldout.report.figures.estimates import draw_estimates
+from heldout.report.figures.folds import draw_folds
+from heldout.report.figures.learning_curve import draw_learning_curve
+from heldout.report.figures.paired_folds import draw_paired_folds
+from heldout.report.figures.parameters import draw_parameters
+from heldout.report.figures.ranking import draw_ranking
+from heldout.report.figures.residuals import draw_residuals, outputs_of
+from heldout.report.figures.splits import draw_splits
+from heldout.report.figures.stability import draw_stability
+from heldout.report.figures.time import draw_time
+
+Summary = Mapping[str, Any]
+
+
+class Plots:
+    """The figures that the report shows, one method each; all of them need ``pip install 'heldout[plot]'``.
+
+    Each draws on the axes it is given, or makes a figure of its own, and returns the axes, so that titles and limits
+    can be changed and the figure saved: ``result.plot.folds().figure.savefig("folds.png")``. A figure that a study
+    has no numbers for is an error that says why.
+
+    Parameters
+    ----------
+    source : dict or callable
+        A summary with figures, as ``result.summary(figures=True)`` gives it, or what gives one when it is asked for.
+    prepare : callable, optional
+        Called with the name of a figure before the summary is asked for, to compute what it takes.
+
+    Examples
+    --------
+    >>> points = [{"fold": i, "repeat": 0, "value": v, "train_rows": 80, "held_rows": 20} for i, v in enumerate((2, 3))]
+    >>> folds = {"loss": "absolute", "greater_is_better": False, "points": points}
+    >>> folds |= {"value": 2.5, "low": 1.5, "high": 3.5, "level": 0.95}
+    >>> Plots({"kind": "result", "figures": {"folds": folds}}).folds().get_ylabel()
+    'absolute (lower is better)'
+    """
+
+    def __init__(
+        self, source: Summary | Callable[[], Summary], *, prepare: Callable[[str], None] | None = None
+    ) -> None:
+        self._source = source
+        self._prepare = prepare
+
+    def __repr__(self) -> str:
+        names = [name for name in vars(type(self)) if not name.startswith("_")]
+        return f"<Plots: {', '.join(names)}>"
+
+    def splits(self, ax: Any = None) -> Any:
+        """Who is held out when: a lane a part, rows from left to right."""
+        return draw_splits(self._figure("splits"), ax)
+
+    def folds(self, ax: Any = None) -> Any:
+        """A dot a fold, the estimate as a line and its interval as a band."""
+        return draw_folds(self._figure("folds"), ax)
+
+    def estimates(self, ax: Any = None) -> Any:
+        """Every estimate with its interval; the optimistic ones hollow."""
+        return draw_estimates(self._figure("estimates"), ax)
+
+    def parameters(self, axes: Sequence[Any] | None = None) -> list[Any]:
+        """The validation loss against each parameter: a list of axes, one a parameter.
+
+        Each value with one standard error, rings round the values that folds chose with how many did, and the
+        one-standard-error line.
+        """
+        data = self._figure("parameters")
+        if axes is not None and len(axes) != len(data.get("panels", axes)):
+            raise OptionError(f"There are {len(data['panels'])} parameters to draw, but {len(axes)} axes were given.")
+        return draw_parameters(data, axes)
+
+    def stability(self, ax: Any = None, *, param: str | None = None) -> Any:
+        """In how many folds each choice was made; with ``param`` the same for the values of one parameter."""
+        return draw_stability(self._figure("stability"), ax, param=param)
+
+    def calibration(self, ax: Any = None, *, label: Any = None) -> Any:
+        """How often a class was the true one where it was said to be so likely; ``label`` picks one of the classes."""
+        data = self._figure("calibration")
+        if label is not None and "none" not in data:
+            data = _picked(curves_of(data), "curves", str(label), what="calibration curve for class")
+        return draw_calibration(data, ax)
+
+    def confusion(self, ax: Any = None) -> Any:
+        """Which classes were taken for which: counts, shaded by the share of each true class."""
+        return draw_confusion(self._figure("confusion"), ax)
+
+    def residuals(self, ax: Any = None, *, output: Any = None) -> Any:
+        """Target less prediction against the prediction; ``output`` picks one of several targets, else the first."""
+        data = self._figure("residuals")
+        if output is not None and "none" not in data:
+            data = _picked(outputs_of(data), "outputs", str(output), what="output")
+        return draw_residuals(data, ax)
+
+    def learning_curve(self, ax: Any = None) -> Any:
+        """The risk at several training sizes; where the curve points to is hollow."""
+        return draw_learning_curve(self._figure("learning_curve"), ax)
+
+    def time(self, ax: Any = None) -> Any:
+        """Where the time went: fitting and scoring by level and family."""
+        return draw_time(self._figure("time"), ax)
+
+    def comparison(self, ax: Any = None) -> Any:
+        """Differences pair by pair with their intervals, zero, and what counts as equal shaded."""
+        return draw_comparison(self._figure("comparison"), ax)
+
+    def ranking(self, ax: Any = None) -> Any:
+        """The learners that were compared, the best first, each with its interval."""
+        return draw_ranking(self._figure("comparison", asked="ranking"), ax)
+
+    def paired_folds(self, ax: Any = None) -> Any:
+        """The folds of all learners that were compared, those of one fold joined by a line."""
+        return draw_paired_folds(self._figure("comparison", asked="paired_folds"), ax)
+
+    def _figure(self, name: str, *, asked: str | None = None) -> Summary:
+        if self._prepare is not None:
+            self._prepare(name)
+        source = self._source
+        summary = source() if callable(source) else source
+        asked = asked or name
+        if "figures" not in summary:
+            raise OptionError(
+                f"plot.{asked}() needs a summary with figures, and this one has none. Take summary(figures=True)."
+            )
+        found: Summary | None = summary["figures"].get(name)
+        if found is not None:
+            return found
+        if name == "comparison":
+            raise OptionError(f"plot.{asked}() shows several learners: it comes from heldout.compare.")
+        if summary.get("kind") == "comparison":
+            raise OptionError(
+                f"plot.{asked}() shows one learner: take the result of one, comparison.results[name].plot.{asked}()."
+            )
+        raise OptionError(f"This summary has no figure {asked!r}. {did_you_mean(asked, summary['figures'])}")
+
+
+def _picked(pieces: Sequence[Summary], key: str, label: str, *, what: str) -> Summary:
+    """The piece with this label."""
+    labels = [str(piece[key][0]["label"]) for piece in pieces]
+    if label not in labels:
+        raise OptionError(f"There is no {what} {label!r}. {did_you_mean(label, labels)}")
+    return pieces[labels.index(label)]

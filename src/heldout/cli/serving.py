@@ -1,0 +1,145 @@
+"""What `heldout serve` answers: a journal's studies to browsers on this machine, read-only."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from heldout.base.errors import HeldoutError
+from heldout.base.words import line
+from heldout.cli.report_all import read_index
+from heldout.engine.journal import JournalReader
+from heldout.report.index import KEY, RUNNING
+from heldout.report.page.frame import page_policy
+from heldout.report.page.index import live_facts, policy_of, render_index, render_live, render_study
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_PAGES = 16  # reports that are kept as they were drawn
+_NAME = re.compile(f"[0-9a-f]{{{KEY}}}")
+_NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'"
+_HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    "x-frame-options": "DENY",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+}
+
+
+class Studies:
+    """The studies of a journal as pages. Nothing in an address is ever taken for a file."""
+
+    def __init__(self, reader: JournalReader) -> None:
+        self._reader = reader
+        self._drawn: OrderedDict[tuple[bytes, bytes], str] = OrderedDict()
+        self._drawing = threading.Lock()
+
+    def list(self, request: Request) -> Response:
+        """The list of studies."""
+        return _page(render_index(read_index(self._reader), served=True), policy_of(served=True))
+
+    def live(self, request: Request) -> Response:
+        """How far the program at work is, for the script of a page."""
+        return JSONResponse(live_facts(read_index(self._reader)))
+
+    def study(self, request: Request) -> Response:
+        """A study: its report, or how far it is."""
+        name, index = str(request.path_params["key"]), read_index(self._reader)
+        entry = next((one for one in index["studies"] if one["key"] == name), None)
+        if entry is None or not _NAME.fullmatch(name):
+            raise HTTPException(404)
+        if entry["page"] is None or entry["state"] == RUNNING:
+            return _page(render_live(index, entry), policy_of(served=True))
+        return _page(self._report(name), page_policy())
+
+    def _report(self, name: str) -> str:
+        """The report of a study, drawn once for as long as its summary stays the same."""
+        row = next(row for row in self._reader.contents().summaries if row.key.hex()[:KEY] == name)
+        with self._drawing:  # one at a time: matplotlib is not made for several threads
+            if (row.key, row.mark) not in self._drawn:
+                self._drawn[row.key, row.mark] = render_study(self._reader.summary(row.key))
+                if len(self._drawn) > MOST_PAGES:
+                    self._drawn.popitem(last=False)
+            self._drawn.move_to_end((row.key, row.mark))
+            return self._drawn[row.key, row.mark]
+
+
+class Guard:
+    """Lets nobody in who did not ask for this machine by its name, nor to change anything; and dresses all answers.
+
+    A page of another site can point a name of its own at this machine; its requests then bear that name.
+    """
+
+    def __init__(self, app: ASGIApp, names: Iterable[str]) -> None:
+        self._app, self._names = app, frozenset(names)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        assert scope["type"] == "http", "the server speaks nothing else"
+        hosts = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
+        app = self._app
+        if len(hosts) != 1 or hosts[0] not in self._names:
+            app = PlainTextResponse("This address is served under its own name alone.\n", status_code=400)
+        elif scope["method"] not in ("GET", "HEAD"):
+            app = PlainTextResponse("Read-only.\n", status_code=405, headers={"allow": "GET, HEAD"})
+
+        async def dressed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                there = {name for name, _ in message["headers"]}
+                added = {**_HEADERS, "content-security-policy": f"{_NOTHING}; frame-ancestors 'none'"}
+                pairs = [(name.encode(), value.encode()) for name, value in added.items()]
+                message["headers"] = [*message["headers"], *(pair for pair in pairs if pair[0] not in there)]
+            await send(message)
+
+        await app(scope, receive, dressed)
+
+
+def make_app(reader: JournalReader, port: int) -> ASGIApp:
+    """The application, for a server that listens on this port of this machine."""
+    studies = Studies(reader)
+    app = Starlette(
+        routes=[
+            Route("/", studies.list),
+            Route("/live.json", studies.live),
+            Route("/study/{key}", studies.study),
+        ],
+        exception_handlers={HeldoutError: _cannot, HTTPException: _refusal},
+    )
+    app.router.redirect_slashes = False
+    return Guard(app, names_of(port))
+
+
+def names_of(port: int) -> list[str]:
+    """What browsers on this machine call it.
+
+    >>> names_of(8765)
+    ['127.0.0.1:8765', 'localhost:8765', '[::1]:8765']
+    """
+    names = ["127.0.0.1", "localhost", "[::1]"]
+    return [f"{name}:{port}" for name in names] + (names if port == 80 else [])
+
+
+def _page(text: str, policy: str) -> Response:
+    return HTMLResponse(text, headers={"content-security-policy": f"{policy}; frame-ancestors 'none'"})
+
+
+def _cannot(request: Request, error: Exception) -> Response:
+    """A journal that went away, or a summary that cannot be shown: what is wrong, and the way out."""
+    return PlainTextResponse(f"{line(error)}\n", status_code=503)
+
+
+def _refusal(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    headers: Mapping[str, Any] | None = error.headers
+    return PlainTextResponse(f"{error.detail}.\n", status_code=error.status_code, headers=headers)
