@@ -1,0 +1,121 @@
+"""The rows that kernel matrices are made of: of one training set after its preparation, or of the whole task."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from threading import Lock
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from heldout.base.rowkeys import Rows
+from heldout.kernels.vectors.forms import Shape
+from heldout.kernels.vectors.matrices import (
+    Floats,
+    base_between,
+    base_of,
+    is_sure,
+    kernel_values,
+    resolve_gamma,
+    squares_of,
+)
+
+
+class Doubtful(Exception):
+    """Kernel values whose digits scikit-learn's own routine must decide."""
+
+
+class Grams(NamedTuple):
+    """The kernel matrix of a training set, and of each held-out side with it."""
+
+    train: Floats
+    held: list[Floats]
+
+
+class Points(Protocol):
+    """Where the kernel matrices of one training set come from."""
+
+    def grams(self, shape: Shape) -> Grams:
+        """The matrices of one kernel function; raises Doubtful."""
+        ...
+
+
+class OwnPoints:
+    """The rows of one training set and its held-out sides after a preparation of their own."""
+
+    def __init__(self, train: Floats, held: Sequence[Floats]) -> None:
+        self._train = (train, squares_of(train))
+        self._held = [(one, squares_of(one)) for one in held]
+        self._made: dict[str, Grams] = {}
+        self._making = Lock()
+
+    def grams(self, shape: Shape) -> Grams:
+        gamma = resolve_gamma(shape, self._train[0])
+        if not all(is_sure(shape, gamma, *one) for one in (self._train, *self._held) if len(one[0])):
+            raise Doubtful
+        base = self._base(shape.base)
+        return Grams(kernel_values(shape, gamma, base.train), [kernel_values(shape, gamma, one) for one in base.held])
+
+    def _base(self, kind: str) -> Grams:
+        with self._making:
+            if kind not in self._made:
+                self._made[kind] = Grams(
+                    base_of(kind, *self._train), [base_between(kind, one, self._train) for one in self._held]
+                )
+            return self._made[kind]
+
+
+class SharedPoints:
+    """All rows of a task whose columns are not prepared: each training set is a cut from the same matrices."""
+
+    def __init__(self, points: Floats, *, kept: int) -> None:
+        self.points, self.squares = points, squares_of(points)
+        self._kept = max(1, kept)  # kernel matrices that are held at once
+        self._bases: dict[str, Floats] = {}
+        self._values: OrderedDict[Shape, Floats] = OrderedDict()
+        self._making = Lock()
+
+    def values(self, shape: Shape) -> Floats:
+        """The kernel matrix of all rows, where gamma is the same in every training set."""
+        with self._making:
+            if shape not in self._values:
+                gamma = resolve_gamma(shape, self.points)
+                self._values[shape] = kernel_values(shape, gamma, self._base(shape.base))
+                while len(self._values) > self._kept:
+                    self._values.popitem(last=False)
+            return self._values[shape]
+
+    def base(self, kind: str) -> Floats:
+        with self._making:
+            return self._base(kind)
+
+    def _base(self, kind: str) -> Floats:
+        if kind not in self._bases:
+            self._bases[kind] = base_of(kind, self.points, self.squares)
+        return self._bases[kind]
+
+
+class CutPoints:
+    """One training set of shared points."""
+
+    def __init__(self, shared: SharedPoints, train: Rows, held: Sequence[Rows]) -> None:
+        self._shared, self._train, self._held = shared, train, held
+
+    def grams(self, shape: Shape) -> Grams:
+        own = self._shared.points[self._train]
+        gamma = resolve_gamma(shape, own)
+        if not is_sure(shape, gamma, self._shared.points, self._shared.squares):
+            raise Doubtful
+        if shape.gamma != "scale":
+            whole = self._shared.values(shape)
+            return Grams(_cut(whole, self._train, self._train), [_cut(whole, one, self._train) for one in self._held])
+        base = self._shared.base(shape.base)
+        return Grams(
+            kernel_values(shape, gamma, _cut(base, self._train, self._train)),
+            [kernel_values(shape, gamma, _cut(base, one, self._train)) for one in self._held],
+        )
+
+
+def _cut(matrix: Floats, rows: Rows, columns: Rows) -> Floats:
+    return np.asarray(matrix.take(rows, axis=0).take(columns, axis=1))
