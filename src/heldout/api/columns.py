@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heldout.api.tested import tested_rows
 from heldout.engine.run import Outcome
 from heldout.study.choosing import by_one_se
-from heldout.study.panels import TEST
+from heldout.study.panels import TEST, Study
 from heldout.study.pose import OUTER
 from heldout.study.search import Search
+from heldout.study.tables import PanelTable
 from heldout.task import Task
 
 Columns = dict[str, Any]
@@ -67,13 +69,15 @@ def candidate_columns(outcome: Outcome) -> Columns:
     if not study.choices:
         return {}
     count = len(search)
-    folds, means, sds, failed, parts = [], [], [], [], []
+    folds, means, sds, failed, parts, unfinished = [], [], [], [], [], []
     for choice in study.choices:
         table = outcome.tables[choice.panel]
         folds.append(np.full(count, int(choice.key.split("/")[1])))
         means.append(table.losses.mean(axis=1))
         sds.append(table.losses.std(axis=1, ddof=1) if table.losses.shape[1] > 1 else np.full_like(means[-1], np.nan))
-        failed.append(np.isnan(table.losses[:, :, 0]).sum(axis=1))
+        left = unfinished_cells(study, table, choice.panel)
+        failed.append((np.isnan(table.losses[:, :, 0]) & ~left).sum(axis=1))
+        unfinished.append(left.sum(axis=1))
         parts.append(np.full(count, table.losses.shape[1]))
     times = len(study.choices)
     params = _param_columns(search, list(range(count)))
@@ -84,6 +88,7 @@ def candidate_columns(outcome: Outcome) -> Columns:
         **{name: _repeated(values, times) for name, values in params.items()},
         "parts": np.concatenate(parts),
         "failed_parts": np.concatenate(failed),
+        **({"unfinished_parts": np.concatenate(unfinished)} if study.races else {}),
     }
     for number, loss in enumerate(search.losses):
         columns[f"validation_{loss.name}"] = loss.sign * np.concatenate(means)[:, number] + 0.0
@@ -91,11 +96,17 @@ def candidate_columns(outcome: Outcome) -> Columns:
     return columns
 
 
+def unfinished_cells(study: Study, table: PanelTable, panel: str) -> NDArray[np.bool_]:
+    """The cells that were not run because a race dropped their candidate."""
+    race = study.races.get(panel)
+    return ~table.answered if race is not None and race.over else np.zeros_like(table.answered)
+
+
 def one_se_columns(outcome: Outcome) -> Columns:
     """A row a choice: the candidate that the one-standard-error rule takes; no columns where it cannot tell."""
     study = outcome.study
-    if len(study.search) > MOST_BY_ONE_SE or not study.choices:
-        return {}
+    if len(study.search) > MOST_BY_ONE_SE or not study.choices or study.races:
+        return {}  # of a candidate that a race dropped nobody knows whether it is within one standard error
     taken = [by_one_se(study.search, outcome.tables[choice.panel]) for choice in study.choices]
     if any(candidate is None for candidate in taken):
         return {}

@@ -49,7 +49,7 @@ def ask_curve(study: Study, task: Task, sizes: Any, *, seed: int) -> Study | Non
             "Use test=KFold(…) with fewer parts."
         )
     outer = thinned(task, study.splits[OUTER], shares, seed=seed)
-    return pose_evaluation(search, task, outer, reported=study.reported[:1])
+    return pose_evaluation(search, task, outer, reported=study.reported[:1], race=study.race)
 
 
 def with_curve(facts: Facts, task: Task, outcome: Outcome, *, curve: Outcome, level: float) -> Facts:

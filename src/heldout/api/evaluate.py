@@ -31,6 +31,7 @@ from heldout.splits import Given
 from heldout.splits.findings import mixed_time_note, near_validation_note
 from heldout.study.panels import TEST, Study
 from heldout.study.pose import OUTER, pose_evaluation
+from heldout.study.race_rule import race_of
 from heldout.task import Task, declare
 
 
@@ -203,7 +204,7 @@ def ask(
     test_seed = seed_of_test(task, int(seed))
     outer = strategy.draw(task, task.all_rows, seed=test_seed)
     check_answer(options, outer, reported)
-    study = pose_evaluation(search, task, outer, reported=reported)
+    study = pose_evaluation(search, task, outer, reported=reported, race=race_of(options))
     check_interval(task, study, options.interval)
     return Asked(
         learner=learner,

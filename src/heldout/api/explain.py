@@ -9,8 +9,9 @@ from heldout.api.beside import account_beside
 from heldout.api.evaluate import ask
 from heldout.base.options import Options, switched_rules
 from heldout.engine.streaming.open import is_stream, read_if_named, target_of
-from heldout.planner.account import Account, account_for
+from heldout.planner.account import Account, account_for, with_race
 from heldout.planner.passes import make_plan, stand_in
+from heldout.planner.racing import start_races
 
 
 def explain(
@@ -56,5 +57,5 @@ def explain(
     plan = make_plan(asked.study, asked.task, done=frozenset(), rules=rules, precision=precision)
     ready = frozenset(panel.key for panel in asked.study.panels if panel.candidates is not None)
     later = make_plan(stand_in(asked.study), asked.task, done=ready, rules=rules, precision=precision)
-    account = account_for(asked.study, asked.task, plan, later)
+    account = with_race(account_for(asked.study, asked.task, plan, later), start_races(asked.study, asked.task, plan))
     return account_beside(account, asked.beside, asked.task, rules, precision=precision)

@@ -23,6 +23,7 @@ from heldout.api.columns import (
 )
 from heldout.api.covers import covers_of
 from heldout.api.estimates import interval_findings, study_estimates
+from heldout.api.raced import race_facts, race_findings
 from heldout.base.finding import Finding
 from heldout.engine.journal import JournalUse
 from heldout.engine.run import Outcome
@@ -86,6 +87,7 @@ def gather_facts(
             "tuned": study.search.tuned,
             "candidates": len(study.search),
             "losses": [loss.name for loss in study.reported],
+            **({} if (race := race_facts(outcome)) is None else {"race": race}),
             "chosen_by": study.search.losses[0].name if study.search.tuned else None,
             "test": outer.recipe.words,
             "validation": outcome.account.inner,
@@ -142,7 +144,7 @@ def _findings(task: Task, outcome: Outcome) -> list[Finding]:
     if study.search.tuned and chooses != reports:
         text = f"Candidates are chosen by {chooses!r}, the learner's own loss; the risk reported is {reports!r}."
         found.append(Finding(code="H301", severity="info", message=text))
-    return found
+    return found + race_findings(outcome)
 
 
 def fit_findings(outcome: Outcome) -> list[Finding]:

@@ -27,7 +27,7 @@ def final_predictor(outcome: Outcome, task: Task, how: Running, learner: Any) ->
     if not search.tuned:
         with one_thread():
             return make_final(search, 0, task, task.all_rows, None, fit_params={}), ()
-    study = pose_tuning(search, task, task.all_rows, outer=outcome.study.splits[OUTER])
+    study = pose_tuning(search, task, task.all_rows, outer=outcome.study.splits[OUTER], race=outcome.study.race)
     final = run_study(study, task, how)
     chosen = chosen_or_refuse(final)
     with one_thread():

@@ -204,6 +204,8 @@ def _refusal(study: Study, table: PanelTable) -> str | None:
     """Why no correction can be made of this choice, or None."""
     if study.search.choose != "best":
         return "No value: the correction is for the choice of the smallest mean, and choose= asks for another."
+    if study.races and not table.complete:
+        return "No value: a race left candidates unfinished, and the correction needs the losses of all on every part."
     if table.failures or not np.isfinite(table.losses[:, :, 0]).all():
         return "No value: a fit failed, and the correction needs the losses of every candidate on every part."
     return None

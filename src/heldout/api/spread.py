@@ -55,7 +55,7 @@ def ask_spread(study: Study, task: Task, test: Any, *, options: Options, seed: i
         else replace(test, repeats=repeats).draw(task, task.all_rows, seed=seed)
     )
     posed = pose_spread(study.search, task, blocks, known=len(outer), reported=study.reported)
-    return Spread(study=posed, known=len(outer))
+    return Spread(study=replace(posed, race=study.race), known=len(outer))
 
 
 def _refuse(study: Study, task: Task, test: Any, options: Options) -> None:

@@ -157,6 +157,11 @@ def _refuse(learner: Any, roles: Mapping[str, Any], options: Options) -> None:
     if options.learning_curve is not None or options.interval == "bht":
         name = "learning_curve" if options.learning_curve is not None else "interval"
         raise OptionError(f"{name}={getattr(options, name)!r} takes fits on other rows, which a stream does not give.")
+    if options.race is not None:
+        raise OptionError(
+            f'race="{options.race}" saves fits, and a stream has none: its statistics answer all candidates. '
+            "Leave race out."
+        )
     if options.timeout is not None:
         raise OptionError("timeout= returns what a study has, and one of a stream has nothing until its pass ends.")
     if any(on is False for on in (options.rules or {}).values()):

@@ -12,6 +12,7 @@ from heldout.base.sizes import parse_bytes, parse_seconds
 
 JOURNAL_DETAILS = ("responses", "losses", "summaries")
 PRECISIONS = ("identical", "rounding", "solver", "approximate")  # tiers that a study may be asked to keep to
+RACES = ("exact", "hoeffding", "bernstein", "paired")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,12 @@ class Options:
         error, which is the default. "solver" lets kernels solve the same problem by other steps, nearer its optimum
         than scikit-learn's default tolerance: for learners that iterate. "approximate" lets leave-one-out of some
         models be approximated, with exact rows shown beside it.
+    race : "exact", "hoeffding", "bernstein" or "paired", optional
+        Drop candidates between validation parts. "exact" drops those that cannot win whatever the rest, for losses of
+        bounded range: the choice is the same. The others drop what their bound says is very probably not best; see
+        docs/races.md.
+    race_level : float
+        How probable it may be, in each choice, that such a race drops the candidate that would have been chosen.
     interval : str, optional
         The method of the risk's interval, by name ("wilson", "bayle", "bht"); None takes the one that suits. One that
         does not suit the test splits or the loss is refused, before any fit where they alone decide.
@@ -77,6 +84,8 @@ class Options:
     rules: Mapping[str, bool] | None = None
     pool: bool = False
     precision: str = "rounding"
+    race: str | None = None
+    race_level: float = 0.05
     interval: str | None = None
     repetitions: int = 10
     learning_curve: Any = None
@@ -106,6 +115,10 @@ class Options:
         if self.precision not in PRECISIONS:
             near = did_you_mean(str(self.precision), PRECISIONS)
             raise OptionError(f"There is no precision {self.precision!r}. {near}")
+        if self.race not in (None, *RACES):
+            raise OptionError(f"There is no race {self.race!r}. {did_you_mean(str(self.race), RACES)}")
+        if isinstance(self.race_level, bool) or not isinstance(self.race_level, float) or not 0 < self.race_level < 1:
+            raise OptionError(f"race_level= is a probability between 0 and 1, not {self.race_level!r}.")
         if self.interval is not None and not isinstance(self.interval, str):
             raise OptionError(f"interval= is the name of a method or None, not {self.interval!r}.")
         if self.queue_seed is not None and (isinstance(self.queue_seed, bool) or not isinstance(self.queue_seed, int)):

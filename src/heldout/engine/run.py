@@ -25,10 +25,11 @@ from heldout.engine.progress import open_progress
 from heldout.engine.spot_check import SpotCheck
 from heldout.engine.stage import Stage, perform_stage
 from heldout.kernels.step import Work
-from heldout.planner.account import Account, account_for, waiting_cells
+from heldout.planner.account import Account, account_for, account_of_race, waiting_cells, with_race
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import Plan, ready_panels
-from heldout.study.advance import advance, give_up
+from heldout.planner.racing import Started, start_races
+from heldout.study.advance import advance, give_up, is_answered
 from heldout.study.panels import SPREAD, TEST, VALIDATION, Panel, Study
 from heldout.study.tables import Tables
 from heldout.task.task import Task
@@ -105,15 +106,13 @@ def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str
             stopped = f"The study's time limit of {show_seconds(how.options.timeout or 0.0)} came before its end"
             loop.study = give_up(advance(loop.study, loop.stage.tables))
         tables = loop.stage.tables
-        journal.answered = all(p.key in tables.panels and tables[p.key].complete for p in loop.study.panels)
+        journal.answered = all(is_answered(loop.study, tables, panel.key) for panel in loop.study.panels)
     seconds = perf_counter() - started
     progress.tell(StudyFinished(complete=stopped is None, cells=progress.done, failed=progress.failed, seconds=seconds))
-    first, second = [*loop.plans, None, None][:2]
-    assert first is not None, "every study has a panel that waits for nothing"
     return Outcome(
         study=loop.study,
         tables=tables,
-        account=account_for(study, task, first, second),
+        account=loop.account(study),
         seconds=seconds,
         checks=tuple(loop.stage.checks.made),
         journal=journal.use,
@@ -131,20 +130,16 @@ class _Loop:
     precision: str
     stage: Stage
     plans: list[Plan] = field(default_factory=list)
+    races: Started | None = None  # where a race was asked for
 
     def go_round(self, *, queue_seed: int | None) -> None:
         done: frozenset[str] = frozenset()
-        stage, work = self.stage, self.stage.work
+        stage = self.stage
+        if self.study.race is not None:
+            self.races = start_races(self.study, stage.work.task, self._plan(done))
+            self.study = self.races.study
         while ready := ready_panels(self.study, done):
-            plan = make_plan(
-                self.study,
-                work.task,
-                done=done,
-                rules=self.rules,
-                own_fit_params=bool(work.fit_params) or work.config["enable_metadata_routing"],
-                precision=self.precision,
-                clock=perf_counter,
-            )
+            plan = self._plan(done)
             self.plans.append(plan)
             stage.progress.expect(plan.steps, waiting=waiting_cells(self.study))
             stage.progress.tell(
@@ -155,6 +150,28 @@ class _Loop:
             perform_stage(plan, stage, queue_seed=queue_seed)
             done = done.union(panel.key for panel in ready)
             self.study = advance(self.study, stage.tables)
+
+    def _plan(self, done: frozenset[str]) -> Plan:
+        work = self.stage.work
+        return make_plan(
+            self.study,
+            work.task,
+            done=done,
+            rules=self.rules,
+            own_fit_params=bool(work.fit_params) or work.config["enable_metadata_routing"],
+            precision=self.precision,
+            clock=perf_counter,
+        )
+
+    def account(self, study: Study) -> Account:
+        """The account of what was planned for a study, as it was asked."""
+        task = self.stage.work.task
+        if self.races is not None and self.races.raced:
+            return account_of_race(self.races, task, self.plans)
+        first, second = [*self.plans, None, None][:2]
+        assert first is not None, "every study has a panel that waits for nothing"
+        account = account_for(study, task, first, second)
+        return account if self.races is None else with_race(account, self.races)
 
 
 def _work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Running | None = None) -> Work:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from heldout.base.markup import element, view
@@ -12,6 +12,7 @@ from heldout.kernels.trainings import Sides, sides_of
 from heldout.planner.cost import operations
 from heldout.planner.plan import PassRecord, Plan
 from heldout.planner.plan_markup import plan_markup
+from heldout.planner.racing import Started, race_record
 from heldout.study.panels import TEST, VALIDATION, Panel, Study
 from heldout.task.task import Task
 
@@ -114,6 +115,26 @@ def account_for(study: Study, task: Task, plan: Plan, later: Plan | None = None)
     )
 
 
+def account_of_race(started: Started, task: Task, plans: Sequence[Plan]) -> Account:
+    """The account of a study whose races were run: the rounds of validation together, and what waited for them."""
+    study = started.study
+    lines = [line for plan in plans for line in _lines(plan.steps, study, task)]
+    waited = [replace(line, stage=2, waits=True) for line in lines if line.level != VALIDATION]
+    passes: dict[str, PassRecord] = {}
+    for record in (record for plan in plans for record in plan.passes):
+        sofar = passes.get(record.name)
+        passes[record.name] = record if sofar is None else _both(sofar, record)
+    whole = account_for(study, task, started.plan)
+    rounds = _together(line for line in lines if line.level == VALIDATION)
+    return with_race(replace(whole, lines=rounds + _together(waited), passes=tuple(passes.values())), started, plans)
+
+
+def with_race(account: Account, started: Started, plans: Sequence[Plan] = ()) -> Account:
+    """The account with what a race did, or why there is none, among its rules."""
+    record = race_record(started, plans)
+    return account if record is None else replace(account, passes=(*account.passes, record))
+
+
 def taken_together(account: Account, other: Account, *, words: str) -> Account:
     """The account of a study and of another that is asked beside it, whose lines say so."""
     lines = tuple(
@@ -162,8 +183,9 @@ def _lines(steps: Iterable[Step], study: Study, task: Task) -> list[Line]:
 
 
 def waiting_cells(study: Study) -> int:
-    """Cells of the panels that wait for a choice, one candidate each."""
-    return sum(_waiting_line(panel).cells for panel in study.panels if panel.candidates is None)
+    """Cells of the panels that wait for a choice, one candidate each, and of rounds to come, if nobody is dropped."""
+    rounds = sum(race.cells_left for race in study.races.values())
+    return rounds + sum(_waiting_line(panel).cells for panel in study.panels if panel.candidates is None)
 
 
 def _waiting_line(panel: Panel) -> Line:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 
 from heldout.kernels.step import Step
-from heldout.kernels.trainings import Plain, Sides, Training, count_trains
+from heldout.kernels.trainings import Plain, Sides, Training, count_trains, join
 from heldout.planner.draft import BRUTE
 from heldout.study.panels import Panel
 
@@ -14,16 +14,27 @@ MOST_STEPS = 20_000  # past this, several candidates share a step, so that the q
 
 
 def plan_brute_force(panels: Iterable[Panel]) -> tuple[Step, ...]:
-    """One step a panel, with all its candidates and trainings: what the rules begin from."""
-    return tuple(_step_of(panel) for panel in panels if panel.candidates)
+    """One step a panel, with all its candidates and trainings, or one a block of a race: what the rules begin from."""
+    return tuple(step for panel in panels if panel.candidates for step in _steps_of(panel))
 
 
-def _step_of(panel: Panel) -> Step:
-    return brute_step(tuple(panel.candidates or ()), _trainings_of(panel))
+def _steps_of(panel: Panel) -> Iterator[Step]:
+    if panel.asked is None:
+        yield brute_step(tuple(panel.candidates or ()), _trainings_of(panel, panel.parts))
+        return
+    for block in panel.asked:
+        yield brute_step(block.candidates, join(_trainings_of(panel, parts) for parts in _stretches(block.parts)))
 
 
-def _trainings_of(panel: Panel) -> Sequence[Training]:
-    sides = Sides(panel.key, panel.level, panel.splits, panel.parts)
+def _stretches(parts: Sequence[int]) -> Iterator[range]:
+    """Ascending parts as ranges of neighbours."""
+    starts = [place for place, part in enumerate(parts) if not place or part != parts[place - 1] + 1]
+    for start, end in zip(starts, [*starts[1:], len(parts)], strict=True):
+        yield range(parts[start], parts[end - 1] + 1)
+
+
+def _trainings_of(panel: Panel, parts: range) -> Sequence[Training]:
+    sides = Sides(panel.key, panel.level, panel.splits, parts)
     if panel.trains is None and not panel.averaged:
         return Plain(sides)
     return tuple(Training(panel.trains_of(held.part), panel.averaged, (held,)) for held in sides)

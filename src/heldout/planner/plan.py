@@ -38,5 +38,6 @@ class Plan:
 
 
 def ready_panels(study: Study, done: frozenset[str]) -> tuple[Panel, ...]:
-    """Panels that know their candidates and were not part of an earlier stage."""
-    return tuple(p for p in study.panels if p.candidates is not None and p.key not in done)
+    """Panels that know their candidates and were not part of an earlier stage, and those with a round to run."""
+    known = (panel for panel in study.panels if panel.candidates is not None)
+    return tuple(panel for panel in known if panel.key not in done or panel.asked is not None)

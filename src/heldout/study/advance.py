@@ -4,19 +4,47 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from heldout.study.choosing import choose
 from heldout.study.panels import Chosen, Panel, Study
-from heldout.study.tables import Tables
+from heldout.study.race import Block, blocks, next_round
+from heldout.study.tables import PanelTable, Tables
 
 
 def advance(study: Study, tables: Tables) -> Study:
-    """The study after its answered choices are made: the panels that waited for them know their candidate."""
+    """The study after its answered choices are made: the panels that waited for them know their candidate.
+
+    A panel that is raced and has its round answered asks for the next one.
+    """
+    study = _raced(study, tables)
     chosen: dict[str, Chosen] = dict(study.chosen)
     for choice in study.choices:
-        if choice.key not in chosen and choice.panel in tables.panels and tables[choice.panel].complete:
+        if choice.key not in chosen and is_answered(study, tables, choice.panel):
             chosen[choice.key] = choose(study.search, tables[choice.panel])
     panels = tuple(_told(panel, chosen) for panel in study.panels)
     return replace(study, panels=panels, chosen=chosen)
+
+
+def is_answered(study: Study, tables: Tables, panel: str) -> bool:
+    """Whether a panel has all the answers that it will get."""
+    raced = study.races.get(panel)
+    return panel in tables.panels and (tables[panel].complete if raced is None else raced.over)
+
+
+def _raced(study: Study, tables: Tables) -> Study:
+    races, panels = dict(study.races), list(study.panels)
+    for place, panel in enumerate(panels):
+        if panel.asked is None or panel.key not in tables.panels or not _has_all(tables[panel.key], panel.asked):
+            continue
+        before = races[panel.key]
+        races[panel.key] = after = next_round(before, tables[panel.key].losses[:, :, 0])
+        panels[place] = replace(panel, asked=None if after.over else blocks(before, after))
+    return replace(study, races=races, panels=tuple(panels))
+
+
+def _has_all(table: PanelTable, asked: tuple[Block, ...]) -> bool:
+    return all(bool(table.answered[np.ix_(block.candidates, block.parts)].all()) for block in asked)
 
 
 def _told(panel: Panel, chosen: dict[str, Chosen]) -> Panel:

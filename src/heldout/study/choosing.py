@@ -17,11 +17,11 @@ from heldout.study.tables import PanelTable, as_cv_results
 def choose(search: Search, table: PanelTable) -> Chosen:
     """The candidate that the search's rule picks; the first of the best where means tie exactly.
 
-    A candidate with a failed validation cell has a NaN mean and cannot be chosen.
+    A candidate with a failed validation cell, or one that a race dropped, has a NaN mean and cannot be chosen.
     """
     means = table.losses[:, :, 0].mean(axis=1)
     usable = np.isfinite(means)
-    failed = int(np.count_nonzero(np.isnan(means)))
+    failed = int(np.count_nonzero((np.isnan(table.losses[:, :, 0]) & table.answered).any(axis=1)))
     if not usable.any():
         return Chosen(candidate=None, inside=None, tied=0, failed=failed)
     best = int(np.nanargmin(np.where(usable, means, np.nan)))

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from heldout.base.losses import Loss
 from heldout.splits.drawn import Splits
+from heldout.study.race import Block, Race
+from heldout.study.race_rule import RaceRule
 from heldout.study.search import Search
 
 TEST = "test"
@@ -28,7 +30,7 @@ class Panel:
 
     `candidates` is None while they are still to be chosen: the panel waits for the choice it names. A part's
     predictor is trained on the part's own training side, or, where `trains` is given, on those instead; if
-    `averaged`, it is the average of one predictor trained on each.
+    `averaged`, it is the average of one predictor trained on each. In a race, `asked` are the cells of its next round.
     """
 
     key: str
@@ -40,6 +42,7 @@ class Panel:
     trains: tuple[TrainRef, ...] | None = None
     averaged: bool = False
     keeps_rows: bool = False  # its row losses are needed, however many they are
+    asked: tuple[Block, ...] | None = None  # None: every cell
 
     def trains_of(self, part: int) -> tuple[TrainRef, ...]:
         return self.trains if self.trains is not None else (TrainRef(self.splits, part),)
@@ -73,6 +76,8 @@ class Study:
     reported: tuple[Loss, ...]  # the losses that are taken on test rows; the search's own losses choose
     choices: tuple[Choice, ...] = ()
     chosen: Mapping[str, Chosen] = field(default_factory=dict)
+    race: RaceRule | None = None  # how candidates are dropped on the way, where that was asked for
+    races: Mapping[str, Race] = field(default_factory=dict)  # by validation panel, once they have begun
 
     def panel(self, key: str) -> Panel:
         return next(p for p in self.panels if p.key == key)

@@ -13,6 +13,7 @@ from heldout.splits.given import Given
 from heldout.splits.shared import SharedBlocks, outer_blocks, shared_blocks
 from heldout.study.choosing import check_parts
 from heldout.study.panels import TEST, VALIDATION, Choice, Panel, Study, TrainRef
+from heldout.study.race_rule import RaceRule, check_race
 from heldout.study.search import Search
 from heldout.task.task import Task
 
@@ -20,17 +21,20 @@ OUTER = "outer"
 FINAL = "final"  # the choice made on all rows
 
 
-def pose_evaluation(search: Search, task: Task, outer: Splits, *, reported: tuple[Loss, ...]) -> Study:
+def pose_evaluation(
+    search: Search, task: Task, outer: Splits, *, reported: tuple[Loss, ...], race: RaceRule | None = None
+) -> Study:
     """The risk of a learner on the held-out rows of `outer`; for a tuned one, a choice inside each part first."""
     if not search.tuned:
         panel = Panel(key=TEST, level=TEST, splits=OUTER, parts=range(len(outer)), candidates=range(len(search)))
-        return Study(search=search, splits={OUTER: outer}, panels=(panel,), reported=reported)
+        return Study(search=search, splits={OUTER: outer}, panels=(panel,), reported=reported, race=race)
     check_validation(search, outer)
     splits = {OUTER: outer}
     validation, tests, choices = [], [], []
     for part in range(len(outer)):
         inner_key, choice_key = f"inner/{part}", f"fold/{part}"
         inner = draw_validation(search, task, outer.train_rows(part), outer=outer, part=part)
+        check_race(race, search, len(inner))
         splits[inner_key] = inner
         validation.append(_validation_panel(search, inner_key, inner, f"{VALIDATION}/{part}"))
         choices.append(Choice(key=choice_key, panel=f"{VALIDATION}/{part}"))
@@ -47,16 +51,19 @@ def pose_evaluation(search: Search, task: Task, outer: Splits, *, reported: tupl
             )
         )
     panels = (*validation, *tests)
-    return Study(search=search, splits=splits, panels=panels, choices=tuple(choices), reported=reported)
+    return Study(search=search, splits=splits, panels=panels, choices=tuple(choices), reported=reported, race=race)
 
 
-def pose_tuning(search: Search, task: Task, rows: Rows, *, outer: Splits | None = None) -> Study:
+def pose_tuning(
+    search: Search, task: Task, rows: Rows, *, outer: Splits | None = None, race: RaceRule | None = None
+) -> Study:
     """The choice of a candidate on `rows` alone: what fitting a tuned learner asks."""
     if isinstance(search.validation, SharedBlocks) and outer is not None:
         inner = outer_blocks(outer)
     else:
         inner = draw_validation(search, task, rows)
     final_trains(search, FINAL, inner)  # refuses early what could not be made final
+    check_race(race, search, len(inner))
     panel = _validation_panel(search, FINAL, inner, VALIDATION)
     return Study(
         search=search,
@@ -64,6 +71,7 @@ def pose_tuning(search: Search, task: Task, rows: Rows, *, outer: Splits | None 
         panels=(panel,),
         choices=(Choice(key=FINAL, panel=VALIDATION),),
         reported=search.losses,
+        race=race,
     )
 
 

@@ -30,6 +30,10 @@ class Inside:
         sds = np.asarray(columns[f"validation_{loss}_sd"], dtype=float).reshape(folds, -1)
         self.errors: Floats = sds / np.sqrt(parts)  # NaN where there is one validation part
         self.failed: NDArray[np.intp] = np.asarray(columns["failed_parts"]).reshape(folds, -1).sum(axis=0)
+        unfinished = np.asarray(columns.get("unfinished_parts", np.zeros(folds * self.count, dtype=int)))
+        self.dropped: NDArray[np.intp] = (unfinished.reshape(folds, -1) > 0).sum(
+            axis=0
+        )  # folds where a race dropped it
         self.families = list(columns["family"][: self.count])
         self.params = [_params(columns, self.families[place], place) for place in range(self.count)]
 
@@ -65,10 +69,17 @@ def candidate_rows(facts: Facts) -> list[dict[str, Any]]:
             "se": None if np.isnan(errors[place]) else float(errors[place]),
             "chosen": chosen[place],
             "failed": int(inside.failed[place]),
-            "note": None if not inside.failed[place] else f"{int(inside.failed[place])} fits failed",
+            "note": _note(int(inside.failed[place]), int(inside.dropped[place]), len(inside.means)),
         }
         for place in order.tolist()
     ]
+
+
+def _note(failed: int, dropped: int, folds: int) -> str | None:
+    """Why a candidate has no mean."""
+    words = [f"{failed} fits failed"] if failed else []
+    words += [f"dropped by the race in {dropped} of {folds} folds"] if dropped else []
+    return ", ".join(words) or None
 
 
 def _params(columns: Any, family: Any, place: int) -> dict[str, Any]:

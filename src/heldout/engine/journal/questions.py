@@ -38,8 +38,9 @@ class Question:
         recipes = sorted(f"{name}: {one.recipe.words}" for name, one in self._splits.items())
         names = [loss.name for loss in study.reported]
         panels = sorted({panel.level for panel in study.panels})
+        raced = [] if study.race is None else [repr(study.race)]
         self.likeness = digest(
-            "study", search.likeness, *(loss.structure for loss in losses), *map(str, (names, recipes, panels))
+            "study", search.likeness, *(loss.structure for loss in losses), *map(str, (names, recipes, panels, *raced))
         )
         self.setting: Setting = setting_of(task, self._splits, [*search.parts, *losses])
         self.key = digest(self.likeness, json.dumps(self.setting, sort_keys=True))
@@ -123,6 +124,7 @@ def words_of(study: Study, task: Task) -> dict[str, Any]:
         "rows": len(task),
         "columns": task.n_columns,
         "fingerprint": task.fingerprint,
+        **({} if study.race is None else {"race": study.race.kind}),
     }
 
 

@@ -91,17 +91,24 @@ class StudyJournal(NoJournal):
                     self._take(record, (candidates, places), held, tables)
 
     def _ask_cells(self, steps: Sequence[Step], tables: Tables) -> dict[bytes, list[Held]]:
-        """The keys of all sides that steps answer by cell. Many steps share a training, each for some candidates."""
+        """The keys of all sides that steps answer by cell. Many steps share a training, each for some candidates.
+
+        In a race one stage after the other asks for more candidates on the same side.
+        """
         asked: dict[bytes, list[Held]] = {}
+        here: set[tuple[str, int]] = set()
         for step in steps:
             numbers = np.array(step.candidates)
             for training in step.trainings:
                 for held in training.answers:
-                    part = self._parts.get((held.panel, held.part))
-                    if part is None:
-                        part = self._parts[held.panel, held.part] = _empty_part(tables[held.panel])
+                    place = (held.panel, held.part)
+                    if place not in self._parts:
+                        self._parts[place] = _empty_part(tables[held.panel])
+                    if place not in here:
+                        here.add(place)
                         sides = dict(zip(training.answers, self._keys.sides(training), strict=True))
                         asked.setdefault(self._salted(sides[held]), []).append(held)
+                    part = self._parts[place]
                     part.asked[numbers - part.start] = True
         return asked
 

@@ -1,0 +1,155 @@
+"""Beginning a race: who runs together, who is answered at once, and whether it can save anything.
+
+Candidates that share fits in the plan of the whole study race as one entrant, so that a race never takes more fits than
+that plan. Those that a kernel answers in all training sets together cost as much as one: they are answered at once,
+and the others race against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from heldout.base.seeds import derive
+from heldout.kernels.step import Step
+from heldout.kernels.trainings import Sides, sides_of
+from heldout.planner.draft import BRUTE
+from heldout.planner.plan import PassRecord, Plan
+from heldout.splits.drawn import Splits
+from heldout.study.panels import VALIDATION, Panel, Study
+from heldout.study.race import Entrant, Race, begin, blocks, round_ends
+from heldout.study.race_rule import RaceRule
+from heldout.task.task import Task
+
+WITHIN, SHARE_FITS, RACE = "within", "share_fits", "race"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Started:
+    """A study whose races have begun, or the same study and why they have not."""
+
+    study: Study
+    plan: Plan  # of the whole study
+    refusal: str | None = None
+
+    @property
+    def raced(self) -> bool:
+        return bool(self.study.races)
+
+
+def start_races(study: Study, task: Task, plan: Plan) -> Started:
+    """The study with each of its validation panels in the first round of a race.
+
+    `plan` is that of the study without races. Law: a race asks for cells of the study alone, each at most once.
+    """
+    rule = study.race
+    if rule is None:
+        return Started(study=study, plan=plan)
+    groups, whole = _who_shares(plan.steps, len(study.search))
+    refusal = _refusal(study, plan, groups, whole)
+    if refusal is not None:
+        return Started(study=study, plan=plan, refusal=refusal)
+    races, panels = {}, []
+    for panel in study.panels:
+        if panel.level == VALIDATION:
+            race = _race(rule, panel, study, task, groups)
+            first = begin(race, [place for place, group in enumerate(groups) if whole.issuperset(group)])
+            races[panel.key] = first
+            panel = replace(panel, asked=blocks(None, first))
+        panels.append(panel)
+    return Started(study=replace(study, panels=tuple(panels), races=races), plan=plan)
+
+
+def _race(rule: RaceRule, panel: Panel, study: Study, task: Task, groups: Sequence[tuple[int, ...]]) -> Race:
+    splits, loss = study.splits[panel.splits], study.search.losses[0]
+    return Race(
+        rule=rule,
+        entrants=tuple(Entrant(candidates=group) for group in groups),
+        order=_order(rule, splits, derive(study.search.seed, RACE, task.content_key(splits.rows))),
+        low=loss.low,
+        high=loss.high,
+        ratio=float(np.mean(splits.held_sizes) / np.mean(splits.train_sizes)),
+    )
+
+
+def _order(rule: RaceRule, splits: Splits, seed: int) -> tuple[int, ...]:
+    """Parts in the order in which they are run: drawn, for bounds that speak of samples."""
+    if rule.exact:
+        return tuple(range(len(splits)))
+    return tuple(np.random.default_rng(seed).permutation(len(splits)).tolist())
+
+
+def _who_shares(steps: Iterable[Step], count: int) -> tuple[tuple[tuple[int, ...], ...], set[int]]:
+    """All candidates in groups that share fits inside a training set; and those that a kernel answers across them."""
+    whole: set[int] = set()
+    first = list(range(count))  # by candidate: one of its group, in the end the first
+    for step in steps:
+        if step.kernel == BRUTE or VALIDATION not in _levels(step):
+            continue
+        if step.kernel != WITHIN:
+            whole.update(step.candidates)
+            continue
+        roots = [_root(first, candidate) for candidate in step.candidates]
+        for root in roots:
+            first[root] = min(roots)
+    groups: dict[int, list[int]] = {}
+    for candidate in range(count):
+        groups.setdefault(candidate if candidate in whole else _root(first, candidate), []).append(candidate)
+    return tuple(map(tuple, groups.values())), whole
+
+
+def _root(first: list[int], candidate: int) -> int:
+    while first[candidate] != candidate:
+        candidate = first[candidate]
+    return candidate
+
+
+def _levels(step: Step) -> set[str]:
+    return {held.level for some in sides_of(step.trainings) for held in (some[:1] if isinstance(some, Sides) else some)}
+
+
+def _refusal(study: Study, plan: Plan, groups: Sequence[tuple[int, ...]], whole: set[int]) -> str | None:
+    """Why a race saves nothing here, or None."""
+    if not study.choices:
+        return "nothing is chosen"
+    if len(study.search) < 2:
+        return "there is one candidate"
+    if len(whole) == len(study.search):
+        names = sorted({step.kernel for step in plan.steps})
+        return f"{' and '.join(names)} answers all candidates at the cost of one, so dropping some saves nothing"
+    if len(groups) < 2:
+        return "all candidates are read off one fit, so dropping some saves nothing"
+    shared = next((one for one in plan.passes if one.name == SHARE_FITS and one.used), None)
+    if shared is not None and shared.fits_after < shared.fits_before:
+        return "folds share their fits, which saves more than a race that would part them"
+    return None
+
+
+def race_record(started: Started, done: Sequence[Plan] = ()) -> PassRecord | None:
+    """What the race did, or will do at most where no plan is `done` yet; None where none was asked for."""
+    rule = started.study.race
+    if rule is None:
+        return None
+    if not started.raced:
+        return PassRecord(name=RACE, fits_before=0, fits_after=0, refusals=(started.refusal or "",))
+    before = fits_of(started.plan.steps)
+    if done:
+        after = sum(fits_of(plan.steps) for plan in done)
+        return PassRecord(name=RACE, fits_before=before, fits_after=after, used=True, note=_words(rule))
+    rounds = max(len(round_ends(len(race.order))) for race in started.study.races.values())
+    note = f"{_words(rule)}; at most {before:,} fits, fewer as candidates are dropped after each of {rounds} rounds"
+    return PassRecord(name=RACE, fits_before=before, fits_after=before, used=True, note=note)
+
+
+def fits_of(steps: Iterable[Step]) -> int:
+    """The fits of steps that answer validation."""
+    return sum(step.fits for step in steps if VALIDATION in _levels(step))
+
+
+def _words(rule: RaceRule) -> str:
+    if rule.exact:
+        return "exact: the choice is that of the whole table"
+    about = "about " if rule.kind == "paired" else "at most "
+    return f"{rule.kind}, tier statistical: a choice's best candidate is dropped with probability {about}{rule.level:g}"
