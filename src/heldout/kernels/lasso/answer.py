@@ -1,0 +1,129 @@
+"""Answering a step: training sets from sums, coefficients for every penalty, brute force where they are in doubt."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from heldout.kernels.brute import answer_by_brute_force
+from heldout.kernels.lasso.forms import Form, Penalty
+from heldout.kernels.lasso.problem import make_problem
+from heldout.kernels.lasso.recognise import read_candidate
+from heldout.kernels.lasso.solve import solve
+from heldout.kernels.ridge.blocks import by_brute_force, end_to_end, score_found
+from heldout.kernels.ridge.design import Floats
+from heldout.kernels.ridge.group import Group, make_group
+from heldout.kernels.ridge.normal import LostDigits, Normal, normal_equations
+from heldout.kernels.ridge.respond import lacking, linear_values
+from heldout.kernels.ridge.solve import as_solved
+from heldout.kernels.ridge.sums import sum_rows_apart
+from heldout.kernels.step import Held, Step, Training, Work
+from heldout.study.tables import Answer
+
+BATCH_NUMBERS = 1 << 22  # responses computed before they are scored and let go
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Paths:
+    """The candidates of one form, what answers them, and what each pays."""
+
+    group: Group
+    form: Form
+    penalties: tuple[Penalty, ...]
+
+
+def answer(step: Step, work: Work) -> Iterator[Answer]:
+    """Every candidate of the step in every training."""
+    if work.fit_params:  # what is passed to fit may be weights of its own
+        yield from answer_by_brute_force(step, work)
+        return
+    forms: dict[Form, dict[int, Penalty]] = {}
+    for candidate in step.candidates:
+        form, penalty = read_candidate(work.search, work.task, candidate)
+        forms.setdefault(form, {})[candidate] = penalty
+    with ThreadPoolExecutor(max(1, work.jobs)) as pool:
+
+        def spread(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
+            return list(pool.map(do, jobs)) if work.jobs > 1 and len(jobs) > 1 else [do(job) for job in jobs]
+
+        for form, members in forms.items():
+            alphas = {candidate: penalty.alpha for candidate, penalty in members.items()}
+            group = make_group(form.linear, alphas, work, spread)
+            yield from _answer_paths(Paths(group=group, form=form, penalties=tuple(members.values())), step)
+
+
+def _answer_paths(paths: Paths, step: Step) -> Iterator[Answer]:
+    group = paths.group
+    lacks = {level for level, losses in group.work.losses.items() if lacking(paths.form.linear, losses)}
+    able: Sequence[Training] = step.trainings
+    if lacks:
+        unable = [t for t in step.trainings if any(held.level in lacks for held in t.answers)]
+        able = [t for t in step.trainings if not any(held.level in lacks for held in t.answers)]
+        for training in unable:
+            yield from by_brute_force(group, step, training, group.candidates)
+    for batch in _batches(group, able):
+        started = perf_counter()
+        group.bank.read_ahead([training.trains[0] for training in batch])
+        with warnings.catch_warnings():  # here and not in the threads: filters are of the whole process
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of sweeps that Newton steps go on from
+            answered = group.spread(_answer_training, [(paths, training) for training in batch])
+        found = end_to_end([one for many in answered for one in many])
+        yield from score_found(group, found, step, perf_counter() - started)
+
+
+def _batches(group: Group, trainings: Sequence[Training]) -> Iterator[list[Training]]:
+    """Trainings whose responses are held at once."""
+    batch: list[Training] = []
+    numbers = 0
+    each = len(group.candidates) * group.design.Y.shape[1]
+    most = max(1, group.work.budget // (8 * group.bank.bytes_of_sums))  # training sets may each have sums of their own
+    for training in trainings:
+        more = each * int(sum(len(group.work.held_rows(held)) for held in training.answers))
+        if batch and (numbers + more > BATCH_NUMBERS or len(batch) >= most):
+            yield batch
+            batch, numbers = [], 0
+        batch.append(training)
+        numbers += more
+    if batch:
+        yield batch
+
+
+def _answer_training(job: tuple[Paths, Training]) -> list[tuple[Training, Held, Floats, NDArray[np.bool_]]]:
+    paths, training = job
+    group = paths.group
+    normal = _equations(group, training)
+    if normal is None:
+        shape = (len(group.candidates), group.design.Y.shape[1])
+        nothing = np.zeros(len(group.candidates), dtype=bool)
+        return [(t, h, np.zeros((len(group.work.held_rows(h)), *shape)), nothing) for t, h in _sides(training)]
+    weights, good = solve(make_problem(paths.form, normal), paths.penalties)
+    solved = as_solved(normal, weights, {})
+    found = []
+    for own, held in _sides(training):
+        values, finite = linear_values(solved, group.design, paths.form.linear, group.work.held_rows(held))
+        found.append((own, held, values, good & finite))
+    return found
+
+
+def _sides(training: Training) -> list[tuple[Training, Held]]:
+    return [(training, held) for held in training.answers]
+
+
+def _equations(group: Group, training: Training) -> Normal | None:
+    """The products of one training set about its means, or None where too few of their digits are left."""
+    ref = training.trains[0]
+    try:
+        try:
+            return normal_equations(group.form, group.bank.sums_of(ref))
+        except LostDigits:
+            return normal_equations(group.form, sum_rows_apart(group.design, group.work.train_rows(ref)))
+    except LostDigits:
+        return None

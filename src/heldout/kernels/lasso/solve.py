@@ -1,0 +1,115 @@
+"""Coefficients of every penalty on one training set, and which of them are surely near enough to the optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.kernels.lasso.descend import descend, descend_jointly
+from heldout.kernels.lasso.forms import Penalty
+from heldout.kernels.lasso.newton import newton_step
+from heldout.kernels.lasso.problem import Problem, has_one_optimum, is_optimal, optimality, strengths
+from heldout.kernels.ridge.design import Floats
+
+FIRST_SWEEPS = 20  # along the whole path: enough where columns are nearly uncorrelated
+SWEEPS = 20  # between two Newton steps
+ROUNDS = 40  # of sweeps and a Newton step, after which a fit is left to brute force
+JOINT_SWEEPS = 5_000
+
+
+def solve(problem: Problem, penalties: Sequence[Penalty]) -> tuple[Floats, NDArray[np.bool_]]:
+    """Columns × penalties × targets, and for each penalty whether all its targets are good."""
+    columns, targets = problem.d.shape
+    weights: Floats = np.zeros((columns, len(penalties), targets))
+    for ratio in dict.fromkeys(penalty.l1_ratio for penalty in penalties):
+        places = np.array([place for place, penalty in enumerate(penalties) if penalty.l1_ratio == ratio])
+        alphas, back = np.unique([-problem.weight * penalties[place].alpha for place in places], return_inverse=True)
+        weights[:, places] = _path(problem, -alphas, ratio)[:, back]
+    l1, l2 = strengths(problem, penalties)
+    tols = np.array([penalty.tol for penalty in penalties])
+    found = optimality(problem, weights, l1, l2)
+    good = is_optimal(problem, found, tols)
+    if not problem.joint:
+        rough = np.argwhere(~good & (l1 > 0)[:, None])
+        if len(rough):
+            _polish(problem, weights, rough, (l1, l2))
+            found = optimality(problem, weights, l1, l2)
+            good = is_optimal(problem, found, tols)
+        good = np.asarray(good.all(axis=1))
+    for place in np.flatnonzero(good) if not problem.determined else ():
+        good[place] = has_one_optimum(
+            problem, weights[:, place], found.slope[:, place], float(l1[place]), float(l2[place])
+        )
+    return weights, good
+
+
+def _path(problem: Problem, alphas: Floats, ratio: float) -> Floats:
+    """Columns × alphas × targets, from the largest alpha down."""
+    if problem.joint:
+        return descend_jointly(problem, alphas, ratio, sweeps=JOINT_SWEEPS)
+    if ratio == 0:
+        return _without_absolute(problem, alphas)
+    targets = range(problem.d.shape[1])
+    return np.stack([descend(problem, t, alphas, ratio, sweeps=FIRST_SWEEPS) for t in targets], axis=2)
+
+
+def _without_absolute(problem: Problem, alphas: Floats) -> Floats:
+    identity = np.eye(len(problem.C))
+    return np.stack([np.linalg.solve(problem.C + alpha * identity, problem.d) for alpha in alphas], axis=1)
+
+
+def _polish(problem: Problem, weights: Floats, rough: NDArray[np.intp], strength: tuple[Floats, Floats]) -> None:
+    """Newton steps and sweeps in turn for these places, in place, each begun at the nearest one done with.
+
+    A penalty just above another has nearly the same coefficients; what its own short descent left is worse.
+    """
+    l1, l2 = strength
+    order = sorted(rough.tolist(), key=lambda one: (one[1], l2[one[0]] / l1[one[0]], -l1[one[0]]))
+    last: tuple[int, float, Floats] | None = None
+    for place, target in order:
+        start = weights[:, place, target]
+        ratio = float(l1[place] / (l1[place] + l2[place]))
+        if last is not None and last[:2] == (target, ratio):
+            start = last[2]
+        start = _polished(problem, target, start, (float(l1[place]), float(l2[place])))
+        weights[:, place, target] = start
+        last = (target, ratio, start)
+
+
+def _polished(problem: Problem, target: int, start: Floats, strength: tuple[float, float]) -> Floats:
+    l1, l2 = strength
+    alpha, ratio = l1 + l2, l1 / (l1 + l2)
+    weights = start
+    for _ in range(ROUNDS):
+        weights = descend(problem, target, np.array([alpha]), ratio, sweeps=SWEEPS, start=weights)[:, 0]
+        if _is_good(problem, target, weights, strength):
+            break
+        moved = newton_step(problem, target, weights, l1, l2)
+        if moved is None:
+            continue
+        weights = moved
+        if _is_good(problem, target, weights, strength):
+            break
+    return weights
+
+
+def _is_good(problem: Problem, target: int, weights: Floats, strength: tuple[float, float]) -> bool:
+    one = _of_target(problem, target)
+    l1, l2 = (np.array([value]) for value in strength)
+    found = optimality(one, weights[:, None, None], l1, l2)
+    return bool(is_optimal(one, found, np.array([np.inf])).all())
+
+
+def _of_target(problem: Problem, target: int) -> Problem:
+    return Problem(
+        C=problem.C,
+        d=problem.d[:, target : target + 1],
+        yy=problem.yy[target : target + 1],
+        level=problem.level[target : target + 1],
+        weight=problem.weight,
+        joint=False,
+        positive=problem.positive,
+        determined=problem.determined,
+    )
