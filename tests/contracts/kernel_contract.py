@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.cross_decomposition import PLSRegression
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -45,6 +46,7 @@ class Learner:
 LEARNERS = (
     Learner("ridge", Ridge(), {"alpha": [0.01, 1.0, 100.0]}),
     Learner("scaled ridge", make_pipeline(StandardScaler(), Ridge()), {"ridge__alpha": [0.01, 1.0, 100.0]}),
+    Learner("partial least squares", PLSRegression(), {"n_components": [1, 2, 4]}, weights=False),
     Learner("neighbours", KNeighborsRegressor(), {"n_neighbors": [1, 3, 7]}, weights=False),
     Learner("neighbours of classes", KNeighborsClassifier(), {"n_neighbors": [1, 4]}, classes=3, weights=False),
     Learner("tree", DecisionTreeRegressor(), {"max_depth": [1, 3], "ccp_alpha": [0.0, 0.01]}),

@@ -26,6 +26,13 @@ def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | 
         return read * columns * side + systems * EIGEN * float(side) ** 3 + answers * columns
     if step.kernel == "neighbours":
         return 2.0 * len(task) * len(task) * columns + answers
+    if step.kernel == "bayes":
+        numbers = getattr(task.X, "nnz", len(task) * columns) / max(1, len(task))  # a row; of sparse rows those kept
+        return 2.0 * read * numbers + 2.0 * answers * numbers * (1 if task.classes is None else len(task.classes))
+    if step.kernel == "pls":
+        side = min(columns, max(len(splits[name].rows) for name in used))
+        runs = 8.0 * len(step.trainings) * len(step.candidates) * columns * side
+        return read * columns * side + runs + 2 * answers * columns
     return None
 
 
