@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -17,17 +17,20 @@ from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.lasso.forms import Form, Penalty
 from heldout.kernels.lasso.problem import make_problem
 from heldout.kernels.lasso.recognise import read_candidate
+from heldout.kernels.lasso.sharpen import sharpened
 from heldout.kernels.lasso.solve import solve
 from heldout.kernels.ridge.blocks import by_brute_force, end_to_end, score_found
 from heldout.kernels.ridge.design import Floats
 from heldout.kernels.ridge.group import Group, make_group
 from heldout.kernels.ridge.normal import LostDigits, Normal, normal_equations
 from heldout.kernels.ridge.respond import lacking, linear_values
-from heldout.kernels.ridge.solve import as_solved
+from heldout.kernels.ridge.solve import Solved, as_solved
 from heldout.kernels.ridge.sums import sum_rows_apart
+from heldout.kernels.sharp import answer_sharply
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.tables import Answer
 
+Side = tuple[Training, Held, Floats, NDArray[np.bool_]]  # numbers on held-out rows, and the candidates that are sure
 BATCH_NUMBERS = 1 << 22  # responses computed before they are scored and let go
 
 
@@ -38,6 +41,15 @@ class Paths:
     group: Group
     form: Form
     penalties: tuple[Penalty, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fitted:
+    """Coefficients of every penalty on one training set."""
+
+    weights: Floats  # columns × penalties × targets, of scaled columns
+    solved: Solved  # the same as predictors of unscaled ones
+    good: NDArray[np.bool_]  # penalties whose coefficients are surely near the optimum
 
 
 def answer(step: Step, work: Work) -> Iterator[Answer]:
@@ -75,8 +87,28 @@ def _answer_paths(paths: Paths, step: Step) -> Iterator[Answer]:
         with warnings.catch_warnings():  # here and not in the threads: filters are of the whole process
             warnings.simplefilter("ignore", ConvergenceWarning)  # of sweeps that Newton steps go on from
             answered = group.spread(_answer_training, [(paths, training) for training in batch])
-        found = end_to_end([one for many in answered for one in many])
-        yield from score_found(group, found, step, perf_counter() - started)
+        yield from _scored(paths, [one for many in answered for one in many], step, perf_counter() - started)
+
+
+def _scored(paths: Paths, found: list[Side], step: Step, seconds: float) -> Iterator[Answer]:
+    """Sides where all is sure in blocks; on the others what is not is fitted by scikit-learn, at a tight tolerance.
+
+    At its usual tolerance its answer would not be of this tier, and a spot check would say so.
+    """
+    group = paths.group
+    sure = [side for side in found if side[3].all()]
+    if sure:
+        yield from score_found(group, end_to_end(sure), step, seconds)
+    for training, held, values, good in found:
+        if good.all():
+            continue
+        kept = np.flatnonzero(good)
+        if len(kept):
+            some = replace(group, candidates=tuple(group.candidates[i] for i in kept), alphas=group.alphas[kept])
+            yield from score_found(some, end_to_end([(training, held, values[:, kept], good[kept])]), step, 0.0)
+        left = tuple(group.candidates[i] for i in np.flatnonzero(~good))
+        alone = replace(step, candidates=left, trainings=(training._replace(answers=(held,)),))
+        yield from answer_sharply(alone, group.work, sharpened)
 
 
 def _batches(group: Group, trainings: Sequence[Training]) -> Iterator[list[Training]]:
@@ -96,29 +128,33 @@ def _batches(group: Group, trainings: Sequence[Training]) -> Iterator[list[Train
         yield batch
 
 
-def _answer_training(job: tuple[Paths, Training]) -> list[tuple[Training, Held, Floats, NDArray[np.bool_]]]:
+def _answer_training(job: tuple[Paths, Training]) -> list[Side]:
     paths, training = job
-    group = paths.group
-    normal = _equations(group, training)
-    if normal is None:
-        shape = (len(group.candidates), group.design.Y.shape[1])
-        nothing = np.zeros(len(group.candidates), dtype=bool)
-        return [(t, h, np.zeros((len(group.work.held_rows(h)), *shape)), nothing) for t, h in _sides(training)]
-    weights, good = solve(make_problem(paths.form, normal), paths.penalties)
-    solved = as_solved(normal, weights, {})
+    group, fitted = paths.group, fit(*job)
     found = []
-    for own, held in _sides(training):
-        values, finite = linear_values(solved, group.design, paths.form.linear, group.work.held_rows(held))
-        found.append((own, held, values, good & finite))
+    for held in training.answers:
+        rows = group.work.held_rows(held)
+        if fitted is None:
+            values = np.zeros((len(rows), len(group.candidates), group.design.Y.shape[1]))
+            good = np.zeros(len(group.candidates), dtype=bool)
+        else:
+            values, finite = linear_values(fitted.solved, group.design, paths.form.linear, rows)
+            good = fitted.good & finite
+        found.append((training, held, values, good))
     return found
 
 
-def _sides(training: Training) -> list[tuple[Training, Held]]:
-    return [(training, held) for held in training.answers]
+def fit(paths: Paths, training: Training) -> Fitted | None:
+    """Every penalty on one training set, or None where too few digits of its products are left."""
+    normal = _equations(paths.group, training)
+    if normal is None:
+        return None
+    weights, good = solve(make_problem(paths.form, normal), paths.penalties)
+    return Fitted(weights=weights, solved=as_solved(normal, weights, {}), good=good)
 
 
 def _equations(group: Group, training: Training) -> Normal | None:
-    """The products of one training set about its means, or None where too few of their digits are left."""
+    """The products of one training set about its means."""
     ref = training.trains[0]
     try:
         try:

@@ -10,7 +10,7 @@ from heldout.kernels.lasso.problem import Problem
 from heldout.kernels.ridge.design import Floats
 
 TOLERANCE = 1e-13  # of steps, against the largest coefficient: gaps come out below what is asked of them
-FACTOR_TOLERANCE = 1e-12
+FACTOR_TOLERANCE = 1e-13
 
 
 def descend(

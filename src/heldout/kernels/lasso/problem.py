@@ -12,10 +12,11 @@ from heldout.kernels.lasso.forms import Form, Penalty
 from heldout.kernels.ridge.design import Floats
 from heldout.kernels.ridge.normal import Normal
 
-OF_OBJECTIVE = 1e-10  # a duality gap may be at most this share of the objective,
+OF_OBJECTIVE = 5e-10  # a duality gap may be at most this share of the objective,
 OF_RESPONSES = 1e-12  # and this share of the responses' sum of squares: one in a million of their size,
 OF_TARGETS = 1e-8  # and this share of the targets' sum of squares, of which scikit-learn's default is 1e-4
 LEAST_PIVOT = 1e-9  # what is left of a column's square after all others: below, coefficients are not determined
+SLOW_PIVOT = 0.2  # below this, sweeps with Newton steps between them are quicker than sweeps alone
 AT_THE_BORDER = 1e-6  # of the penalty: columns so near to entering count as those that may have a coefficient
 
 
@@ -34,7 +35,17 @@ class Problem:
     weight: float
     joint: bool
     positive: bool
-    determined: bool  # no column is nearly a combination of others, whichever are picked
+    pivot: float  # the least share of a column's square that is left after the columns before it
+
+    @property
+    def determined(self) -> bool:
+        """Whether no column is nearly a combination of others, whichever are picked."""
+        return self.pivot >= LEAST_PIVOT
+
+    @property
+    def crawls(self) -> bool:
+        """Whether columns are so correlated that descent alone takes hundreds of sweeps."""
+        return self.pivot < SLOW_PIVOT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -59,7 +70,7 @@ def make_problem(form: Form, normal: Normal) -> Problem:
         weight=normal.weight,
         joint=form.joint,
         positive=form.positive,
-        determined=is_determined(C, 0.0),
+        pivot=least_pivot(C, 0.0),
     )
 
 
@@ -122,20 +133,20 @@ def has_one_optimum(problem: Problem, weights: Floats, slope: Floats, l1: float,
     else:
         steep = slope if problem.positive else np.abs(slope)
         sets = list(((steep >= l1 * (1.0 - AT_THE_BORDER)) | (weights != 0)).T)
-    return all(is_determined(problem.C[np.ix_(own, own)], l2) for own in sets)
+    return all(least_pivot(problem.C[np.ix_(own, own)], l2) >= LEAST_PIVOT for own in sets)
 
 
-def is_determined(C: Floats, l2: float) -> bool:
-    """Whether no column is nearly a combination of the others; columns that are constant have no part in it."""
+def least_pivot(C: Floats, l2: float) -> float:
+    """The least share of a column's square that no column before it explains; those that are constant have no part."""
     diagonal = np.diagonal(C) + l2
     own = diagonal > 0
     if not own.any():
-        return True
+        return 1.0
     unit = np.sqrt(diagonal[own])
     A = (C if own.all() else C[np.ix_(own, own)]) / np.outer(unit, unit)
     A.flat[:: len(A) + 1] = 1.0
     try:
         pivots = np.diagonal(np.linalg.cholesky(A))
     except np.linalg.LinAlgError:
-        return False
-    return bool((pivots**2).min() >= LEAST_PIVOT)
+        return 0.0
+    return float((pivots**2).min())

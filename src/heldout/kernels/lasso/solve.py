@@ -15,7 +15,8 @@ from heldout.kernels.ridge.design import Floats
 
 FIRST_SWEEPS = 20  # along the whole path: enough where columns are nearly uncorrelated
 SWEEPS = 20  # between two Newton steps
-ROUNDS = 40  # of sweeps and a Newton step, after which a fit is left to brute force
+ROUNDS = 8  # of sweeps and a Newton step, after which columns enter one by one
+ENTERED = 6  # steps a column, of those that enter one by one, after which a fit is left to brute force
 JOINT_SWEEPS = 5_000
 
 
@@ -23,12 +24,13 @@ def solve(problem: Problem, penalties: Sequence[Penalty]) -> tuple[Floats, NDArr
     """Columns × penalties × targets, and for each penalty whether all its targets are good."""
     columns, targets = problem.d.shape
     weights: Floats = np.zeros((columns, len(penalties), targets))
-    for ratio in dict.fromkeys(penalty.l1_ratio for penalty in penalties):
+    l1, l2 = strengths(problem, penalties)
+    tols = np.array([penalty.tol for penalty in penalties])
+    ratios = dict.fromkeys(p.l1_ratio for p in penalties if problem.joint or p.l1_ratio == 0 or not problem.crawls)
+    for ratio in ratios:
         places = np.array([place for place, penalty in enumerate(penalties) if penalty.l1_ratio == ratio])
         alphas, back = np.unique([-problem.weight * penalties[place].alpha for place in places], return_inverse=True)
         weights[:, places] = _path(problem, -alphas, ratio)[:, back]
-    l1, l2 = strengths(problem, penalties)
-    tols = np.array([penalty.tol for penalty in penalties])
     found = optimality(problem, weights, l1, l2)
     good = is_optimal(problem, found, tols)
     if not problem.joint:
@@ -79,19 +81,36 @@ def _polish(problem: Problem, weights: Floats, rough: NDArray[np.intp], strength
 
 
 def _polished(problem: Problem, target: int, start: Floats, strength: tuple[float, float]) -> Floats:
+    """Sweeps with a Newton step after each few; where that does not end, Newton steps as columns enter one by one."""
     l1, l2 = strength
     alpha, ratio = l1 + l2, l1 / (l1 + l2)
     weights = start
     for _ in range(ROUNDS):
         weights = descend(problem, target, np.array([alpha]), ratio, sweeps=SWEEPS, start=weights)[:, 0]
         if _is_good(problem, target, weights, strength):
-            break
-        moved = newton_step(problem, target, weights, l1, l2)
-        if moved is None:
-            continue
-        weights = moved
-        if _is_good(problem, target, weights, strength):
-            break
+            return weights
+        step = newton_step(problem, target, weights, strength)
+        if step is not None:
+            weights = step.weights
+            if _is_good(problem, target, weights, strength):
+                return weights
+    return _column_by_column(problem, target, weights, strength)
+
+
+def _column_by_column(problem: Problem, target: int, weights: Floats, strength: tuple[float, float]) -> Floats:
+    """Newton steps until the signs stay, then the column that would gain most enters, until none would gain."""
+    entering: int | None = None
+    unit = np.sqrt(np.maximum(np.diagonal(problem.C) + strength[1], np.finfo(np.float64).tiny))
+    for _ in range(ENTERED * len(weights)):
+        step = newton_step(problem, target, weights, strength, entering=entering)
+        if step is not None:
+            weights, entering = step.weights, None
+        if step is None or step.whole:
+            slope = problem.d[:, target] - problem.C @ weights - strength[1] * weights
+            gain = np.where(weights == 0, (slope if problem.positive else np.abs(slope)) - strength[0], 0.0) / unit
+            entering = int(gain.argmax())
+            if gain[entering] <= 0 or _is_good(problem, target, weights, strength):
+                break
     return weights
 
 
@@ -111,5 +130,5 @@ def _of_target(problem: Problem, target: int) -> Problem:
         weight=problem.weight,
         joint=False,
         positive=problem.positive,
-        determined=problem.determined,
+        pivot=problem.pivot,
     )
