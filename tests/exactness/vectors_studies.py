@@ -1,0 +1,446 @@
+"""Generated studies for the kernel `vectors`: responses beside brute force's, dual objectives beside scikit-learn's.
+
+Both sides stop at the user's tolerance. What is checked of every study: the responses of its test cells, its choices,
+and on some of its fits that the dual objective is at most scikit-learn's + 1e-9 relative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from compare import Comparison, response_difference, same_choices
+from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.model_selection import GroupKFold, ShuffleSplit
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR
+
+import heldout as ho
+from heldout.api.evaluate import ask
+from heldout.kernels.brute import fit_predictor
+from heldout.kernels.step import Work
+from heldout.kernels.vectors.answer import Sitting
+from heldout.kernels.vectors.points import Doubtful
+from heldout.kernels.vectors.recognise import read_search
+from heldout.kernels.vectors.solve import solve_all
+from heldout.planner.passes import make_plan
+
+Posed = tuple[Any, Any, Any, dict[str, Any]]
+Made = Iterator[tuple[str, Callable[[], Posed]]]
+RULE, TIER = "vectors", "solver"
+ALLOWED = 1e-5  # of the largest response: what the spot checks of the tier allow
+OBJECTIVE = 1e-9
+CS = [0.01, 1.0, 30.0, 1000.0]
+
+
+def studies() -> Made:
+    """Every study as a label and a function that builds (learner, X, y, arguments of evaluate)."""
+    for make in (_recipes, _models, _kernels, _pipelines, _classes, _containers, _hard):
+        yield from make()
+
+
+def check(label: str, build: Callable[[], Posed]) -> Comparison:
+    """One study with the rule on and off, and the objectives of some of its fits."""
+    on, off = (_run(build, switch) for switch in (True, False))
+    record = next(p for p in on.plan.passes if p.name == RULE)
+    above = _objectives_above(build) if record.used else 0.0
+    passed = all(one.passed for one in on._live.outcome.checks)
+    difference = response_difference(on, off) if above <= OBJECTIVE and passed else np.inf
+    return Comparison(
+        label=label,
+        used=record.used,
+        difference=difference,
+        allowed=ALLOWED,
+        same_choices=same_choices(on, off),
+        refusals=record.refusals,
+    )
+
+
+def _run(build: Callable[[], Posed], switch: bool) -> Any:
+    learner, X, y, more = build()
+    options = ho.Options(precision="solver", rules={RULE: switch})
+    return ho.evaluate(learner, X, y, jobs=1, progress=False, options=options, **more)
+
+
+def _objectives_above(build: Callable[[], Posed]) -> float:
+    """How far, relative to scikit-learn's, dual objectives lie above its own, in the first trainings of the plan."""
+    learner, X, y, more = build()
+    roles = {name: more.get(name) for name in ("groups", "time", "sample_weight", "strata")}
+    asked = ask(learner, X, y, test=more["test"], roles=roles, loss=None, level=0.95, seed=0, options=None)
+    plan = make_plan(asked.study, asked.task, done=frozenset(), rules={}, precision="solver")
+    search = asked.study.search
+    work = Work(task=asked.task, search=search, splits=asked.study.splits, losses={})
+    machines = read_search(search)[0]
+    worst = 0.0
+    for step in (step for step in plan.steps if step.kernel == RULE):
+        for training in list(step.trainings)[:2]:
+            own = [machines[c] for c in step.candidates]
+            sitting = Sitting(training=training, work=work, before=own[0].before, shared=None, left=99)
+            for shape in dict.fromkeys(machine.shape for machine in own):
+                worst = max(worst, _worst_above([machine for machine in own if machine.shape == shape], sitting))
+    return worst
+
+
+def _worst_above(machines: list[Any], sitting: Sitting) -> float:
+    points = sitting.points()
+    try:
+        grams = None if points is None else points.grams(machines[0].shape)
+    except Doubtful:
+        grams = None
+    if grams is None:
+        return 0.0
+    solved = solve_all(machines, grams.train, sitting.targets())
+    known = [(machine, solved[machine.candidate]) for machine in machines]
+    return max((_above(machine, ours, sitting) for machine, ours in known if ours is not None), default=0.0)
+
+
+def _above(machine: Any, ours: Any, sitting: Sitting) -> float:
+    targets = sitting.targets()
+    theirs = fit_predictor(sitting.training, sitting.work, machine.candidate)
+    rows = sitting.work.train_rows(sitting.training.trains[0])
+    X = sitting.work.task.take(rows)
+    last = theirs
+    if isinstance(theirs, Pipeline):
+        X, last = theirs[:-1].transform(X), theirs[-1]
+    params = {} if last.kernel == "linear" else {"gamma": last._gamma}
+    params |= {"coef0": last.coef0} if last.kernel in ("poly", "sigmoid") else {}
+    params |= {"degree": last.degree} if last.kernel == "poly" else {}
+    K = pairwise_kernels(np.asarray(X, dtype=float), metric=last.kernel, **params)
+    mine, other = (_objective(last, duals, K, targets.y) for duals in (ours.duals, _table(last, len(rows))))
+    return float((mine - other) / max(abs(other), 1e-12))
+
+
+def _table(fitted: Any, n: int) -> Any:
+    """scikit-learn's duals, a column for each pair of classes, by its own account of them."""
+    full = np.zeros((len(fitted.dual_coef_), n))
+    full[:, fitted.support_] = fitted.dual_coef_
+    classes = getattr(fitted, "classes_", None)
+    if classes is None or len(classes) == 2:
+        return full.T
+    of = np.repeat(np.arange(len(classes)), fitted.n_support_)
+    columns = []
+    for i in range(len(classes)):
+        for j in range(i + 1, len(classes)):
+            column = np.zeros(n)
+            column[fitted.support_[of == i]] = fitted.dual_coef_[j - 1, of == i]
+            column[fitted.support_[of == j]] = fitted.dual_coef_[i, of == j]
+            columns.append(column)
+    return np.stack(columns, axis=1)
+
+
+def _objective(model: Any, duals: Any, K: Any, y: Any) -> float:
+    if isinstance(model, NuSVC):  # duals are known up to a factor, which nu fixes
+        duals = duals / np.abs(duals).sum(axis=0)
+    half = 0.5 * float(np.einsum("ik,ij,jk->", duals, K, duals, optimize=True))
+    if isinstance(model, NuSVC):
+        return half
+    if isinstance(model, SVC):
+        return half - float(np.abs(duals).sum())
+    linear = -float(np.asarray(y, dtype=float) @ duals[:, 0])
+    return half + linear + (model.epsilon * float(np.abs(duals).sum()) if isinstance(model, SVR) else 0.0)
+
+
+def _data(n: int = 90, p: int = 4, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) * rng.uniform(0.5, 3, p) + rng.normal(size=p)
+    return X, X[:, 0] + np.sin(X[:, 1]) + rng.normal(size=n) / 2
+
+
+def _labelled(kinds: int = 2, n: int = 90, p: int = 4, seed: int = 0) -> tuple[Any, Any]:
+    X, score = _data(n, p, seed)
+    return X, np.digitize(score, np.quantile(score, np.arange(1, kinds) / kinds))
+
+
+def _svc(**options: Any) -> ho.Tuned:
+    pipe = make_pipeline(StandardScaler(), SVC())
+    space = {"svc__C": CS, "svc__gamma": [0.2, "scale"]}
+    return ho.Tuned(pipe, space, **{"validation": ho.KFold(3)} | options)
+
+
+def _svr(**options: Any) -> ho.Tuned:
+    return ho.Tuned(SVR(), {"C": CS, "epsilon": [0.05, 0.2]}, **{"validation": ho.KFold(3)} | options)
+
+
+def _recipes() -> Made:
+    groups = np.repeat(np.arange(15), 6)
+    outer: dict[str, dict[str, Any]] = {
+        "k-fold": {"test": ho.KFold(4)},
+        "repeats": {"test": ho.KFold(3, repeats=2)},
+        "resample": {"test": ho.Resample(3, 0.3)},
+        "holdout": {"test": ho.Holdout(0.25)},
+        "given rows": {"test": ho.Given(np.arange(10, 30))},
+        "groups": {"test": ho.KFold(5), "groups": groups},
+        "forward in time": {"test": ho.Forward(3), "time": np.arange(90)},
+        "scikit-learn's groups": {"test": GroupKFold(3), "groups": groups},
+        "unordered training rows": {
+            "test": [(np.arange(80)[::-1], np.arange(80, 90)), (np.arange(10, 90), np.arange(9))]
+        },
+        "shuffled training rows": {"test": ShuffleSplit(3, test_size=0.2, train_size=0.5, random_state=0)},
+        "weights": {"test": ho.KFold(3), "sample_weight": np.random.default_rng(1).uniform(0.2, 3, 90)},
+        "some weights of 0": {"test": ho.KFold(3), "sample_weight": np.arange(90) % 7.0},
+    }
+    for label, arguments in outer.items():
+        inside = {"validation": ho.Forward(2)} if "time" in arguments else {}
+        yield f"scaled SVC, {label}", lambda a=arguments, i=inside: (_svc(**i), *_labelled(), a)
+        yield f"SVR, {label}", lambda a=arguments, i=inside: (_svr(**i), *_data(), a)
+    loo, auc = ho.LeaveOneOut(), ["roc_auc", "accuracy"]
+    for name, learner, data in (("scaled SVC", _svc, _labelled), ("SVR", _svr, _data)):
+        yield (
+            f"{name}, leave-one-out",
+            lambda f=learner, d=data: (f(validation=loo), *d(n=40), {"test": ho.Holdout(0.3)}),
+        )
+        yield (
+            f"{name}, shared blocks",
+            lambda f=learner, d=data: (f(validation=ho.SharedBlocks()), *d(), {"test": ho.KFold(4)}),
+        )
+    yield "SVR, one standard error", lambda: (_svr_at(choose="one_se"), *_data(), {"test": ho.KFold(3)})
+    repeated = {"test": [(np.repeat(np.arange(40), 2), np.arange(80, 90))]}
+    for model in (SVC(), make_pipeline(StandardScaler(), SVC(C=100))):
+        yield f"repeated training rows, {model}", lambda m=model: (m, *_labelled(), repeated)
+    yield "repeated training rows, SVR", lambda: (SVR(), *_data(), repeated)
+    yield "untuned SVC, leave-one-out", lambda: (SVC(), *_labelled(n=40), {"test": loo})
+    yield "untuned SVR, leave-one-out", lambda: (SVR(C=3), *_data(n=40), {"test": loo})
+    yield "ranked by AUC", lambda: (_svc(loss=auc), *_labelled(), {"test": ho.KFold(3)})
+    yield "two losses", lambda: (_svr(loss=["absolute", "squared", "r2"]), *_data(), {"test": ho.KFold(3)})
+    yield "probabilities asked", lambda: (SVC(), *_labelled(), {"test": ho.KFold(3), "loss": "average_precision"})
+
+
+def _models() -> Made:
+    for seed in range(4):
+        tests = {"test": ho.KFold(3)}
+        yield (
+            f"SVC {seed}",
+            lambda s=seed, t=tests: (
+                ho.Tuned(SVC(), {"C": CS, "gamma": [0.1, 1.0, "auto"]}, validation=ho.KFold(3)),
+                *_labelled(seed=s),
+                t,
+            ),
+        )
+        yield (
+            f"NuSVC {seed}",
+            lambda s=seed, t=tests: (
+                ho.Tuned(NuSVC(), {"nu": [0.1, 0.3, 0.6], "gamma": [0.1, 1.0]}, validation=ho.KFold(3), loss="roc_auc"),
+                *_labelled(seed=s),
+                t,
+            ),
+        )
+        yield (
+            f"SVR {seed}",
+            lambda s=seed, t=tests: (
+                ho.Tuned(SVR(), {"C": CS, "epsilon": [0.0, 0.1], "gamma": ["scale", 0.3]}, validation=ho.KFold(3)),
+                *_data(seed=s),
+                t,
+            ),
+        )
+        yield (
+            f"NuSVR {seed}",
+            lambda s=seed, t=tests: (
+                ho.Tuned(NuSVR(), {"nu": [0.2, 0.7], "C": [0.1, 1.0, 10.0]}, validation=ho.KFold(3)),
+                *_data(seed=s),
+                t,
+            ),
+        )
+    yield (
+        "nu that no solution has",
+        lambda: (
+            ho.Tuned(NuSVC(), {"nu": [0.2, 0.95]}, validation=ho.KFold(3)),
+            *_labelled(kinds=3),
+            {"test": ho.KFold(3)},
+        ),
+    )
+    for tol in (1e-1, 1e-5):
+        yield f"tol={tol}", lambda t=tol: (_svr_at(tol=t), *_data(), {"test": ho.KFold(3)})
+    yield "no shrinking", lambda: (_svr_at(shrinking=False), *_data(), {"test": ho.KFold(3)})
+    yield "small cache", lambda: (_svr_at(cache_size=0.01), *_data(), {"test": ho.KFold(3)})
+    yield "max_iter", lambda: (_svr_at(max_iter=20), *_data(), {"test": ho.KFold(3)})
+
+
+def _svr_at(choose: str = "best", **params: Any) -> ho.Tuned:
+    return ho.Tuned(SVR(**params), {"C": CS}, validation=ho.KFold(3), choose=choose)
+
+
+def _kernels() -> Made:
+    for kernel, space in (
+        ("linear", {"C": [0.1, 1.0, 10.0]}),
+        ("poly", {"C": [0.1, 1.0], "degree": [0, 2, 3], "coef0": [0.0, 1.0]}),
+        ("sigmoid", {"C": [0.1, 1.0], "gamma": [0.01, "scale"], "coef0": [-0.5, 0.0]}),
+        ("rbf", {"C": CS, "gamma": [0.0, 0.2, "auto"]}),
+    ):
+        for model, data in ((SVC(kernel=kernel), _labelled), (SVR(kernel=kernel), _data)):
+            space_of = {f"m__{name}": value for name, value in space.items()}
+            pipe = Pipeline([("s", StandardScaler()), ("m", model)])
+            yield (
+                f"{kernel}, {model}, scaled",
+                lambda p=pipe, s=space_of, d=data: (
+                    ho.Tuned(p, s, validation=ho.KFold(3)),
+                    *d(n=60),
+                    {"test": ho.KFold(3)},
+                ),
+            )
+            yield (
+                f"{kernel}, {model}",
+                lambda m=model, s=space, d=data: (
+                    ho.Tuned(m, s, validation=ho.KFold(3)),
+                    *d(n=60, p=2),
+                    {"test": ho.KFold(3)},
+                ),
+            )
+    several = {"kernel": ["linear", "rbf", "poly"], "C": [0.1, 1.0]}
+    yield "kernels side by side", lambda: (ho.Tuned(SVC(), several), *_labelled(n=60), {"test": ho.KFold(3)})
+    yield "a function", lambda: (SVC(kernel=_own), *_labelled(n=60), {"test": ho.KFold(3)})
+
+
+def _own(a: Any, b: Any) -> Any:
+    return np.asarray(a) @ np.asarray(b).T
+
+
+def _pipelines() -> Made:
+    def learner(before: Any, **space: Any) -> ho.Tuned:
+        return ho.Tuned(Pipeline([*before, ("svc", SVC())]), {"svc__C": CS, **space}, validation=ho.KFold(3))
+
+    chains: dict[str, Any] = {
+        "scaling without means": [("s", StandardScaler(with_mean=False))],
+        "ranges": [("s", MinMaxScaler())],
+        "scaling and components": [("s", StandardScaler()), ("p", PCA(2))],
+        "drawn components": [("p", PCA(2, svd_solver="randomized"))],
+        "nothing": [("s", "passthrough")],
+        "nested": [("s", make_pipeline(StandardScaler(), MinMaxScaler()))],
+    }
+    for label, before in chains.items():
+        yield label, lambda b=before: (learner(b), *_labelled(), {"test": ho.KFold(3)})
+    sizes = {"p__n_components": [1, 2, 3], "s": [StandardScaler(), MinMaxScaler(), "passthrough"]}
+    yield (
+        "steps of the space",
+        lambda: (learner(chains["scaling and components"], **sizes), *_labelled(n=60), {"test": ho.KFold(3)}),
+    )
+    yield (
+        "families",
+        lambda: (
+            ho.Tuned(
+                {"svc": (SVC(), {"C": CS}), "nu": (make_pipeline(StandardScaler(), NuSVC()), {"nusvc__nu": [0.2, 0.5]})}
+            ),
+            *_labelled(),
+            {"test": ho.KFold(3)},
+        ),
+    )
+
+
+def _classes() -> Made:
+    for kinds in (3, 4):
+        for shape in ("ovr", "ovo"):
+            for ties in (False, True) if shape == "ovr" else (False,):
+                model = SVC(decision_function_shape=shape, break_ties=ties)
+                yield (
+                    f"{kinds} classes, {shape}, break_ties={ties}",
+                    lambda m=model, k=kinds: (
+                        ho.Tuned(m, {"C": CS, "gamma": [0.1, 1.0]}, validation=ho.KFold(3)),
+                        *_labelled(k),
+                        {"test": ho.KFold(3)},
+                    ),
+                )
+    yield (
+        "three classes, ranked",
+        lambda: (
+            ho.Tuned(NuSVC(nu=0.3), {"gamma": [0.1, 1.0]}, validation=ho.KFold(3), loss=["accuracy", "f1_macro"]),
+            *_labelled(3),
+            {"test": ho.KFold(3)},
+        ),
+    )
+    for weight in ("balanced", {0: 1.0, 1: 5.0}, {1: 0.2}):
+        yield (
+            f"class_weight={weight}",
+            lambda w=weight: (
+                ho.Tuned(SVC(class_weight=w), {"C": CS}, validation=ho.KFold(3)),
+                *_labelled(),
+                {"test": ho.KFold(3), "sample_weight": np.random.default_rng(1).uniform(0.2, 3, 90)},
+            ),
+        )
+    names = {
+        "words": np.array(["spam", "ham", "eggs"]),
+        "objects": np.array(["a", "bb", "ccc"], dtype=object),
+        "bool": np.array([False, True]),
+    }
+    for label, labels in names.items():
+        yield (
+            f"labels that are {label}",
+            lambda v=labels: (
+                _svc(),
+                _labelled(len(v))[0],
+                v[_labelled(len(v))[1]],
+                {"test": ho.KFold(3)},
+            ),
+        )
+
+    def rare() -> tuple[Any, Any]:
+        X, y = _labelled()
+        y[:2] = 7
+        return X, y
+
+    yield "a class that some trainings lack", lambda: (_svc(), *rare(), {"test": ho.KFold(3, stratify=False)})
+
+
+def _containers() -> Made:
+    X, y = _labelled()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    yield "pandas", lambda: (_svc(), frame, pd.Series(y), {"test": ho.KFold(3)})
+    yield "polars", lambda: (_svc(), pl.DataFrame(frame.to_dict("list")), y, {"test": ho.KFold(3)})
+    columns = ColumnTransformer([("one", OneHotEncoder(sparse_output=False), ["k"])], remainder="passthrough")
+    mixed = frame.assign(k=np.where(X[:, 0] > 0, "u", "v"))
+    yield "columns of words", lambda: (make_pipeline(columns, SVC()), mixed, y, {"test": ho.KFold(3)})
+    thin = ColumnTransformer([("one", OneHotEncoder(), ["k"])], sparse_threshold=1.0)
+    yield "sparse after the first step", lambda: (make_pipeline(thin, SVC()), mixed, y, {"test": ho.KFold(3)})
+    for dtype in (int, bool, np.float32):
+        yield f"X of type {np.dtype(dtype)}", lambda t=dtype: (_svc(), (X * 3).astype(t), y, {"test": ho.KFold(3)})
+        yield (
+            f"X of type {np.dtype(dtype)}, SVR",
+            lambda t=dtype: (_svr(), (X * 3).astype(t), _data()[1], {"test": ho.KFold(3)}),
+        )
+    yield "X in columns", lambda: (_svc(), np.asfortranarray(X), y, {"test": ho.KFold(3)})
+    yield "whole numbers as y", lambda: (_svr(), X, _data()[1].round().astype(int), {"test": ho.KFold(3)})
+    yield "sparse", lambda: (SVC(), sparse.csr_matrix(X), y, {"test": ho.KFold(3)})
+
+
+def _hard() -> Made:
+    def spoiled(kind: str, labelled: bool) -> tuple[Any, Any]:
+        X, y = _labelled() if labelled else _data()
+        if kind == "offset":
+            X = X + 1e6
+        elif kind == "constant columns":
+            X[:, 1] = 3.0
+            X[:, 2] = 0.0
+        elif kind == "duplicates":
+            X[30:60], X[60:] = X[:30], X[:30]
+        elif kind == "all rows equal":
+            X[:] = 1.0
+        elif kind == "tiny":
+            X *= 1e-8
+        elif kind == "whole":
+            X = X.round()
+        return X, y
+
+    for kind in ("offset", "constant columns", "duplicates", "all rows equal", "tiny", "whole"):
+        yield (
+            f"{kind}, scaled SVC",
+            lambda k=kind: (_svc(loss=["roc_auc", "accuracy"]), *spoiled(k, True), {"test": ho.KFold(3)}),
+        )
+        yield (
+            f"{kind}, SVC",
+            lambda k=kind: (
+                ho.Tuned(SVC(), {"C": CS, "gamma": ["scale", 0.1]}, validation=ho.KFold(3)),
+                *spoiled(k, True),
+                {"test": ho.KFold(3)},
+            ),
+        )
+        yield f"{kind}, SVR", lambda k=kind: (_svr(), *spoiled(k, False), {"test": ho.KFold(3)})
+    for n, p in ((30, 60), (24, 200), (60, 1)):
+        yield f"SVC {n} × {p}", lambda n=n, p=p: (_svc(), *_labelled(2, n, max(p, 2), 0), {"test": ho.KFold(3)})
+        yield f"SVR {n} × {p}", lambda n=n, p=p: (_svr(), *_data(n, max(p, 2)), {"test": ho.KFold(3)})
+    yield "300 rows", lambda: (_svc(loss="roc_auc"), *_labelled(n=300, p=8), {"test": ho.KFold(3)})
+    yield "300 rows, SVR", lambda: (_svr(), *_data(n=300, p=8), {"test": ho.KFold(3)})
