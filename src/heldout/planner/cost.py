@@ -33,6 +33,13 @@ def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | 
         side = min(columns, max(len(splits[name].rows) for name in used))
         runs = 8.0 * len(step.trainings) * len(step.candidates) * columns * side
         return read * columns * side + runs + 2 * answers * columns
+    if step.kernel == "lasso":
+        sweeps = 60.0 * len(step.trainings) * len(step.candidates) * columns**2  # and Newton steps, for about as many
+        return float(read) * columns**2 + sweeps + answers * columns
+    if step.kernel == "glm":
+        predictors = max(1, len(task.classes) - 1) if task.classes is not None else 1
+        passes = 6.0 + 1.5 * len(step.candidates)  # each makes second derivatives of every training set
+        return passes * len(step.trainings) * len(task) * (columns * predictors) ** 2 + answers * columns * predictors
     return None
 
 

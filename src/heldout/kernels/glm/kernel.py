@@ -16,7 +16,7 @@ from heldout.study.search import Search
 from heldout.study.tables import Answer
 from heldout.task.task import Task
 
-SHARP = {"solver": "newton-cholesky", "tol": 1e-11, "max_iter": 10_000}
+SHARP = {"solver": "newton-cholesky", "tol": 1e-11, "max_iter": 150}  # whole steps: more would only repeat them
 
 
 class GlmKernel:

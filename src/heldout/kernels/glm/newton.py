@@ -16,6 +16,7 @@ from heldout.kernels.glm.sets import Sets
 
 LEFT = 1e-6  # the Newton decrement that may be left, for weights of mean 1: half its square is what the objective lacks
 LEFT_SHARE = 1e-10  # of the objective's lower bound, that the square of the decrement may be
+MOVED_ROWS = 1024  # looked at together
 MOST_STEPS = 50  # at one penalty
 SINGULAR = 1e-10  # the smallest pivot of second derivatives, each column's own set to 1
 Model = tuple[Floats, Floats, Floats]  # gradients, second derivatives, lower bounds of the loss
@@ -149,12 +150,18 @@ def _step(sets: Sets, at: Floats, model: Model, strengths: Floats) -> tuple[Floa
 def largest_move(sets: Sets, move: Floats) -> Floats:
     """The most that scores of a training row move against each other, for each set."""
     count, predictors, width = move.shape
-    moved = (move.reshape(-1, width) @ sets.design.Z.T).reshape(count, predictors, -1)
-    if predictors == 1:
-        np.abs(moved, out=moved)
-        moved *= sets.member[:, None]
-        return np.asarray(moved.max(axis=(1, 2)))
-    return np.asarray(np.sqrt(2.0 * (np.square(moved).sum(axis=1) * sets.member).max(axis=1)))
+    flat, found = move.reshape(-1, width), np.zeros(count)
+    for start in range(0, len(sets.y), MOVED_ROWS):
+        rows = slice(start, start + MOVED_ROWS)
+        moved = flat @ sets.design.Z[rows].T
+        if predictors == 1:
+            np.abs(moved, out=moved)
+        else:  # two of the scores move apart by at most √2 times the length of the predictors' move
+            np.square(moved, out=moved)
+            moved = 2.0 * moved.reshape(count, predictors, -1).sum(axis=1)
+        moved *= sets.member[:, rows]
+        np.maximum(found, moved.max(axis=1), out=found)
+    return found if predictors == 1 else np.sqrt(found)
 
 
 def _solved(second: Floats, slope: Floats) -> Floats:

@@ -1,0 +1,433 @@
+"""Generated studies for the kernel `glm`: every fit's objective is at most scikit-learn's, and responses agree.
+
+Of each study every fit that the kernel does is looked at: its objective, taken by scikit-learn's own loss on
+scikit-learn's own scaled columns, may pass that of scikit-learn's default fit by 1e-9 of it at most; and linear
+predictors on held-out rows agree with a fit far below the usual tolerance, as spot checks ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from compare import Comparison
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import GammaRegressor, LogisticRegression, PoissonRegressor, TweedieRegressor
+from sklearn.model_selection import GroupKFold, ShuffleSplit
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.class_weight import compute_class_weight
+from threadpoolctl import threadpool_limits
+
+import heldout as ho
+from heldout.api.evaluate import ask
+from heldout.engine.run import _work_of
+from heldout.engine.spot_check import SOLVER
+from heldout.kernels.claims import candidates_of
+from heldout.kernels.glm import KERNEL
+from heldout.kernels.glm.answer import _chunks, _make_group, _solve_chunk
+from heldout.kernels.glm.recognise import read_candidates
+from heldout.planner.passes import make_plan
+
+Posed = tuple[Any, Any, Any, dict[str, Any]]
+RULE, TIER = "glm", "solver"
+ABOVE = 1e-9  # of the objective, that a fit may lie above scikit-learn's
+CS = ho.log_grid(-3, 3, 5)
+ALPHAS = ho.log_grid(-3, 2, 4)
+SHARP_OPTIONS = ho.Options(precision="solver")
+
+
+def check(label: str, build: Callable[[], Posed]) -> Comparison:
+    """Every fit of the study's first stage, its objective and its linear predictors; and the study as a whole."""
+    learner, X, y, more = build()
+    on = ho.evaluate(learner, X, y, jobs=1, progress=False, options=SHARP_OPTIONS, **more)
+    off = ho.evaluate(learner, X, y, jobs=1, progress=False, options=ho.Options(rules={RULE: False}), **more)
+    record = next(p for p in on.plan.passes if p.name == RULE)
+    sound = not any(finding.code == "H205" for finding in on.findings)
+    sound = sound and len(on.failures) == len(off.failures)
+    worst = _worst_fit(learner, X, y, more) if record.used else 0.0
+    return Comparison(
+        label=label,
+        used=record.used,
+        difference=worst,
+        allowed=1.0,
+        same_choices=sound,
+        refusals=record.refusals,
+    )
+
+
+def _worst_fit(learner: Any, X: Any, y: Any, more: dict[str, Any]) -> float:
+    """The largest share of what is allowed that any fit takes: of its objective's excess, or of a response's error."""
+    roles = {name: more.get(name) for name in ("groups", "time", "sample_weight", "strata")}
+    question = {"test": more["test"], "loss": None, "level": 0.95, "seed": 0, "options": SHARP_OPTIONS}
+    asked = ask(learner, X, y, roles=roles, **question)
+    plan = make_plan(asked.study, asked.task, done=frozenset(), rules=None, precision="solver")
+    work = _work_of(asked.study, asked.task, {})
+    made = dict(candidates_of(work.search))
+    worst = 0.0
+    with threadpool_limits(1):
+        for step in plan.steps:
+            if step.kernel != RULE:
+                continue
+            for form, members in read_candidates(work.search, work.task, step.candidates).items():
+                group = _make_group(form, members, work)
+                for chunk in _chunks(group, list(step.trainings)):
+                    for solved in _solve_chunk((group, chunk)):
+                        for candidate, place in zip(group.candidates, group.places, strict=True):
+                            if solved.good[place]:
+                                coef = solved.coef[place]
+                                worst = max(worst, _share(work, group, made[candidate], solved.training, coef))
+    return worst
+
+
+def _share(work: Any, group: Any, estimator: Any, training: Any, coef: Any) -> float:
+    task, design = work.task, group.design
+    rows, held = work.train_rows(training.trains[0]), work.held_rows(training.answers[0])
+    usual = _fitted(clone(estimator), task, rows)
+    sharp = _fitted(KERNEL.sharpened(estimator), task, rows)
+    eta = group.family.contrasts() @ coef if group.family.classes > 2 else coef
+    own = (eta @ design.Z[rows].T).T
+    excess = _objective(usual, task, rows, own, _squares(usual, group, eta)) - _own_objective(usual, task, rows)
+    scale = abs(_own_objective(usual, task, rows))
+    ours, theirs = (eta @ design.Z[held].T).T, _linear(sharp, task.take(held))
+    apart = float(np.abs(ours - theirs.reshape(ours.shape)).max() / max(1.0, np.abs(theirs).max()))
+    return max(excess / scale / ABOVE, apart / SOLVER)
+
+
+def _fitted(estimator: Any, task: Any, rows: Any) -> Any:
+    name = f"{estimator.steps[-1][0]}__sample_weight" if isinstance(estimator, Pipeline) else "sample_weight"
+    weights = {} if task.weight is None else {name: task.weight[rows]}
+    return estimator.fit(task.take(rows), task.y[rows], **weights)
+
+
+def _model(fitted: Any) -> Any:
+    return fitted.steps[-1][1] if isinstance(fitted, Pipeline) else fitted
+
+
+def _linear(fitted: Any, X: Any) -> Any:
+    """Linear predictors: a row each, and a column a class where there are several."""
+    model = _model(fitted)
+    Z = fitted[:-1].transform(X) if isinstance(fitted, Pipeline) else X
+    return np.asarray(Z, dtype=float) @ np.atleast_2d(model.coef_).T + model.intercept_
+
+
+def _squares(fitted: Any, group: Any, eta: Any) -> float:
+    """The squared length of coefficients on scikit-learn's own scaled columns."""
+    scale = np.ones(group.design.width - 1)
+    if isinstance(fitted, Pipeline) and isinstance(fitted[0], StandardScaler) and fitted[0].scale_ is not None:
+        scale = fitted[0].scale_
+    elif isinstance(fitted, Pipeline) and isinstance(fitted[0], ColumnTransformer):
+        scale = np.concatenate(
+            [np.atleast_1d(getattr(part, "scale_", np.ones(len(cols)))) for _, part, cols in fitted[0].transformers_]
+        )
+    return float((np.square(eta[:, :-1] * scale / group.design.scale)).sum())
+
+
+def _own_objective(fitted: Any, task: Any, rows: Any) -> float:
+    squares = float(np.square(_model(fitted).coef_).sum())
+    return _objective(fitted, task, rows, _linear(fitted, task.take(rows)), squares)
+
+
+def _objective(fitted: Any, task: Any, rows: Any, eta: Any, squares: float) -> float:
+    """Losses plus penalty, from linear predictors, by formulas of this file's own."""
+    model, y = _model(fitted), task.y[rows]
+    weight = np.ones(len(rows)) if task.weight is None else task.weight[rows].astype(float)
+    if isinstance(model, LogisticRegression):
+        if model.class_weight is not None:
+            each = compute_class_weight(model.class_weight, classes=model.classes_, y=y, sample_weight=weight)
+            weight = weight * each[np.searchsorted(model.classes_, y)]
+        scores = np.column_stack([np.zeros(len(y)), eta[:, 0]]) if eta.shape[1] == 1 else eta
+        top = scores.max(axis=1)
+        lost = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
+        lost -= scores[np.arange(len(y)), np.searchsorted(model.classes_, y)]
+        return float(weight @ lost + 0.5 * squares / model.C)
+    power = {PoissonRegressor: 1.0, GammaRegressor: 2.0}.get(type(model)) or model.power
+    linear = eta[:, 0]
+    if power == 1:
+        lost = np.exp(linear) - y * linear
+    elif power == 2:
+        lost = linear + y * np.exp(-linear)
+    else:
+        lost = np.exp((2 - power) * linear) / (2 - power) - y * np.exp((1 - power) * linear) / (1 - power)
+    return float(weight @ lost / weight.sum() + 0.5 * model.alpha * squares)
+
+
+def studies() -> Iterator[tuple[str, Callable[[], Posed]]]:
+    """Every study as a label and a function that builds (learner, X, y, arguments of evaluate)."""
+    for make in (_recipes, _forms, _shapes, _columns, _counts, _labels, _containers, _refused):
+        yield from make()
+
+
+def _X(n: int = 90, p: int = 4, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, p)) * rng.uniform(0.3, 3, p) + rng.normal(size=p)
+
+
+def _classes(kinds: int = 2, n: int = 90, p: int = 4, seed: int = 0) -> tuple[Any, Any]:
+    X, rng = _X(n, p, seed), np.random.default_rng(seed + 1)
+    score = (X - X.mean(axis=0))[:, :2].sum(axis=1) / X[:, :2].std() + 1.5 * rng.normal(size=n)
+    return X, np.argsort(np.argsort(score)) * kinds // n
+
+
+def _numbers(power: float = 1.0, n: int = 90, p: int = 4, seed: int = 0) -> tuple[Any, Any]:
+    X, rng = _X(n, p, seed), np.random.default_rng(seed + 1)
+    mean = np.exp(0.3 * (X - X.mean(axis=0)) @ rng.normal(size=p) + 0.5)
+    return X, rng.poisson(mean).astype(float) if power < 2 else rng.gamma(2.0, mean / 2) + 1e-3
+
+
+def _logistic(before: Any = StandardScaler, *, validation: Any = None, **options: Any) -> ho.Tuned:
+    model = LogisticRegression(**options)
+    estimator = model if before is None else make_pipeline(before(), model)
+    name = "C" if before is None else "logisticregression__C"
+    return ho.Tuned(estimator, {name: CS}, validation=ho.KFold(3) if validation is None else validation)
+
+
+def _regressor(model: Any, *, scaled: bool = True) -> ho.Tuned:
+    estimator = make_pipeline(StandardScaler(), model) if scaled else model
+    name = f"{type(model).__name__.lower()}__alpha" if scaled else "alpha"
+    return ho.Tuned(estimator, {name: ALPHAS}, validation=ho.KFold(3))
+
+
+def _recipes() -> Iterator[tuple[str, Callable[[], Posed]]]:
+    groups, time = np.repeat(np.arange(15), 6), np.arange(90)
+    backwards = [(np.arange(80)[::-1], np.arange(80, 90)), (np.arange(10, 90), np.arange(9))]
+    outer: dict[str, dict[str, Any]] = {
+        "k-fold": {"test": ho.KFold(4)},
+        "repeats": {"test": ho.KFold(3, repeats=2)},
+        "resample": {"test": ho.Resample(3, 0.3)},
+        "most rows held out": {"test": ho.Resample(3, 0.7)},
+        "groups": {"test": ho.KFold(3), "groups": groups},
+        "forward": {"test": ho.Forward(3), "time": time},
+        "scikit-learn's groups": {"test": GroupKFold(3), "groups": groups},
+        "unordered rows": {"test": backwards},
+        "shuffled rows": {"test": ShuffleSplit(3, test_size=0.2, train_size=0.5, random_state=0)},
+        "given rows": {"test": ho.Given(np.arange(10, 30))},
+    }
+    for label, arguments in outer.items():
+        inside = ho.Forward(2) if "time" in arguments else ho.KFold(3)
+        for kinds in (2, 3):
+            yield (
+                f"{kinds} classes, {label}",
+                lambda a=arguments, i=inside, k=kinds: (_logistic(validation=i), *_classes(k), a),
+            )
+    for kinds in (2, 3):
+        yield (
+            f"{kinds} classes, shared blocks",
+            lambda k=kinds: (_logistic(validation=ho.SharedBlocks()), *_classes(k), {"test": ho.KFold(4)}),
+        )
+        yield (
+            f"{kinds} classes, leave-one-out",
+            lambda k=kinds: (_logistic(validation=ho.LeaveOneOut()), *_classes(k, 40), {"test": ho.Holdout(0.3)}),
+        )
+    repeated = [(np.repeat(np.arange(40), 2), np.arange(80, 90))]
+    for learner in (LogisticRegression(), make_pipeline(StandardScaler(), LogisticRegression())):
+        yield f"repeated rows, {learner}", lambda e=learner: (e, *_classes(), {"test": repeated})
+        yield f"untuned, leave-one-out, {learner}", lambda e=learner: (e, *_classes(2, 30), {"test": ho.LeaveOneOut()})
+    yield (
+        "kept",
+        lambda: (
+            ho.Tuned(LogisticRegression(), {"C": CS}, validation=ho.Holdout(0.3), final="keep"),
+            *_classes(3),
+            {"test": ho.KFold(3)},
+        ),
+    )
+
+
+def _forms() -> Iterator[tuple[str, Callable[[], Posed]]]:
+    weight = np.random.default_rng(5).uniform(0.2, 3, 90)
+    holes = np.where(np.arange(90) % 5 == 0, 0.0, weight)
+    pipe = make_pipeline(StandardScaler(), LogisticRegression())
+    every = {
+        "logisticregression__C": [0.01, 1.0, 30.0],
+        "logisticregression__fit_intercept": [True, False],
+        "standardscaler__with_mean": [True, False],
+        "standardscaler__with_std": [True, False],
+    }
+    for kinds in (2, 3):
+        for label, rows in (
+            ("", None),
+            (", weights", weight),
+            (", weights with zeros", holes),
+            (", heavy", 1e6 * weight),
+        ):
+            yield (
+                f"every form, {kinds} classes{label}",
+                lambda k=kinds, w=rows: (
+                    ho.Tuned(pipe, every, validation=ho.KFold(3)),
+                    *_classes(k),
+                    {"test": ho.KFold(3), "sample_weight": w},
+                ),
+            )
+        weights: dict[str, Any] = {"balanced": "balanced", "named": {0: 3.0, 1: 0.5}}
+        for label, chosen in weights.items():
+            for rows in (None, weight):
+                yield (
+                    f"{kinds} classes, {label}, weights {rows is not None}",
+                    lambda k=kinds, c=chosen, w=rows: (
+                        _logistic(class_weight=c),
+                        *_classes(k),
+                        {"test": ho.KFold(3), "sample_weight": w},
+                    ),
+                )
+        for solver in ("newton-cg", "newton-cholesky", "sag", "saga"):
+            yield (
+                f"{kinds} classes, {solver}",
+                lambda k=kinds, s=solver: (_logistic(solver=s, max_iter=500), *_classes(k), {"test": ho.KFold(3)}),
+            )
+    yield (
+        "scaler on and off",
+        lambda: (
+            ho.Tuned(pipe, {"standardscaler": [StandardScaler(), "passthrough"], "logisticregression__C": CS}),
+            *_classes(),
+            {"test": ho.KFold(3)},
+        ),
+    )
+    yield "no penalty", lambda: (LogisticRegression(C=np.inf), *_classes(), {"test": ho.KFold(3)})
+    yield "one C", lambda: (LogisticRegression(C=1e3), *_classes(3), {"test": ho.KFold(3)})
+    yield (
+        "several losses",
+        lambda: (
+            ho.Tuned(pipe, {"logisticregression__C": CS}, loss=["log", "zero_one", "roc_auc"]),
+            *_classes(),
+            {"test": ho.KFold(3), "loss": ["roc_auc", "log"]},
+        ),
+    )
+
+
+def _shapes() -> Iterator[tuple[str, Callable[[], Posed]]]:
+    for n, p in ((40, 60), (60, 1), (60, 70), (30, 29), (300, 100)):
+        yield f"{n} × {p}, scaled", lambda n=n, p=p: (_logistic(), *_classes(2, n, p), {"test": ho.KFold(3)})
+        yield f"{n} × {p}", lambda n=n, p=p: (_logistic(None), *_classes(3, n, p), {"test": ho.KFold(3)})
+    yield "six classes", lambda: (_logistic(), *_classes(6, 150), {"test": ho.KFold(3)})
+
+
+def _columns() -> Iterator[tuple[str, Callable[[], Posed]]]:
+    def spoiled(kind: str, kinds: int) -> tuple[Any, Any]:
+        X, y = _classes(kinds)
+        rng = np.random.default_rng(3)
+        if kind == "constant":
+            X[:, 2] = 0.1
+        elif kind == "constant in a training part":
+            X[:, 2] = 0.0
+            X[:3, 2] = [1.0, 2.0, 3.0]
+        elif kind == "one row alone":
+            X[:, 2] = 0.3
+            X[17, 2] = 1.0
+        elif kind == "collinear":
+            X[:, 3] = X[:, 1] + X[:, 2]
+        elif kind == "nearly collinear":
+            X[:, 3] = X[:, 1] + 1e-7 * rng.normal(size=90)
+        elif kind == "offset 1e6":
+            X += 1e6
+        elif kind == "outliers":
+            X[4, 1] = 1e4
+        elif kind == "nearly constant":
+            X[:, 2] = 1e6 + 1e-6 * rng.normal(size=90)
+        elif kind == "scales far apart":
+            X = X * np.logspace(-3, 3, 4)
+        elif kind == "duplicated rows":
+            X[45:], y[45:] = X[:45], y[:45]
+        elif kind == "separable":
+            y = (X[:, 0] > np.median(X[:, 0])).astype(int) if kinds == 2 else np.argsort(np.argsort(X[:, 0])) * 3 // 90
+        return X, y
+
+    kinds = ("constant", "constant in a training part", "one row alone", "collinear", "nearly collinear", "offset 1e6")
+    kinds += ("outliers", "nearly constant", "scales far apart", "duplicated rows", "separable")
+    for kind in kinds:
+        yield f"{kind}, scaled", lambda k=kind: (_logistic(), *spoiled(k, 2), {"test": ho.KFold(3)})
+        yield f"{kind}, scaled, 3 classes", lambda k=kind: (_logistic(), *spoiled(k, 3), {"test": ho.KFold(3)})
+        yield f"{kind}", lambda k=kind: (_logistic(None), *spoiled(k, 2), {"test": ho.KFold(3)})
+    huge = {"C": [1e2, 1e6, 1e12]}
+    yield (
+        "separable, huge C",
+        lambda: (ho.Tuned(LogisticRegression(max_iter=5000), huge), *spoiled("separable", 2), {"test": ho.KFold(3)}),
+    )
+
+
+def _counts() -> Iterator[tuple[str, Callable[[], Posed]]]:
+    weight = np.random.default_rng(5).uniform(0.2, 3, 90)
+    models = (PoissonRegressor(), GammaRegressor(), TweedieRegressor(power=1.5), TweedieRegressor(power=1))
+    models += (PoissonRegressor(fit_intercept=False), GammaRegressor(solver="newton-cholesky"))
+    for model in models:
+        power = 2.0 if isinstance(model, GammaRegressor) else 1.0
+        for scaled in (True, False):
+            for label, rows in (("", None), (", weights", weight)):
+                yield (
+                    f"{model}, scaled {scaled}{label}",
+                    lambda m=model, s=scaled, w=rows, q=power: (
+                        _regressor(m, scaled=s),
+                        *_numbers(q),
+                        {"test": ho.KFold(3), "sample_weight": w},
+                    ),
+                )
+    rare = np.where(np.arange(90) < 3, 2.0, 0.0)
+    yield "few counts", lambda: (_regressor(PoissonRegressor()), _X(), rare, {"test": ho.KFold(3)})
+    yield "large counts", lambda: (_regressor(PoissonRegressor()), _X(), 1e5 * _numbers()[1], {"test": ho.KFold(3)})
+    yield "alpha 0", lambda: (PoissonRegressor(alpha=0), *_numbers(), {"test": ho.KFold(3)})
+    yield "leave-one-out, Poisson", lambda: (PoissonRegressor(), *_numbers(1.0, 30), {"test": ho.LeaveOneOut()})
+    for power in (0, 1, 1.2, 3):
+        yield (
+            f"Tweedie of power {power}",
+            lambda q=power: (_regressor(TweedieRegressor(power=q)), *_numbers(2.0), {"test": ho.KFold(3)}),
+        )
+
+
+def _labels() -> Iterator[tuple[str, Callable[[], Posed]]]:
+    words = np.array(["no", "perhaps", "yes"])
+    yield "text", lambda: (_logistic(), _X(), words[_classes(3)[1]], {"test": ho.KFold(3)})
+    yield "true and false", lambda: (_logistic(), _X(), _classes()[1] > 0, {"test": ho.KFold(3)})
+    yield "text, log loss", lambda: (_logistic(), _X(), words[_classes(2)[1]], {"test": ho.KFold(3), "loss": "log"})
+
+    def rare() -> tuple[Any, Any]:
+        X, y = _classes(2)
+        y[[7, 50]] = 2
+        return X, y
+
+    for balance in (None, "balanced"):
+        yield (
+            f"absent classes, {balance}",
+            lambda b=balance: (
+                _logistic(class_weight=b, validation=ho.KFold(4, stratify=False)),
+                *rare(),
+                {"test": ho.KFold(3, stratify=False)},
+            ),
+        )
+
+
+def _containers() -> Iterator[tuple[str, Callable[[], Posed]]]:
+    names = ["a", "b", "c", "d"]
+    some = ColumnTransformer([("scaled", StandardScaler(), ["d", "a"]), ("kept", "passthrough", ["b"])])
+    for kind in (pd.DataFrame, pl.DataFrame):
+        frame = kind(dict(zip(names, _X().T, strict=True)))
+        yield kind.__module__.split(".")[0], lambda f=frame: (_logistic(), f, _classes()[1], {"test": ho.KFold(3)})
+        yield (
+            f"{kind.__module__.split('.')[0]}, some columns",
+            lambda f=frame: (
+                ho.Tuned(make_pipeline(some, LogisticRegression()), {"logisticregression__C": CS}),
+                f,
+                _classes(3)[1],
+                {"test": ho.KFold(3)},
+            ),
+        )
+    for dtype in (np.int64, np.float32):
+        yield (
+            f"X of type {np.dtype(dtype)}",
+            lambda t=dtype: (_logistic(), (5 * _X()).astype(t), _classes()[1], {"test": ho.KFold(3)}),
+        )
+    yield "X in columns", lambda: (_logistic(), np.asfortranarray(_X()), _classes()[1], {"test": ho.KFold(3)})
+
+
+def _refused() -> Iterator[tuple[str, Callable[[], Posed]]]:
+    yield "sparse", lambda: (_logistic(None), sparse.csr_matrix(_X()), _classes()[1], {"test": ho.KFold(3)})
+    for label, options in (
+        ("liblinear", {"solver": "liblinear"}),
+        ("l1", {"solver": "saga", "l1_ratio": 1.0}),
+        ("few iterations", {"max_iter": 3}),
+        ("loose", {"tol": 0.5}),
+    ):
+        yield label, lambda o=options: (_logistic(**o), *_classes(), {"test": ho.KFold(3)})
