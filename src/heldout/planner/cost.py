@@ -10,6 +10,7 @@ from heldout.splits.drawn import Splits
 from heldout.task.task import Task
 
 EIGEN = 9  # operations of a symmetric eigendecomposition, in cubes of its size
+MACHINE = 40  # operations for each pair of training rows that a support vector machine is solved in
 
 
 def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | None:
@@ -40,6 +41,9 @@ def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | 
         predictors = max(1, len(task.classes) - 1) if task.classes is not None else 1
         passes = 6.0 + 1.5 * len(step.candidates)  # each makes second derivatives of every training set
         return passes * len(step.trainings) * len(task) * (columns * predictors) ** 2 + answers * columns * predictors
+    if step.kernel == "vectors":
+        pairs = len(step.trainings) * float(max(int(splits[name].train_sizes.max()) for name in used)) ** 2
+        return pairs * (2 * columns + MACHINE * len(step.candidates))
     return None
 
 
