@@ -10,12 +10,14 @@ import sklearn
 from heldout.kernels.bayes import KERNEL as BAYES
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import AcrossKernel
+from heldout.kernels.discriminants import KERNEL as DISCRIMINANTS
 from heldout.kernels.glm import KERNEL as GLM
 from heldout.kernels.lasso import KERNEL as LASSO
 from heldout.kernels.neighbours import KERNEL as NEIGHBOURS
 from heldout.kernels.pls import KERNEL as PLS
 from heldout.kernels.ridge import KERNEL as RIDGE
 from heldout.kernels.sharp import SHARP, Sharpen, answer_sharply
+from heldout.kernels.smoothers import KERNEL as SMOOTHERS
 from heldout.kernels.step import Step, Work
 from heldout.kernels.vectors import KERNEL as VECTORS
 from heldout.kernels.within import answer_within
@@ -24,7 +26,7 @@ from heldout.study.tables import Answer
 Kernel = Callable[[Step, Work], Iterator[Answer]]
 
 # Kernels that answer many training sets at once, in the order in which they may claim.
-ACROSS: tuple[AcrossKernel, ...] = (RIDGE, NEIGHBOURS, GLM, VECTORS, LASSO, PLS, BAYES)
+ACROSS: tuple[AcrossKernel, ...] = (RIDGE, NEIGHBOURS, GLM, VECTORS, LASSO, PLS, BAYES, DISCRIMINANTS, SMOOTHERS)
 
 SHARPENED: Mapping[str, Sharpen] = {
     kernel.name: sharpen for kernel in ACROSS if (sharpen := getattr(kernel, "sharpened", None)) is not None

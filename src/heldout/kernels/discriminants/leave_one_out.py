@@ -1,0 +1,181 @@
+"""Leave-one-out from the decompositions of the full set: every training set is the full one less a row.
+
+Without a row the scatter of its class loses n/(n − 1)·uuᵀ, with u the row about the mean of its class, and that mean
+moves by −u/(n − 1). Discriminants are −½ of the squared distance to each class mean, up to a number that all classes
+share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.rowkeys import Rows
+from heldout.kernels.discriminants.classes import Classes, Undecided, amplified
+from heldout.kernels.discriminants.forms import Form
+from heldout.kernels.discriminants.linear import BORDER, HOPELESS, ROUNDINGS
+from heldout.kernels.discriminants.rows_out import LEVERAGE_LEFT, NUMBERS, distances, shrunk_inverses
+from heldout.kernels.ridge.bank import Spread
+from heldout.kernels.ridge.design import Design, Floats
+from heldout.kernels.ridge.normal import EPS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Base:
+    """The scatter within classes when a row of one class is taken out, before the row itself is."""
+
+    form: Form
+    classes: Classes
+    shrinkages: Floats
+    zero_matters: bool
+    kind: int  # the class that loses a row
+    share: float  # of uuᵀ that the matrix loses
+    basis: Floats  # columns × directions
+    values: Floats  # eigenvalues
+    trace: float
+    grown: float
+    steep: Floats  # columns: the largest coefficient
+    priors: Floats
+    between: tuple[float, float, float]  # of "svd": see _between
+
+
+def applies(form: Form, classes: int, columns: int, rows: int) -> bool:
+    """Whether leaving one row out is a change of rank one for this form."""
+    if form.quadratic or not form.whitens:
+        return not (form.centred or form.scaled)
+    return rows - 1 > columns + classes
+
+
+def leave_one_out_linear(
+    form: Form, classes: Classes, design: Design, held: Rows, *, shrinkages: Floats, zero_matters: bool, spread: Spread
+) -> tuple[Floats, Floats]:
+    """Numbers (held × candidates × numbers) of fits without each held row, and how far they may be off."""
+    assert design.strata is not None, "discriminants have classes"
+    kinds = design.strata_count
+    numbers = 1 if kinds == 2 else kinds + zero_matters
+    values = np.full((len(held), len(shrinkages), numbers), np.nan)
+    errors = np.full((len(held), len(shrinkages)), np.inf)
+    classes = replace(classes, centre=-classes.shift, scale=np.ones(len(classes.shift)))  # units do not matter
+    if classes.rows - 1 <= kinds:
+        raise Undecided
+    codes = design.strata[held]
+    for kind in range(kinds):
+        places = np.flatnonzero(codes == kind)
+        if len(places):
+            base = _base(form, classes, kind, shrinkages, zero_matters=zero_matters)
+            size = max(32, NUMBERS // (len(shrinkages) * len(classes.shift)))
+            chunks = [places[start : start + size] for start in range(0, len(places), size)]
+            jobs = [(base, design, held[chunk]) for chunk in chunks]
+            for chunk, (found, off) in zip(chunks, spread(_answer_rows, jobs), strict=True):
+                values[chunk], errors[chunk] = found, off
+    return values, errors
+
+
+def _base(form: Form, classes: Classes, kind: int, shrinkages: Floats, *, zero_matters: bool) -> Base:
+    counts = classes.counts.copy()
+    counts[kind] -= 1
+    if form.whitens or form.priors is None:
+        weights = np.full(len(counts), 1.0 / counts.sum())
+    else:
+        weights = np.array(form.priors) / counts
+    matrix = np.tensordot(weights, classes.scatter, axes=1)
+    spread = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    unit = spread if form.whitens else np.ones(len(matrix))
+    if not unit.all():
+        raise Undecided
+    values, vectors = np.linalg.eigh(matrix / np.outer(unit, unit))
+    grown = amplified(weights @ classes.spread, weights @ classes.reach)
+    if form.whitens and ROUNDINGS * EPS * grown * values[-1] > HOPELESS * values[0]:
+        raise Undecided
+    basis = vectors / unit[:, None]
+    priors = counts / counts.sum() if form.priors is None else np.array(form.priors)
+    along = (classes.means - priors @ classes.means) @ basis
+    between = _between(along / np.sqrt(values), counts.sum() * priors) if form.whitens else (np.inf, 0.0, 0.0)
+    target = float(np.trace(matrix)) / len(matrix)
+    least = np.maximum(values, 0.0) * (1.0 - shrinkages.min()) + shrinkages.min() * target
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steep = np.abs((along / least) @ basis.T).max(axis=0)
+    return Base(
+        form=form,
+        classes=classes,
+        shrinkages=shrinkages,
+        zero_matters=zero_matters,
+        kind=kind,
+        share=float(weights[kind] * (counts[kind] + 1) / counts[kind]),
+        basis=basis,
+        values=values,
+        trace=float(np.trace(matrix)),
+        grown=grown,
+        steep=steep,
+        priors=priors,
+        between=between,
+    )
+
+
+def _between(inside: Floats, weights: Floats) -> tuple[float, float, float]:
+    """The least and the largest spread of whitened class means, and how much a move of a mean counts in it."""
+    roots = np.sqrt(weights / (len(weights) - 1))
+    sizes = np.linalg.svd(roots[:, None] * inside, compute_uv=False)
+    several = min(len(inside) - 1, inside.shape[1])
+    least = float(sizes[several - 1]) if several > 1 else np.inf  # a single direction is never dropped
+    return least, float(sizes[0]), 2.0 * float(roots.max())
+
+
+def _may_drop(base: Base, u: Floats, left: Floats) -> NDArray[np.bool_]:
+    """Rows without which scikit-learn might drop a direction of the scatter, or of the class means."""
+    tol = base.form.tol * (1.0 + BORDER)
+    least, largest, weight = base.between
+    moved = weight * np.sqrt((u * u) @ (1.0 / base.values))[:, None] / (base.classes.counts[base.kind] - 1)
+    narrow = left * base.values[0] <= tol**2
+    return np.asarray(narrow | (least - moved <= tol * (largest + moved) / np.sqrt(left)))
+
+
+def _answer_rows(job: tuple[Base, Design, Rows]) -> tuple[Floats, Floats]:
+    base, design, rows = job
+    form, classes, kind = base.form, base.classes, base.kind
+    x = np.subtract(design.X.take(rows, axis=0), classes.shift, dtype=np.float64)
+    left_in = classes.counts[kind] - 1
+    about = x - classes.means[kind]
+    target = (base.trace - base.share * np.einsum("ij,ij->i", about, about)) / len(classes.shift)
+    inverses = shrunk_inverses(base.values, base.shrinkages, target)
+    u = about @ base.basis
+    vectors = [(x - mean) @ base.basis for mean in classes.means]
+    vectors[kind] = u * ((left_in + 1) / left_in)
+    if base.zero_matters and len(vectors) > 2:
+        vectors.append(_from_zero(base, x, u))
+    share = base.share * (1.0 - base.shrinkages)
+    found = distances(inverses, u, np.broadcast_to(share, (len(rows), len(share))), vectors)
+    numbers = [-0.5 * one + log for one, log in zip(found.of, np.log(base.priors), strict=False)]
+    if len(base.priors) == 2:
+        numbers = [numbers[1] - numbers[0]]
+    elif base.zero_matters:
+        numbers.append(0.5 * found.of[-1])
+    shrunk = base.values[-1] * (1.0 - base.shrinkages) + base.shrinkages * target[:, None]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        origin = np.zeros(1)
+        if not form.whitens:
+            origin = np.sqrt(inverses.squared(np.broadcast_to((classes.priors(form) @ classes.means + classes.shift)
+                                                              @ base.basis, u.shape) ** 2))  # fmt: skip
+        through = ROUNDINGS * EPS * base.grown * shrunk * (origin + np.sqrt(found.longest)) ** 2 / found.left**2
+        raw = np.abs(x + classes.shift) + np.sqrt(classes.rows) * np.abs(classes.means[kind] + classes.shift)
+        errors = through + ROUNDINGS * EPS * (raw @ base.steep)[:, None] / found.left
+        hopeless = ROUNDINGS * EPS * base.grown * shrunk * inverses.largest > HOPELESS * found.left
+        errors = np.where((found.left > LEVERAGE_LEFT) & ~hopeless, errors, np.inf)
+    if form.whitens:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            errors = np.where(_may_drop(base, u, found.left), np.inf, errors)
+    return np.stack(numbers, axis=2), errors
+
+
+def _from_zero(base: Base, x: Floats, u: Floats) -> Floats:
+    """Each row from where scikit-learn's decision values have their zero, along the directions."""
+    classes, left_in = base.classes, base.classes.counts[base.kind] - 1
+    if not base.form.whitens:
+        return np.asarray((x + classes.shift) @ base.basis)
+    if base.form.priors is None:
+        mean = classes.counts @ classes.means / classes.rows
+        return np.asarray((x - mean) @ base.basis * (classes.rows / (classes.rows - 1)))
+    mean = base.priors @ classes.means
+    return np.asarray((x - mean) @ base.basis + u * (base.priors[base.kind] / left_in))
