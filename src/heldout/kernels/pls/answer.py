@@ -162,9 +162,10 @@ def _solve(problems: list[Problem], most: int) -> list[tuple[Floats, Floats]]:
             return np.asarray(((r[0] @ rows.T) @ rows)[None])
     else:
         C = np.stack([problem.C for problem in problems if problem.C is not None])
+        inside = np.stack([problem.inside for problem in problems])[:, None, :]
 
         def products(r: Floats) -> Floats:
-            return np.asarray(np.matmul(r, C))
+            return np.asarray(np.matmul(r / inside, C) / inside)
 
     d, size = np.stack([problem.d for problem in problems]), np.stack([problem.size for problem in problems])
     coef, shadow = run_components(products, d, size, np.array([one.length for one in problems]), count=count)

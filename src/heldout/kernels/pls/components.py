@@ -36,24 +36,24 @@ def run_components(products: Products, d: Floats, size: Floats, length: Floats, 
     shake = _Shake(size, columns)
     S = np.stack([d, d + SHAKEN * shake.target * size * length[:, None]], axis=1)
     coef = np.empty((sets, 2, count, columns))
-    W, P, R = (np.zeros((sets, 2, count, columns)) for _ in range(3))
-    sum_so_far = np.zeros((sets, 2, columns))
+    W = np.empty((sets, 2, count, columns))
+    total = np.zeros((sets, 2, columns))
+    r = p = total
     with np.errstate(all="ignore"):  # what is not finite is not used
         for k in range(count):
-            w = _unit(S)
-            if k:  # weights are orthogonal in exact arithmetic
-                w = _unit(w - _mix(W[:, :, :k], w, W[:, :, :k]))
-                r = w - _mix(P[:, :, :k], w, R[:, :, :k])
-            else:
-                r = w
+            w = S
+            if k:  # weights are orthogonal in exact arithmetic, and so are loadings to all weights but the next
+                w = S - _part_in(W[:, :, :k], S)
+            w = w / np.sqrt(_dot(w, w))
+            r = w - _dot(p, w) * r if k else w
             Cr = products(r)
-            Cr[:, 1] += SHAKEN * shake(r[:, 1])
+            Cr[:, 1] += shake(r[:, 1])
             square = _dot(r, Cr)
             share = _dot(w, S) / square
-            W[:, :, k], R[:, :, k], P[:, :, k] = w, r, Cr / square
+            W[:, :, k], p = w, Cr / square
             S = S - Cr * share
-            sum_so_far += r * share
-            coef[:, :, k] = sum_so_far
+            total += r * share
+            coef[:, :, k] = total
     return coef[:, 0], coef[:, 1]
 
 
@@ -61,26 +61,21 @@ class _Shake:
     """A symmetric change of C, each entry of it about as large as the product of the two columns' lengths."""
 
     def __init__(self, size: Floats, columns: int) -> None:
-        random = np.random.default_rng(SEED)
-        self._U: Floats = random.normal(size=(DIRECTIONS, columns)) / np.sqrt(DIRECTIONS)
-        self._signs = np.resize([1.0, -1.0], DIRECTIONS)
+        U = np.random.default_rng(SEED).normal(size=(DIRECTIONS + 1, columns))
+        self.target: Floats = U[-1]
+        self._into = (U[:-1] * np.resize([1.0, -1.0], DIRECTIONS)[:, None]).T * (SHAKEN / DIRECTIONS**0.5)
+        self._back = U[:-1]
         self._size = size
-        self.target: Floats = random.normal(size=columns)
 
     def __call__(self, r: Floats) -> Floats:
-        along = ((r * self._size) @ self._U.T) * self._signs
-        return np.asarray((along @ self._U) * self._size)
+        return np.asarray(((r * self._size) @ self._into) @ self._back * self._size)
 
 
 def _dot(a: Floats, b: Floats) -> Floats:
-    return np.asarray(np.einsum("svp,svp->sv", a, b)[:, :, None])
+    return np.asarray(np.vecdot(a, b)[:, :, None])
 
 
-def _unit(a: Floats) -> Floats:
-    return a / np.sqrt(_dot(a, a))
-
-
-def _mix(against: Floats, w: Floats, of: Floats) -> Floats:
-    """Σⱼ (againstⱼ·w) ofⱼ."""
-    shares = np.matmul(against, w[:, :, :, None])
-    return np.asarray(np.matmul(shares.transpose(0, 1, 3, 2), of)[:, :, 0, :])
+def _part_in(W: Floats, s: Floats) -> Floats:
+    """The part of each s that lies in the span of its rows of W, which are orthonormal."""
+    along = np.matmul(W, s[:, :, :, None])
+    return np.asarray(np.matmul(along.transpose(0, 1, 3, 2), W)[:, :, 0, :])

@@ -20,7 +20,8 @@ SMALLEST_TARGET = 1e-4  # of an unscaled target's deviation: scikit-learn takes 
 class Problem:
     """Columns and target in the units in which components are found, and the way back."""
 
-    C: Floats | None  # columns × columns, or None where `rows` are there
+    C: Floats | None  # columns × columns, to be divided by `inside` on both sides; None where `rows` are there
+    inside: Floats  # columns
     rows: Floats | None  # rows × columns, centred and scaled
     d: Floats
     size: Floats  # columns: their lengths
@@ -51,15 +52,12 @@ def from_sums(form: Form, sums: Sums, design: Design, rows: Rows) -> Problem:
 
 def _finish(form: Form, normal: Normal, kept: float) -> Problem:
     inside, y_unit = _own_scale(form, normal)
-    C, d = normal.C, normal.d[:, 0]
-    if form.scale:
-        C = C / np.multiply.outer(inside, inside)
-        d = d / (inside * y_unit)
     return Problem(
-        C=C,
+        C=normal.C,
+        inside=inside,
         rows=None,
-        d=d,
-        size=np.sqrt(np.maximum(np.diagonal(C), 0.0)),
+        d=normal.d[:, 0] / (inside * y_unit),
+        size=np.sqrt(np.maximum(np.diagonal(normal.C), 0.0)) / inside,
         length=float(np.sqrt(normal.yy[0])) / y_unit,
         unit=normal.scale * inside,
         y_unit=y_unit,
@@ -114,6 +112,7 @@ def from_rows(form: Form, design: Design, rows: Rows) -> Problem:
         _check_unscaled(float(u @ u), float(np.linalg.norm(d)), len(rows))
     return Problem(
         C=None,
+        inside=np.ones(len(places)),
         rows=x,
         d=d,
         size=np.sqrt(np.einsum("ij,ij->j", x, x)),
