@@ -30,7 +30,7 @@ from heldout.engine.run import _work_of
 from heldout.engine.spot_check import SOLVER
 from heldout.kernels.claims import candidates_of
 from heldout.kernels.glm import KERNEL
-from heldout.kernels.glm.answer import _chunks, _make_group, _solve_chunk
+from heldout.kernels.glm.answer import _chunks, _solve_chunk, make_group
 from heldout.kernels.glm.recognise import read_candidates
 from heldout.planner.passes import make_plan
 
@@ -50,42 +50,43 @@ def check(label: str, build: Callable[[], Posed]) -> Comparison:
     record = next(p for p in on.plan.passes if p.name == RULE)
     sound = not any(finding.code == "H205" for finding in on.findings)
     sound = sound and len(on.failures) == len(off.failures)
-    worst = _worst_fit(learner, X, y, more) if record.used else 0.0
+    above, apart = _worst_fit(learner, X, y, more) if record.used else (0.0, 0.0)
     return Comparison(
         label=label,
         used=record.used,
-        difference=worst,
-        allowed=1.0,
-        same_choices=sound,
+        difference=above,
+        allowed=ABOVE,
+        same_choices=sound and apart <= SOLVER,
         refusals=record.refusals,
     )
 
 
-def _worst_fit(learner: Any, X: Any, y: Any, more: dict[str, Any]) -> float:
-    """The largest share of what is allowed that any fit takes: of its objective's excess, or of a response's error."""
+def _worst_fit(learner: Any, X: Any, y: Any, more: dict[str, Any]) -> tuple[float, float]:
+    """How far a fit's objective lies above scikit-learn's, and its linear predictors from sharp ones: the largest."""
     roles = {name: more.get(name) for name in ("groups", "time", "sample_weight", "strata")}
     question = {"test": more["test"], "loss": None, "level": 0.95, "seed": 0, "options": SHARP_OPTIONS}
     asked = ask(learner, X, y, roles=roles, **question)
     plan = make_plan(asked.study, asked.task, done=frozenset(), rules=None, precision="solver")
     work = _work_of(asked.study, asked.task, {})
     made = dict(candidates_of(work.search))
-    worst = 0.0
+    above = apart = 0.0
     with threadpool_limits(1):
         for step in plan.steps:
             if step.kernel != RULE:
                 continue
             for form, members in read_candidates(work.search, work.task, step.candidates).items():
-                group = _make_group(form, members, work)
+                group = make_group(form, members, work)
                 for chunk in _chunks(group, list(step.trainings)):
                     for solved in _solve_chunk((group, chunk)):
                         for candidate, place in zip(group.candidates, group.places, strict=True):
                             if solved.good[place]:
                                 coef = solved.coef[place]
-                                worst = max(worst, _share(work, group, made[candidate], solved.training, coef))
-    return worst
+                                one = _apart(work, group, made[candidate], solved.training, coef)
+                                above, apart = max(above, one[0]), max(apart, one[1])
+    return above, apart
 
 
-def _share(work: Any, group: Any, estimator: Any, training: Any, coef: Any) -> float:
+def _apart(work: Any, group: Any, estimator: Any, training: Any, coef: Any) -> tuple[float, float]:
     task, design = work.task, group.design
     rows, held = work.train_rows(training.trains[0]), work.held_rows(training.answers[0])
     usual = _fitted(clone(estimator), task, rows)
@@ -96,7 +97,7 @@ def _share(work: Any, group: Any, estimator: Any, training: Any, coef: Any) -> f
     scale = abs(_own_objective(usual, task, rows))
     ours, theirs = (eta @ design.Z[held].T).T, _linear(sharp, task.take(held))
     apart = float(np.abs(ours - theirs.reshape(ours.shape)).max() / max(1.0, np.abs(theirs).max()))
-    return max(excess / scale / ABOVE, apart / SOLVER)
+    return excess / scale, apart
 
 
 def _fitted(estimator: Any, task: Any, rows: Any) -> Any:

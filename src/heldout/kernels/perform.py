@@ -7,6 +7,7 @@ from functools import partial
 
 import sklearn
 
+from heldout.kernels.approximate import KERNEL as APPROXIMATE
 from heldout.kernels.bayes import KERNEL as BAYES
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import AcrossKernel
@@ -26,7 +27,18 @@ from heldout.study.tables import Answer
 Kernel = Callable[[Step, Work], Iterator[Answer]]
 
 # Kernels that answer many training sets at once, in the order in which they may claim.
-ACROSS: tuple[AcrossKernel, ...] = (RIDGE, NEIGHBOURS, GLM, VECTORS, LASSO, PLS, BAYES, DISCRIMINANTS, SMOOTHERS)
+ACROSS: tuple[AcrossKernel, ...] = (
+    RIDGE,
+    NEIGHBOURS,
+    APPROXIMATE,
+    GLM,
+    VECTORS,
+    LASSO,
+    PLS,
+    BAYES,
+    DISCRIMINANTS,
+    SMOOTHERS,
+)
 
 SHARPENED: Mapping[str, Sharpen] = {
     kernel.name: sharpen for kernel in ACROSS if (sharpen := getattr(kernel, "sharpened", None)) is not None

@@ -58,10 +58,11 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
         return
     with ThreadPoolExecutor(max(1, work.jobs)) as pool:
         for form, members in read_candidates(work.search, work.task, step.candidates).items():
-            yield from _answer_group(_make_group(form, members, work), step, pool)
+            yield from _answer_group(make_group(form, members, work), step, pool)
 
 
-def _make_group(form: Form, members: dict[int, float], work: Work) -> Group:
+def make_group(form: Form, members: dict[int, float], work: Work) -> Group:
+    """The candidates of one form with their strengths, and the data as the form reads them."""
     strengths, places = np.unique(-np.array(list(members.values())), return_inverse=True)
     classes = len(work.task.classes) if form.classifies and work.task.classes is not None else 0
     return Group(
