@@ -37,6 +37,8 @@ def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | 
     if step.kernel == "lasso":
         sweeps = 60.0 * len(step.trainings) * len(step.candidates) * columns**2  # and Newton steps, for about as many
         return float(read) * columns**2 + sweeps + answers * columns
+    if step.kernel == "approximate_loo":
+        return (12.0 + 3.0 * len(step.candidates)) * read * float(columns) ** 2
     if step.kernel == "glm":
         predictors = max(1, len(task.classes) - 1) if task.classes is not None else 1
         passes = 6.0 + 1.5 * len(step.candidates)  # each makes second derivatives of every training set
