@@ -15,7 +15,7 @@ from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, NuSVR
 
 import heldout as ho
 from heldout.base.losses import Loss
-from heldout.kernels.vectors import recognise, solve
+from heldout.kernels.vectors import answer, recognise, solve
 from heldout.kernels.vectors.forms import Shape, Unreadable, read_machine
 from heldout.kernels.vectors.matrices import is_sure, resolve_gamma, squares_of
 from heldout.kernels.vectors.points import CutPoints, OwnPoints, SharedPoints
@@ -217,6 +217,12 @@ def test_what_fails_by_brute_force_fails() -> None:
     assert np.array_equal(on.predictions["predict"], off.predictions["predict"])
 
 
+def test_small_budgets_leave_trainings_to_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer, "MATRICES", 1 << 24)
+    monkeypatch.setattr(answer, "solve_all", None)  # it is not reached
+    check_same(ho.Tuned(SCALED, {"svc__C": CS}), *classes())
+
+
 def test_sparse_rows_of_a_preparation_are_left_to_scikit_learn() -> None:
     thin = make_pipeline(FunctionTransformer(sparse.csr_array), SVC())
     check_same(thin, *classes())
@@ -230,6 +236,7 @@ def test_sparse_rows_of_a_preparation_are_left_to_scikit_learn() -> None:
         (SVC(max_iter=100), "max_iter=100"),
         (SVC(probability=True), "probability=True"),
         (SVC(verbose=True), "prints"),
+        (SVC(break_ties=True, decision_function_shape="ovo"), "break_ties=True"),
         (SVC(C=-1.0), "C=-1.0"),
         (SVC(gamma=-1.0), "gamma=-1.0"),
         (SVC(kernel="poly", degree=1.5), "degree=1.5"),

@@ -28,6 +28,7 @@ from heldout.kernels.vectors.solve import Solved, Targets, solve_all
 from heldout.study.tables import Answer
 
 BATCH = 128  # trainings whose values are held at once
+MATRICES = 3  # that a thread holds at most: distances or a cut of them, kernel values, and what is being made
 Values = list[tuple[Solved, Floats] | None]  # a held-out side each; None where brute force must answer
 
 
@@ -91,9 +92,21 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
     if work.fit_params or any(lacking(own[0], work.losses[level]) for level in levels):
         yield from answer_by_brute_force(step, work)
         return
-    shared = _shared(own[0], step, work)
-    for start in range(0, len(step.trainings), BATCH):
-        yield from _answer_batch(own, step.trainings[start : start + BATCH], step, work, shared)
+    small = [training for training in step.trainings if _bytes_of(training, work) <= work.budget]
+    if len(small) < len(step.trainings):
+        large = tuple(training for training in step.trainings if _bytes_of(training, work) > work.budget)
+        yield from answer_by_brute_force(replace(step, trainings=large), work)
+    shared = _shared(own[0], work)
+    for start in range(0, len(small), BATCH):
+        yield from _answer_batch(own, small[start : start + BATCH], step, work, shared)
+
+
+def _bytes_of(training: Training, work: Work) -> int:
+    """What a thread holds at most while it answers one training."""
+    ref = training.trains[0]
+    size = int(work.splits[ref.splits].train_sizes[ref.part])
+    held = sum(int(work.splits[held.splits].held_sizes[held.part]) for held in training.answers)
+    return MATRICES * 8 * size * (size + held)
 
 
 def _answer_batch(
@@ -114,7 +127,8 @@ def _answer_batch(
         tasks = [(sitting, shape) for shape in longest for sitting in sittings]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = spread(work.jobs, lambda task: _solved(task[0], shapes[task[1]]), tasks, library=True)
+        threads = min(work.jobs, max(1, work.budget // max(_bytes_of(training, work) for training in trainings)))
+        found = spread(threads, lambda task: _solved(task[0], shapes[task[1]]), tasks, library=True)
     by_training: list[dict[int, Values]] = [{} for _ in trainings]
     place = {id(sitting): number for number, sitting in enumerate(sittings)}
     for (sitting, _), values in zip(tasks, found, strict=True):
@@ -172,7 +186,7 @@ def _scored(
             yield from answer_by_brute_force(replace(step, candidates=others, trainings=(alone,)), work)
 
 
-def _shared(machine: Machine, step: Step, work: Work) -> SharedPoints | None:
+def _shared(machine: Machine, work: Work) -> SharedPoints | None:
     """The matrices of all rows, where these are not prepared and fit; None where each training makes its own."""
     size = len(work.task) ** 2 * 8
     if machine.before is not None or size * 4 > work.budget:

@@ -72,6 +72,8 @@ def read_machine(candidate: int, estimator: Any) -> Machine:
         raise Unreadable(no_model(type(model)))
     if type(model) in CLASSIFIERS and model.probability is True:
         raise Unreadable("probability=True calibrates by a cross-validation of its own")
+    if type(model) in CLASSIFIERS and model.break_ties and model.decision_function_shape == "ovo":
+        raise Unreadable("break_ties=True with decision_function_shape='ovo' cannot predict")
     if model.max_iter != -1:
         raise Unreadable(f"max_iter={model.max_iter!r} may end a fit before its tolerance")
     if model.verbose:
