@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from heldout.kernels.approximate.answer import answer
 from heldout.kernels.claims import Claims
-from heldout.kernels.glm.recognise import claim, refuse_training, takes_all
+from heldout.kernels.glm.recognise import claim, read_candidates, refuse_training, takes_all
 from heldout.kernels.step import Step, Training, Work
 from heldout.splits.drawn import Splits
 from heldout.study.search import Search
@@ -15,13 +15,14 @@ from heldout.task.task import Task
 
 NOT_SINGLE = "only leave-one-out is approximated"
 SEVERAL = "leave-one-out of several classes is not approximated"
+BALANCED = "class_weight='balanced' weighs every training set anew"
 FEWEST = 20  # rows: with fewer, fits are as cheap as the check of an approximation
 
 
 class ApproximateKernel:
     """LogisticRegression of two classes, Poisson-, Gamma- and TweedieRegressor under leave-one-out. Tier: approximate.
 
-    A scaler keeps the means and spreads of all rows, balanced classes keep the weights of all rows.
+    A scaler keeps the means and spreads of all rows.
     """
 
     name = "approximate_loo"
@@ -31,7 +32,12 @@ class ApproximateKernel:
         found = claim(search, task)
         if found.groups and task.classes is not None and len(task.classes) > 2:
             return Claims(refusals=(*found.refusals, SEVERAL))
-        return found
+        firsts = dict.fromkeys(group[0] for group in found.groups)
+        forms = {form for form in read_candidates(search, task, tuple(firsts)) if form.class_weight == "balanced"}
+        if not forms:
+            return found
+        kept = [group for group in found.groups if not read_candidates(search, task, group[:1]).keys() & forms]
+        return Claims(groups=tuple(kept), refusals=(*found.refusals, BALANCED))
 
     def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
         own = training.trains[0]

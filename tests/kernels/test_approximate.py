@@ -1,0 +1,94 @@
+"""The kernel `approximate_loo`: near to leave-one-out, said to be so, and only on request."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, PoissonRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import heldout as ho
+
+APPROXIMATE = ho.Options(precision="approximate")
+LOO = ho.LeaveOneOut()
+
+
+def data(n: int = 60) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    return X, (X[:, 0] + rng.normal(size=n) > 0).astype(int), rng.poisson(np.exp(0.4 * X[:, 1])).astype(float)
+
+
+def both(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Any, Any]:
+    options = {"test": LOO, "progress": False, "jobs": 1} | more
+    return ho.evaluate(learner, X, y, options=APPROXIMATE, **options), ho.evaluate(learner, X, y, **options)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("weighed", [False, True])
+def test_losses_are_near_and_the_result_says_how_near(scaled, weighed):
+    X, y, _ = data()
+    learner = make_pipeline(StandardScaler(), LogisticRegression()) if scaled else LogisticRegression()
+    weight = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighed else None
+    near, exact = both(learner, X, y, loss="log", sample_weight=weight)
+    gaps = np.abs(near.folds["log"] - exact.folds["log"])
+    assert gaps.max() < 0.1
+    assert gaps.mean() < 0.01
+    (finding,) = near.findings
+    assert finding.code == "H208"
+    assert "20 cells" in finding.message
+    (check,) = near._live.outcome.checks
+    assert check.cells == 20
+    assert 0 < check.mean <= check.difference <= gaps.max() + 1e-6
+    assert exact.findings == ()
+
+
+def test_counts():
+    X, _, y = data()
+    near, exact = both(PoissonRegressor(), X, y)
+    assert np.abs(near.folds["squared"] - exact.folds["squared"]).mean() < 0.05 * exact.risk.value
+
+
+def test_explain_marks_it_and_only_leave_one_out_is_taken():
+    X, y, _ = data()
+    assert "approximate_loo, tier approximate" in str(
+        ho.explain(LogisticRegression(), X, y, test=LOO, options=APPROXIMATE)
+    )
+    folds = ho.explain(LogisticRegression(), X, y, test=ho.KFold(5), options=APPROXIMATE)
+    taken = next(p for p in folds.passes if p.name == "approximate_loo")
+    assert not taken.used
+    assert "only leave-one-out is approximated" in taken.refusals
+    for options in (ho.Options(precision="solver"), ho.Options()):
+        plan = ho.explain(LogisticRegression(), X, y, test=LOO, options=options)
+        assert not next(p for p in plan.passes if p.name == "approximate_loo").used
+
+
+@pytest.mark.parametrize("learner", [LogisticRegression(class_weight="balanced"), LogisticRegression()])
+def test_what_is_refused(learner):
+    X, y, _ = data()
+    y = y if learner.class_weight else np.arange(len(y)) % 3
+    plan = ho.explain(learner, X, y, test=LOO, options=APPROXIMATE)
+    taken = next(p for p in plan.passes if p.name == "approximate_loo")
+    assert not taken.used
+    assert taken.refusals
+
+
+def test_a_row_that_decides_for_itself_is_fitted():
+    X, y, _ = data()
+    X = np.column_stack([X, np.zeros(len(y))])
+    X[7, 3] = 1.0
+    near, exact = both(LogisticRegression(C=1e3), X, y, loss="log")
+    assert np.abs(near.folds["log"] - exact.folds["log"]).mean() < 0.05
+
+
+def test_inside_tuning_jobs_change_no_bit():
+    X, y, _ = data()
+    tuned = ho.Tuned(LogisticRegression(), {"C": [0.01, 1.0, 10.0]}, validation=LOO, loss="log")
+    one, two = (
+        ho.evaluate(tuned, X, y, test=ho.KFold(2), options=APPROXIMATE, progress=False, jobs=jobs) for jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(one.candidates["validation_log"], two.candidates["validation_log"])
+    assert [f.code for f in one.findings] == ["H208"]
