@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.cross_decomposition import PLSRegression
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Lasso, LogisticRegression, Ridge
@@ -54,6 +55,9 @@ LEARNERS = (
     Learner("neighbours", KNeighborsRegressor(), {"n_neighbors": [1, 3, 7]}, weights=False),
     Learner("neighbours of classes", KNeighborsClassifier(), {"n_neighbors": [1, 4]}, classes=3, weights=False),
     Learner("lasso", Lasso(tol=1e-12, max_iter=100_000), {"alpha": [0.01, 0.3]}),
+    Learner(
+        "discriminants", LinearDiscriminantAnalysis(solver="lsqr"), {"shrinkage": [0.1, 0.6]}, classes=3, weights=False
+    ),
     Learner("tree", DecisionTreeRegressor(), {"max_depth": [1, 3], "ccp_alpha": [0.0, 0.01]}),
     Learner("forest", RandomForestClassifier(3), {"n_estimators": [2, 5]}, classes=2),
     Learner(

@@ -43,6 +43,11 @@ def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | 
         predictors = max(1, len(task.classes) - 1) if task.classes is not None else 1
         passes = 6.0 + 1.5 * len(step.candidates)  # each makes second derivatives of every training set
         return passes * len(step.trainings) * len(task) * (columns * predictors) ** 2 + answers * columns * predictors
+    if step.kernel == "discriminants":
+        kinds = 1 if task.classes is None else len(task.classes)
+        single = all(int(splits[name].held_sizes.max()) == 1 for name in used)
+        systems = len(used) if single else len(step.trainings)
+        return read * float(columns) ** 2 + systems * EIGEN * float(columns) ** 3 + answers * columns * kinds
     if step.kernel == "vectors":
         pairs = len(step.trainings) * float(max(int(splits[name].train_sizes.max()) for name in used)) ** 2
         return pairs * (2 * columns + MACHINE * len(step.candidates))

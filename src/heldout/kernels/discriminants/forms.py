@@ -113,7 +113,11 @@ def _priors(model: Any, task: Task, *, renormalised: bool) -> tuple[float, ...] 
 def _check_components(model: Any, task: Task) -> None:
     if model.n_components is None:
         return
-    if not isinstance(model.n_components, Integral) or isinstance(model.n_components, bool) or model.n_components < 1:
+    if (
+        not isinstance(model.n_components, Integral)
+        or isinstance(model.n_components, bool)
+        or int(model.n_components) < 1
+    ):
         raise Unreadable(f"n_components={model.n_components!r} is no whole number from 1 up")
     classes = 1 if task.classes is None else len(task.classes)
     if model.n_components > min(classes - 1, task.n_columns or 1):
