@@ -9,8 +9,14 @@ from typing import Any
 from heldout.kernels.claims import chain_of
 from heldout.kernels.paths import PATHS
 from heldout.kernels.paths.path import Path
+from heldout.kernels.within.binned import Binned
+from heldout.kernels.within.lightgbm_bins import LIGHTGBM_BINS
 from heldout.kernels.within.signature import signature
 from heldout.kernels.within.sizes import Size, size_of
+from heldout.kernels.within.xgboost_bins import XGBOOST_BINS
+
+# Ways to share a fit come first; what shares only the work before it counts where that makes fewer groups still.
+WAYS: tuple[Path, ...] = (*PATHS, LIGHTGBM_BINS, XGBOOST_BINS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -24,6 +30,11 @@ class Leaf:
     @property
     def candidates(self) -> tuple[int, ...]:
         return tuple(candidate for candidate, _ in self.members)
+
+    @property
+    def fits(self) -> int:
+        """How many fits it takes: one, or as many as share binned data."""
+        return len(self.path.fits_of(self.path.values)) if isinstance(self.path, Binned) else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,7 +59,7 @@ class Branch:
     @property
     def fits(self) -> int:
         """Fits of last steps, which are what brute force counts too."""
-        return len(self.leaves) + sum(branch.fits for branch in self.branches)
+        return sum(leaf.fits for leaf in self.leaves) + sum(branch.fits for branch in self.branches)
 
     @property
     def transforms(self) -> int:
@@ -121,7 +132,7 @@ def _leaves(ends: Sequence[tuple[int, tuple[str, Any]]], refusals: list[str]) ->
 def _leaves_of_type(ends: Sequence[tuple[int, Any]], refusals: list[str]) -> list[Leaf]:
     """The grouping with the fewest fits, among no path and each path that takes this type."""
     best = _grouped(ends, None, refusals)
-    for path in PATHS:
+    for path in WAYS:
         if path.takes(ends[0][1]):
             grouped = _grouped(ends, path, refusals)
             if len(grouped) < len(best):
@@ -130,7 +141,9 @@ def _leaves_of_type(ends: Sequence[tuple[int, Any]], refusals: list[str]) -> lis
 
 
 def _grouped(ends: Sequence[tuple[int, Any]], path: Path | None, refusals: list[str]) -> list[Leaf]:
-    without = () if path is None else (path.parameter,)
+    without: tuple[str, ...] = () if path is None else (path.parameter,)
+    if isinstance(path, Binned):
+        without = path.free
     groups: dict[Hashable, list[tuple[int, Any]]] = {}
     for candidate, estimator in ends:
         lane = None if path is None else path.lane(path.value_of(estimator))
@@ -144,6 +157,11 @@ def _grouped(ends: Sequence[tuple[int, Any]], path: Path | None, refusals: list[
             leaves += [Leaf(path=None, members=equal) for equal in _equals(group)]
             continue
         values = [path.value_of(estimator) for _, estimator in group]
+        if isinstance(path, Binned):
+            leaves += [
+                Leaf(path=own, members=tuple(group[place] for place in places)) for own, places in path.cut(values)
+            ]
+            continue
         leaves.append(Leaf(path=path, members=tuple(group[place] for place in path.order(values))))
     return leaves
 
