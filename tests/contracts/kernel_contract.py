@@ -15,6 +15,7 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Lasso, LogisticRegression, Ridge
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -63,6 +64,7 @@ LEARNERS = (
     ),
     Learner("Gaussian naive Bayes", GaussianNB(), {"var_smoothing": [1e-9, 0.1]}, classes=3),
     Learner("Bernoulli naive Bayes", BernoulliNB(), {"alpha": [0.1, 1.0]}, classes=2),
+    Learner("kernel ridge", KernelRidge(kernel="rbf", gamma=0.01), {"alpha": [0.1, 1.0], "gamma": [0.01, 0.1]}),
     Learner("tree", DecisionTreeRegressor(), {"max_depth": [1, 3], "ccp_alpha": [0.0, 0.01]}),
     Learner("forest", RandomForestClassifier(3), {"n_estimators": [2, 5]}, classes=2),
     Learner(

@@ -48,6 +48,9 @@ def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | 
         single = all(int(splits[name].held_sizes.max()) == 1 for name in used)
         systems = len(used) if single else len(step.trainings)
         return read * float(columns) ** 2 + systems * EIGEN * float(columns) ** 3 + answers * columns * kinds
+    if step.kernel == "smoothers":
+        side = float(max(len(splits[name].rows) for name in used))
+        return side**2 * columns + (EIGEN + len(step.candidates)) * side**3 + answers * side
     if step.kernel == "vectors":
         pairs = len(step.trainings) * float(max(int(splits[name].train_sizes.max()) for name in used)) ** 2
         return pairs * (2 * columns + MACHINE * len(step.candidates))

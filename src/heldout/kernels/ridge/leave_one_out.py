@@ -2,7 +2,8 @@
 
 Without row i the matrix is C − cᵢuᵢuᵢᵀ + α·Dᵢ and the right side d − cᵢuᵢvᵢ, with uᵢ and vᵢ the row and its target
 about the centre. Without a scaler D is the identity, and Sherman–Morrison gives the held-out response from the
-leverage. A scaler changes Dᵢ too: see `scaled_rows`.
+leverage. A scaler changes Dᵢ too: see `scaled_rows`. Least squares is the case α = 0, as long as scikit-learn counts no
+direction as absent: without a row of leverage h the smallest eigenvalue keeps at least the share 1 − h.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from heldout.kernels.ridge.design import Design, Floats
 from heldout.kernels.ridge.forms import Form
 from heldout.kernels.ridge.normal import EPS, LostDigits, Normal, normal_equations
 from heldout.kernels.ridge.scaled_rows import Change, Eigen, corrected
-from heldout.kernels.ridge.solve import ROUNDINGS, WITHIN, inverses, is_doubtful, sizes, with_ones
+from heldout.kernels.ridge.solve import CUT_MARGIN, ROUNDINGS, WITHIN, inverses, is_doubtful, sizes, with_ones
 from heldout.kernels.ridge.sums import Sums, sum_rows_apart
 
 NEARLY_ALL = 1e-3  # a row with all but this share of a sum of squares leaves too few digits behind
 LEVERAGE_LEFT = 1e-3  # 1 − h below this needs a check, as a bad condition does
+CUT_AWAY = 4.0  # how far the smallest eigenvalue must stay above the cutoff of least squares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,12 +40,13 @@ class Base:
     squares: Floats | None  # columns: what shares are fractions of, infinite where there is no scaler
     doubtful: NDArray[np.bool_]  # alphas
     size: Floats  # alphas: how large errors of matrix and right side are
+    spare: float = np.inf  # least squares: the smallest share of the largest eigenvalue, over the least that counts
     folded: Floats | float = 1.0  # columns: what turns shares of `squares` back into a scaler's own
 
 
 def applies(form: Form, design: Design, rows: int) -> bool:
     """Whether leaving one row out is a change of rank one for this form, and rows outnumber columns."""
-    if form.model == "ols" or rows - 1 <= design.X.shape[1] + 1:
+    if rows - 1 <= design.X.shape[1] + 1:
         return False
     if form.intercept or not form.columns.any("centred"):
         return True
@@ -107,7 +110,9 @@ def _decomposed(normal: Normal, form: Form, design: Design, alphas: Floats, fact
     ratio = normal.scale / unit
     C, d = normal.C * np.outer(ratio, ratio), normal.d * ratio[:, None]
     squares = np.where(scaled, normal.squares, np.inf) if scaled.any() else None
-    vectors, inverse, doubtful, size = _spectrum(C, d, alphas, normal)
+    values, vectors = np.linalg.eigh(C)
+    spare = _spare(values, form)
+    inverse, doubtful, size = _inverted(values, vectors, d, alphas, normal)
     eigen = Eigen(
         vectors=vectors, inverse=inverse, right=vectors.T @ d, unit=unit, matrix=C, d=d, ridge=alphas, penalty=alphas
     )
@@ -120,13 +125,15 @@ def _decomposed(normal: Normal, form: Form, design: Design, alphas: Floats, fact
         squares=squares,
         doubtful=doubtful,
         size=size,
+        spare=spare,
     )
     yield common
     for place in np.flatnonzero(doubtful):
         # A diagonal of ones: units of columns do not matter, true collinearity does.
         more, A = with_ones(C, float(alphas[place]))
         right = d / more[:, None]
-        vectors, inverse, doubt, size = _spectrum(A, right, np.zeros(1), normal)
+        values, vectors = np.linalg.eigh(A)
+        inverse, doubt, size = _inverted(values, vectors, right, np.zeros(1), normal)
         alone = Eigen(
             vectors=vectors,
             inverse=inverse,
@@ -143,12 +150,25 @@ def _decomposed(normal: Normal, form: Form, design: Design, alphas: Floats, fact
         yield replace(common, eigen=alone, places=here, squares=own, doubtful=doubt, size=size, folded=folded)
 
 
-def _spectrum(C: Floats, d: Floats, alphas: Floats, normal: Normal) -> tuple[Floats, Floats, NDArray[np.bool_], Floats]:
-    """Eigenvectors, inverses for each alpha, which alphas are in doubt, and the size of errors."""
-    values, vectors = np.linalg.eigh(C)
+def _inverted(
+    values: Floats, vectors: Floats, d: Floats, alphas: Floats, normal: Normal
+) -> tuple[Floats, NDArray[np.bool_], Floats]:
+    """Inverses for each alpha, which alphas are in doubt, and the size of errors."""
     inverse = inverses(values, alphas, None)
-    inside = inverse[:, :, None] * (vectors.T @ d)[:, None, :]
-    return vectors, inverse, is_doubtful(values, inverse), sizes(float(values[-1]), inside, normal.yy)
+    with np.errstate(over="ignore", invalid="ignore"):
+        inside = inverse[:, :, None] * (vectors.T @ d)[:, None, :]
+    return inverse, is_doubtful(values, inverse), sizes(float(values[-1]), inside, normal.yy)
+
+
+def _spare(values: Floats, form: Form) -> float:
+    """How far the smallest eigenvalue is above what least squares counts; raises LostDigits where it may be below."""
+    if form.cutoff is None:
+        return np.inf
+    least = form.cutoff**2 + CUT_MARGIN
+    spare = float(values[0] / values[-1]) / least if values[-1] > 0 else 0.0
+    if spare <= CUT_AWAY:
+        raise LostDigits
+    return spare
 
 
 def _answer_rows(job: tuple[Base, Design, Form, Rows]) -> tuple[Floats, NDArray[np.bool_]]:
@@ -184,6 +204,9 @@ def _is_good(
     if taken_out is not None:
         lost = lost | (taken_out > 1.0 - NEARLY_ALL)
     good = np.isfinite(values).all(axis=2) & (left > 0) & ~lost[:, None]
+    if base.spare < np.inf:  # scales shrink by the same shares as eigenvalues do, at most
+        kept = left if taken_out is None else left * (1.0 - taken_out)[:, None] ** 2
+        good &= kept * base.spare > CUT_AWAY
     check = (base.doubtful | (left < LEVERAGE_LEFT)) & good
     if check.any():
         growth = np.sqrt(z**2 @ base.eigen.inverse**2) / left

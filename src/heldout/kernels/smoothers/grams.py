@@ -62,7 +62,7 @@ class Grams:
     def noise(self, form: Form, largest: float) -> float:
         """How large the errors of a Gram matrix's entries may be, in units of the last place."""
         if form.name == "rbf":  # squared distances are differences of squared lengths
-            return float(largest * (1.0 + 4.0 * form.parameters[0] * self._reach))
+            return float(largest * (1.0 + 2.0 * form.parameters[0] * self._reach))
         if form.name == "polynomial":
             gamma, degree, coef0 = form.parameters
             return float((1.0 + degree) * max(largest, (gamma * self._reach + abs(coef0)) ** degree))

@@ -19,7 +19,7 @@ from heldout.kernels.ridge.design import Floats
 
 EPS = float(np.finfo(np.float64).eps)
 WITHIN = 1e-9  # the tier: of the largest response of a cell
-ROUNDINGS = 16.0  # rounding errors of matrices and factors together, in units of the last place of an entry
+ROUNDINGS = 4.0  # rounding errors of matrices and factors together, in units of the last place of an entry
 WIDER = 1.5  # weights of a block's rows, beside those of single rows left out
 
 

@@ -1,0 +1,205 @@
+"""The kernel `smoothers` against brute force, and what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.gaussian_process import GaussianProcessRegressor, kernels
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Lasso
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import heldout as ho
+from heldout.api.evaluate import ask
+from heldout.engine.run import _work_of
+from heldout.kernels.brute import answer_by_brute_force
+from heldout.kernels.smoothers import KERNEL, score
+from heldout.kernels.smoothers.bases import choose_bases
+from heldout.kernels.smoothers.forms import USES
+from heldout.kernels.step import Held, Step, Training, Work
+from heldout.study.tables import BlockAnswer, PanelTable
+
+SPACE = {"alpha": [1e-3, 0.1, 1.0, 10.0], "gamma": [0.05, 0.3]}
+FIXED = GaussianProcessRegressor(kernels.RBF(1.5) + kernels.WhiteKernel(0.1), optimizer=None)
+
+
+def numbers(n: int = 60, p: int = 4, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] + 0.2 * rng.normal(size=n) + 1
+
+
+def tuned(estimator: Any = None, space: Any = None, validation: Any = 6) -> ho.Tuned:
+    estimator = KernelRidge(kernel="rbf") if estimator is None else estimator
+    return ho.Tuned(estimator, SPACE if space is None else space, validation=validation)
+
+
+def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
+    """The validation panels of a tuned learner, or the test panel, as one step of this kernel."""
+    roles = {name: more.pop(name, None) for name in ("groups", "time", "sample_weight", "strata")}
+    question = {"test": ho.Holdout(0.2), "loss": None, "level": 0.95, "seed": 0, "options": None} | more
+    asked = ask(learner, X, y, roles=roles, **question)
+    study = asked.study
+    everything = frozenset(p.key for p in study.panels)
+    work = replace(_work_of(study, asked.task, {}), keep_responses=everything, keep_rows=everything)
+    panels = [p for p in study.panels if p.candidates is not None]
+    trainings = tuple(
+        Training(panel.trains_of(part), False, (Held(panel.key, panel.level, panel.splits, part),))
+        for panel in panels
+        for part in panel.parts
+    )
+    kind: dict[str, Any] = {"kernel": "smoothers", "rule": "smoothers", "tier": "rounding", "fits": 1}
+    return Step(candidates=tuple(panels[0].candidates or ()), trainings=trainings, **kind), work
+
+
+def tables_of(answers: Any, step: Step, work: Work) -> dict[str, PanelTable]:
+    found: dict[str, PanelTable] = {}
+    for training in step.trainings:
+        held = training.answers[0]
+        parts = range(len(work.splits[held.splits]))
+        empty = PanelTable.empty(range(len(step.candidates)), parts, len(work.losses[held.level]))
+        found.setdefault(held.panel, empty)
+    for one in answers:
+        found[one.panel].put(one)
+    return found
+
+
+def worst_difference(step: Step, work: Work) -> float:
+    """Of all responses of all cells, relative to the largest of the cell."""
+    ours = tables_of(KERNEL.answer(step, work), step, work)
+    theirs = tables_of(answer_by_brute_force(step, work), step, work)
+    worst = 0.0
+    for panel, table in theirs.items():
+        assert ours[panel].complete
+        for candidate in table.candidates:
+            for part in table.parts:
+                a, b = ours[panel].responses(candidate, part), table.responses(candidate, part)
+                assert a is not None
+                assert b is not None
+                assert a.predict.shape == b.predict.shape
+                worst = max(worst, float(np.abs(a.predict - b.predict).max() / np.abs(b.predict).max()))
+    return worst
+
+
+def refusal(learner: Any, X: Any, y: Any, **more: Any) -> str:
+    roles = {name: more.pop(name, None) for name in ("groups", "time", "sample_weight", "strata")}
+    question = {"test": ho.KFold(3), "loss": None, "level": 0.95, "seed": 0, "options": None} | more
+    asked = ask(learner, X, y, roles=roles, **question)
+    claims = KERNEL.claim(asked.study.search, asked.task)
+    assert not claims.groups
+    return " ".join(claims.refusals)
+
+
+@pytest.mark.parametrize("name", sorted(USES))
+@pytest.mark.parametrize("validation", [ho.KFold(8), ho.LeaveOneOut()])
+def test_every_kernel_gives_what_brute_force_gives(name: str, validation: Any) -> None:
+    X, y = numbers(40)
+    space = {"alpha": [0.1, 50.0]} | ({"gamma": [0.2]} if "gamma" in USES[name] else {})
+    learner = tuned(KernelRidge(kernel=name), space, validation)
+    step, work = posed(learner, np.abs(X) if "chi2" in name else X, y)
+    assert worst_difference(step, work) < 1e-9
+
+
+@pytest.mark.parametrize("validation", [ho.KFold(8), ho.LeaveOneOut(), ho.Resample(3, 0.7)])
+@pytest.mark.parametrize("normal", [True, False])
+def test_a_process_gives_what_brute_force_gives(normal: bool, validation: Any) -> None:
+    learner = tuned(FIXED, {"alpha": [1e-3, 1.0], "normalize_y": [normal]}, validation)
+    step, work = posed(learner, *numbers())
+    assert worst_difference(step, work) < 1e-9
+
+
+def test_both_levels_of_a_nested_study_share_one_matrix() -> None:
+    step, work = posed(tuned(), *numbers(80), test=ho.KFold(8))
+    (base,) = choose_bases(work, step.trainings, 1, 8)
+    assert base.route == "blocks"
+    assert len(base.rows) == 80
+    assert worst_difference(step, work) < 1e-9
+
+
+@pytest.mark.parametrize("validation", [ho.LeaveOneOut(), ho.KFold(6)])
+def test_nothing_is_fitted_where_digits_are_safe(validation: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(score, "answer_by_brute_force", lambda *_: pytest.fail("a fit"))
+    space = {"alpha": [0.01, 0.1, 1.0], "gamma": [0.05, 0.3]}
+    step, work = posed(tuned(space=space, validation=validation), *numbers())
+    answers = list(KERNEL.answer(step, work))
+    assert [type(one) for one in answers] == [BlockAnswer]
+
+
+def test_penalties_too_small_for_nine_digits_are_left_to_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    left: set[int] = set()
+
+    def count(step: Step, work: Work) -> Any:
+        left.update(step.candidates)
+        return answer_by_brute_force(step, work)
+
+    monkeypatch.setattr(score, "answer_by_brute_force", count)
+    learner = tuned(KernelRidge(kernel="rbf", gamma=0.01), {"alpha": [1e-13, 1.0]})
+    step, work = posed(learner, *numbers())
+    assert worst_difference(step, work) < 1e-9
+    assert left == {0}
+
+
+@pytest.mark.parametrize("validation", [ho.KFold(6), ho.LeaveOneOut(), ho.Resample(4, 0.7)])
+def test_the_number_of_threads_changes_no_bit(validation: Any) -> None:
+    step, work = posed(tuned(validation=validation), *numbers(150), test=ho.KFold(4))
+    tables = [tables_of(KERNEL.answer(step, replace(work, jobs=j, products={})), step, work) for j in (1, 2)]
+    for panel, table in tables[0].items():
+        assert np.array_equal(table.losses, tables[1][panel].losses)
+
+
+def test_rows_that_do_not_fit_the_budget_are_left_to_fits() -> None:
+    step, work = posed(tuned(), *numbers(30))
+    assert worst_difference(step, replace(work, budget=100)) == 0.0
+
+
+def test_weights_far_apart() -> None:
+    X, y = numbers()
+    learner = tuned(validation=ho.KFold(6))
+    step, work = posed(learner, X, y, sample_weight=np.logspace(-4, 2, 60))
+    assert worst_difference(step, work) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        (Lasso(), "Lasso is not"),
+        (make_pipeline(StandardScaler(), KernelRidge()), "StandardScaler before the model"),
+        (KernelRidge(kernel="precomputed"), "precomputed"),
+        (KernelRidge(kernel=np.dot), "a function as kernel"),
+        (KernelRidge(kernel="chi2"), "gamma=None"),
+        (KernelRidge(kernel="chi2", gamma=1.0), "negative"),
+        (KernelRidge(alpha=[1.0]), "alpha"),
+        (KernelRidge(alpha=-1.0), "alpha"),
+        (KernelRidge(kernel="rbf", gamma=0.0), "gamma"),
+        (GaussianProcessRegressor(kernels.RBF()), "optimised"),
+        (GaussianProcessRegressor(kernels.PairwiseKernel(), optimizer=None), "PairwiseKernel"),
+        (GaussianProcessRegressor(optimizer=None, alpha=np.full(60, 0.1)), "alpha"),
+    ],
+)
+def test_what_is_refused_says_why(learner: Any, words: str) -> None:
+    assert words in refusal(learner, *numbers())
+
+
+def test_data_that_are_refused_say_why() -> None:
+    X, y = numbers()
+    learner = KernelRidge()
+    assert "sparse" in refusal(learner, sparse.csr_matrix(X), y)
+    assert "float32" in refusal(learner, X.astype(np.float32), y)
+    assert "weight 0" in refusal(learner, X, y, sample_weight=np.arange(60.0))
+    assert "missing" in refusal(learner, np.where(np.arange(60)[:, None] == 3, np.nan, X), y)
+
+
+def test_a_matrix_that_does_not_fit_is_refused_by_its_size() -> None:
+    X = np.zeros((6_000, 1))
+    assert "6,000 rows" in refusal(KernelRidge(), X, np.zeros(6_000))
+
+
+def test_explain_shows_the_rule_and_its_tier() -> None:
+    text = str(ho.explain(tuned(), *numbers(), test=ho.KFold(6)))
+    assert "smoothers" in text
+    assert "rounding" in text
