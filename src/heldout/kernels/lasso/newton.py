@@ -69,7 +69,7 @@ def _least_point(A: Floats, right: Floats, determined: bool) -> Floats | None:
         A = A.copy()
         A.flat[:: len(A) + 1] *= 1.0 + STIFFENED
     try:
-        found: Floats = np.linalg.solve(A, right)
+        found = np.asarray(np.linalg.solve(A, right), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
     return found if np.isfinite(found).all() else None

@@ -13,7 +13,7 @@ from heldout.kernels.claims import chain_of
 from heldout.task.containers import container_kind
 
 TOLERANCE = 1e-12
-MOST_SWEEPS = 200_000
+MOST_SWEEPS = 1_000_000
 
 
 def sharpened(estimator: Any) -> Any:
