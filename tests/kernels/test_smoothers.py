@@ -169,7 +169,6 @@ def test_weights_far_apart() -> None:
     [
         (Lasso(), "Lasso is not"),
         (make_pipeline(StandardScaler(), KernelRidge()), "StandardScaler before the model"),
-        (KernelRidge(kernel="precomputed"), "precomputed"),
         (KernelRidge(kernel=np.dot), "a function as kernel"),
         (KernelRidge(kernel="chi2"), "gamma=None"),
         (KernelRidge(kernel="chi2", gamma=1.0), "negative"),
