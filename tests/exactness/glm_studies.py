@@ -96,7 +96,7 @@ def _apart(work: Any, group: Any, estimator: Any, training: Any, coef: Any) -> t
     excess = _objective(usual, task, rows, own, _squares(usual, group, eta)) - _own_objective(usual, task, rows)
     scale = abs(_own_objective(usual, task, rows))
     ours, theirs = (eta @ design.Z[held].T).T, _linear(sharp, task.take(held))
-    apart = float(np.abs(ours - theirs.reshape(ours.shape)).max() / max(1.0, np.abs(theirs).max()))
+    apart = float(np.abs(ours - theirs.reshape(ours.shape)).max() / np.abs(theirs).max())
     return excess / scale, apart
 
 

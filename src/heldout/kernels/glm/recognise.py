@@ -7,8 +7,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import sklearn
+from numpy.typing import NDArray
 
-from heldout.kernels.claims import Claims, candidates_of, chain_of, last_type
+from heldout.kernels.claims import MOST_KEPT, Claims, candidates_of, chain_of, last_type
+from heldout.kernels.fitting import make_candidate
 from heldout.kernels.glm.design import Floats, spread_of
 from heldout.kernels.glm.forms import MODELS, Form, no_model, read_form, read_strength, strength_name
 from heldout.kernels.glm.respond import lacking
@@ -21,11 +23,14 @@ from heldout.task.task import Task
 
 MOST_COLUMNS = 200  # past this, scikit-learn's own steps, which need no second derivatives, are faster
 MOST_COEFFICIENTS = 600  # columns times linear predictors
+WIDEST = 1e4  # of a column's spread, or 1 over it, unless it is scaled
 FARTHEST = 1e3  # of a column's mean from 0 in its spreads, unless it is centred: past it scikit-learn ends early
 
 # What is wrong with the data of tasks that are alive, and where their columns lie.
 _PROBLEMS: WeakKeyDictionary[Task, str] = WeakKeyDictionary()
-_SPREADS: WeakKeyDictionary[Task, tuple[Floats, Floats]] = WeakKeyDictionary()
+_SPREADS: WeakKeyDictionary[Task, tuple[Floats, Floats, Floats, Floats]] = WeakKeyDictionary()
+# Class codes of tasks that are alive and the rows of the rarest class, or of targets above 0.
+_CODES: WeakKeyDictionary[Task, tuple[NDArray[np.intp], int]] = WeakKeyDictionary()
 
 
 def claim(search: Search, task: Task) -> Claims:
@@ -54,12 +59,12 @@ def claim(search: Search, task: Task) -> Claims:
 
 def read_candidates(search: Search, task: Task, candidates: tuple[int, ...]) -> dict[Form, dict[int, float]]:
     """The forms of claimed candidates, and the strength of each one's penalty."""
-    wanted = set(candidates)
+    made = dict(candidates_of(search)) if len(search) <= MOST_KEPT else {}
     found: dict[Form, dict[int, float]] = {}
-    for candidate, estimator in candidates_of(search):
-        if candidate in wanted:
-            form = read_form(estimator, task)
-            found.setdefault(form, {})[candidate] = read_strength(form, _strength(estimator))
+    for candidate in candidates:
+        estimator = made[candidate] if candidate in made else make_candidate(search, candidate)
+        form = read_form(estimator, task)
+        found.setdefault(form, {})[candidate] = read_strength(form, _strength(estimator))
     return found
 
 
@@ -83,7 +88,7 @@ def refuse_training(task: Task, training: Training, splits: Mapping[str, Splits]
     weight = np.ones(len(rows)) if task.weight is None else task.weight[rows]
     if task.classes is None:
         return None if float(weight @ task.y[rows]) > 0 else "no training row has a target above 0 and a weight"
-    held = np.bincount(class_codes(task)[rows], weights=weight, minlength=len(task.classes))
+    held = np.bincount(_codes(task)[0][rows], weights=weight, minlength=len(task.classes))
     return None if (held > 0).all() else "a class is absent from the training rows, or has weight 0"
 
 
@@ -97,8 +102,15 @@ def takes_all(task: Task, parts: range, splits: Splits) -> bool:
 
 def _may_lack(task: Task, left_out: int) -> bool:
     """Whether so many rows may hold all of a class, or all targets above 0."""
-    counts = np.bincount(class_codes(task)) if task.classes is not None else np.array([np.count_nonzero(task.y)])
-    return bool(counts.min() <= left_out)
+    return _codes(task)[1] <= left_out
+
+
+def _codes(task: Task) -> tuple[NDArray[np.intp], int]:
+    if task not in _CODES:
+        codes = class_codes(task) if task.classes is not None else (task.y > 0).astype(np.intp)
+        counts = np.bincount(codes, minlength=2)
+        _CODES[task] = (codes, int(counts.min() if task.classes is not None else counts[1]))
+    return _CODES[task]
 
 
 def _about_task(task: Task) -> str:
@@ -110,7 +122,7 @@ def _about_task(task: Task) -> str:
             X = matrix_of(task)
             _PROBLEMS[task] = "" if X.dtype != np.float32 else "X is float32, and so are scikit-learn's own steps"
             if not _PROBLEMS[task]:
-                _SPREADS[task] = spread_of(np.asarray(X, dtype=np.float64))
+                _SPREADS[task] = (X.min(axis=0), X.max(axis=0), *spread_of(np.asarray(X, dtype=np.float64)))
         except Unreadable as reason:
             _PROBLEMS[task] = str(reason)
     return _PROBLEMS[task]
@@ -120,13 +132,15 @@ def _about_form(form: Form, search: Search, task: Task) -> str | None:
     lack = lacking(form, search.losses)
     if lack:
         return lack
-    shift, scale = (form.columns.pick(one) for one in _SPREADS[task])
+    lowest, highest, shift, scale = (form.columns.pick(one) for one in _SPREADS[task])
     if len(scale) > MOST_COLUMNS:
         return f"more than {MOST_COLUMNS} columns, where steps with second derivatives are no faster"
-    # A constant column moves the intercept alone.
-    free = ~form.columns.flags("centred", len(scale)) & (scale != 1.0)
-    if (np.abs(shift[free]) > FARTHEST * scale[free]).any():
+    centred, scaled = (form.columns.flags(which, len(scale)) for which in ("centred", "scaled"))
+    if (np.abs(shift) > FARTHEST * scale)[~centred].any():  # the scale of a constant column is 1
         return "a column lies far from 0, where scikit-learn's own fit ends before its optimum"
+    bare = scale[~scaled & (lowest < highest)]
+    if ((bare > WIDEST) | (bare < 1 / WIDEST)).any():
+        return "spreads of columns lie far apart, where scikit-learn's own fit ends before its optimum"
     return _about_classes(task, len(scale)) if form.classifies else _about_numbers(form, task)
 
 
