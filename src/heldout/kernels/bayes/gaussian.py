@@ -15,6 +15,7 @@ from heldout.base.rowkeys import Rows
 from heldout.kernels.bayes.data import Data
 from heldout.kernels.bayes.doubt import EPS, ROUNDINGS, best_two, classes_first, doubtful, probabilities
 from heldout.kernels.bayes.forms import Form
+from heldout.kernels.bayes.settle import Direct, settle
 from heldout.kernels.bayes.sums import Space, Sums
 from heldout.kernels.ridge.design import Floats
 from heldout.kernels.ridge.normal import LostDigits, scales
@@ -31,7 +32,7 @@ class Scores:
     quadratic: Floats  # columns × (candidates · classes), or × candidates where classes are subtracted
     linear: Floats
     constant: Floats
-    inverse: Floats  # candidates × classes × columns: 1/variance, on unscaled columns
+    direct: Direct  # the same, for rows whose digits these products lose
     fixed: Floats  # candidates: what errors are made of besides z²
     error: Floats  # candidates: relative errors of variances
     good: NDArray[np.bool_]  # candidates whose numbers can be trusted
@@ -102,11 +103,12 @@ def scores_of(form: Form, values: Floats, moments: Moments, data: Data, *, proba
         prior = np.log(moments.shares if form.prior is None else np.array(form.prior))
         quadratic, linear = -0.5 * inverse, inverse * own
         pulled = (linear * own).sum(axis=2)
-        constant = prior - 0.5 * logs.sum(axis=2) - 0.5 * pulled
+        base = prior - 0.5 * logs.sum(axis=2)
+        constant = base - 0.5 * pulled
         mean = np.abs(moments.means).max(axis=0)
         far = EPS * np.sqrt((inverse.max(axis=1) * mean**2).sum(axis=1))
-        fixed = pulled.max(axis=1) + np.abs(logs).sum(axis=2).max(axis=1) + np.abs(prior).max()
-        fixed += (inverse * (moments.variances + moments.errors)).sum(axis=2).max(axis=1) + logs.shape[2]
+        size = np.abs(logs).sum(axis=2) + np.abs(prior) + logs.shape[2]
+        fixed = (pulled + size + (inverse * (moments.variances + moments.errors)).sum(axis=2)).max(axis=1)
         good = np.isfinite(constant).all(axis=1) & np.isfinite(inverse).all(axis=(1, 2))
         good &= np.isfinite(fixed) & (relative < 1e-6) & (far <= OFFSET)
     count, classes, columns = inverse.shape
@@ -123,7 +125,14 @@ def scores_of(form: Form, values: Floats, moments: Moments, data: Data, *, proba
         quadratic=np.ascontiguousarray(quadratic.reshape(shape).T),
         linear=np.ascontiguousarray(linear.reshape(shape).T),
         constant=constant.reshape(-1),
-        inverse=inverse,
+        direct=Direct(
+            means=moments.means,
+            shaky=4 * EPS * (np.abs(moments.means) + np.sqrt(moments.variances)),
+            inverse=inverse,
+            base=base,
+            size=size,
+            error=relative,
+        ),
         fixed=fixed,
         error=relative,
         good=good,
@@ -135,12 +144,12 @@ def respond(
     scores: Scores, data: Data, rows: Rows, *, proba: bool
 ) -> tuple[NDArray[np.intp], Floats | None, NDArray[np.bool_]]:
     """Class places for rows × candidates, probabilities where wanted, and which candidates are sure of every row."""
-    count, classes, _ = scores.inverse.shape
+    count, classes, _ = scores.direct.inverse.shape
     codes = np.empty((len(rows), count), dtype=np.intp)
     found = np.empty((len(rows), count, classes)) if proba else None
     good = scores.good.copy()
     space = Space(data, len(rows))
-    trusted = scores.inverse[scores.good]
+    trusted = scores.direct.inverse[scores.good]
     largest = trusted.max(axis=(0, 1)) if len(trusted) else np.zeros(data.columns)
     with np.errstate(invalid="ignore"):
         error = ROUNDINGS * EPS + float(scores.error[scores.good].max(initial=0.0))
@@ -164,15 +173,22 @@ def respond(
         bound = error * (2.0 * (squares @ largest) + fixed)
         gap[:, ~scores.good] = np.inf
         near = np.flatnonzero(doubtful(gap.min(axis=1), bound, classes, proba=proba))
-        if len(near):
-            good &= ~_unsure(scores, squares[near], gap[near], proba=proba)
+        near = near[_unsure(scores, squares[near], gap[near], proba=proba)] if len(near) else near
+        for first in range(0, len(near), scores.direct.block):
+            some = near[first : first + scores.direct.block]
+            places, numbers, sure = settle(scores.direct, data.X[chunk[some]].astype(np.float64), proba=proba)
+            codes[start + some] = places
+            if found is not None and numbers is not None:
+                found[start + some] = numbers
+            good &= sure.all(axis=0)
     return codes, found, good
 
 
 def _unsure(scores: Scores, squares: Floats, gap: Floats, *, proba: bool) -> NDArray[np.bool_]:
-    """Candidates in doubt on some of these rows, each by errors of its own."""
-    classes = scores.inverse.shape[1]
+    """Which of these rows are in doubt for some candidate, each by errors of its own."""
+    inverse = scores.direct.inverse
     with np.errstate(invalid="ignore", over="ignore"):
-        inside = np.stack([(squares @ one.T).max(axis=1) for one in scores.inverse], axis=1)
+        inside = np.stack([(squares @ one.T).max(axis=1) for one in inverse], axis=1)
         bound = (ROUNDINGS * EPS + scores.error) * (2.0 * inside + scores.fixed)
-    return np.asarray(doubtful(gap, bound, classes, proba=proba).any(axis=0))
+        bound[:, ~scores.good] = 0.0  # those are brute force's in any case
+    return np.asarray(doubtful(gap, bound, inverse.shape[1], proba=proba).any(axis=1))
