@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from heldout.base.errors import OptionError
+from heldout.base.options import PRECISIONS, RACES
 from heldout.cli.completing import complete_columns, complete_learners, complete_splits
 from heldout.cli.study_file import SEEDS, StudyFile, is_study_file, read_study
 
@@ -52,6 +53,8 @@ class Question:
     interval: str | None = None
     answer: str = "full"
     pool: bool = False
+    precision: str = "rounding"
+    race: str | None = None
     seed: int = 0
     study: StudyFile | None = None  # the file it was read from
 
@@ -62,7 +65,7 @@ class Question:
         return f"{self.study.place(name)}: {name}"
 
 
-_OF_A_RUN = ("test", "validation", "choose", "buffer", "embargo", "interval", "answer", "pool")
+_OF_A_RUN = ("test", "validation", "choose", "buffer", "embargo", "interval", "answer", "pool", "precision", "race")
 _COMPETE = (
     f"Which learners compete: {LEARNERS}; or all, which is each of scikit-learn that suits. Repeat it, or "
     "separate names by commas. One of your own is package.module:Name, with --allow-import. "
@@ -198,6 +201,20 @@ def _numbers() -> dict[str, Callable[[Any], Any]]:
         ),
         "pool": click.option(
             "--pool", is_flag=True, help="The mean over all held-out rows, not the mean of the fold means."
+        ),
+        "precision": click.option(
+            "--precision",
+            type=click.Choice(PRECISIONS),
+            default="rounding",
+            show_default=True,
+            help="How near to scikit-learn's own fits answers must be; solver is quicker for learners that iterate, "
+            "and nearer their optimum.",
+        ),
+        "race": click.option(
+            "--race",
+            type=click.Choice(RACES),
+            help="Drop candidates that cannot win before all their validation parts are fitted; exact never changes "
+            "the choice.",
         ),
         "seed": click.option(
             "--seed",

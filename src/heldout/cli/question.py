@@ -158,7 +158,8 @@ def _posed(learner: Any, read: Read, question: Question, *, names: tuple[str, ..
         "validation": words_of(question, "validation") if tuned else None,
         "time": read.roles.time,
     }
-    options = Options(interval=question.interval, answer=question.answer, pool=question.pool)
+    names = ("interval", "answer", "pool", "precision", "race")
+    options = Options(**{name: getattr(question, name) for name in names})
     head = {**read.head, "learner": words}
     return Posed(learner=learner, frame=read.frame, asked=asked, head=head, settled=settled, options=options)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from heldout.base.errors import OptionError, did_you_mean
+from heldout.base.options import PRECISIONS, RACES
 from heldout.cli.study_lines import line_of, lines_of_keys
 
 FORMAT = 1  # what `heldout = 1` in a file says
@@ -261,6 +262,8 @@ _ASKED: Mapping[str, _Kind] = {
     "interval": _TEXT,
     "answer": _TEXT,
     "pool": _Kind(take=lambda v: v if isinstance(v, bool) else None, words="true or false"),
+    "precision": _Kind(take=lambda v: v if v in PRECISIONS else None, words=f"one of {', '.join(PRECISIONS)}"),
+    "race": _Kind(take=lambda v: v if v in RACES else None, words=f"one of {', '.join(RACES)}"),
     "seed": _Kind(take=_number(0, SEEDS - 1, whole=True), words=f"a whole number from 0 to {SEEDS - 1}"),
 }
 _TABLES = {"type": 'zip = "category"', "space": 'ridge.alpha = "log:1e-6:1e2:17"'}
