@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("nested", "accelerated", "families", "growth", "pool", "engine", "many", "fingerprint", "splits")
+NAMES = ("nested", "accelerated", "families", "races", "growth", "pool", "engine", "many", "fingerprint", "splits")
 
 
 def main(asked: list[str]) -> int:

@@ -123,7 +123,7 @@ def next_round(race: Race, losses: NDArray[np.float64]) -> Race:
     race = replace(race, entrants=tuple(_judged(race, ordered)))
     if not any(one.running and one.reach < parts for one in race.entrants):
         return replace(race, over=True)
-    if not race.led or _leader(race, ordered) is None:
+    if not race.led or _leader(ordered) is None:
         ahead = _most_promising(race, ordered)
         race = replace(race, led=True)
         if any(race.entrants[place].reach < parts for place in ahead):
@@ -163,7 +163,7 @@ def _most_promising(race: Race, ordered: NDArray[np.float64]) -> list[int]:
     return [place for _, place in by_promise[:few]]
 
 
-def _leader(race: Race, ordered: NDArray[np.float64]) -> int | None:
+def _leader(ordered: NDArray[np.float64]) -> int | None:
     """The candidate with the smallest mean over all parts, of those whose mean is known."""
     means = ordered.mean(axis=1)
     return None if np.isnan(means).all() else int(np.nanargmin(means))
@@ -171,15 +171,17 @@ def _leader(race: Race, ordered: NDArray[np.float64]) -> int | None:
 
 def _judged(race: Race, ordered: NDArray[np.float64]) -> Iterator[Entrant]:
     """The entrants, those stopped of whom no candidate can be chosen."""
-    leader = _leader(race, ordered)
+    leader = _leader(ordered)
+    out = np.zeros(len(ordered), dtype=bool)
+    following = [one for one in race.entrants if one.running and one.reach < len(race.order)]
+    for reach in sorted({one.reach for one in following}):
+        own = [candidate for one in following if one.reach == reach for candidate in one.candidates]
+        run = ordered[own, :reach]
+        out[own] = np.isnan(run).any(axis=1)
+        if leader is not None:
+            out[own] |= _hopeless(race, run, ordered[leader])
     for one in race.entrants:
-        if not one.running or one.reach == len(race.order):
-            yield one
-            continue
-        run = ordered[list(one.candidates), : one.reach]
-        failed = np.isnan(run).any(axis=1)
-        out = failed | (_hopeless(race, run, ordered[leader]) if leader is not None else False)
-        yield replace(one, running=not out.all())
+        yield replace(one, running=False) if one.running and out[list(one.candidates)].all() else one
 
 
 def _hopeless(race: Race, run: NDArray[np.float64], leader: NDArray[np.float64]) -> NDArray[np.bool_]:
