@@ -128,7 +128,7 @@ def _spoiled(kind: str) -> tuple[Any, Any]:
     elif kind == "constant target":
         y = np.full(80, 3.0)
     elif kind == "tiny target":
-        y = y * 1e-14
+        y = y * 1e-8
     elif kind == "huge target":
         y = y * 1e14
     elif kind == "noiseless":

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import MOST_KEPT, candidates_of
 from heldout.kernels.fitting import make_candidate
-from heldout.kernels.pls.components import run_components
+from heldout.kernels.pls.components import Run, run_components
 from heldout.kernels.pls.forms import Form, read_form
 from heldout.kernels.pls.problem import Problem, from_rows, from_sums
 from heldout.kernels.pls.respond import respond
@@ -125,14 +125,14 @@ def _answer_run(job: tuple[Form, Group, list[Training]]) -> list[Found]:
     solved = iter(_solve(sure, int(group.alphas.max())) if sure else ())
     found: list[Found] = []
     for training, problem in zip(trainings, problems, strict=True):
-        coefficients = None if problem is None else next(solved)
+        run = None if problem is None else next(solved)
         for held in training.answers:
             rows = group.work.held_rows(held)
-            if problem is None or coefficients is None:
+            if problem is None or run is None:
                 values = np.zeros((len(rows), len(group.alphas), 1))
                 good = np.zeros(len(group.alphas), dtype=bool)
             else:
-                values, good = respond(problem, coefficients, group, rows)
+                values, good = respond(problem, run, group, rows)
             found.append((training, held, values, good))
     return found
 
@@ -151,8 +151,8 @@ def _problem(form: Form, group: Group, training: Training) -> Problem | None:
         return None
 
 
-def _solve(problems: list[Problem], most: int) -> list[tuple[Floats, Floats]]:
-    """For each problem the coefficients and their shadow's, components × columns, as far as there are components."""
+def _solve(problems: list[Problem], most: int) -> list[Run]:
+    """A run for each problem, as far as there are components."""
     first = problems[0]
     count = min(most, len(first.d), max(problem.count for problem in problems))
     if first.rows is not None:
@@ -168,5 +168,4 @@ def _solve(problems: list[Problem], most: int) -> list[tuple[Floats, Floats]]:
             return np.asarray(np.matmul(r / inside, C) / inside)
 
     d, size = np.stack([problem.d for problem in problems]), np.stack([problem.size for problem in problems])
-    coef, shadow = run_components(products, d, size, np.array([one.length for one in problems]), count=count)
-    return list(zip(coef, shadow, strict=True))
+    return run_components(products, d, size, np.array([one.length for one in problems]), count=count)

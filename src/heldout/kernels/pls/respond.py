@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.pls.components import SHAKEN
+from heldout.kernels.pls.components import SHAKEN, Run
 from heldout.kernels.pls.problem import Problem
 from heldout.kernels.ridge.design import Floats
 from heldout.kernels.ridge.group import Group
@@ -17,20 +17,20 @@ from heldout.kernels.ridge.sums import Space
 WITHIN = 1e-9  # the tier: of the largest response of a cell
 ROUNDINGS = 300.0  # rounding errors, of either side, in units of the last place of a product; seen: up to 50
 
+LEAST_SHARE = 1e-12  # past the rank scikit-learn makes components of rounding errors, and large ones
 MOST_MIXED = 64
 # Sums that no candidate's straying is likely to hide in: one as it is, and one by chance.
 _MIXTURES = np.stack([np.ones(MOST_MIXED), np.random.default_rng(7).normal(size=MOST_MIXED)])
 
 
-def respond(
-    problem: Problem, coefficients: tuple[Floats, Floats], group: Group, rows: Rows
-) -> tuple[Floats, NDArray[np.bool_]]:
+def respond(problem: Problem, run: Run, group: Group, rows: Rows) -> tuple[Floats, NDArray[np.bool_]]:
     """Numbers for held-out rows × candidates × 1, and the candidates whose rounding errors stay inside the tier."""
     counts = group.alphas.astype(np.intp)
-    there = counts <= min(len(coefficients[0]), problem.count, len(problem.d))
+    there = counts <= min(len(run.coef), problem.count, len(problem.d))
     places = np.where(there, counts, 1) - 1
+    there &= run.share[places] > LEAST_SHARE
     back = problem.y_unit / problem.unit
-    coef, shadow = coefficients[0][places] * back, coefficients[1][places] * back
+    coef, shadow = run.coef[places] * back, run.shadow[places] * back
     x = _read(problem, group, rows)
     with np.errstate(over="ignore", invalid="ignore"):
         strayed = shadow - coef

@@ -1,0 +1,178 @@
+"""The kernel `pls` against brute force, and what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.cross_decomposition import PLSCanonical, PLSRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+import heldout as ho
+from heldout.api.evaluate import ask
+from heldout.engine.run import _work_of
+from heldout.kernels.brute import answer_by_brute_force
+from heldout.kernels.pls import KERNEL
+from heldout.kernels.pls.components import run_components
+from heldout.kernels.pls.problem import sums_exactly
+from heldout.kernels.step import Held, Step, Training, Work
+from heldout.study.tables import BlockAnswer, PanelTable
+
+COUNTS = {"n_components": [1, 2, 3, 4]}
+
+
+def numbers(n: int = 60, p: int = 5, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) * rng.uniform(0.1, 10, p) + 5 * rng.normal(size=p)
+    return X, X @ rng.normal(size=p) + rng.normal(size=n) + 50
+
+
+def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
+    """The first validation panel of a tuned learner, as one step of this kernel."""
+    roles: dict[str, Any] = dict.fromkeys(("groups", "time", "sample_weight", "strata"))
+    question = {"test": ho.KFold(3), "loss": None, "level": 0.95, "seed": 0, "options": None} | more
+    asked = ask(learner, X, y, roles=roles, **question)
+    panel = next(p for p in asked.study.panels if p.candidates is not None)
+    everything = frozenset(p.key for p in asked.study.panels)
+    work = replace(_work_of(asked.study, asked.task, {}), keep_responses=everything, keep_rows=everything)
+    trainings = tuple(
+        Training(panel.trains_of(part), False, (Held(panel.key, panel.level, panel.splits, part),))
+        for part in panel.parts
+    )
+    kind: dict[str, Any] = {"kernel": "pls", "rule": "pls", "tier": "rounding", "fits": 1}
+    return Step(candidates=tuple(panel.candidates or ()), trainings=trainings, **kind), work
+
+
+def table_of(answers: Any, step: Step, work: Work) -> PanelTable:
+    held = step.trainings[0].answers[0]
+    table = PanelTable.empty(range(len(step.candidates)), range(len(step.trainings)), len(work.losses[held.level]))
+    for one in answers:
+        table.put(one)
+    assert table.complete
+    return table
+
+
+def worst_difference(step: Step, work: Work) -> float:
+    ours = table_of(KERNEL.answer(step, work), step, work)
+    theirs = table_of(answer_by_brute_force(step, work), step, work)
+    worst = 0.0
+    for candidate in step.candidates:
+        for part in ours.parts:
+            one, other = ours.responses(candidate, part), theirs.responses(candidate, part)
+            assert (one is None) == (other is None)
+            if one is not None and other is not None:
+                assert one.predict.shape == other.predict.shape
+                assert one.predict.dtype == other.predict.dtype
+                worst = max(worst, float(np.abs(one.predict - other.predict).max() / np.abs(other.predict).max()))
+    return worst
+
+
+def answered(step: Step, work: Work) -> int:
+    """Cells that the kernel answers itself: brute force gives them one by one."""
+    return sum(a.losses.shape[0] * a.losses.shape[1] for a in KERNEL.answer(step, work) if isinstance(a, BlockAnswer))
+
+
+@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize("shape", [(60, 5), (60, 1), (30, 80), (41, 40)])
+def test_responses_are_scikit_learns(shape: tuple[int, int], scale: bool) -> None:
+    counts = [1, 2, 3, 4] if shape[1] > 1 else [1]
+    for learner in (
+        ho.Tuned(PLSRegression(scale=scale), {"n_components": counts}),
+        ho.Tuned(make_pipeline(StandardScaler(), PLSRegression(scale=scale)), {"plsregression__n_components": counts}),
+    ):
+        step, work = posed(learner, *numbers(*shape))
+        assert answered(step, work) == len(step.candidates) * len(step.trainings)
+        assert worst_difference(step, work) < 1e-11
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector")
+def test_a_column_of_y_gives_a_column() -> None:
+    X, y = numbers()
+    step, work = posed(ho.Tuned(PLSRegression(), COUNTS), X, y[:, None])
+    assert worst_difference(step, work) < 1e-12
+
+
+def test_components_past_the_rank_are_brute_forces() -> None:
+    X, y = numbers()
+    X[:, 3] = X[:, 1] + X[:, 2]
+    X[:, 4] = X[:, 1] - X[:, 2]
+    step, work = posed(ho.Tuned(PLSRegression(scale=False), {"n_components": [1, 2, 3, 5, 9]}), X, y)
+    assert answered(step, work) == 3 * len(step.trainings)
+    assert worst_difference(step, work) < 1e-9
+    failed = [a for a in KERNEL.answer(step, work) if not isinstance(a, BlockAnswer) and a.failure is not None]
+    assert {a.candidate for a in failed} == {4}  # nine components of five columns
+
+
+@pytest.mark.parametrize(("value", "own"), [(0.0, True), (7.0, True), (0.1, False)])
+def test_constant_columns(value: float, own: bool) -> None:
+    """Where the mean of equal numbers is inexact, scikit-learn divides one rounding error by another."""
+    X, y = numbers()
+    X[:, 2] = value
+    step, work = posed(ho.Tuned(PLSRegression(), COUNTS), X, y)
+    assert (answered(step, work) > 0) is own
+    assert worst_difference(step, work) < 1e-9
+
+
+def test_sums_exactly() -> None:
+    assert sums_exactly(np.array([0.0, -3.0, 0.5, 1e6]), 1_000).all()
+    assert not sums_exactly(np.array([0.1, 1 / 3]), 1_000).any()
+
+
+def test_jobs_change_no_bit() -> None:
+    step, work = posed(ho.Tuned(PLSRegression(), COUNTS, validation=ho.LeaveOneOut()), *numbers(50, 12))
+    one, two = (table_of(KERNEL.answer(step, replace(work, jobs=jobs, products={})), step, work) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.losses, two.losses)
+
+
+def test_little_memory_changes_little() -> None:
+    step, work = posed(ho.Tuned(PLSRegression(), COUNTS), *numbers())
+    small = replace(work, budget=1 << 12, products={})
+    assert worst_difference(step, small) < 1e-11
+    assert answered(step, replace(work, budget=1 << 8, products={})) == 0
+
+
+def test_the_shadow_strays_where_digits_are_lost() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 6))
+    X[:, 5] = X[:, 0] + 1e-7 * rng.normal(size=100)
+    X -= X.mean(axis=0)
+    C, d = X.T @ X, X.T @ rng.normal(size=100)
+    sizes = np.sqrt(np.diagonal(C))[None]
+    (run,) = run_components(lambda r: r @ C, d[None], sizes, np.array([10.0]), count=6)
+    strays = np.abs(run.coef - run.shadow).max(axis=1)
+    assert strays[0] < 1e-9
+    assert strays[-1] > 1e-2
+
+
+@pytest.mark.parametrize(
+    ("learner", "reason"),
+    [
+        (PLSCanonical(1), "PLSCanonical is not PLSRegression"),
+        (make_pipeline(MinMaxScaler(), PLSRegression()), "MinMaxScaler stands before PLSRegression"),
+        (make_pipeline(StandardScaler(), StandardScaler(), PLSRegression()), "more than one step"),
+        (PLSRegression(copy=False), "copy=False"),
+        (PLSRegression(n_components=0), "n_components=0"),
+    ],
+)
+def test_refused_learners(learner: Any, reason: str) -> None:
+    X, y = numbers()
+    assert reason in str(ho.explain(learner, X, y, test=3))
+
+
+def test_refused_data() -> None:
+    X, y = numbers()
+    for x, target, reason in (
+        (X, np.column_stack([y, y]), "several targets"),
+        (X.astype(np.float32), y, "single precision"),
+        (sparse.csr_matrix(X), y, "X is sparse"),
+    ):
+        assert reason in str(ho.explain(PLSRegression(), x, target, test=3))
+
+
+def test_explain_shows_rule_and_tier() -> None:
+    text = str(ho.explain(ho.Tuned(PLSRegression(), COUNTS), *numbers(), test=3))
+    assert "pls, tier rounding" in text
