@@ -163,7 +163,7 @@ def _columns() -> Iterator[tuple[str, Callable[[], Posed]]]:
              "duplicated rows", "rounded")  # fmt: skip
     for number, kind in enumerate(kinds):
         for model in KINDS:
-            scaled = bool(number % 2)
+            scaled = bool(number % 2) and kind != "classes far apart"  # after a scaler every fit would fail
             yield (
                 f"{kind}, {'scaled ' if scaled else ''}{model}",
                 lambda k=kind, m=model, s=scaled: (_tuned(m, scaled=s), *spoiled(k), {"test": ho.KFold(3)}),

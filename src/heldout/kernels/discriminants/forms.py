@@ -120,7 +120,7 @@ def _check_components(model: Any, task: Task) -> None:
     ):
         raise Unreadable(f"n_components={model.n_components!r} is no whole number from 1 up")
     classes = 1 if task.classes is None else len(task.classes)
-    if model.n_components > min(classes - 1, task.n_columns or 1):
+    if int(model.n_components) > min(classes - 1, task.n_columns or 1):
         raise Unreadable("n_components is above the number of classes less one, or of columns")
 
 

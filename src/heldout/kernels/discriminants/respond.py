@@ -25,9 +25,10 @@ def sure(values: Floats, errors: Floats, classes: int, asked: frozenset[str]) ->
     with np.errstate(invalid="ignore"):
         own = values[:, :, :classes]
         largest = np.abs(own).max(axis=(0, 2), initial=0.0)
-        good = np.isfinite(largest) & (_margins(own) > 2.0 * errors + LEAST_MARGIN * largest)
+        apart = _margins(own)
+        good = np.isfinite(largest) & (apart > 2.0 * errors + LEAST_MARGIN * largest)
         if "predict_proba" in asked:
-            good &= errors <= 0.5 * WITHIN
+            good &= errors * _steepness(apart, classes) <= 0.5 * WITHIN
         if "decision_function" in asked:
             good &= 2.0 * errors <= WITHIN * np.abs(_decisions(values, classes)).max(axis=(0, 2), initial=0.0)
     return np.asarray(good)
@@ -41,10 +42,15 @@ def sure_rows(values: Floats, errors: Floats, classes: int, asked: frozenset[str
         apart = np.abs(own[:, :, 0]) if own.shape[2] == 1 else _apart(own)
         good = np.isfinite(largest) & (apart > 2.0 * errors + LEAST_MARGIN * largest)
         if "predict_proba" in asked:
-            good &= errors <= 0.5 * WITHIN
+            good &= errors * _steepness(apart, classes) <= 0.5 * WITHIN
         if "decision_function" in asked:
             good &= 2.0 * errors <= WITHIN * np.abs(_decisions(values, classes)).max(axis=2)
     return np.asarray(good)
+
+
+def _steepness(apart: Floats, classes: int) -> Floats:
+    """How much of an error of discriminants reaches probabilities: little where one class is far ahead."""
+    return np.asarray(np.minimum(1.0, classes * np.exp(-apart)))
 
 
 def _margins(own: Floats) -> Floats:

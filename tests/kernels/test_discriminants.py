@@ -1,0 +1,223 @@
+"""The kernel `discriminants` against brute force, and what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.covariance import LedoitWolf
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.metrics import make_scorer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+import heldout as ho
+from heldout.api.evaluate import ask
+from heldout.engine.run import _work_of
+from heldout.kernels.brute import answer_by_brute_force
+from heldout.kernels.discriminants import KERNEL, blocks, forms, recognise
+from heldout.kernels.step import Held, Step, Training, Work
+from heldout.study.tables import PanelTable
+
+SHARES = [0.0, 0.05, 0.4, 1.0]
+LINEAR, QUADRATIC = LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+KINDS = {
+    "svd": (LINEAR(), {"tol": [1e-4]}),
+    "lsqr": (LINEAR(solver="lsqr"), {"shrinkage": SHARES}),
+    "eigen": (LINEAR(solver="eigen"), {"shrinkage": SHARES}),
+    "quadratic svd": (QUADRATIC(), {"reg_param": SHARES}),
+    "quadratic eigen": (QUADRATIC(solver="eigen"), {"shrinkage": SHARES}),
+}
+
+
+def data(n: int = 70, p: int = 4, kinds: int = 3, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % kinds)
+    mixed = np.eye(p) + 0.2 * rng.normal(size=(p, p))
+    return rng.normal(size=(n, p)) @ mixed + 0.8 * rng.normal(size=(kinds, p))[y] + 2, y
+
+
+def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
+    """The first validation panel of a tuned learner, or the test panel, as one step of this kernel."""
+    roles = dict.fromkeys(("groups", "time", "sample_weight", "strata"))
+    question = {"test": ho.KFold(3), "loss": None, "level": 0.95, "seed": 0, "options": None} | more
+    asked = ask(learner, X, y, roles=roles, **question)
+    panel = next(p for p in asked.study.panels if p.candidates is not None)
+    everything = frozenset(p.key for p in asked.study.panels)
+    work = replace(_work_of(asked.study, asked.task, {}), keep_responses=everything, keep_rows=everything)
+    trainings = tuple(
+        Training(panel.trains_of(part), False, (Held(panel.key, panel.level, panel.splits, part),))
+        for part in panel.parts
+    )
+    kind: dict[str, Any] = {"kernel": "discriminants", "rule": "discriminants", "tier": "rounding", "fits": 1}
+    return Step(candidates=tuple(panel.candidates or ()), trainings=trainings, **kind), work
+
+
+def table_of(answers: Any, step: Step, work: Work) -> PanelTable:
+    held = step.trainings[0].answers[0]
+    table = PanelTable.empty(range(len(step.candidates)), range(len(step.trainings)), len(work.losses[held.level]))
+    for one in answers:
+        table.put(one)
+    assert table.complete
+    return table
+
+
+def check(learner: Any, X: Any, y: Any, *, by_fits: range | None = None, **more: Any) -> None:
+    """The kernel answers every cell as brute force does; `by_fits` says how many cells it may leave to fits."""
+    step, work = posed(learner, X, y, **more)
+    fits = []
+    with pytest.MonkeyPatch.context() as patch:
+
+        def counted(own: Step, given: Work) -> Any:
+            fits.append(len(own.candidates) * len(own.trainings))
+            return answer_by_brute_force(own, given)
+
+        patch.setattr(blocks, "answer_by_brute_force", counted)
+        ours = table_of(KERNEL.answer(step, work), step, work)
+    theirs = table_of(answer_by_brute_force(step, work), step, work)
+    assert sum(fits) in (range(1) if by_fits is None else by_fits), f"{sum(fits)} cells were left to fits"
+    np.testing.assert_array_equal(np.isnan(ours.losses), np.isnan(theirs.losses))
+    for candidate in step.candidates:
+        for part in range(len(step.trainings)):
+            one, other = ours.responses(candidate, part), theirs.responses(candidate, part)
+            assert (one is None) == (other is None)
+            if one is None or other is None:
+                continue
+            np.testing.assert_array_equal(one.predict, other.predict)
+            np.testing.assert_array_equal(one.classes, other.classes)
+            for method in ("predict_proba", "decision_function"):
+                a, b = getattr(one, method), getattr(other, method)
+                assert (a is None) == (b is None)
+                if a is not None:
+                    np.testing.assert_allclose(a, b, rtol=0, atol=1e-9 * np.abs(b).max())
+
+
+def by_decision(y: Any, decision: Any) -> float:
+    return float(np.abs(decision).mean())
+
+
+DECISION = make_scorer(by_decision, response_method="decision_function", greater_is_better=False)
+
+
+@pytest.mark.parametrize("kinds", [2, 3])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("validation", [ho.KFold(3), ho.LeaveOneOut()])
+@pytest.mark.parametrize("priors", [None, [0.2, 0.3, 0.5]])
+def test_every_response_is_that_of_a_fit(kind: str, kinds: int, validation: Any, priors: Any) -> None:
+    model, space = KINDS[kind]
+    model = model.__class__(solver=model.solver, priors=None if priors is None else priors[:kinds])
+    for loss in ("log", DECISION):  # the second asks for decision values
+        few = range(13) if isinstance(validation, ho.LeaveOneOut) else None  # rows near a border
+        check(ho.Tuned(model, space, validation=validation, loss=loss), *data(45, kinds=kinds), by_fits=few)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("flags", [{}, {"with_mean": False}, {"with_std": False}])
+def test_behind_a_scaler(kind: str, flags: dict[str, bool]) -> None:
+    model, space = KINDS[kind]
+    pipe = make_pipeline(StandardScaler(**flags), model)
+    named = {f"{pipe.steps[-1][0]}__{name}": values for name, values in space.items()}
+    X, y = data(45)
+    few = range(10_000) if flags else None  # offsets and units that are left in leave digits to fits
+    for validation in (ho.KFold(3), ho.LeaveOneOut()):
+        learner = ho.Tuned(pipe, named, validation=validation, loss="log")
+        check(learner, X * [1, 100, 0.01, 1] + [0, 0, 0, 1e4], y, by_fits=few)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_breast_cancer, load_digits])
+def test_well_known_data(load: Any) -> None:
+    X, y = load(return_X_y=True)
+    check(make_pipeline(StandardScaler(), LINEAR()), X[:600], y[:600], test=ho.KFold(4), by_fits=range(2))
+    shrunk = ho.Tuned(LINEAR(solver="lsqr"), {"shrinkage": [0.3, 0.9]}, validation=ho.KFold(3), loss="zero_one")
+    check(shrunk, X[:600], y[:600], by_fits=range(7))
+
+
+def test_a_row_near_the_border_is_left_to_a_fit() -> None:
+    rng = np.random.default_rng(0)
+    half = rng.normal(size=(30, 2)) + np.array([1, 0])
+    X, y = np.concatenate([half, half * [-1, 1], [[0.0, 0.3]]]), np.repeat([0, 1, 1], [30, 30, 1])
+    test = [(np.arange(60), np.array([60]))]  # by symmetry it lies between the classes
+    check(LINEAR(), X, y, test=test, by_fits=range(1, 2))
+    check(QUADRATIC(), X, y, test=test, by_fits=range(1, 2))
+
+
+def test_failures_are_those_of_fits() -> None:
+    X, y = data(60, 4)
+    flat = X.copy()
+    flat[:, 3] = flat[:, 0] - flat[:, 1]
+    model, space = KINDS["quadratic svd"]
+    for validation in (ho.KFold(3), ho.LeaveOneOut()):
+        check(ho.Tuned(model, space, validation=validation), flat, y, by_fits=range(1, 200))
+    few = np.where(np.arange(60) < 4, 2, y % 2)  # a class of fewer rows than columns
+    check(ho.Tuned(model, space, validation=ho.LeaveOneOut()), X, few, by_fits=range(1, 400))
+    eigen, space = KINDS["eigen"]
+    check(ho.Tuned(eigen, space, validation=ho.KFold(3)), flat, y, by_fits=range(1, 5))
+
+
+def test_collinear_columns_that_svd_drops() -> None:
+    X, y = data(60, 4)
+    X = np.column_stack([X, X[:, 0] - X[:, 1], np.zeros(60)])
+    check(LINEAR(), X, y, loss="log")
+    check(LINEAR(), *data(40, 60), loss="log")  # more columns than rows
+
+
+def test_jobs_change_no_bit() -> None:
+    X, y = data(300, 6)
+    for kind in KINDS.values():
+        learner = ho.Tuned(*kind, validation=ho.KFold(3), loss="log")
+        one, two = (ho.evaluate(learner, X, y, test=ho.KFold(3), jobs=jobs, progress=False) for jobs in (1, 2))
+        assert one.risk.value == two.risk.value
+        np.testing.assert_array_equal(one.predictions.to_numpy(), two.predictions.to_numpy())
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (LINEAR(solver="lsqr", shrinkage="auto"), "looks at single rows"),
+        (LINEAR(shrinkage=0.5), "takes no shrinkage"),
+        (LINEAR(solver="lsqr", covariance_estimator=LedoitWolf()), "covariance_estimator="),
+        (LINEAR(priors=[0, 0.5, 0.5]), "above 0 for each class"),
+        (LINEAR(priors=[0.5, 0.5]), "above 0 for each class"),
+        (LINEAR(n_components=3), "n_components"),
+        (LINEAR(tol=-1), "tol=-1"),
+        (LINEAR(solver="other"), "is unknown"),
+        (QUADRATIC(reg_param=2), "reg_param=2"),
+        (QUADRATIC(store_covariance="yes"), "True or False"),
+        (make_pipeline(MinMaxScaler(), LINEAR()), "MinMaxScaler stands before"),
+        (make_pipeline(StandardScaler(), StandardScaler(), LINEAR()), "more than one step"),
+    ],
+)
+def test_what_is_refused_and_why(model: Any, reason: str) -> None:
+    asked = ask(model, *data(), test=ho.KFold(3), roles=dict.fromkeys(("groups", "time", "sample_weight", "strata")),
+                loss=None, level=0.95, seed=0, options=None)  # fmt: skip
+    claims = KERNEL.claim(asked.study.search, asked.task)
+    assert not claims.groups
+    assert reason in claims.refusals[0]
+
+
+def test_data_that_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = data()
+    for table, words in ((X.astype(np.float32), "float32"), (X.astype(np.float16), "float16")):
+        assert words in str(ho.explain(LINEAR(), table, y, test=ho.KFold(3)))
+    monkeypatch.setattr(recognise, "LARGEST", 100)
+    assert "products of 4 columns take" in str(ho.explain(LINEAR(), X, y, test=ho.KFold(3)))
+
+
+def test_explain_shows_rule_and_tier() -> None:
+    words = str(ho.explain(ho.Tuned(*KINDS["lsqr"], validation=ho.KFold(3)), *data(), test=ho.KFold(3)))
+    assert "discriminants" in words
+    assert "rounding" in words
+
+
+def test_candidates_of_one_form_differ_in_shrinkage_alone() -> None:
+    _, y = data()
+    asked = ask(LINEAR(), *data(), test=ho.KFold(3), roles=dict.fromkeys(("groups", "time", "sample_weight", "strata")),
+                loss=None, level=0.95, seed=0, options=None)  # fmt: skip
+    one, _ = forms.read_form(LINEAR(solver="lsqr", shrinkage=0.1), asked.task)
+    other, share = forms.read_form(LINEAR(solver="lsqr"), asked.task)
+    assert one == other
+    assert share == 0.0
+    assert len(y) == len(asked.task)
