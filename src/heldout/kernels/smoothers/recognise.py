@@ -10,11 +10,11 @@ import numpy as np
 import sklearn
 
 from heldout.base.losses import Loss, needed_methods
-from heldout.kernels.claims import Claims, last_type
+from heldout.kernels.claims import Claims, chain_of, last_type
 from heldout.kernels.fitting import make_candidate
 from heldout.kernels.ridge.columns import Unreadable
 from heldout.kernels.ridge.design import check_data, matrix_of
-from heldout.kernels.smoothers.forms import MODELS, OF_COUNTS, Form, no_model, read
+from heldout.kernels.smoothers.forms import MODELS, OF_COUNTS, Form, is_number, no_model, read
 from heldout.kernels.step import Training
 from heldout.splits.drawn import Splits
 from heldout.study.search import Search
@@ -24,24 +24,44 @@ MOST_BYTES = 1 << 30  # of the matrices of one kernel on all rows
 MATRICES = 5  # as large as a Gram matrix, in memory at a time: the matrix, its vectors, an inverse and what makes them
 
 Member = tuple[Form, float, Any]
+_PLAIN = (str, bool, int, float, type(None))
 # What is wrong with the data of tasks that are alive: to find out takes a pass over X.
 _PROBLEMS: WeakKeyDictionary[Task, str] = WeakKeyDictionary()
-_MEMBERS: WeakKeyDictionary[Search, dict[tuple[int, int], Member | Unreadable]] = WeakKeyDictionary()
+_MEMBERS: WeakKeyDictionary[Search, dict[Any, tuple[Member | Unreadable, str]]] = WeakKeyDictionary()
 
 
 def member_of(search: Search, candidate: int, task: Task) -> Member:
-    """What a candidate is; raises Unreadable. Each is taken apart once."""
+    """What a candidate is; raises Unreadable. Candidates that differ in alpha alone are taken apart once."""
     known = _MEMBERS.setdefault(search, {})
     columns = task.n_columns or 1
-    if (candidate, columns) not in known:
-        try:
-            known[candidate, columns] = read(make_candidate(search, candidate), columns)
-        except Unreadable as reason:
-            known[candidate, columns] = reason
-    found = known[candidate, columns]
+    family, params = search.family_of(candidate), search.params_of(candidate)
+    alphas = [name for name in params if name.split("__")[-1] == "alpha"]
+    others = tuple((name, type(value), value) for name, value in params.items() if name not in alphas)
+    plain = all(isinstance(value, _PLAIN) for _, _, value in others)
+    if not plain or len(alphas) != 1 or not is_number(params[alphas[0]]):
+        kind: Any = (columns, candidate)
+    else:
+        kind = (columns, family.name, alphas[0], others)
+    if kind not in known:
+        known[kind] = _take_apart(search, candidate, columns)
+    found, name = known[kind]
+    if len(kind) > 2 and name != alphas[0]:  # the alpha of something else
+        found, name = _take_apart(search, candidate, columns)
     if isinstance(found, Unreadable):
         raise found
-    return found
+    form, alpha, kernel = found
+    return form, float(params[name]) if name in params else alpha, kernel
+
+
+def _take_apart(search: Search, candidate: int, columns: int) -> tuple[Member | Unreadable, str]:
+    """What a candidate is, or why not, and the name of its penalty among the parameters."""
+    estimator = make_candidate(search, candidate)
+    prefix = chain_of(estimator)[-1][0]
+    name = f"{prefix}__alpha" if prefix else "alpha"
+    try:
+        return read(estimator, columns), name
+    except Unreadable as reason:
+        return reason, name
 
 
 def claim(search: Search, task: Task) -> Claims:
