@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PEERS := $(VENV)/.peers
 
 .PHONY: demo test check lint types imports browser screenshots exactness faults bench bench-streaming coverage clean
 
@@ -36,7 +37,7 @@ exactness: $(READY)       ## every kernel against brute force, on generated stud
 faults: $(READY)          ## each fault made for real, and what the user saw
 	$(BIN)/python tests/faults/run.py
 
-bench: $(READY)           ## ratios to scikit-learn, side by side
+bench: $(READY) $(PEERS)  ## ratios to scikit-learn and to specialists, side by side
 	$(BIN)/python -m benchmarks
 
 bench-streaming: $(READY) ## a file larger than memory; makes 9 GB in the temporary folder and removes them
@@ -50,6 +51,10 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	touch $(READY)
+
+$(PEERS): $(READY)
+	$(BIN)/python -m pip install --quiet --group bench
+	touch $(PEERS)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
