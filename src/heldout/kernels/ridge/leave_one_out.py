@@ -142,10 +142,11 @@ def _decomposed(normal: Normal, form: Form, design: Design, alphas: Floats, fact
             matrix=A,
             d=right,
             ridge=np.zeros(1),
-            penalty=np.ones(1),
+            penalty=np.ones(1) if alphas[place] > 0 else np.zeros(1),
         )
-        folded = more**2 / max(float(alphas[place]), np.finfo(float).tiny)  # the penalty joins the shares
-        own = None if squares is None else squares * folded
+        with np.errstate(over="ignore"):  # the penalty, where there is one, joins the shares
+            folded = more**2 / float(alphas[place]) if alphas[place] > 0 else np.ones(len(more))
+            own = None if squares is None else squares * folded
         here = np.array([place])
         yield replace(common, eigen=alone, places=here, squares=own, doubtful=doubt, size=size, folded=folded)
 
