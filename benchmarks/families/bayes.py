@@ -38,4 +38,4 @@ def _texts(n: int, p: int) -> tuple[Any, Any]:
     return counts, y
 
 
-ROWS: dict[str, Callable[[], Row]] = {"bayes": _gaussian, "multinomial": _multinomial}
+ROWS: dict[str, Callable[[], Row]] = {"bayes": _gaussian, "counts": _multinomial}
