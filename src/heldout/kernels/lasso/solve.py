@@ -87,13 +87,13 @@ def _polished(problem: Problem, target: int, start: Floats, strength: tuple[floa
     weights = start
     for _ in range(ROUNDS):
         weights = descend(problem, target, np.array([alpha]), ratio, sweeps=SWEEPS, start=weights)[:, 0]
-        if _is_good(problem, target, weights, strength):
+        if not problem.crawls and _is_good(problem, target, weights, strength):
             return weights
         step = newton_step(problem, target, weights, strength)
-        if step is not None:
-            weights = step.weights
-            if _is_good(problem, target, weights, strength):
-                return weights
+        weights = weights if step is None else step.weights
+        short = step is not None and not step.whole  # then there is more to do
+        if not short and _is_good(problem, target, weights, strength):
+            return weights
     return _column_by_column(problem, target, weights, strength)
 
 
