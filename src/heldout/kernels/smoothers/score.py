@@ -79,7 +79,8 @@ def _score_run(work: Work, found: Scored, run: range, chosen: NDArray[np.intp], 
     helds = some.sides if isinstance(some, Plain) else [training.answers[0] for training in some]
     responses = []
     for place in chosen.tolist():
-        one = values[:, place, 0] if work.task.y.ndim == 1 or found.flat[place] else values[:, place]
+        flat = work.task.y.ndim == 1 or (found.flat[place] and values.shape[2] == 1)
+        one = values[:, place, 0] if flat else values[:, place]
         responses.append(Responses(predict=np.ascontiguousarray(one)))
     candidates = tuple(found.candidates[i] for i in chosen)
     return score_block(work, helds, candidates, responses, seconds=seconds)
