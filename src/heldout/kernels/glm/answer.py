@@ -19,7 +19,9 @@ from heldout.kernels.glm.newton import solve_path
 from heldout.kernels.glm.recognise import read_candidates
 from heldout.kernels.glm.respond import lacking, responses_of
 from heldout.kernels.glm.sets import make_sets
+from heldout.kernels.glm.sharpen import sharpened
 from heldout.kernels.scoring import score_block
+from heldout.kernels.sharp import answer_sharply
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.tables import Answer
 
@@ -82,7 +84,7 @@ def _answer_group(group: Group, step: Step, pool: ThreadPoolExecutor) -> Iterato
     able: list[Training] = []
     for training in step.trainings:
         if any(held.level in lacks for held in training.answers):
-            yield from _by_brute_force(group, step, training, group.candidates)
+            yield from _by_sharp_fits(group, step, training, group.candidates)
             continue
         able.append(training)
         if len(able) == BATCH:
@@ -104,7 +106,7 @@ def _answer_batch(group: Group, step: Step, trainings: list[Training], pool: Thr
     for one in solved:
         bad = tuple(c for c, p in zip(group.candidates, group.places, strict=True) if not one.good[p])
         if bad:
-            yield from _by_brute_force(group, step, one.training, bad)
+            yield from _by_sharp_fits(group, step, one.training, bad)
 
 
 def _chunks(group: Group, trainings: Sequence[Training]) -> list[list[Training]]:
@@ -162,6 +164,6 @@ def _score_run(job: tuple[Group, list[tuple[Solved, Held]], float]) -> list[Answ
     return score_block(group.work, helds, tuple(c for c, _ in own), responses, seconds=seconds)
 
 
-def _by_brute_force(group: Group, step: Step, training: Training, candidates: tuple[int, ...]) -> Iterator[Answer]:
-    """What scikit-learn's own fits answer, where this kernel cannot vouch for its own."""
-    yield from answer_by_brute_force(replace(step, candidates=candidates, trainings=(training,)), group.work)
+def _by_sharp_fits(group: Group, step: Step, training: Training, candidates: tuple[int, ...]) -> Iterator[Answer]:
+    """What scikit-learn's own fits answer, at a sharp tolerance, where this kernel cannot vouch for its own."""
+    yield from answer_sharply(replace(step, candidates=candidates, trainings=(training,)), group.work, sharpened)

@@ -71,6 +71,19 @@ class Family:
         missed = 1.0 - np.einsum("tkr,kr->tr", shares, own)
         return residual, curvature, np.einsum("tr,tr->t", missed, weight)
 
+    def losses(self, eta: Floats, y: Floats, weight: Floats) -> Floats:
+        """The weighted sum of losses of each set, up to what does not depend on `eta`."""
+        if self.classes > 2:
+            scores = np.matmul(self.contrasts(), eta)
+            top = scores.max(axis=1)
+            own = np.take_along_axis(scores, y.astype(np.intp)[None, None], axis=1)[:, 0]
+            lost = top + np.log(np.exp(scores - top[:, None]).sum(axis=1)) - own
+        elif self.classes == 2:
+            lost = np.logaddexp(0.0, eta[:, 0]) - y * eta[:, 0]
+        else:
+            lost = _log_link_losses(eta[:, 0], y, self.power)
+        return np.asarray(np.einsum("tr,tr->t", lost, weight))
+
     def first_predictors(self, y: Floats, weight: Floats) -> Floats:
         """What the predictors of each set are where no column has a say: sets × predictors."""
         total = weight.sum(axis=1)
@@ -104,6 +117,14 @@ def _two_classes(eta: Floats, y: Floats, weight: Floats) -> Slopes:
     share -= y
     share *= weight
     return share[:, None], curvature[:, None], np.abs(share).sum(axis=1)
+
+
+def _log_link_losses(linear: Floats, y: Floats, power: float) -> Floats:
+    if power == 1:
+        return np.asarray(np.exp(linear) - y * linear)
+    if power == 2:
+        return np.asarray(linear + y * np.exp(-linear))
+    return np.asarray(np.exp((2 - power) * linear) / (2 - power) - y * np.exp((1 - power) * linear) / (1 - power))
 
 
 def _log_link(eta: Floats, y: Floats, weight: Floats, power: float) -> Slopes:

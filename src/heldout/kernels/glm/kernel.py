@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sklearn.base import clone
-
-from heldout.kernels.claims import Claims, chain_of
+from heldout.kernels.claims import Claims
 from heldout.kernels.glm.answer import answer
 from heldout.kernels.glm.recognise import claim, refuse_training, takes_all
+from heldout.kernels.glm.sharpen import sharpened
 from heldout.kernels.step import Step, Training, Work
 from heldout.splits.drawn import Splits
 from heldout.study.search import Search
 from heldout.study.tables import Answer
 from heldout.task.task import Task
-
-SHARP = {"solver": "newton-cholesky", "tol": 1e-11, "max_iter": 150}  # whole steps: more would only repeat them
 
 
 class GlmKernel:
@@ -38,11 +35,7 @@ class GlmKernel:
         return answer(step, work)
 
     def sharpened(self, estimator: Any) -> Any:
-        """The same model by scikit-learn's Newton steps, far below its usual tolerance."""
-        made = clone(estimator)
-        prefix = chain_of(made)[-1][0]
-        made.set_params(**{f"{prefix}__{name}" if prefix else name: value for name, value in SHARP.items()})
-        return made
+        return sharpened(estimator)
 
 
 KERNEL = GlmKernel()

@@ -3,7 +3,7 @@
 With R the largest move of a linear predictor in a step and λ the step's Newton decrement, third derivatives bounded
 by second ones give: a step shortened to log(1 + R)/R never raises the objective, nor does a whole one with R ≤ 1; and
 the decrement left after a whole step is at most λ·(exp(R) − 1 − R)/R. A fit ends where that bound is small, so each
-one's distance from its optimum is known, and no objective is ever evaluated.
+one's distance from its optimum is known. Objectives are evaluated only to take more of a long step, with R > 1.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from heldout.kernels.glm.sets import Sets
 LEFT = 1e-6  # the Newton decrement that may be left, for weights of mean 1: half its square is what the objective lacks
 LEFT_SHARE = 1e-10  # of the objective's lower bound, that the square of the decrement may be
 MOVED_ROWS = 1024  # looked at together
+SHARES = (1.0, 0.5, 0.25, 0.1)  # of a long step that are tried
+ENOUGH = 1e-4  # of the fall that the slope foretells
 MOST_STEPS = 50  # at one penalty
 SINGULAR = 1e-10  # the smallest pivot of second derivatives, each column's own set to 1
 Model = tuple[Floats, Floats, Floats]  # gradients, second derivatives, lower bounds of the loss
@@ -140,11 +142,39 @@ def _step(sets: Sets, at: Floats, model: Model, strengths: Floats) -> tuple[Floa
         if sets.centre is not None:
             move[:, :, -1] = np.einsum("tkp,tp->tk", free, sets.centre)
         reach = largest_move(sets, move)
-        share = np.where(reach > 1.0, np.log1p(reach) / reach, 1.0)
+        share = np.ones(count)
+        if (far := np.flatnonzero(reach > 1.0)).size:
+            share[far] = _shares(sets.pick(far), at[far], move[far], strengths[far], (reach[far], decrement[far]))
         left = decrement * np.where(reach > 1e-8, (np.expm1(reach) - reach) / reach, reach / 2)
         allowed = LEFT * np.sqrt(sets.weight.sum(axis=1) / sets.member.sum(axis=1))
         done = (reach <= 1.0) & (left <= np.minimum(allowed, np.sqrt(LEFT_SHARE * low)))
     return at + share[:, None, None] * move, done, second
+
+
+def _shares(sets: Sets, at: Floats, move: Floats, strengths: Floats, sizes: tuple[Floats, Floats]) -> Floats:
+    """How much of a long step to take: as much as lowers the objective well, or what is known to lower it."""
+    reach, decrement = sizes
+    found = np.log1p(reach) / reach
+    start, open_ = _objectives(sets, at, strengths), np.ones(len(at), dtype=bool)
+    for share in SHARES:
+        better = _objectives(sets, at + share * move, strengths) <= start - ENOUGH * share * decrement**2
+        taken = better & open_ & (share > found)
+        found[taken] = share
+        open_ &= ~taken
+        if not open_.any():
+            break
+    return found
+
+
+def _objectives(sets: Sets, at: Floats, strengths: Floats) -> Floats:
+    count, predictors, width = at.shape
+    free = at if sets.centre is None else at[:, :, :-1]
+    total = 0.5 * (penalties(sets, strengths) * free**2).sum(axis=(1, 2))
+    for start in range(0, len(sets.y), MOVED_ROWS):
+        rows = slice(start, start + MOVED_ROWS)
+        eta = (at.reshape(-1, width) @ sets.design.Z[rows].T).reshape(count, predictors, -1)
+        total += sets.family.losses(eta, sets.y[rows], sets.weight[:, rows])
+    return np.asarray(total)
 
 
 def largest_move(sets: Sets, move: Floats) -> Floats:
