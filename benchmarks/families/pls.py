@@ -16,7 +16,7 @@ import heldout as ho
 from benchmarks.table import JOBS, Row, nested, numbers
 
 COMPONENTS = list(range(1, 21))
-FOLDS = 20
+FOLDS = 100
 
 
 def pls() -> Row:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import MOST_KEPT, candidates_of
 from heldout.kernels.fitting import make_candidate
-from heldout.kernels.pls.components import Run, run_components
+from heldout.kernels.pls.components import Products, Run, run_components
 from heldout.kernels.pls.forms import Form, read_form
 from heldout.kernels.pls.problem import Problem, from_rows, from_sums
 from heldout.kernels.pls.respond import respond
@@ -26,7 +26,9 @@ from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.tables import Answer
 
 BATCH_NUMBERS = 1 << 22  # responses computed before they are scored and let go
-TOGETHER = 1 << 17  # numbers of the products that one run works on: a megabyte, which stays in a core's cache
+TOGETHER = 1 << 19  # numbers of the products that one run works on: four megabytes, which stay in a cache
+RUNS = 4  # at least, of a batch, so that threads have something to divide
+NARROW = 48  # columns: products of fewer are laid side by side, those of more are used where they are
 ROW_COPIES = 6  # memory that a run on rows takes, in copies of its rows
 
 Found = tuple[Training, Held, Floats, NDArray[np.bool_]]
@@ -112,8 +114,8 @@ def _is_narrow(group: Group, training: Training) -> bool:
 
 def _runs(group: Group, batch: Sequence[Training], narrow: set[int]) -> list[list[Training]]:
     """Trainings that one run works on: several with few columns, one by one from rows."""
-    together = max(1, TOGETHER // _width(group) ** 2)
     sums = [training for training in batch if id(training) in narrow]
+    together = max(1, min(TOGETHER // _width(group) ** 2, -(-len(sums) // RUNS)))
     runs = [sums[start : start + together] for start in range(0, len(sums), together)]
     return runs + [[training] for training in batch if id(training) not in narrow]
 
@@ -155,17 +157,33 @@ def _solve(problems: list[Problem], most: int) -> list[Run]:
     """A run for each problem, as far as there are components."""
     first = problems[0]
     count = min(most, len(first.d), max(problem.count for problem in problems))
-    if first.rows is not None:
-        rows = first.rows
-
-        def products(r: Floats) -> Floats:
-            return np.asarray(((r[0] @ rows.T) @ rows)[None])
-    else:
-        C = np.stack([problem.C for problem in problems if problem.C is not None])
-        inside = np.stack([problem.inside for problem in problems])[:, None, :]
-
-        def products(r: Floats) -> Floats:
-            return np.asarray(np.matmul(r / inside, C) / inside)
-
+    products = _on_rows(first.rows) if first.rows is not None else _on_sums(problems)
     d, size = np.stack([problem.d for problem in problems]), np.stack([problem.size for problem in problems])
     return run_components(products, d, size, np.array([one.length for one in problems]), count=count)
+
+
+def _on_rows(rows: Floats) -> Products:
+    return lambda r: np.asarray(((r[0] @ rows.T) @ rows)[None])
+
+
+def _on_sums(problems: list[Problem]) -> Products:
+    """Products with sums that are centred by a term of rank one."""
+    grams = [problem.C for problem in problems if problem.C is not None]
+    stacked = np.stack(grams) if len(problems[0].d) < NARROW else None
+    inside = np.stack([problem.inside for problem in problems])[:, None, :]
+    centre = np.stack([problem.centre for problem in problems])[:, None, :]
+    weighed = centre * np.array([problem.count for problem in problems])[:, None, None]
+
+    def products(r: Floats) -> Floats:
+        r = r / inside
+        if stacked is not None:
+            found = np.matmul(r, stacked)
+        else:
+            found = np.empty_like(r)
+            for place, gram in enumerate(grams):
+                np.matmul(r[place], gram, out=found[place])
+        found -= np.vecdot(r, centre)[:, :, None] * weighed
+        found /= inside
+        return np.asarray(found)
+
+    return products

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from heldout.base.rowkeys import Rows
 from heldout.kernels.pls.forms import Form
 from heldout.kernels.ridge.design import Design, Floats
-from heldout.kernels.ridge.normal import LostDigits, Normal, normal_equations, scales
+from heldout.kernels.ridge.normal import LEFT_OF_DIGITS, LostDigits, scales
 from heldout.kernels.ridge.sums import Sums, sum_rows_apart
 
 SMALLEST_TARGET = 1e-4  # of an unscaled target's deviation: scikit-learn takes what is below 2e-15 for constant
@@ -20,7 +20,7 @@ SMALLEST_TARGET = 1e-4  # of an unscaled target's deviation: scikit-learn takes 
 class Problem:
     """Columns and target in the units in which components are found, and the way back."""
 
-    C: Floats | None  # columns × columns, to be divided by `inside` on both sides; None where `rows` are there
+    C: Floats | None  # columns × columns, not centred and not divided by `inside`; None where `rows` are there
     inside: Floats  # columns
     rows: Floats | None  # rows × columns, centred and scaled
     d: Floats
@@ -39,46 +39,62 @@ class Problem:
 def from_sums(form: Form, sums: Sums, design: Design, rows: Rows) -> Problem:
     """From sums of products; from sums made of the rows themselves where subtraction lost digits."""
     try:
-        normal = normal_equations(form.linear, sums)
+        return _from_sums(form, sums)
     except LostDigits:
-        sums = sum_rows_apart(design, rows)
-        normal = normal_equations(form.linear, sums)
-    places = _places(form, len(sums.shift.x))
-    reach = np.maximum(sums.reach[0], np.diagonal(sums.grams[0]))[places]
-    some = reach > 0
-    left = np.where(normal.squares > 0, normal.squares, reach)[some] / reach[some]
-    return _finish(form, normal, float(left.min(initial=1.0)))
+        return _from_sums(form, sum_rows_apart(design, rows))
 
 
-def _finish(form: Form, normal: Normal, kept: float) -> Problem:
-    inside, y_unit = _own_scale(form, normal)
+def _from_sums(form: Form, sums: Sums) -> Problem:
+    """All of it in vectors: the products stay as they are, and are centred and scaled as they are used."""
+    M, reach, count = sums.grams[0], np.maximum(sums.reach[0], np.diagonal(sums.grams[0])), int(sums.counts.sum())
+    mean = M[:, -1] / count
+    squares = np.diagonal(M) - count * mean**2
+    y = len(M) - 2
+    places = slice(0, y) if form.columns.places is None else np.array(form.columns.places, dtype=np.intp)
+    C = M[:y, :y] if form.columns.places is None else M[np.ix_(form.columns.places, form.columns.places)]
+    left, shift, centre = squares[places], sums.shift.x[places], mean[places]
+    if not np.isfinite(squares).all():
+        raise LostDigits
+    _check_left(left, reach[places])
+    _check_left(squares[y:-1], reach[y:-1])
+    some = left > 0
+    scaled = form.columns.flags("scaled", len(left))
+    unit = scales(left / count, centre + shift, count, scaled) if scaled.any() else np.ones(len(left))
+    d = (M[:y, y][places] - count * centre * mean[y]) / unit
+    inside, y_unit = _own_scale(form, left / unit**2, centre + shift, (float(squares[y]), d, count))
+    whole = unit * inside
     return Problem(
-        C=normal.C,
-        inside=inside,
+        C=C,
+        inside=whole,
         rows=None,
-        d=normal.d[:, 0] / (inside * y_unit),
-        size=np.sqrt(np.maximum(np.diagonal(normal.C), 0.0)) / inside,
-        length=float(np.sqrt(normal.yy[0])) / y_unit,
-        unit=normal.scale * inside,
+        d=d / (inside * y_unit),
+        size=np.sqrt(np.maximum(left, 0.0)) / whole,
+        length=float(np.sqrt(squares[y])) / y_unit,
+        unit=whole,
         y_unit=y_unit,
-        shift=normal.shift.x,
-        centre=normal.centre,
-        offset=normal.centre + normal.shift.x,
-        y_centre=float(normal.y_centre[0] + normal.shift.y[0]),
-        count=normal.count,
-        kept=kept,
+        shift=shift,
+        centre=centre,
+        offset=centre + shift,
+        y_centre=float(mean[y] + sums.shift.y[0]),
+        count=count,
+        kept=float((left[some] / reach[places][some]).min(initial=1.0)),
     )
 
 
-def _own_scale(form: Form, normal: Normal) -> tuple[Floats, float]:
+def _check_left(left: Floats, reach: Floats) -> None:
+    if (left < LEFT_OF_DIGITS * reach).any():
+        raise LostDigits
+
+
+def _own_scale(form: Form, squares: Floats, means: Floats, target: tuple[float, Floats, int]) -> tuple[Floats, float]:
     """What PLSRegression divides columns and target by."""
-    squares, freedom = np.diagonal(normal.C), normal.count - 1
+    yy, d, count = target
     if not form.scale:
-        _check_unscaled(float(normal.yy[0]), float(np.linalg.norm(normal.d[:, 0])), normal.count)
+        _check_unscaled(yy, float(np.linalg.norm(d)), count)
         return np.ones(len(squares)), 1.0
-    _check_constant(squares == 0, normal.centre + normal.shift.x, normal.count)
-    inside = np.where(squares > 0, np.sqrt(squares / freedom), 1.0)
-    return inside, float(np.sqrt(normal.yy[0] / freedom)) or 1.0
+    _check_constant(squares == 0, means, count)
+    inside = np.where(squares > 0, np.sqrt(np.maximum(squares, 0.0) / (count - 1)), 1.0)
+    return inside, float(np.sqrt(yy / (count - 1))) or 1.0
 
 
 def from_rows(form: Form, design: Design, rows: Rows) -> Problem:
