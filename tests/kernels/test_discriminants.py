@@ -110,7 +110,8 @@ def test_every_response_is_that_of_a_fit(kind: str, kinds: int, validation: Any,
     model, space = KINDS[kind]
     model = model.__class__(solver=model.solver, priors=None if priors is None else priors[:kinds])
     for loss in ("log", DECISION):  # the second asks for decision values
-        few = range(13) if isinstance(validation, ho.LeaveOneOut) else None  # rows near a border
+        # Rows near a border, and classes with hardly more rows than columns.
+        few = range(13) if isinstance(validation, ho.LeaveOneOut) or "quadratic" in kind else None
         check(ho.Tuned(model, space, validation=validation, loss=loss), *data(45, kinds=kinds), by_fits=few)
 
 
@@ -121,7 +122,7 @@ def test_behind_a_scaler(kind: str, flags: dict[str, bool]) -> None:
     pipe = make_pipeline(StandardScaler(**flags), model)
     named = {f"{pipe.steps[-1][0]}__{name}": values for name, values in space.items()}
     X, y = data(45)
-    few = range(10_000) if flags else None  # offsets and units that are left in leave digits to fits
+    few = range(10_000) if flags else range(5)  # offsets and units that are left in leave digits to fits
     for validation in (ho.KFold(3), ho.LeaveOneOut()):
         learner = ho.Tuned(pipe, named, validation=validation, loss="log")
         check(learner, X * [1, 100, 0.01, 1] + [0, 0, 0, 1e4], y, by_fits=few)

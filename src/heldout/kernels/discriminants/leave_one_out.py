@@ -159,7 +159,9 @@ def _answer_rows(job: tuple[Base, Design, Rows]) -> tuple[Floats, Floats]:
             origin = np.sqrt(inverses.squared(np.broadcast_to((classes.priors(form) @ classes.means + classes.shift)
                                                               @ base.basis, u.shape) ** 2))  # fmt: skip
         through = ROUNDINGS * EPS * base.grown * shrunk * (origin + np.sqrt(found.longest)) ** 2 / found.left**2
-        raw = np.abs(x + classes.shift) + np.sqrt(classes.rows) * np.abs(classes.means[kind] + classes.shift)
+        raw = np.abs(x + classes.shift)
+        if not form.centred:  # scikit-learn adds up rows one after the other for means
+            raw += np.sqrt(classes.rows) * np.abs(classes.means[kind] + classes.shift)
         errors = through + ROUNDINGS * EPS * (raw @ base.steep)[:, None] / found.left
         hopeless = ROUNDINGS * EPS * base.grown * shrunk * inverses.largest > HOPELESS * found.left
         errors = np.where((found.left > LEVERAGE_LEFT) & ~hopeless, errors, np.inf)

@@ -55,10 +55,11 @@ def _answer_rows(job: Job) -> tuple[Floats, Floats]:
                 numbers[:, :, place], off = _own_class(form, classes, shrinkages, x - shape.mean, (shape, kind))
                 numbers[:, :, place] += log
             else:
-                distance = ((x - shape.mean) @ shape.basis) ** 2 @ shape.inverse
+                squares = ((x - shape.mean) @ shape.basis) ** 2
+                distance = squares @ shape.inverse
                 log -= np.log(classes.priors(form)[place])
                 numbers[:, :, place] = -0.5 * distance + shape.constant + log
-                off = shape_errors(shape, distance, reading)
+                off = shape_errors(shape, distance, squares @ shape.inverse**2, reading)
             errors = np.maximum(errors, off)
     return numbers, errors + np.where(np.isfinite(errors), 0.0, np.inf)
 
@@ -80,6 +81,7 @@ def _own_class(
     found = distances(inverses, u, share, [u * (count / (count - 1))])
     logs = -np.log(inverses.values).sum(axis=0 if inverses.values.ndim == 2 else 2)
     numbers = -0.5 * (found.of[0] + logs + np.log(found.left))
-    errors = shape_errors(shape, found.of[0], EPS * np.abs(about).max(axis=1)[:, None]) / found.left**2
+    reading = EPS * np.abs(about + shape.mean + classes.shift).max(axis=1)[:, None]
+    errors = shape_errors(shape, found.of[0], found.longest, reading) / found.left**2
     sure = (found.left > LEVERAGE_LEFT) & (found.left > form.tol * inverses.largest * (1.0 + BORDER))
     return numbers, np.where(sure & np.isfinite(errors), errors, np.inf)

@@ -26,7 +26,7 @@ class Shape:
     values: Floats  # variances along the directions
     inverse: Floats  # directions × candidates; NaN where the candidate is left to scikit-learn
     constant: Floats  # candidates: what is added to −½ of the squared distance
-    error: Floats  # candidates: relative error of squared distances
+    error: Floats  # candidates: how large errors of the covariance may be
     unsteady: Floats  # candidates: how far an error of the mean, and of reading a row, may move a distance
 
 
@@ -49,15 +49,19 @@ class Quadratic:
             along -= shape.mean @ shape.basis
             distance = np.square(along, out=along) @ shape.inverse
             found[:, :, place] = -0.5 * distance + shape.constant
-            errors = np.maximum(errors, shape_errors(shape, distance.max(axis=0, initial=0.0), reading))
+            steep = (along @ shape.inverse**2).max(axis=0, initial=0.0)
+            errors = np.maximum(errors, shape_errors(shape, distance.max(axis=0, initial=0.0), steep, reading))
         return found, errors
 
 
-def shape_errors(shape: Shape, distance: Floats, reading: Floats | float) -> Floats:
-    """How far rounding may move a discriminant at these squared distances."""
+def shape_errors(shape: Shape, distance: Floats, steep: Floats, reading: Floats | float) -> Floats:
+    """How far rounding may move a discriminant at these squared distances.
+
+    `steep` is the squared length of the inverse covariance times the vector from the mean.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         moved = 4.0 * np.sqrt(distance) * (shape.unsteady + reading * np.sqrt(shape.inverse.sum(axis=0)))
-        return np.asarray(shape.error * (distance + len(shape.mean)) + moved)
+        return np.asarray(shape.error * (steep + shape.inverse.sum(axis=0)) + moved)
 
 
 def solve_quadratic(form: Form, classes: Classes, shrinkages: Floats) -> Quadratic:
@@ -90,6 +94,6 @@ def _shape(form: Form, classes: Classes, kind: int, shrinkages: Floats, log_prio
             values=values,
             inverse=inverse,
             constant=-0.5 * np.log(shrunk).sum(axis=0) + log_prior,
-            error=error * inverse[0],
+            error=error,
             unsteady=EPS * np.sqrt(count) * middle * np.sqrt(inverse[0]),
         )
