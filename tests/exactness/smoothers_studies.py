@@ -172,7 +172,7 @@ def _processes() -> Iterator[tuple[str, Callable[[], Posed]]]:
                 f"process, {label}, normalize_y={normal}",
                 lambda k=kernel, m=normal: (
                     _tuned(_process(k, normalize_y=m), {"alpha": [1e-2, 1.0]}),
-                    *_data(48),
+                    *_data(48, 1 if isinstance(k, kernels.Sum) and "ExpSine" in str(k) else 4),
                     {"test": ho.KFold(4)},
                 ),
             )

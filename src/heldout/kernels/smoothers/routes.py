@@ -54,13 +54,14 @@ class Inverse:
 
 def make_inverse(spectrum: Spectrum, targets: Targets, place: int, coefficients: float) -> Inverse:
     """The inverse for one λ."""
-    turned = spectrum.turned * spectrum.inverse[:, [place]]
+    with np.errstate(over="ignore", invalid="ignore"):  # a matrix that is not definite may have no inverse
+        known = spectrum.vectors @ (spectrum.turned * spectrum.inverse[:, [place]])
     return Inverse(
         spectrum=spectrum,
         targets=targets,
         place=place,
         G=spectrum.invert(place),
-        known=spectrum.vectors @ turned,
+        known=known,
         coefficients=coefficients,
         weights=WIDER * float(spectrum.reach[:, place].max()),
     )
@@ -105,6 +106,8 @@ def _with_care(inverse: Inverse, cut: Cut) -> Found:
     targets, G = inverse.targets, inverse.G
     right = _less_mean(inverse.known.take(cut.out, axis=0), cut, targets)
     beside = G.take(cut.out, axis=0)
+    if not np.isfinite(inverse.known).all():
+        return none_good(cut, targets)
     try:
         solved = np.linalg.solve(_block(G, cut), np.column_stack([right, beside.take(cut.train, axis=1)]))
     except np.linalg.LinAlgError:

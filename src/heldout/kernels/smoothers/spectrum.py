@@ -78,11 +78,11 @@ class Spectrum:
 
     def coefficients_within(self, targets: Targets, means: Floats) -> Floats:
         """For each lambda, more than the length of the coefficients of any model on fewer rows."""
-        energy = np.einsum("nl,nt->lt", self.inverse, self.turned**2)
-        root = np.sqrt(np.maximum(energy, 0.0))
+        inverse = np.where(self.definite, self.inverse, 0.0)
+        root = np.sqrt(np.einsum("nl,nt->lt", inverse, self.turned**2))
         if targets.centred:
             root = root[:, :-1] + np.abs(means).max(axis=0, initial=0.0) * root[:, -1:]
-        return np.asarray(np.sqrt(self.inverse.max(axis=0)) * root.max(axis=1))
+        return np.asarray(np.sqrt(inverse.max(axis=0)) * root.max(axis=1))
 
     def error(self, place: int, coefficients: float, weights: Floats | float) -> Floats:
         """How far rounding may move a response, given the lengths of coefficients and of its weights."""
@@ -95,7 +95,8 @@ class Spectrum:
         if self.definite[place]:
             half = self.vectors * np.sqrt(inverse)
             return np.asarray(half @ half.T)
-        return np.asarray((self.vectors * inverse) @ self.vectors.T)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray((self.vectors * inverse) @ self.vectors.T)
 
 
 def weigh(K: Floats, targets: Targets, noise: float) -> tuple[Floats, float]:
