@@ -142,6 +142,8 @@ def _advanced(race: Race, reach: dict[int, int]) -> Race:
 def _outside(race: Race, ordered: NDArray[np.float64]) -> bool:
     """Whether some loss is outside the range that the bounds go by."""
     margin = _margin(race)
+    if not isfinite(race.high - race.low):
+        return False
     return bool(np.any(ordered < race.low - margin) or np.any(ordered > race.high + margin))
 
 
