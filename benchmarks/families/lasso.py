@@ -194,7 +194,7 @@ def _rows() -> Iterator[tuple[str, Callable[[], Row]]]:
     pairs = list(OUTER.split(np.zeros(5000)))
     for peer, path in peers.items():
         for kind in ("", " correlated"):
-            floor = 1 / 1.2 if kind else 1.0
+            floor = 0.833 if kind else 1.0  # within 1.2 times
             yield (
                 f"{peer}{kind}".replace(" ", "-").lower(),
                 partial(_paths, peer + kind, floor, larger[kind], path, once),
