@@ -121,8 +121,8 @@ def _optimism(risk: Estimate, best: Estimate | None) -> str | None:
         return None
     size = "" if best.train_size is None else f", from training sets of {rows_words(best.train_size)}"
     head = (
-        f"The best validation number is {_said(best, best.value)}{size}. Such numbers flatter on average, since the same "
-        "rows chose the winner"
+        f"The best validation number is {_said(best, best.value)}{size}. Such numbers flatter on average, since the "
+        "same rows chose the winner"
     )
     if risk.value is None:
         return f"{head}."
