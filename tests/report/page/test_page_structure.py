@@ -203,6 +203,14 @@ def test_a_risk_without_a_value_is_a_dash_and_its_reason(make_result, seen):
     assert "What the interval promises" not in page
 
 
+def test_an_answer_in_place_of_a_number_is_told(make_result):
+    summary = make_result()
+    summary["risk"] |= {"answer": "rounded to 0.01"}
+    assert '<p class="interval">rounded to 0.01</p>' in render_page(summary)
+    summary["risk"] |= {"answer": "pass: at most 0.2", "value": None, "low": None, "high": None}
+    assert '<p class="big">pass: at most 0.2</p>' in render_page(summary)
+
+
 def test_infinite_ends_are_shown_and_sorted(make_result):
     summary = make_result()
     summary["risk"] |= {"low": "-inf", "high": "inf"}

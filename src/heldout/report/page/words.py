@@ -84,8 +84,12 @@ def between(estimate: Mapping[str, Any]) -> str:
 
 
 def told(estimate: Mapping[str, Any]) -> str:
-    """The number of an estimate, or the answer that is told in its place."""
-    value, answer = estimate["value"], estimate.get("answer")
+    """The number of an estimate, or the answer that is told in its place.
+
+    >>> told({"value": None, "answer": "pass: at most 60"}), told({"value": 50.9, "answer": "rounded to 0.1"})
+    ('pass: at most 60', '50.9')
+    """
+    value, answer = estimate["value"], estimate["answer"]
     return shortened(answer) if value is None and answer is not None else amount(value)
 
 
