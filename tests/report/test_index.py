@@ -206,8 +206,8 @@ def shown(found: dict[str, Any], width: int = 100) -> str:
 def test_a_terminal_shows_a_line_a_study():
     rows = [study(1), study(2, state="unfinished", ended=None)]
     text = shown(index(rows, [summary(1)], damaged=("studies/3",)))
-    assert "2026-01-02 10:00  unfinished  Ridge()  5-fold, shuffled  –" in text
-    assert "2026-01-01 11:00  finished    Ridge()  5-fold, shuffled  squared 0.25 (0.1 to inf)" in text
+    assert "2026-01-02 10:00  unfinished  Ridge()  –" in text
+    assert "2026-01-01 11:00  finished    Ridge()  squared 0.25 (0.1 to inf)" in text
     assert "Left out, since damaged: studies/3." in text
     assert short_index(index(rows, [summary(1)])).plain.splitlines() == [
         "020202020202  unfinished  Ridge()  –",
