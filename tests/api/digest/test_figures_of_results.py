@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -238,3 +239,35 @@ def test_withheld_rows_are_in_no_figure():
 def test_a_loaded_result_shows_the_same(classes, tmp_path):
     classes.save(tmp_path / "result.heldout")
     assert ho.load(tmp_path / "result.heldout").summary(figures=True) == classes.summary(figures=True)
+
+
+class Worded(Ridge):
+    """A learner with a parameter that takes anything."""
+
+    def __init__(self, alpha=1.0, thing=None):
+        super().__init__(alpha=alpha)
+        self.thing = thing
+
+
+@pytest.mark.parametrize(
+    ("values", "shown", "scale"),
+    [
+        ([float("nan"), 0.5], ["nan", 0.5], "category"),
+        ([1, 2**80], [1, str(2**80)], "category"),
+        ([Fraction(1, 3), 1], ["Fraction(1, 3)", 1], "category"),
+        ([True, False], ["True", "False"], "category"),
+        ([1, 2, 3], [1, 2, 3], "linear"),
+    ],
+)
+def test_any_value_of_a_parameter_has_its_place(values, shown, scale):
+    X, y = load_diabetes(return_X_y=True)
+    result = ho.evaluate(ho.Tuned(Worded(), {"thing": values}, validation=ho.KFold(3)), X, y, test=ho.KFold(3), jobs=1)
+    figures = result.summary(figures=True)["figures"]
+    (panel,) = figures["parameters"]["panels"]
+    assert [point["value"] for point in panel["points"]] == shown
+    assert panel["scale"] == scale
+    assert panel["chosen"] == [[shown[0], 3]]  # all tie, so the first is taken
+    (counted,) = figures["stability"]["params"]
+    assert [one["count"] for one in counted["values"]] == [3]
+    if scale == "linear":
+        assert counted["values"][0]["value"] == 1  # the number, and not what NumPy calls it

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import numpy as np
+
 from heldout.api.facts import Facts
 from heldout.report.choices import choice_words
 
@@ -33,7 +35,8 @@ def stability_figure(facts: Facts, times: Counter[int]) -> Figure:
 def _by_param(rows: list[Figure]) -> list[Figure]:
     counts: dict[tuple[str, str], Counter[Any]] = {}
     for row in rows:
-        for name, value in row["params"].items():
+        for name, given in row["params"].items():
+            value = given.item() if isinstance(given, np.generic) else given
             key = value if isinstance(value, int | float | str) else repr(value)
             counts.setdefault((row["family"], name), Counter())[key] += row["count"]
     return [
