@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 
@@ -231,3 +232,10 @@ def test_what_is_no_summary_with_figures_is_refused_with_the_way_out(make_result
     summary = {key: value for key, value in {**make_result(), **change}.items() if value is not None}
     with pytest.raises(OptionError, match=message):
         render_page(summary)
+
+
+@pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
+def test_without_a_package_the_error_names_the_extra_that_brings_it(make_result, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(OptionError, match=rf"needs {package}\. Install it with pip install 'heldout\[report\]'"):
+        render_page(make_result())
