@@ -171,6 +171,8 @@ def test_a_comparison_is_listed_and_its_studies_lead_to_it():
     assert (first["page"], first["ended"]) == ("study-090909090909.html", "2026-01-08T00:00:00+00:00")
     assert [one["part_of"] for one in rest] == ["090909090909", "090909090909"]
     assert first["part_of"] is None
+    later = index([study(1), study(2)], [summary(9, **head, version=3)])
+    assert [(one["part_of"], one["page"]) for one in later["studies"]] == [(None, None)] * 3
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,8 @@ def index_of(contents: Contents, live: Live | None, *, busy: bool, made: str) ->
     own = [row for row in contents.studies if row.key in kept or not is_beside(row)]
     told = _told_of(own, contents, live)
     running = told if live is not None and live.stopped is None else set()
-    parts = {study: row.key.hex()[:KEY] for row in contents.summaries for study in _texts(row.head.get("studies"))}
+    whole = [row for row in contents.summaries if _has_page(row.head)]
+    parts = {study: row.key.hex()[:KEY] for row in whole for study in _texts(row.head.get("studies"))}
     entries = [_entry(row, kept.get(row.key), running=running) for row in own]
     studies = {row.key for row in contents.studies}
     entries += [_entry_of_summary(row) for row in contents.summaries if row.key not in studies]
