@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("nested", "accelerated", "growth", "pool", "engine", "many", "fingerprint", "splits")
+NAMES = ("nested", "accelerated", "growth", "pool", "engine", "many", "fingerprint", "splits", "report")
 
 
 def main(asked: list[str]) -> int:

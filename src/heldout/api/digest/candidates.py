@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.api.facts import Facts
+from heldout.report.choices import params_in
 
 MOST_ROWS = 1_000  # candidates that a report lists
 Floats = NDArray[np.float64]
@@ -31,7 +32,12 @@ class Inside:
         self.errors: Floats = sds / np.sqrt(parts)  # NaN where there is one validation part
         self.failed: NDArray[np.intp] = np.asarray(columns["failed_parts"]).reshape(folds, -1).sum(axis=0)
         self.families = list(columns["family"][: self.count])
-        self.params = [_params(columns, self.families[place], place) for place in range(self.count)]
+        always = facts.about.get("parameters", {})
+        names = [name for name in columns if name.startswith("param_")]
+        self.params = [
+            params_in({name: columns[name][place] for name in names}, always.get(str(self.families[place]), ()))
+            for place in range(self.count)
+        ]
 
     def shown(self, value: float) -> float | None:
         """A mean in the user's own sign."""
@@ -69,9 +75,3 @@ def candidate_rows(facts: Facts) -> list[dict[str, Any]]:
         }
         for place in order.tolist()
     ]
-
-
-def _params(columns: Any, family: Any, place: int) -> dict[str, Any]:
-    names = [name for name in columns if name.startswith("param_")]
-    found = {name.removeprefix("param_"): columns[name][place] for name in names}
-    return {name: value for name, value in found.items() if value is not None}

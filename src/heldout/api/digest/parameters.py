@@ -39,6 +39,7 @@ def parameters_figure(facts: Facts) -> Figure:
         "greater_is_better": inside.sign < 0,
         "one_se": _one_se(inside),
         "panels": panels[:MOST_PANELS],
+        "left_out": [panel["param"] for panel in panels[MOST_PANELS:]],
     }
 
 
@@ -55,6 +56,7 @@ def _panel(inside: Inside, own: list[int], param: str, *, chosen: list[int], sim
     taken = Counter(values[place] for place in simplest if place in values)
     return {
         "scale": scale,
+        "values": len(distinct),
         "points": _thinned(points, counts, inside.sign),
         "chosen": [[value, counts[value]] for value in distinct if counts[value]],
         "simplest": taken.most_common(1)[0][0] if taken else None,
