@@ -93,7 +93,7 @@ def _entry(row: StudyRow, kept: SummaryRow | None, *, running: set[bytes]) -> di
         "key": row.key.hex()[:KEY],
         "kind": "result",
         "state": state,
-        "learner": clipped(", ".join(_texts(words.get("learner"))), _LONGEST),
+        "learner": _learner(words),
         "candidates": _number(words.get("candidates")),
         "test": _text(words.get("test")),
         "rows": _number(words.get("rows")),
@@ -108,6 +108,13 @@ def _entry(row: StudyRow, kept: SummaryRow | None, *, running: set[bytes]) -> di
         "page": page_name(row.key.hex()[:KEY]) if shown else None,
         "note": _note(state, head),
     }
+
+
+def _learner(words: Mapping[str, Any]) -> str:
+    """The learner as its repr writes it; of families that compete their names."""
+    families = _texts(words.get("families"))
+    text = " or ".join(families) if len(families) > 1 else ", ".join(_texts(words.get("learner")))
+    return clipped(text, _LONGEST)
 
 
 def _entry_of_summary(row: SummaryRow) -> dict[str, Any]:
