@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+import heldout
 from heldout.base.options import Options
 
+OURS = frozenset(heldout.__all__)
 LONGEST = 4_000  # letters of a learner
 _command: ContextVar[str | None] = ContextVar("heldout command", default=None)
 NOT_OF_THE_QUESTION = ("ledger", "on_event", "journal_detail", "journal_anew", "memory", "queue_seed")
@@ -45,7 +47,8 @@ def call_of(learner: Any, given: Mapping[str, Any], *, verb: str = "evaluate") -
     learner = Ridge(alpha=2.0)
     evaluate(learner, X, y, groups='patient', seed=1)
     """
-    named = imports_of([learner, given["test"]], verb, options=given["options"] is not None)
+    said = "" if given["options"] is None else _options(given["options"])
+    named = imports_of([learner, given["test"]], verb, options=bool(said))
     if isinstance(learner, Mapping):
         entries = [f"    {name!r}: {_written(one)}," for name, one in learner.items()]
         head = "\n".join(["learners = {", *entries, "}"])
@@ -65,7 +68,7 @@ def imports_of(things: Iterable[Any], verb: str, *, options: bool) -> str:
         elif kind.__module__ != "builtins" and not isinstance(thing, np.generic):
             public = kind.__module__.split(".")
             private = next((place for place, part in enumerate(public) if part.startswith("_")), len(public))
-            module = "heldout" if public[0] == "heldout" else ".".join(public[:private]) or kind.__module__
+            module = "heldout" if kind.__name__ in OURS and public[0] == "heldout" else ".".join(public[:private])
             names.setdefault(module, set()).add(kind.__name__)
     return "\n".join(f"from {module} import {', '.join(sorted(found))}" for module, found in sorted(names.items()))
 
