@@ -5,7 +5,19 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("nested", "accelerated", "families", "races", "growth", "pool", "engine", "many", "fingerprint", "splits")
+NAMES = (
+    "nested",
+    "accelerated",
+    "families",
+    "races",
+    "growth",
+    "pool",
+    "engine",
+    "many",
+    "fingerprint",
+    "splits",
+    "report",
+)
 
 
 def main(asked: list[str]) -> int:

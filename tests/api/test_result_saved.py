@@ -197,7 +197,7 @@ def rewritten(saved: Path, path: Path, **changes: Any) -> None:
 def test_another_version_is_refused(saved: Path, tmp_path: Path) -> None:
     rewritten(saved, tmp_path / "study", version=99)
     with pytest.raises(
-        ho.HeldoutError, match=r"has format version 99, this heldout reads version 1.*run the study again"
+        ho.HeldoutError, match=r"has format version 99, this heldout reads version 2.*run the study again"
     ):
         ho.load(tmp_path / "study")
 
@@ -257,3 +257,19 @@ def test_a_failed_save_leaves_the_old_file(saved: Path, tmp_path: Path) -> None:
     assert target.read_bytes() != b"the old one"
     with pytest.raises(OSError, match="No such file or directory"):
         result.save(tmp_path / "nowhere" / "study")
+
+
+@pytest.mark.parametrize("key", ["classes", "environment", "roles"])
+def test_a_file_that_lacks_what_a_result_shows_is_refused_when_it_is_read(tmp_path, key):
+    path = tmp_path / "result.heldout"
+    ho.evaluate(Ridge(), *load_diabetes(return_X_y=True), test=ho.KFold(3), jobs=1).save(path)
+    with zipfile.ZipFile(path) as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    manifest = json.loads(members["result.json"])
+    del manifest["about"][key]
+    members["result.json"] = json.dumps(manifest).encode()
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    with pytest.raises(ho.HeldoutError, match=f"it lacks {key}"):
+        ho.load(path)

@@ -251,7 +251,7 @@ def test_the_call_can_be_copied(visit, reports):
     button.click()
     page.get_by_role("button", name="Copied").wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == program.text_content()
-    assert "ho.evaluate(learner, X, y, test=ho.KFold(10)" in program.text_content()
+    assert "evaluate(learner, X, y, test=KFold(10)" in program.text_content()
 
 
 def test_the_page_reads_without_scripts(visit, reports):

@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import Ridge
 
+import heldout as ho
 from heldout.cli.main import main
 from heldout.engine.journal import JournalReader, keep_summary
 from heldout.report.page.render import render_page
@@ -49,6 +52,16 @@ def test_every_study_gets_its_page_and_the_list_leads_to_them(journal: Path):
     assert "SVR()" in done.stdout
     assert done.stdout.splitlines()[-1] == "report      pages/index.html"
     assert journal.read_bytes() == before
+
+
+def test_the_page_from_the_journal_is_that_of_the_result(working_folder: Path):
+    X, y = load_diabetes(return_X_y=True)
+    learner = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, validation=ho.KFold(3))
+    result = ho.evaluate(learner, X, y, test=ho.KFold(4), journal="one.db", jobs=1, progress=False)
+    result.report("result.html")
+    assert run("--all", "one.db", "--out", "pages").exit_code == 0
+    (page,) = Path("pages").glob("study-*.html")
+    assert page.read_bytes() == Path("result.html").read_bytes()
 
 
 def test_the_list_as_json_is_all_that_is_told_and_writes_nothing(journal: Path):

@@ -171,6 +171,8 @@ def test_a_comparison_is_listed_and_its_studies_lead_to_it():
     assert (first["page"], first["ended"]) == ("study-090909090909.html", "2026-01-08T00:00:00+00:00")
     assert [one["part_of"] for one in rest] == ["090909090909", "090909090909"]
     assert first["part_of"] is None
+    later = index([study(1), study(2)], [summary(9, **head, version=3)])
+    assert [(one["part_of"], one["page"]) for one in later["studies"]] == [(None, None)] * 3
 
 
 @pytest.mark.parametrize(
@@ -206,8 +208,8 @@ def shown(found: dict[str, Any], width: int = 100) -> str:
 def test_a_terminal_shows_a_line_a_study():
     rows = [study(1), study(2, state="unfinished", ended=None)]
     text = shown(index(rows, [summary(1)], damaged=("studies/3",)))
-    assert "2026-01-02 10:00  unfinished  Ridge()  5-fold, shuffled  –" in text
-    assert "2026-01-01 11:00  finished    Ridge()  5-fold, shuffled  squared 0.25 (0.1 to inf)" in text
+    assert "2026-01-02 10:00  unfinished  Ridge()  –" in text
+    assert "2026-01-01 11:00  finished    Ridge()  squared 0.25 (0.1 to inf)" in text
     assert "Left out, since damaged: studies/3." in text
     assert short_index(index(rows, [summary(1)])).plain.splitlines() == [
         "020202020202  unfinished  Ridge()  –",

@@ -86,7 +86,7 @@ def test_every_fold_stands_beside_its_choice(summary):
     for fold, choice in zip(summary["folds"], summary["choices"], strict=True):
         numbers = [f"{one:.4g}" for one in (fold["zero_one"], fold["log"], choice["validation_zero_one"])]
         chosen = f"KNeighborsClassifier n_neighbors={choice['param_n_neighbors']}"
-        assert [str(fold["fold"] + 1), "100", "50", *numbers, chosen] in fragment.rows
+        assert [str(fold["fold"]), "100", "50", *numbers, chosen] in fragment.rows
 
 
 def test_only_the_first_twelve_folds_are_listed_and_the_rest_counted(summary):
@@ -94,14 +94,14 @@ def test_only_the_first_twelve_folds_are_listed_and_the_rest_counted(summary):
     fragment = read(result_fragment(summary | {"folds": many, "choices": [], "failures": []}))
     assert "… 1,018 more" in fragment.text
     assert [row[:2] for row in fragment.rows if row[2:4] == ["100", "50"]] == [
-        [str(place + 1), "1" if place < 10 else "2"] for place in range(12)
+        [str(place), "0" if place < 10 else "1"] for place in range(12)
     ]
 
 
 def test_a_fold_where_nothing_could_be_chosen_says_so(summary):
     summary["choices"][1] |= {"candidate": -1, "validation_zero_one": None}
     rows = read(result_fragment(summary)).rows
-    assert [row[-2:] for row in rows if row[:3] == ["2", "100", "50"]] == [["–", "nothing: every candidate failed"]]
+    assert [row[-2:] for row in rows if row[:3] == ["1", "100", "50"]] == [["–", "nothing: every candidate failed"]]
 
 
 def test_a_single_tested_predictor_has_no_table_of_folds():
@@ -145,7 +145,7 @@ def hostile_result(summary):
     spoiled = poisoned(summary, STRUCTURE)
     spoiled["estimates"][HOSTILE] = spoiled["estimates"]["risk_log"]
     spoiled["folds"] = [{**fold, HOSTILE: 0.5} for fold in spoiled["folds"]]
-    spoiled["choices"] = [{**choice, f"param_{HOSTILE}": HOSTILE} for choice in spoiled["choices"]]
+    spoiled["choices"] = [{**choice, "params": {HOSTILE: HOSTILE}} for choice in spoiled["choices"]]
     return spoiled
 
 

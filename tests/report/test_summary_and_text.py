@@ -106,7 +106,7 @@ def test_a_fold_where_nothing_could_be_chosen_is_named(result):
 def test_many_folds_and_choices_are_counted(result):
     summary = summary_of(result)
     folds = [{"squared": float(i)} for i in range(30)]
-    choices = [{"candidate": i, "family": "Ridge", "param_alpha": float(i)} for i in range(30)]
+    choices = [{"candidate": i, "family": "Ridge", "params": {"alpha": float(i)}} for i in range(30)]
     text = render_text(summary | {"folds": folds, "choices": choices})
     assert "… 30 in all" in text
     assert "… 22 more" in text
@@ -114,7 +114,8 @@ def test_many_folds_and_choices_are_counted(result):
 
 def test_names_with_line_breaks_stay_on_their_line(result):
     summary = summary_of(result)
-    choices = [{"candidate": 0, "family": "Ridge", "param_solver": "svd\nsquared 0.0   95% interval 0 to 0\r\u2028x"}]
+    params = {"solver": "svd\nsquared 0.0   95% interval 0 to 0\r\u2028x"}
+    choices = [{"candidate": 0, "family": "Ridge", "params": params}]
     lines = render_text(summary | {"choices": choices}).splitlines()
     assert sum(one.startswith("squared") for one in lines) == 1
 

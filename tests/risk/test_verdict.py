@@ -67,12 +67,12 @@ def test_without_an_interval_the_reason_stands_in_its_place():
     bare = replace(LEARNER, low=None, high=None, guarantee=None, method=None, reason="No interval: one row.")
     assert promise_of(bare) == "No interval: one row."
     assert "interval" not in sentence_of(bare)
-    assert len(surer(bare)) == 1
+    assert surer(bare, rows=442) == []
 
 
 def test_without_a_value_nothing_is_claimed():
     failed = replace(LEARNER, value=None, low=None, high=None, reason="A fit failed.")
-    told = verdict_of({"risk": failed}, Reference(value=6000.0, words="the mean"))
+    told = verdict_of({"risk": failed}, Reference(value=6000.0, words="the mean"), rows=442)
     assert told["sentence"] == "This study has no risk to tell. A fit failed."
     assert told["against"] is None
     assert told["surer"] == []
@@ -89,39 +89,63 @@ def test_without_a_value_nothing_is_claimed():
     ],
 )
 def test_against_no_model_only_the_whole_interval_counts(value, claim):
-    assert claim in verdict_of({"risk": LEARNER}, Reference(value=value, words="always answering the mean"))["against"]
+    assert claim in verdict_of({"risk": LEARNER}, Reference(value=value, words="the mean"), rows=442)["against"]
 
 
 @pytest.mark.parametrize(("value", "claim"), [(0.5, "better"), (0.85, "does not show"), (0.97, "worse")])
 def test_scores_are_better_when_greater(value, claim):
-    assert claim in verdict_of({"risk": PREDICTOR}, Reference(value=value, words="always answering 'a'"))["against"]
+    assert claim in verdict_of({"risk": PREDICTOR}, Reference(value=value, words="'a'"), rows=100)["against"]
 
 
 def test_the_width_halves_with_four_times_the_rows():
-    first, second = surer(LEARNER)
-    assert first == (
-        "Four times as many rows (1,768 instead of 442) would about halve the interval, from 800 to 400 wide."
-    )
-    assert "repeats" in second
-    assert surer(LEARNER, units="groups")[0].startswith("Four times as many groups would")
-    assert surer(PREDICTOR)[0].startswith("Four times as many test rows (80 instead of 20)")
-    assert surer(PREDICTOR)[0].endswith("from 9.0 points to 4.5 points wide.")
+    resampled = replace(LEARNER, n=1_700)  # rows that were predicted several times are not more rows
+    for learner in (LEARNER, resampled):
+        assert surer(learner, rows=442) == [
+            "Four times as many rows (1,768 instead of 442) would about halve the interval, from 800 to 400 wide."
+        ]
+    assert surer(LEARNER, rows=442, units="groups")[0].startswith("Four times as many groups would")
+    first, second = surer(PREDICTOR, rows=100)
+    assert first.startswith("Four times as many test rows (80 instead of 20)")
+    assert first.endswith("from 9.0 points to 4.5 points wide.")
+    assert second.startswith("Cross-validation would test on every row")
+    assert surer(replace(PREDICTOR, n=4), rows=100) == []
 
 
 def test_optimism_is_told_of_the_same_loss_only():
     best = replace(LEARNER, name="best_validation", value=2800.0, low=None, high=None, optimistic=True)
-    assert "2,800" in verdict_of({"risk": LEARNER, "best_validation": best})["optimism"]
-    assert verdict_of({"risk": LEARNER, "best_validation": replace(best, loss="log")})["optimism"] is None
+    assert "2,800" in verdict_of({"risk": LEARNER, "best_validation": best}, rows=442)["optimism"]
+    assert verdict_of({"risk": LEARNER, "best_validation": replace(best, loss="log")}, rows=442)["optimism"] is None
 
 
 def test_a_coarse_answer_is_all_that_is_told():
-    coarse = replace(LEARNER, value=None, low=None, high=None, answer="pass: at most 3000", reason=None)
-    assert "pass: at most 3000" in sentence_of(coarse)
-    assert "2,900" not in sentence_of(coarse)
+    coarse = replace(PREDICTOR, loss="zero_one", value=None, low=None, high=None, answer="pass: at most 0.2")
+    assert sentence_of(coarse) == (
+        "All that is told of this predictor, trained on 80 rows, on new rows and by zero-one: pass: at most 0.2."
+    )
+    rounded = replace(PREDICTOR, answer="rounded to 0.1")
+    assert "90.0% of the time, rounded to 0.1 (90%" in sentence_of(rounded)
+
+
+def test_nearly_all_is_not_all():
+    assert "right 99.97% of the time" in sentence_of(replace(PREDICTOR, value=0.9997))
+    assert "right 100.0% of the time" in sentence_of(replace(PREDICTOR, value=1.0))
+    wrong = replace(PREDICTOR, loss="zero_one", value=0.0003, greater_is_better=False)
+    assert "wrong 0.03% of the time" in sentence_of(wrong)
+
+
+def test_scores_are_said_as_scores():
+    score = replace(LEARNER, loss="r2", value=0.48, low=0.4, high=0.55, greater_is_better=True)
+    assert "is expected to score 0.48 by r2 (90% interval 0.4 to 0.55)" in sentence_of(score)
+
+
+def test_of_a_test_set_nothing_is_said_of_cross_validation():
+    assert "cross-validation" not in promise_of(replace(PREDICTOR, guarantee="heuristic"))
 
 
 def test_every_estimate_has_a_meaning():
-    meanings = verdict_of({"risk": LEARNER, "risk_log": replace(LEARNER, name="risk_log", loss="log")})["meanings"]
+    meanings = verdict_of({"risk": LEARNER, "risk_log": replace(LEARNER, name="risk_log", loss="log")}, rows=442)[
+        "meanings"
+    ]
     assert meanings["risk"]["label"] == "risk"
     assert meanings["risk_log"]["label"] == "log risk"
     assert "about 353 rows" in meanings["risk"]["text"]

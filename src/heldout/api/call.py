@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
+import heldout
 from heldout.base.options import Options
 
+OURS = frozenset(heldout.__all__)
 LONGEST = 4_000  # letters of a learner
 _command: ContextVar[str | None] = ContextVar("heldout command", default=None)
 NOT_OF_THE_QUESTION = ("ledger", "on_event", "journal_detail", "journal_anew", "memory", "queue_seed")
@@ -38,16 +41,52 @@ def call_of(learner: Any, given: Mapping[str, Any], *, verb: str = "evaluate") -
     >>> from sklearn.linear_model import Ridge
     >>> given = {"test": None, "roles": {"groups": "patient"}, "loss": None, "level": 0.95, "seed": 1, "options": None}
     >>> print(call_of(Ridge(alpha=2.0), given))
+    from heldout import evaluate
+    from sklearn.linear_model import Ridge
+    <BLANKLINE>
     learner = Ridge(alpha=2.0)
-    ho.evaluate(learner, X, y, groups='patient', seed=1)
+    evaluate(learner, X, y, groups='patient', seed=1)
     """
+    said = "" if given["options"] is None else _options(given["options"])
+    named = imports_of([learner, given["test"]], verb, options=bool(said))
     if isinstance(learner, Mapping):
         entries = [f"    {name!r}: {_written(one)}," for name, one in learner.items()]
         head = "\n".join(["learners = {", *entries, "}"])
         name = "learners"
     else:
         head, name = f"learner = {_written(learner)}", "learner"
-    return f"{head}\nho.{verb}({', '.join([name, 'X', 'y', *_arguments(given)])})"
+    return f"{named}\n\n{head}\n{verb}({', '.join([name, 'X', 'y', *_arguments(given)])})"
+
+
+def imports_of(things: Iterable[Any], verb: str, *, options: bool) -> str:
+    """The lines that import what the reprs of these name, by the public modules of their classes."""
+    names: dict[str, set[str]] = {"heldout": {verb, *(["Options"] if options else [])}}
+    for thing in _parts(things):
+        kind = type(thing)
+        if isinstance(thing, np.ndarray):
+            names.setdefault("numpy", set()).add("array")
+        elif kind.__module__ != "builtins" and not isinstance(thing, np.generic):
+            public = kind.__module__.split(".")
+            private = next((place for place, part in enumerate(public) if part.startswith("_")), len(public))
+            module = "heldout" if kind.__name__ in OURS and public[0] == "heldout" else ".".join(public[:private])
+            names.setdefault(module, set()).add(kind.__name__)
+    return "\n".join(f"from {module} import {', '.join(sorted(found))}" for module, found in sorted(names.items()))
+
+
+def _parts(things: Iterable[Any]) -> Iterator[Any]:
+    """The estimators, splitters and arrays in these, at any depth."""
+    for thing in things:
+        if thing is None or isinstance(thing, str | bytes | int | float | bool):
+            continue
+        if isinstance(thing, Mapping):
+            yield from _parts(thing.values())
+        elif isinstance(thing, list | tuple):
+            yield from _parts(thing)
+        elif isinstance(thing, np.ndarray) or not hasattr(thing, "get_params"):
+            yield thing
+        else:
+            yield thing
+            yield from _parts(thing.get_params(deep=False).values())
 
 
 def _arguments(given: Mapping[str, Any]) -> list[str]:
@@ -66,7 +105,7 @@ def _arguments(given: Mapping[str, Any]) -> list[str]:
         found.append(f"rope={given['rope']!r}")
     options = given["options"]
     if options is not None and (said := _options(options)):
-        found.append(f"options=ho.Options({said})")
+        found.append(f"options=Options({said})")
     return found
 
 
@@ -78,7 +117,7 @@ def _options(options: Options) -> str:
 
 
 def _written(thing: Any) -> str:
-    """A learner or splitter as its own repr writes it, on as many lines as that takes; ours with their module."""
-    text = thing.__repr__(N_CHAR_MAX=LONGEST) if isinstance(thing, BaseEstimator) else repr(thing)
-    text = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-    return f"ho.{text}" if type(thing).__module__.startswith("heldout.") else text
+    """A learner or splitter as its own repr writes it, on as many lines as that takes; numbers as people write them."""
+    with np.printoptions(legacy="1.25"):
+        text = thing.__repr__(N_CHAR_MAX=LONGEST) if isinstance(thing, BaseEstimator) else repr(thing)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

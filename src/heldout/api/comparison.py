@@ -16,7 +16,7 @@ from heldout.report.comparison import render_comparison
 from heldout.report.notebook import comparison_fragment
 from heldout.report.page.write import write_page
 from heldout.report.plain import plain
-from heldout.report.summary import VERSION, rows_of
+from heldout.report.summary import VERSION, choices_of
 from heldout.risk.comparison import Pair
 from heldout.risk.comparison.verdict import verdict_of_comparison
 from heldout.risk.estimate import Estimate
@@ -122,7 +122,7 @@ def _learner(result: Result) -> dict[str, Any]:
     facts = result.facts
     return {
         "about": plain(facts.about),
-        "choices": rows_of(facts.tables["choices"]),
+        "choices": choices_of(facts),
         "seconds": plain(facts.seconds),
     }
 

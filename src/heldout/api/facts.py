@@ -10,6 +10,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from heldout.api.columns import (
     candidate_columns,
@@ -35,7 +36,7 @@ from heldout.study.tables import PanelTable
 from heldout.task import Task
 
 Columns = dict[str, Any]
-VERSION = 1
+VERSION = 2
 MOST_WARNINGS = 20  # findings, each with its words; all of them are in `result.warnings`
 MEMORY = ("MemoryError", "OutOfMemory", "FitMemory")
 
@@ -84,6 +85,8 @@ def gather_facts(
             "learner": study.search.families[0].name if len(study.search.families) == 1 else "families",
             "families": [family.name for family in study.search.families],
             "estimators": [_oneline(family.estimator) for family in study.search.families],
+            "parameters": {family.name: list(family.candidates.always) for family in study.search.families},
+            "classification": bool(is_classifier(study.search.families[0].estimator)),
             "tuned": study.search.tuned,
             "candidates": len(study.search),
             "losses": [loss.name for loss in study.reported],

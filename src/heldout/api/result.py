@@ -194,7 +194,7 @@ class Result:
         """The result as plain values that JSON can hold: docs/summary.md. `figures` adds what the figures show."""
         facts = self.facts
         units = "groups" if "groups" in facts.about.get("roles", ()) else "rows"
-        verdict = verdict_of(facts.estimates, reference_of(facts), units=units)
+        verdict = verdict_of(facts.estimates, reference_of(facts), rows=facts.about["rows"], units=units)
         summary = summarise(facts, findings=self.findings, verdict=verdict)
         if figures:
             summary["candidates"] = plain(candidate_rows(facts))

@@ -69,7 +69,34 @@ def load(path: str | Path) -> Result:
         return Result(_facts(manifest, tables), splits=splits)
 
 
+ABOUT = frozenset({"learner", "families", "estimators", "parameters", "tuned", "candidates", "losses", "chosen_by"})
+ABOUT |= {"test", "validation", "rows", "roles", "classes", "classification", "fingerprint", "seed", "level"}
+ABOUT |= {"environment"}
+TABLES = {
+    "folds": ("fold", "repeat", "train_rows", "held_rows"),
+    "choices": (),
+    "candidates": (),
+    "one_se": (),
+    "predictions": (),
+    "failures": ("panel", "part", "candidate", "stage", "error", "message", "traceback"),
+    "warnings": (),
+}
+
+
+def _check_whole(manifest: dict[str, Any], tables: dict[str, Any]) -> None:
+    """Refuse a file that lacks what a result shows, here and not when it is shown."""
+    missing = sorted(ABOUT - set(manifest["about"]))
+    missing += [f"{table}/{name}" for table, names in TABLES.items() for name in names if name not in tables[table]]
+    missing += [name for name in ("passes", "lines", "text") if name not in manifest["plan"]]
+    missing += [name for name in ("risk",) if name not in manifest["estimates"]]
+    missing += [name for name in ("sentence",) if name not in manifest["covers"]]
+    missing += [name for name in ("total",) if name not in manifest["seconds"]]
+    if missing:
+        raise ValueError(f"it lacks {', '.join(missing[:5])}")
+
+
 def _facts(manifest: dict[str, Any], tables: dict[str, Any]) -> Facts:
+    _check_whole(manifest, tables)
     estimates = {}
     for name, values in manifest["estimates"].items():
         unclipped = values.get("unclipped")

@@ -43,7 +43,24 @@ def number(value: float | str | None) -> str:
     >>> number(0.123456), number("inf"), number(None)
     ('0.1235', 'inf', '–')
     """
-    return "–" if value is None else value if isinstance(value, str) else f"{value:.4g}"
+    if value is None or isinstance(value, str):
+        return "–" if value is None else value
+    try:
+        return f"{value:.4g}"
+    except OverflowError:  # a whole number that no float can hold
+        return clipped(str(value), 20)
+
+
+def share(value: float) -> str:
+    """A share in per cent: one digit after the point, or as many as it takes not to say none or all where it is not.
+
+    >>> share(0.0421), share(0.9997), share(1.0), share(0.00004)
+    ('4.2%', '99.97%', '100.0%', '0.004%')
+    """
+    cents, digits = 100 * value, 1
+    while digits < 9 and 0 < cents < 100 and round(cents, digits) in (0, 100):
+        digits += 1
+    return f"{cents:.{digits}f}%"
 
 
 def told(estimate: Mapping[str, Any]) -> str:

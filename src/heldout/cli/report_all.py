@@ -91,5 +91,7 @@ def _write_pages(folder: Path, reader: JournalReader, index: Mapping[str, Any], 
 
 
 def _without_page(one: Mapping[str, Any], unshown: Mapping[str, str]) -> Mapping[str, Any]:
+    """A study as it is listed where pages could not be drawn: no link leads to one of those."""
     why = unshown.get(one["key"])
-    return one if why is None else {**one, "page": None, "note": why}
+    part_of = None if one["part_of"] in unshown else one["part_of"]
+    return {**one, "part_of": part_of} if why is None else {**one, "part_of": part_of, "page": None, "note": why}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from heldout.base.words import line, number
@@ -29,9 +29,18 @@ def words_of_choice(choice: Mapping[str, Any]) -> str:
     """A row of a summary's choices in words."""
     if choice["candidate"] < 0:
         return NOTHING
-    params = {
-        name.removeprefix("param_"): value
-        for name, value in choice.items()
-        if name.startswith("param_") and value is not None
-    }
-    return choice_words(choice["family"], params)
+    return choice_words(choice["family"], choice["params"])
+
+
+def params_in(row: Mapping[str, Any], always: Collection[str]) -> dict[str, Any]:
+    """The parameters in a row of columns ``param_…``. None is a value where a candidate always sets the parameter.
+
+    Elsewhere it means that this candidate, of another family or of another part of the space, does not set it.
+    """
+    found = {name.removeprefix("param_"): value for name, value in row.items() if name.startswith("param_")}
+    return {name: value for name, value in found.items() if value is not None or name in always}
+
+
+def with_params(rows: Sequence[Mapping[str, Any]], parameters: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
+    """Rows of choices, each with its parameters by name; `parameters` are those that each family always sets."""
+    return [{**row, "params": params_in(row, parameters.get(str(row["family"]), ()))} for row in rows]

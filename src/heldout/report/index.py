@@ -34,7 +34,8 @@ def index_of(contents: Contents, live: Live | None, *, busy: bool, made: str) ->
     own = [row for row in contents.studies if row.key in kept or not is_beside(row)]
     told = _told_of(own, contents, live)
     running = told if live is not None and live.stopped is None else set()
-    parts = {study: row.key.hex()[:KEY] for row in contents.summaries for study in _texts(row.head.get("studies"))}
+    whole = [row for row in contents.summaries if _has_page(row.head)]
+    parts = {study: row.key.hex()[:KEY] for row in whole for study in _texts(row.head.get("studies"))}
     entries = [_entry(row, kept.get(row.key), running=running) for row in own]
     studies = {row.key for row in contents.studies}
     entries += [_entry_of_summary(row) for row in contents.summaries if row.key not in studies]
@@ -92,7 +93,7 @@ def _entry(row: StudyRow, kept: SummaryRow | None, *, running: set[bytes]) -> di
         "key": row.key.hex()[:KEY],
         "kind": "result",
         "state": state,
-        "learner": clipped(", ".join(_texts(words.get("learner"))), _LONGEST),
+        "learner": _learner(words),
         "candidates": _number(words.get("candidates")),
         "test": _text(words.get("test")),
         "rows": _number(words.get("rows")),
@@ -107,6 +108,13 @@ def _entry(row: StudyRow, kept: SummaryRow | None, *, running: set[bytes]) -> di
         "page": page_name(row.key.hex()[:KEY]) if shown else None,
         "note": _note(state, head),
     }
+
+
+def _learner(words: Mapping[str, Any]) -> str:
+    """The learner as its repr writes it; of families that compete their names."""
+    families = _texts(words.get("families"))
+    text = " or ".join(families) if len(families) > 1 else ", ".join(_texts(words.get("learner")))
+    return clipped(text, _LONGEST)
 
 
 def _entry_of_summary(row: SummaryRow) -> dict[str, Any]:

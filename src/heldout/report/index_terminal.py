@@ -22,11 +22,11 @@ def index_view(index: Mapping[str, Any]) -> RenderableType:
     if not index["studies"]:
         return Text(f"No study is in {line(index['journal'])}. heldout evaluate and compare enter theirs.")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for head in ("when", "state", "learner", "test", "risk"):
+    for head in ("when", "state", "learner", "risk"):
         table.add_column(Text(head), overflow="fold", no_wrap=head in ("when", "state"))
     for one in index["studies"]:
         state = Text(line(one["state"]), style=_STYLES.get(one["state"], ""))
-        words = (clipped(_learner(one), _LEARNER), line(one["test"] or "–"), _risk(one["risk"]))
+        words = (clipped(_learner(one), _LEARNER), _risk(one["risk"]))
         table.add_row(Text(moment(one["ended"] or one["started"])), state, *map(Text, words))
     damaged = index["damaged"]
     return Group(table, Text(f"Left out, since damaged: {', '.join(damaged)}.")) if damaged else table

@@ -162,8 +162,8 @@ def _folds(summary: Mapping[str, Any]) -> Html:
     head = ["fold", *(["repeat"] if repeated else []), "trained on", "held out", *losses]
     rows = [
         [
-            fold["fold"] + 1,
-            *([fold["repeat"] + 1] if repeated else []),
+            fold["fold"],
+            *([fold["repeat"]] if repeated else []),
             fold["train_rows"],
             fold["held_rows"],
             *(fold[loss] for loss in losses),
@@ -278,7 +278,7 @@ def _chances_head(pairs: Sequence[Mapping[str, Any]]) -> str:
 
 def _choices_of(learners: Mapping[str, Mapping[str, Any]]) -> Html:
     rows = [
-        (name, choice["fold"] + 1, words_of_choice(choice))
+        (name, choice["fold"], words_of_choice(choice))
         for name, learner in learners.items()
         for choice in learner["choices"]
     ]

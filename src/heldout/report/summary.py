@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
+from heldout.report.choices import with_params
 from heldout.report.plain import plain
 
 VERSION = 2
@@ -37,7 +38,7 @@ def summarise(facts: HasFacts, *, findings: Iterable[Any], verdict: Mapping[str,
         "risk": plain(facts.estimates["risk"].as_dict()),
         "estimates": {name: plain(estimate.as_dict()) for name, estimate in facts.estimates.items()},
         "folds": rows_of(facts.tables["folds"]),
-        "choices": rows_of(facts.tables["choices"]),
+        "choices": choices_of(facts),
         "failures": rows_of(facts.tables["failures"]),
         "findings": [{"code": f.code, "severity": f.severity, "message": f.message} for f in findings],
         "covers": plain(facts.covers),
@@ -45,6 +46,11 @@ def summarise(facts: HasFacts, *, findings: Iterable[Any], verdict: Mapping[str,
         "seconds": plain(facts.seconds),
     }
     return summary
+
+
+def choices_of(facts: HasFacts) -> list[dict[str, Any]]:
+    """A row a choice, with its parameters by name."""
+    return with_params(rows_of(facts.tables["choices"]), facts.about.get("parameters", {}))
 
 
 def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -147,7 +147,7 @@ def _folds(summary: Mapping[str, Any]) -> RenderableType | None:
         table.add_column(Text("validation"), justify="right")
         table.add_column(Text("chosen"), overflow="fold")
     for fold, choice in zip(folds, choices or [None] * len(folds), strict=True):
-        cells = [str(fold["fold"] + 1), number(fold[loss])]
+        cells = [str(fold["fold"]), number(fold[loss])]
         if choice is not None:
             cells += [number(choice[inside] if inside else None), words_of_choice(choice)]
         table.add_row(*(Text(cell) for cell in cells))

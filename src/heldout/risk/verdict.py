@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from heldout.base.words import share
 from heldout.risk.estimands import risk_words, rows_words
 from heldout.risk.estimate import Estimate
 from heldout.risk.meanings import label_of, meaning_of
 
+FEWEST_ROWS = 10  # predicted rows from which on widths fall about as the root says
 _SHARES = {"zero_one": "wrong", "accuracy": "right"}  # losses that count rows, and what they count
 _PROMISES = {
     "exact": "The interval holds the true value in at least {level} of such studies, whatever the data, as long as the "
@@ -18,8 +20,7 @@ _PROMISES = {
     "long as the test rows come about as the rows to come will.",
     "asymptotic": "The interval holds the true value in about {level} of such studies where the test rows are many; "
     "with few of them less often.",
-    "heuristic": "The interval is a rule of thumb that aims at {level}: nothing is proved of it, and for "
-    "cross-validation nothing exact can be.",
+    "heuristic": "The interval is a rule of thumb that aims at {level}: nothing is proved of it.",
 }
 
 
@@ -32,16 +33,19 @@ class Reference:
 
 
 def verdict_of(
-    estimates: Mapping[str, Estimate], reference: Reference | None = None, *, units: str = "rows"
+    estimates: Mapping[str, Estimate], reference: Reference | None = None, *, rows: int, units: str = "rows"
 ) -> dict[str, Any]:
-    """The sentences of a report's first lines, and what each number means. `units` are what is independent."""
+    """The sentences of a report's first lines, and what each number means.
+
+    `rows` are those of the study, `units` what is independent among them.
+    """
     risk = estimates["risk"]
     return {
         "sentence": sentence_of(risk),
         "promise": promise_of(risk),
         "against": None if reference is None else _against(risk, reference),
         "optimism": _optimism(risk, estimates.get("best_validation")),
-        "surer": surer(risk, units=units),
+        "surer": surer(risk, rows=rows, units=units),
         "meanings": {name: {"label": label_of(one), "text": meaning_of(one)} for name, one in estimates.items()},
     }
 
@@ -63,8 +67,10 @@ def sentence_of(risk: Estimate) -> str:
         between = f" ({_percent(risk.level)} interval {_said(risk, risk.low)} to {_said(risk, risk.high)})"
     rows = "On later rows" if risk.estimand.endswith("on later rows") else "On new rows"
     if risk.value is None:
-        return f"{rows} {_subject(risk)}: {risk.answer} in {_measure(risk)}{between}."
-    return f"{rows} {_subject(risk)} is expected to {_predicate(risk)}{between}."
+        who = _subject(risk).removesuffix(",")
+        return f"All that is told of {who}, on {rows.removeprefix('On ')} and by {_loss(risk)}: {risk.answer}{between}."
+    coarse = "" if risk.answer is None else f", {risk.answer}"
+    return f"{rows} {_subject(risk)} is expected to {_predicate(risk)}{coarse}{between}."
 
 
 def promise_of(risk: Estimate) -> str:
@@ -75,24 +81,21 @@ def promise_of(risk: Estimate) -> str:
     return f"{text} {risk.reason}" if risk.reason else text
 
 
-def surer(risk: Estimate, *, units: str = "rows") -> list[str]:
+def surer(risk: Estimate, *, rows: int, units: str = "rows") -> list[str]:
     """What would make the number more certain. The width of every interval here falls with the root of the rows."""
-    if risk.value is None:
+    if risk.value is None or risk.low is None or risk.high is None or risk.n < FEWEST_ROWS:
         return []
-    if risk.low is None or risk.high is None:
-        return ["Cross-validation with five or ten parts, or a test set of its own, would give an interval."]
     width = risk.high - risk.low if risk.unclipped is None else risk.unclipped[1] - risk.unclipped[0]
     if not width > 0:
         return []
-    told = f" ({4 * risk.n:,} instead of {risk.n:,})" if units == "rows" else ""
-    of_test = "" if risk.estimand.startswith("expected") else "test "
+    learner = risk.estimand.startswith("expected")
+    count, of_test = (rows, "") if learner else (risk.n, "test ")
+    told = f" ({4 * count:,} instead of {count:,})" if units == "rows" else ""
     found = [
         f"Four times as many {of_test}{units}{told} would about halve the interval, from {_size(risk, width)} to "
         f"{_size(risk, width / 2)} wide."
     ]
-    if risk.estimand.startswith("expected"):
-        found.append("More repeats of the same splits would not: they bring no new rows.")
-    elif risk.train_size is not None and risk.train_size > risk.n:
+    if not learner and risk.train_size is not None and risk.train_size > risk.n:
         found.append(
             "Cross-validation would test on every row in turn; it speaks of the learner, not of this predictor."
         )
@@ -121,8 +124,8 @@ def _optimism(risk: Estimate, best: Estimate | None) -> str | None:
         return None
     size = "" if best.train_size is None else f", from training sets of {rows_words(best.train_size)}"
     head = (
-        f"The best validation number is {_said(best, best.value)}{size}. Such numbers flatter on average, since the same "
-        "rows chose the winner"
+        f"The best validation number is {_said(best, best.value)}{size}. Such numbers flatter on average, since the "
+        "same rows chose the winner"
     )
     if risk.value is None:
         return f"{head}."
@@ -142,24 +145,25 @@ def _predicate(risk: Estimate, value: float | None = None) -> str:
     assert value is not None  # asked for only where there is a value
     if risk.loss in _SHARES:
         return f"be {_SHARES[risk.loss]} {_said(risk, value)} of the time"
-    return f"have {_measure(risk)} of {_said(risk, value)}"
+    if risk.greater_is_better:
+        return f"score {_said(risk, value)} by {_loss(risk)}"
+    return f"have a mean {_loss(risk)} loss of {_said(risk, value)}"
 
 
-def _measure(risk: Estimate) -> str:
-    words = risk_words(risk.loss, 1).removesuffix(" risk")
-    return f"a {words} score" if risk.greater_is_better else f"a mean {words} loss"
+def _loss(risk: Estimate) -> str:
+    return risk_words(risk.loss, 1).removesuffix(" risk")
 
 
 def _said(risk: Estimate, value: float) -> str:
     """A value of this loss as people say it: shares in per cent, everything else to three digits."""
     if risk.loss in _SHARES:
-        return f"{100 * value:.1f}%"
+        return share(value)
     size = abs(value)
     return f"{value:,.0f}" if 1000 <= size < 1e7 else f"{value:.3g}"
 
 
 def _size(risk: Estimate, width: float) -> str:
-    return f"{100 * width:.1f} points" if risk.loss in _SHARES else _said(risk, width)
+    return share(width).removesuffix("%") + " points" if risk.loss in _SHARES else _said(risk, width)
 
 
 def _percent(level: float) -> str:

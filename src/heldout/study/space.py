@@ -73,9 +73,12 @@ class Sample:
 class Candidates(Sequence[Params]):
     """The candidates of one space in order, each built when it is asked for."""
 
-    def __init__(self, source: Sequence[Params], names: tuple[str, ...]) -> None:
+    def __init__(
+        self, source: Sequence[Params], names: tuple[str, ...], *, always: tuple[str, ...] | None = None
+    ) -> None:
         self._source = source
         self.names = names  # every parameter that some candidate sets
+        self.always = names if always is None else always  # every parameter that each candidate sets
 
     def __len__(self) -> int:
         return len(self._source)
@@ -115,7 +118,7 @@ def build_candidates(space: Any, *, seed: int) -> Candidates:
         )
     grid = ParameterGrid([{name: _listed(values) for name, values in one.items()} for one in dicts])
     names = tuple(dict.fromkeys(name for one in dicts for name in sorted(one)))
-    return Candidates(_Grid(grid), names)
+    return Candidates(_Grid(grid), names, always=_in_all(dicts, names))
 
 
 class _Grid(Sequence[Params]):
@@ -186,7 +189,12 @@ def _drawn(sample: Sample, seed: int) -> Candidates:
         count = sum(prod(len(values) for values in one.values()) for one in dicts)
         if sample.n >= count:  # a sample as large as the grid is the grid
             return build_candidates(dicts, seed=seed)
-    return Candidates(list(ParameterSampler(sample.space, int(sample.n), random_state=seed)), names)
+    drawn = list(ParameterSampler(sample.space, int(sample.n), random_state=seed))
+    return Candidates(drawn, names, always=_in_all(dicts, names))
+
+
+def _in_all(dicts: list[Any], names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if all(name in one for one in dicts))
 
 
 def _listed(values: Any) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -238,3 +239,86 @@ def test_withheld_rows_are_in_no_figure():
 def test_a_loaded_result_shows_the_same(classes, tmp_path):
     classes.save(tmp_path / "result.heldout")
     assert ho.load(tmp_path / "result.heldout").summary(figures=True) == classes.summary(figures=True)
+
+
+class Worded(Ridge):
+    """A learner with a parameter that takes anything."""
+
+    def __init__(self, alpha=1.0, thing=None):
+        super().__init__(alpha=alpha)
+        self.thing = thing
+
+
+@pytest.mark.parametrize(
+    ("values", "shown", "scale"),
+    [
+        ([float("nan"), 0.5], ["nan", 0.5], "category"),
+        ([1, 2**80], [1, str(2**80)], "category"),
+        ([Fraction(1, 3), 1], ["Fraction(1, 3)", 1], "category"),
+        ([True, False], ["True", "False"], "category"),
+        ([1, 2, 3], [1, 2, 3], "linear"),
+    ],
+)
+def test_any_value_of_a_parameter_has_its_place(values, shown, scale):
+    X, y = load_diabetes(return_X_y=True)
+    result = ho.evaluate(ho.Tuned(Worded(), {"thing": values}, validation=ho.KFold(3)), X, y, test=ho.KFold(3), jobs=1)
+    figures = result.summary(figures=True)["figures"]
+    (panel,) = figures["parameters"]["panels"]
+    assert [point["value"] for point in panel["points"]] == shown
+    assert panel["scale"] == scale
+    assert panel["chosen"] == [[shown[0], 3]]  # all tie, so the first is taken
+    (counted,) = figures["stability"]["params"]
+    assert [one["count"] for one in counted["values"]] == [3]
+    if scale == "linear":
+        assert counted["values"][0]["value"] == 1  # the number, and not what NumPy calls it
+
+
+def test_none_is_a_value_where_a_parameter_is_always_set():
+    X, y = load_iris(return_X_y=True)
+    space = {"max_depth": [None, 1, 2]}
+    result = ho.evaluate(ho.Tuned(DecisionTreeClassifier(random_state=0), space), X, y, test=ho.KFold(3), jobs=1)
+    summary = result.summary(figures=True)
+    (panel,) = summary["figures"]["parameters"]["panels"]
+    assert [point["value"] for point in panel["points"]] == ["None", 1, 2]
+    assert {row["params"]["max_depth"] for row in summary["candidates"]} == {None, 1, 2}
+    assert all("max_depth" in choice["params"] for choice in summary["choices"])
+    assert sum(row["count"] for row in summary["figures"]["stability"]["params"][0]["values"]) == 3
+
+
+def test_none_is_nothing_where_a_candidate_does_not_set_the_parameter():
+    X, y = load_iris(return_X_y=True)
+    families = {
+        "tree": (DecisionTreeClassifier(random_state=0), {"max_depth": [None, 2]}),
+        "knn": (KNeighborsClassifier(), {"n_neighbors": [1, 5]}),
+    }
+    summary = ho.evaluate(ho.Tuned(families), X, y, test=ho.KFold(3), jobs=1).summary(figures=True)
+    assert {tuple(row["params"]) for row in summary["candidates"]} == {("max_depth",), ("n_neighbors",)}
+
+
+def test_several_labels_a_row_are_no_numbers():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    result = ho.evaluate(KNeighborsClassifier(), X, (X[:, :2] > 0).astype(int), test=ho.KFold(3), jobs=1)
+    shown = result.summary(figures=True)["figures"]
+    assert "several labels" in shown["confusion"]["none"]
+    assert "class" in shown["residuals"]["none"]
+
+
+def test_candidates_past_the_list_are_counted_on_the_page(tmp_path):
+    X, y = load_diabetes(return_X_y=True)
+    tuned = ho.Tuned(Ridge(), {"alpha": ho.log_grid(-6, 6, 1_200)}, validation=ho.Holdout(0.3))
+    result = ho.evaluate(tuned, X, y, test=ho.Holdout(0.3), jobs=1)
+    result.report(tmp_path / "page.html")
+    assert "200 more rows left out here" in (tmp_path / "page.html").read_text()
+
+
+def test_the_call_on_the_page_runs():
+    X, y = load_iris(return_X_y=True)
+    tuned = ho.Tuned(
+        make_pipeline(StandardScaler(), LogisticRegression()), {"logisticregression__C": ho.log_grid(-1, 1, 3)}
+    )
+    result = ho.evaluate(tuned, X, y, test=ho.KFold(3), loss="log", seed=3, jobs=1, options=ho.Options(pool=True))
+    *lines, last = result.summary()["about"]["call"].splitlines()
+    names = {"X": X, "y": y}
+    exec("\n".join([*lines, f"again = {last}"]), names)
+    assert names["again"].risk == result.risk

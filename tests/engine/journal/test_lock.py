@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from heldout.base.errors import JournalError, JournalInUse
-from heldout.engine.journal.lock import JournalLock
+from heldout.engine.journal.lock import JournalLock, is_held
 from heldout.engine.journal.store import open_journal
 
 OWNER = """
@@ -39,6 +39,39 @@ def test_the_second_program_is_refused_with_the_owner_and_a_dead_owner_holds_not
     lock.take()
     assert f'"pid": {os.getpid()}' in lock.path.read_text()
     lock.release()
+
+
+def test_others_can_tell_whether_a_program_has_the_journal(tmp_path: Path):
+    journal = tmp_path / "study.db"
+    assert not is_held(journal)
+    owner = subprocess.Popen([sys.executable, "-c", OWNER, str(journal)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert owner.stdout is not None
+        owner.stdout.readline()
+        assert is_held(journal)
+    finally:
+        owner.kill()
+        owner.wait()
+        owner.stdout.close()
+    assert (tmp_path / "study.db.lock").exists()
+    assert not is_held(journal)
+    (tmp_path / "study.db.lock").write_text('{"pid": 1, "host": "another.host"}')
+    assert is_held(journal)
+    for unsaid in ("", "{", "[]", '{"pid": "one"}'):
+        (tmp_path / "study.db.lock").write_text(unsaid)
+        assert is_held(journal)
+
+
+def test_to_ask_does_not_let_go_what_this_program_holds(tmp_path: Path):
+    journal = tmp_path / "study.db"
+    lock = JournalLock(journal)
+    lock.take()
+    assert is_held(journal)
+    taking = OWNER.replace("time.sleep(600)", "")
+    done = subprocess.run([sys.executable, "-c", taking, journal], capture_output=True, text=True, check=False)
+    assert "JournalInUse" in done.stderr
+    lock.release()
+    assert not is_held(journal)
 
 
 def test_a_lock_that_is_let_go_leaves_no_file(tmp_path: Path):

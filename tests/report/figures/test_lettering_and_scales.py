@@ -37,6 +37,7 @@ def test_numbers_of_a_summary_become_places():
     assert real("-inf") == -math.inf
     assert real(-1.7e308) == -1e300
     assert real(3) == 3.0
+    assert real(-(10**400)) == -1e300
     assert is_finite(1, 2.0)
     assert not is_finite(1, None)
     assert not is_finite("inf")

@@ -95,6 +95,7 @@ def result_summary(count: int = 12, folds: int = 5) -> dict[str, Any]:
                 "family": "ridge",
                 "param_model__alpha": 1.0,
                 "param_model__kind": "kind 0",
+                "params": {"model__alpha": 1.0, "model__kind": "kind 0"},
                 "validation_log": 0.1,
                 "tied": 1,
                 "failed_candidates": 1,

@@ -131,5 +131,14 @@ def test_a_name_of_ten_thousand_letters_is_cut_and_whole_up_to_a_length_in_a_too
     assert len(page.encode()) < 200_000
 
 
+def test_rows_beyond_the_room_for_tooltips_are_escaped_too(make_result, with_hostile, seen):
+    page = render_page(with_hostile(make_result(1_000, 10)))
+    table = re.search('<table id="candidates-table">.*?</table>', page, flags=re.DOTALL)[0]
+    cut, rows = table.count("data-tip="), table.count("<tr>") - 1
+    assert rows == 1_000
+    assert 0 < cut < rows
+    assert {tag for tag, _ in seen(table).elements} == {"table", "caption", "thead", "tbody", "tr", "th", "td", "bdi"}
+
+
 def test_the_same_summary_gives_the_same_bytes(make_result, pages):
     assert render_page(make_result()) == pages["result"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 
@@ -203,6 +204,14 @@ def test_a_risk_without_a_value_is_a_dash_and_its_reason(make_result, seen):
     assert "What the interval promises" not in page
 
 
+def test_an_answer_in_place_of_a_number_is_told(make_result):
+    summary = make_result()
+    summary["risk"] |= {"answer": "rounded to 0.01"}
+    assert '<p class="interval">rounded to 0.01</p>' in render_page(summary)
+    summary["risk"] |= {"answer": "pass: at most 0.2", "value": None, "low": None, "high": None}
+    assert '<p class="big">pass: at most 0.2</p>' in render_page(summary)
+
+
 def test_infinite_ends_are_shown_and_sorted(make_result):
     summary = make_result()
     summary["risk"] |= {"low": "-inf", "high": "inf"}
@@ -223,3 +232,10 @@ def test_what_is_no_summary_with_figures_is_refused_with_the_way_out(make_result
     summary = {key: value for key, value in {**make_result(), **change}.items() if value is not None}
     with pytest.raises(OptionError, match=message):
         render_page(summary)
+
+
+@pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
+def test_without_a_package_the_error_names_the_extra_that_brings_it(make_result, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(OptionError, match=rf"needs {package}\. Install it with pip install 'heldout\[report\]'"):
+        render_page(make_result())

@@ -18,9 +18,14 @@ MOST_OUTPUTS = 4
 BINS = 10
 FEWEST_IN_A_BIN = 5
 REST = "other classes"
+SEVERAL = "Each row has several labels, and which were mixed up is no one table."
 
 Figure = dict[str, Any]
 Column = NDArray[Any]
+
+
+def _classifies(facts: Facts) -> bool:
+    return bool(facts.about.get("classification", facts.about["classes"] is not None))
 
 
 def _withheld(facts: Facts) -> str | None:
@@ -35,8 +40,10 @@ def _withheld(facts: Facts) -> str | None:
 
 def confusion_figure(facts: Facts) -> Figure:
     """How many test rows of each class were taken for which."""
-    if facts.about["classes"] is None:
+    if not _classifies(facts):
         return {"none": "The target is a number, so there are no classes to mix up."}
+    if facts.about["classes"] is None:
+        return {"none": SEVERAL}
     if (why := _withheld(facts)) is not None:
         return {"none": why}
     columns = facts.tables["predictions"]
@@ -65,8 +72,10 @@ def _few(labels: list[str], counts: NDArray[np.intp]) -> tuple[list[str], NDArra
 
 def calibration_figure(facts: Facts) -> Figure:
     """How often a class was the true one where its probability was said to be so large."""
-    if facts.about["classes"] is None:
+    if not _classifies(facts):
         return {"none": "The target is a number, so there are no probabilities."}
+    if facts.about["classes"] is None:
+        return {"none": SEVERAL}
     if (why := _withheld(facts)) is not None:
         return {"none": why}
     columns = facts.tables["predictions"]
@@ -115,7 +124,7 @@ def _bins(predicted: Column, happened: Column, facts: Facts) -> list[Mapping[str
 
 def residuals_figure(facts: Facts) -> Figure:
     """Target less prediction against the prediction, for each output."""
-    if facts.about["classes"] is not None:
+    if _classifies(facts):
         return {"none": "The target is a class, so there are no residuals."}
     if (why := _withheld(facts)) is not None:
         return {"none": why}

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.api.facts import Facts
+from heldout.report.choices import params_in
 
 MOST_ROWS = 1_000  # candidates that a report lists
 Floats = NDArray[np.float64]
@@ -35,7 +36,12 @@ class Inside:
             axis=0
         )  # folds where a race dropped it
         self.families = list(columns["family"][: self.count])
-        self.params = [_params(columns, self.families[place], place) for place in range(self.count)]
+        always = facts.about.get("parameters", {})
+        names = [name for name in columns if name.startswith("param_")]
+        self.params = [
+            params_in({name: columns[name][place] for name in names}, always.get(str(self.families[place]), ()))
+            for place in range(self.count)
+        ]
 
     def shown(self, value: float) -> float | None:
         """A mean in the user's own sign."""
@@ -80,9 +86,3 @@ def _note(failed: int, dropped: int, folds: int) -> str | None:
     words = [f"{failed} fits failed"] if failed else []
     words += [f"dropped by the race in {dropped} of {folds} folds"] if dropped else []
     return ", ".join(words) or None
-
-
-def _params(columns: Any, family: Any, place: int) -> dict[str, Any]:
-    names = [name for name in columns if name.startswith("param_")]
-    found = {name.removeprefix("param_"): columns[name][place] for name in names}
-    return {name: value for name, value in found.items() if value is not None}

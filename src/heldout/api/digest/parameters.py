@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from heldout.api.facts import Facts
 MOST_VALUES = 60  # points along an axis; of more the best of each stretch
 MOST_PANELS = 12  # parameters that are drawn
 LOG_FROM = 50.0  # how many times the smallest value the largest is, from which on an axis is logarithmic
+LARGEST = 2**63  # whole number on an axis
 
 Figure = dict[str, Any]
 
@@ -39,6 +39,7 @@ def parameters_figure(facts: Facts) -> Figure:
         "greater_is_better": inside.sign < 0,
         "one_se": _one_se(inside),
         "panels": panels[:MOST_PANELS],
+        "left_out": [panel["param"] for panel in panels[MOST_PANELS:]],
     }
 
 
@@ -55,6 +56,7 @@ def _panel(inside: Inside, own: list[int], param: str, *, chosen: list[int], sim
     taken = Counter(values[place] for place in simplest if place in values)
     return {
         "scale": scale,
+        "values": len(distinct),
         "points": _thinned(points, counts, inside.sign),
         "chosen": [[value, counts[value]] for value in distinct if counts[value]],
         "simplest": taken.most_common(1)[0][0] if taken else None,
@@ -102,10 +104,12 @@ def _one_se(inside: Inside) -> Figure | None:
 
 
 def _value(value: Any) -> Any:
-    """A number as it is; anything else as its text."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        return value if isinstance(value, str) else repr(value)
-    return value.item() if isinstance(value, np.generic) else value
+    """A number as it is; anything else as its text, and so are NaN, which equals nothing, and what no axis can hold."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float):
+        return repr(value) if np.isnan(value) else value
+    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST
+    return value if whole or isinstance(value, str) else repr(value)
 
 
 def _scale(values: list[Any]) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from heldout.api.facts import Facts
-from heldout.report.choices import choice_words
+from heldout.report.choices import choice_words, params_in
 
 Figure = dict[str, Any]
 
@@ -24,7 +27,7 @@ def stability_figure(facts: Facts, times: Counter[int]) -> Figure:
     first = {int(c): place for place, c in reversed(list(enumerate(choices["candidate"])))}
     rows = []
     for candidate, count in times.most_common():
-        family, params = _chosen(choices, first[candidate])
+        family, params = _chosen(choices, first[candidate], facts.about.get("parameters", {}))
         words = choice_words(family, params)
         rows.append({"words": words, "family": family, "params": params, "count": count, "folds": folds[candidate]})
     return {"folds": len(choices["fold"]), "choices": rows, "params": _by_param(rows)}
@@ -33,7 +36,8 @@ def stability_figure(facts: Facts, times: Counter[int]) -> Figure:
 def _by_param(rows: list[Figure]) -> list[Figure]:
     counts: dict[tuple[str, str], Counter[Any]] = {}
     for row in rows:
-        for name, value in row["params"].items():
+        for name, given in row["params"].items():
+            value = given.item() if isinstance(given, np.generic) else given
             key = value if isinstance(value, int | float | str) else repr(value)
             counts.setdefault((row["family"], name), Counter())[key] += row["count"]
     return [
@@ -42,7 +46,7 @@ def _by_param(rows: list[Figure]) -> list[Figure]:
     ]
 
 
-def _chosen(choices: Any, place: int) -> tuple[str, dict[str, Any]]:
-    names = [name for name in choices if name.startswith("param_")]
-    params = {name.removeprefix("param_"): choices[name][place] for name in names}
-    return str(choices["family"][place]), {name: value for name, value in params.items() if value is not None}
+def _chosen(choices: Any, place: int, always: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    family = str(choices["family"][place])
+    row = {name: choices[name][place] for name in choices if name.startswith("param_")}
+    return family, params_in(row, always.get(family, ()))

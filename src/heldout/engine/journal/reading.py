@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +19,8 @@ from heldout.engine.journal.lock import is_held
 from heldout.engine.journal.readonly import read_beside
 from heldout.engine.journal.schema import is_whole
 from heldout.engine.journal.summaries import head_in, summary_in
+
+FRESH = 1.0  # seconds, far more than the step of any file system's clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +70,7 @@ class JournalReader:
         """The studies and what is kept of them. The file is read again only where it has changed."""
         with self._asking:
             stamp = _stamp_of(self.path)
-            if self._contents is None or stamp != self._stamp:
+            if self._contents is None or not stamp or stamp != self._stamp:
                 self._contents, self._stamp = self._read(), stamp
             return self._contents
 
@@ -172,8 +175,10 @@ def _words_in(content: bytes) -> Mapping[str, Any] | None:
 
 
 def _stamp_of(path: Path) -> tuple[int, ...]:
+    """What changes when the file does; none while it is so fresh that its time may not tell of the next change."""
     try:
         found = path.stat()
     except OSError:
         return ()
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    fresh = abs(time.time() - found.st_mtime) < FRESH
+    return () if fresh else (found.st_mtime_ns, found.st_size, found.st_ino)

@@ -20,6 +20,8 @@ def real(value: Any) -> float:
     """A number of a summary as a float: what is missing is NaN, "inf" is infinite."""
     if value is None:
         return math.nan
+    if isinstance(value, int):  # which may be too large for a float
+        value = max(min(value, int(LARGEST)), -int(LARGEST))
     number = float(value)
     return math.copysign(min(abs(number), LARGEST), number) if math.isfinite(number) else number
 

@@ -19,6 +19,7 @@ WORDS = {"train": "training", "held": "held out", "unused": "neither"}
 LANE = 0.8  # of the height of a lane that is filled
 LEAST = 0.12  # of a lane: what a stretch has any rows of is never thinner, so that one row of a thousand is seen
 ACROSS = 62  # letters along the rows
+WIDE_TITLE, LONGEST_TITLE = 54, 76  # letters of a title in full size; longer ones are set smaller, then clipped
 LEVELS = 40  # heights that are told apart within a lane; the eye sees no more, and equal neighbours are one
 FEW_LANES, STRETCHES = 12, 120  # with more lanes than that, stretches are joined to this many
 LANE_INCHES, ALL_LANES = 0.17, 3.6  # a lane, and all of them at most
@@ -98,7 +99,9 @@ def _dress(ax: Any, data: Mapping[str, Any], *, shown: list[str]) -> None:
         label.set_horizontalalignment(side)
     name_axes(ax, x="rows in time order" if data["in_time"] else "rows in the order of the data")
     ax.set_ylabel(f"{lanes:,} of {parts:,} parts" if parts > lanes else "part", fontsize=TEXT, color=INK)
-    literal((ax.set_title(short(data["words"], 54), loc="left", fontsize=TEXT, color=INK, pad=21),))
+    words = short(data["words"], LONGEST_TITLE)
+    size = TEXT * min(1.0, WIDE_TITLE / len(words)) if words else TEXT
+    literal((ax.set_title(words, loc="left", fontsize=size, color=INK, pad=21),))
     key(ax, [Patch(color=COLOURS[side], label=WORDS[side], linewidth=0) for side in shown])
 
 

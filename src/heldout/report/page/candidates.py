@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from heldout.report.page.tables import Table, make_table
@@ -41,7 +42,8 @@ def candidates_table(summary: Mapping[str, Any]) -> Table:
         for title, name in zip(titles, own, strict=True)
         if all(_is_number(row["params"].get(name, 0)) for row in rows)
     ]
-    return make_table("All candidates, the best first", head, made, numeric=numeric, most=len(rows), room=ROOM)
+    table = make_table("All candidates, the best first", head, made, numeric=numeric, most=len(rows), room=ROOM)
+    return replace(table, left_out=max(table.left_out, summary["about"]["candidates"] - table.shown))
 
 
 def _titles(params: Sequence[str]) -> list[str]:

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from heldout.base.errors import OptionError
+from heldout.report.figures.palette import PALETTE_CSS
 from heldout.report.page.words import FILTERS
 
 if TYPE_CHECKING:
@@ -51,8 +52,6 @@ def _hash(text: str) -> str:
 
 @cache
 def _style() -> str:
-    from heldout.report.figures.palette import PALETTE_CSS
-
     return PALETTE_CSS.strip() + "\n" + own_text("style.css")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from heldout.base.errors import OptionError
 from heldout.report.page.comparison import comparison_view
 from heldout.report.page.frame import render_template
+from heldout.report.page.needs import check_page_packages
 from heldout.report.page.result import result_view
 
 _VERSION = 2
@@ -27,4 +28,5 @@ def render_page(summary: Mapping[str, Any]) -> str:
         )
     if "figures" not in summary:
         raise OptionError("The page needs what its figures show. Make the summary with summary(figures=True).")
+    check_page_packages()
     return render_template(f"{kind}.html.j2", _VIEWS[kind](summary))

@@ -56,6 +56,7 @@ def result_view(summary: Mapping[str, Any]) -> dict[str, Any]:
         "sections": sections_of(_titles(missing), present),
         "figures": figures,
         "missing": missing,
+        "parameters_left_out": len(summary["figures"]["parameters"].get("left_out", ())),
         "estimates": list(_estimates(summary)),
         "several_losses": len({one["loss"] for one in summary["estimates"].values()}) > 1,
         "folds": _folds_table(summary),

@@ -10,6 +10,7 @@ from typing import Any
 from heldout.report.page.words import said
 
 WIDTH, MARGIN = 320.0, 14.0  # of the drawing, and at each end of its line
+NEAREST, FARTHEST = 1e-300, 1e300  # between marks: beyond, ticks would be no numbers
 MOST_FOLDS = 60  # marks of folds that can still be told apart
 
 
@@ -27,7 +28,7 @@ class Scale:
 
 
 def scale_of(summary: Mapping[str, Any]) -> Scale | None:
-    """The scale of a result's risk; None where it has no value, or nothing stands beside it."""
+    """The scale of a result's risk; None where it has no value, or nothing that differs from it."""
     risk = summary["risk"]
     folds = _numbers(fold[risk["loss"]] for fold in summary["folds"])
     folds = folds if len(folds) == len(summary["folds"]) and 1 < len(folds) <= MOST_FOLDS else []
@@ -35,9 +36,12 @@ def scale_of(summary: Mapping[str, Any]) -> Scale | None:
     optimistic = best["value"] if best is not None and best["loss"] == risk["loss"] else None
     ends = (risk["low"], risk["high"])
     marks = _numbers([risk["value"], *ends, optimistic, *folds])
-    if not _numbers([risk["value"]]) or max(marks) == min(marks):
+    if not _numbers([risk["value"]]) or not NEAREST < max(marks) - min(marks) < FARTHEST:
         return None
     ticks, place = _line(min(marks), max(marks))
+    words = [_short(tick, risk["loss"]) for tick in ticks]
+    if len(set(words)) < len(words):  # nearly the same numbers: four digits do not tell them apart
+        return None
     low, high = (None if end is None else place(end) for end in ends)
     return Scale(
         value=place(risk["value"]),
@@ -45,7 +49,7 @@ def scale_of(summary: Mapping[str, Any]) -> Scale | None:
         high=high,
         folds=tuple(place(fold) for fold in folds),
         optimistic=place(optimistic) if _numbers([optimistic]) else None,
-        ticks=tuple((place(tick), _short(tick, risk["loss"])) for tick in ticks),
+        ticks=tuple(zip(map(place, ticks), words, strict=True)),
         words=_words(risk, folds=len(folds), optimistic=optimistic),
     )
 
@@ -72,7 +76,7 @@ def _line(least: float, most: float) -> tuple[list[float], Any]:
     """Round ticks that enclose the marks, and the function that places a value among them."""
     rough = (most - least) / 3
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * times for times in (1, 2, 2.5, 5, 10) if power * times >= rough)
+    step = next(power * times for times in (1, 2, 5, 10) if power * times >= rough)
     first, last = math.floor(least / step), math.ceil(most / step)
     ticks = [step * count + 0.0 for count in range(first, last + 1)]
     span = ticks[-1] - ticks[0]

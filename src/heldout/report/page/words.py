@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from heldout.base.sizes import show_seconds
-from heldout.base.words import clipped, line, number, safe
+from heldout.base.words import clipped, line, number, safe, share
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -84,9 +84,15 @@ def between(estimate: Mapping[str, Any]) -> str:
 
 
 def told(estimate: Mapping[str, Any]) -> str:
-    """The number of an estimate, or the answer that is told in its place."""
-    value, answer = estimate["value"], estimate.get("answer")
-    return shortened(answer) if value is None and answer is not None else amount(value)
+    """The number of an estimate, or the answer that is told in its place.
+
+    >>> told({"value": None, "answer": "pass: at most 60"}), told({"value": 50.9, "answer": "rounded to 0.1"})
+    ('pass: at most 60', '50.9 (rounded to 0.1)')
+    """
+    value, answer = estimate["value"], estimate["answer"]
+    if answer is None:
+        return amount(value)
+    return shortened(answer) if value is None else f"{amount(value)} ({shortened(answer)})"
 
 
 def said(value: float | str | None, loss: str) -> str:
@@ -95,7 +101,7 @@ def said(value: float | str | None, loss: str) -> str:
     >>> said(0.0229, "zero_one"), said(0.0229, "log")
     ('2.3%', '0.0229')
     """
-    return f"{100 * value:.1f}%" if loss in SHARES and isinstance(value, int | float) else amount(value)
+    return share(value) if loss in SHARES and isinstance(value, int | float) else amount(value)
 
 
 def counted(count: int, thing: str) -> str:
