@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
-from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.model_selection import GroupKFold, ShuffleSplit
@@ -209,7 +208,8 @@ def _containers() -> Iterator[Study]:
                     {"test": ho.KFold(3)},
                 ),
             )
-    for dtype in (np.int64, np.int8, bool, np.float32, np.float16):
+    yield "X of type bool", lambda: (_plain(), _data()[0] > 2, _data()[1], {"test": ho.KFold(3)})
+    for dtype in (np.int64, np.int8, np.float32, np.float16):
         yield (
             f"X of type {np.dtype(dtype)}",
             lambda t=dtype: (_scaled(), _data()[0].astype(t), _data()[1], {"test": ho.KFold(3)}),
@@ -217,7 +217,6 @@ def _containers() -> Iterator[Study]:
     yield "whole numbers as y", lambda: (_plain(), _data()[0], _data()[1].round().astype(int), {"test": ho.KFold(3)})
     yield "single precision y", lambda: (_plain(), _data()[0], _data()[1].astype(np.float32), {"test": ho.KFold(3)})
     yield "X in columns", lambda: (_scaled(), np.asfortranarray(_data()[0]), _data()[1], {"test": ho.KFold(3)})
-    yield "sparse", lambda: (_plain(), sparse.csr_matrix(_data()[0]), _data()[1], {"test": ho.KFold(3)})
 
 
 def _hard() -> Iterator[Study]:
