@@ -124,7 +124,11 @@ def _squares(fitted: Any, group: Any, eta: Any) -> float:
         scale = fitted[0].scale_
     elif isinstance(fitted, Pipeline) and isinstance(fitted[0], ColumnTransformer):
         scale = np.concatenate(
-            [np.atleast_1d(getattr(part, "scale_", np.ones(len(cols)))) for _, part, cols in fitted[0].transformers_]
+            [
+                getattr(part, "scale_", np.ones(len(columns)))
+                for _, part, columns in fitted[0].transformers_
+                if not isinstance(part, str) or part != "drop"
+            ]
         )
     return float((np.square(eta[:, :-1] * scale / group.design.scale)).sum())
 
