@@ -38,7 +38,7 @@ def test_losses_are_near_and_the_result_says_how_near(scaled, weighed):
     assert gaps.max() < 0.1
     assert gaps.mean() < 0.01
     (finding,) = near.findings
-    assert finding.code == "H208"
+    assert finding.code == "H210"
     assert "20 cells" in finding.message
     (check,) = near._live.outcome.checks
     assert check.cells == 20
@@ -91,4 +91,4 @@ def test_inside_tuning_jobs_change_no_bit():
         ho.evaluate(tuned, X, y, test=ho.KFold(2), options=APPROXIMATE, progress=False, jobs=jobs) for jobs in (1, 2)
     )
     np.testing.assert_array_equal(one.candidates["validation_log"], two.candidates["validation_log"])
-    assert [f.code for f in one.findings] == ["H208"]
+    assert [f.code for f in one.findings] == ["H210"]

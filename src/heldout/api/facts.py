@@ -186,7 +186,7 @@ def fit_findings(outcome: Outcome) -> list[Finding]:
                 f"Leave-one-out was approximated by the kernel {check.kernel!r}. On {check.cells} cells that were "
                 f"fitted exactly the loss differs by {check.difference:.2g} at most and by {check.mean:.2g} on average."
             )
-            found.append(Finding(code="H208", severity="warning", message=text))
+            found.append(Finding(code="H210", severity="warning", message=text))
         if not check.passed:
             text = (
                 f"The kernel {check.kernel!r} differs from brute force by {check.difference:.2g} on {check.cell}, more "

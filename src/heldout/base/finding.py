@@ -20,7 +20,7 @@ CODES = {
     "H207": "the time of the study was up before its end",
     "H208": "a race dropped candidates before they were run on every validation part",
     "H209": "a race was called off, because a loss was outside the range that it declares",
-    "H208": "leave-one-out was approximated",
+    "H210": "leave-one-out was approximated",
     "H301": "the loss that chooses is not the loss that is reported",
     "H302": "the losses have heavy tails, so intervals of their mean miss more often than they say",
     "H303": "too few test rows for an interval of an unbounded loss",

@@ -49,8 +49,8 @@ def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | 
         systems = len(used) if single else len(step.trainings)
         return read * float(columns) ** 2 + systems * EIGEN * float(columns) ** 3 + answers * columns * kinds
     if step.kernel == "smoothers":
-        side = float(max(len(splits[name].rows) for name in used))
-        return side**2 * columns + (EIGEN + len(step.candidates)) * side**3 + answers * side
+        rows = float(max(len(splits[name].rows) for name in used))
+        return rows**2 * columns + (EIGEN + len(step.candidates)) * rows**3 + answers * rows
     if step.kernel == "vectors":
         pairs = len(step.trainings) * float(max(int(splits[name].train_sizes.max()) for name in used)) ** 2
         return pairs * (2 * columns + MACHINE * len(step.candidates))
