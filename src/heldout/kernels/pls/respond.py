@@ -15,7 +15,7 @@ from heldout.kernels.ridge.respond import whole_shift
 from heldout.kernels.ridge.sums import Space
 
 WITHIN = 1e-9  # the tier: of the largest response of a cell
-ROUNDINGS = 300.0  # rounding errors, of either side, in units of the last place of a product; seen: up to 50
+ROUNDINGS = 1000.0  # rounding errors, of either side, in units of the last place of a product; most are below 50
 
 LEAST_SHARE = 1e-12  # past the rank scikit-learn makes components of rounding errors, and large ones
 MOST_MIXED = 64
@@ -56,7 +56,7 @@ def _share(problem: Problem) -> float:
 def _error_of_means(problem: Problem, coef: Floats) -> Floats:
     """How far scikit-learn's responses may be off because a mean far from zero is known to so many digits only."""
     each = EPS * np.sqrt(problem.count) * np.abs(problem.offset) * coef
-    return np.asarray(4.0 * np.sqrt((each**2).sum(axis=1)))
+    return np.asarray(16.0 * np.sqrt((each**2).sum(axis=1)))
 
 
 def _read(problem: Problem, group: Group, rows: Rows) -> Floats:
