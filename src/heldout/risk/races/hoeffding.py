@@ -38,7 +38,7 @@ def hoeffding_low(losses: NDArray[np.float64], *, parts: int, span: float, level
     --------
     >>> import numpy as np
     >>> hoeffding_low(np.full((1, 100), 0.5), parts=1000, span=1.0, level=0.001).round(3).tolist()
-    [0.323]
+    [0.324]
     """
     n = losses.shape[1]
     deviation = span * np.sqrt(share_unknown(n, parts) * np.log(1.0 / level) / (2.0 * n))
