@@ -1,0 +1,3 @@
+"""These are run by `make exactness`, and hold no tests that pytest could find."""
+
+collect_ignore_glob = ["*.py"]
