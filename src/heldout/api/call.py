@@ -48,7 +48,8 @@ def call_of(learner: Any, given: Mapping[str, Any], *, verb: str = "evaluate") -
     evaluate(learner, X, y, groups='patient', seed=1)
     """
     said = "" if given["options"] is None else _options(given["options"])
-    named = imports_of([learner, given["test"]], verb, options=bool(said))
+    tested = given["test"] if _is_short(given["test"]) else None
+    named = imports_of([learner, tested], verb, options=bool(said))
     if isinstance(learner, Mapping):
         entries = [f"    {name!r}: {_written(one)}," for name, one in learner.items()]
         head = "\n".join(["learners = {", *entries, "}"])
@@ -92,7 +93,7 @@ def _parts(things: Iterable[Any]) -> Iterator[Any]:
 def _arguments(given: Mapping[str, Any]) -> list[str]:
     found = []
     if given["test"] is not None:
-        found.append(f"test={_written(given['test'])}")
+        found.append(f"test={_written(given['test']) if _is_short(given['test']) else 'splits'}")
     for role, value in given["roles"].items():
         if value is not None:
             found.append(f"{role}={value!r}" if isinstance(value, str) else f"{role}={role}")
@@ -107,6 +108,11 @@ def _arguments(given: Mapping[str, Any]) -> list[str]:
     if options is not None and (said := _options(options)):
         found.append(f"options=Options({said})")
     return found
+
+
+def _is_short(test: Any) -> bool:
+    """Whether a strategy can be written down; rows of the user's own are told by a name, as X and y are."""
+    return isinstance(test, int) or not (isinstance(test, Iterable) or hasattr(test, "__array__"))
 
 
 def _options(options: Options) -> str:

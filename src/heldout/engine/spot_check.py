@@ -227,7 +227,8 @@ def _responses_differ(spot: Spot, brute: CellAnswer, work: Work) -> float:
     alone = replace(
         spot.origin, candidates=(spot.candidate,), trainings=(spot.training._replace(answers=(own,)),), fits=1
     )
-    answers = perform(alone, work)
+    with one_thread():
+        answers = perform(alone, work)
     if brute.failure is not None and isinstance(answers[0], CellAnswer) and answers[0].failure is not None:
         return 0.0  # both fail on these rows
     kernel = _kept_responses(answers)
