@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import heldout as ho
+from heldout.base.errors import FitFailed
 from heldout.base.responses import METHODS
 from heldout.study.panels import TEST
 
@@ -34,6 +35,10 @@ class Comparison:
 def compare(label: str, build: Callable[[], Any], rule: str, tier: str, reference: Any = None) -> Comparison:
     """Run one study twice and compare every response of its test cells, every validation loss and every choice."""
     on, off = (_run(build, rule, switch) for switch in (True, False))
+    if on is None or off is None:  # every fit fails: by brute force too, or it is a difference
+        nothing = {"used": False, "allowed": 0.0, "refusals": ("every fit of the study fails, by brute force too",)}
+        difference = 0.0 if on is off else np.inf
+        return Comparison(label=label, difference=difference, same_choices=on is off, **nothing)
     record = next(p for p in on.plan.passes if p.name == rule)
     allowed = 0.0 if tier == "identical" else ROUNDING
     difference = max(response_difference(on, off), 0.0 if tier != "identical" else validation_difference(on, off))
@@ -50,8 +55,12 @@ def compare(label: str, build: Callable[[], Any], rule: str, tier: str, referenc
 
 
 def _run(build: Callable[[], Any], rule: str, switch: bool) -> Any:
+    """The result, or None where not one fit of the study works."""
     learner, X, y, more = build()
-    return ho.evaluate(learner, X, y, jobs=1, progress=False, options=ho.Options(rules={rule: switch}), **more)
+    try:
+        return ho.evaluate(learner, X, y, jobs=1, progress=False, options=ho.Options(rules={rule: switch}), **more)
+    except FitFailed:
+        return None
 
 
 def test_responses(result: Any) -> list[Any]:
