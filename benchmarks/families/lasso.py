@@ -131,18 +131,19 @@ def _gaps(X: Any, y: Any, alphas: Any, path: Path, pair: Any) -> str:
         found.append((paths.group.work.train_rows(training.trains[0]), fitted))
         return fitted
 
+    train = pair[0]
     with patch.object(answering, "fit", recorded):
-        _evaluated(alphas, X, y, [pair])
+        _tuned(alphas).fit(X[train], y[train])
     ours = max(
         gap_share(X[rows] - X[rows].mean(axis=0), y[rows] - y[rows].mean(), fitted.weights[:, :, 0], alphas)
-        for rows, fitted in found
+        for rows, fitted in ((train[inside], fitted) for inside, fitted in found)
         if fitted.weights.shape[1] == len(alphas)
     )
     return f"{ours:.0e}, {theirs:.0e}"
 
 
 def _tuned(alphas: Any) -> ho.Tuned:
-    return ho.Tuned(Lasso(), {"alpha": alphas}, validation=INNER, loss=SCORE)
+    return ho.Tuned(Lasso(), {"alpha": alphas}, validation=INNER, loss=SCORE, jobs=JOBS, options=SOLVER)
 
 
 def _evaluated(alphas: Any, X: Any, y: Any, pairs: Any) -> Any:
@@ -150,12 +151,15 @@ def _evaluated(alphas: Any, X: Any, y: Any, pairs: Any) -> Any:
 
 
 def _paths(peer: str, floor: float, data: Callable[[], tuple[Any, Any]], path: Path, outer: list[Any]) -> Row:
-    """Folds, alphas, the fit on all their rows and its test, by heldout and by the peer, in each outer fold."""
+    """Folds, alphas, the fit on all their rows and its test, by heldout and the peer: once, or in each outer fold."""
     X, y = data()
     train = outer[0][0]
     alphas = falling(X[train], y[train])
 
     def ours() -> tuple[Any, int]:
+        if len(outer) == 1:
+            fitted = _tuned(alphas).fit(X[train], y[train])
+            return [fitted.score(X[outer[0][1]], y[outer[0][1]])], fitted.plan_.fits
         result = _evaluated(alphas, X, y, outer)
         return result.folds[SCORE].to_numpy(), result.plan.fits
 

@@ -82,6 +82,7 @@ EVERY_ARGUMENT = {
     "simplest": {"alpha": "larger"},
     "random_state": 5,
     "jobs": 1,
+    "options": ho.Options(memory="1GB"),
 }
 
 

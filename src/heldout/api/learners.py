@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sklearn.base import BaseEstimator, is_classifier
@@ -21,7 +22,11 @@ def as_search(learner: Any, *, seed: int, timed: bool = False) -> Search:
     """The search of a `Tuned`, of scikit-learn's own searches where they are understood, else the learner as it is."""
     check_learner(learner)
     if type(learner) is Tuned:
-        return learner.as_search(seed=seed, timed=timed)
+        own = learner.as_search(seed=seed, timed=timed)
+        if learner.options is None:
+            return own
+        note = "Tuned: its options are those of its own fit, noted and ignored; this study has options= of its own."
+        return replace(own, notes=(*own.notes, note))
     if type(learner) in (GridSearchCV, RandomizedSearchCV) and understood(learner):
         return search_of_sklearn(learner, seed=seed)
     notes: tuple[str, ...] = ()

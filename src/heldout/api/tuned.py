@@ -20,6 +20,7 @@ from heldout.api.shown_tuned import ShownTuned
 from heldout.api.tuning import fit_tuned, routed_fit_params, tuning_estimates
 from heldout.base.errors import LearnerError, OptionError
 from heldout.base.losses import Loss, ask_predictor, mean_loss, needed_methods, resolve_losses
+from heldout.base.options import Options
 from heldout.base.seeds import derive
 from heldout.kernels.scoring import ask_responses
 from heldout.risk.estimate import Estimate
@@ -72,6 +73,9 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
         Decides the validation splits and every unset seed of the candidates.
     jobs : int, optional
         Worker processes; None takes every core this process may use.
+    options : Options, optional
+        Switches of its own fit: ``Options(precision="solver")``, ``Options(race="exact")``, rules, limits of fits and
+        memory. ``evaluate(options=…)`` has its own and does not look at these.
 
     Examples
     --------
@@ -99,6 +103,7 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
         simplest: Any = None,
         random_state: Any = 0,
         jobs: int | None = None,
+        options: Options | None = None,
     ) -> None:
         self.estimator = estimator
         self.space = space
@@ -109,6 +114,7 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
         self.simplest = simplest
         self.random_state = random_state
         self.jobs = jobs
+        self.options = options
 
     def fit(
         self, X: Any, y: Any = None, *, groups: Any = None, time: Any = None, strata: Any = None, **params: Any

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +15,20 @@ from sklearn.utils.metadata_routing import process_routing
 from heldout.api.covers import covers_of_tuning
 from heldout.api.estimates import BEST_VALIDATION, best_validation_estimate
 from heldout.api.selection import Selection
-from heldout.base.errors import FitFailed, InputError, LearnerError
+from heldout.base.errors import FitFailed, InputError, LearnerError, OptionError
 from heldout.base.losses import check_losses
+from heldout.base.options import Options
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.threads import one_thread
 from heldout.kernels.ensemble import average
 from heldout.kernels.fitting import check_names, check_takes_weights, fit_on_rows, make_candidate
+from heldout.planner.passes import check_rules
 from heldout.risk.estimate import Estimate
 from heldout.splits.drawn import Splits
 from heldout.study.panels import VALIDATION
 from heldout.study.pose import FINAL, pose_tuning
+from heldout.study.race_rule import race_of
 from heldout.study.search import Search
 from heldout.study.simplicity import simplicity
 from heldout.study.tables import as_cv_results
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from heldout.api.tuned import Tuned
 
 WEIGHT = "sample_weight"
+OF_A_FIT = ("precision", "race", "race_level", "rules", "fit_timeout", "fit_memory", "memory", "on_event", "queue_seed")
 LEVEL = 0.95  # of the intervals of a fitted learner's own estimates
 
 
@@ -57,8 +62,9 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
     search = tuned.as_search(seed=int(np.random.default_rng().integers(2**31)), timed=task.time is not None)
     check_search(search, task)
     fit_params = {name: _as_array(value, len(task)) for name, value in params.items()}
-    study = pose_tuning(search, task, task.all_rows)
-    outcome = run_study(study, task, Running(jobs=tuned.jobs), fit_params=fit_params)
+    options = own_options(tuned.options)
+    study = pose_tuning(search, task, task.all_rows, race=race_of(options))
+    outcome = run_study(study, task, Running(jobs=tuned.jobs, options=options), fit_params=fit_params)
     chosen = chosen_or_refuse(outcome)
     started = perf_counter()
     with one_thread():
@@ -67,6 +73,24 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
     tuned._covers = covers_of_tuning(search, tuned.splits_)
     tuned._estimates = Selection.of(task, outcome, level=LEVEL)
     return tuned
+
+
+def own_options(options: Options | None) -> Options:
+    """The switches of a fit: those of a test, a journal or a time limit, which a fit has not, are refused."""
+    usual = Options()
+    if options is None:
+        return usual
+    if not isinstance(options, Options):
+        raise OptionError(f"options= takes heldout.Options(…), not {type(options).__name__}.")
+    check_rules(options.rules)
+    others = [f.name for f in fields(Options) if f.name not in OF_A_FIT]
+    for name in others:
+        if getattr(options, name) != getattr(usual, name):
+            raise OptionError(
+                f"Options({name}=…) has no meaning where a learner is fitted by itself. Give it to "
+                f"evaluate(options=…); Tuned takes {', '.join(OF_A_FIT)}."
+            )
+    return options
 
 
 def tuning_estimates(selection: Selection) -> dict[str, Estimate]:

@@ -15,7 +15,7 @@ PRECISIONS = ("identical", "rounding", "solver", "approximate")  # tiers that a 
 RACES = ("exact", "hoeffding", "bernstein", "paired")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Options:
     """The less used switches of a study.
 
@@ -77,8 +77,8 @@ class Options:
     Examples
     --------
     >>> import heldout as ho
-    >>> ho.Options(pool=True).pool
-    True
+    >>> ho.Options(pool=True, precision="rounding")
+    Options(pool=True)
     """
 
     rules: Mapping[str, bool] | None = None
@@ -141,6 +141,11 @@ class Options:
             object.__setattr__(self, name, parse_bytes(getattr(self, name), name))
         if self.on_event is not None and not callable(self.on_event):
             raise OptionError(f"on_event= is a function that takes an event, not {self.on_event!r}.")
+
+    def __repr__(self) -> str:
+        usual = {one.name: one.default for one in fields(self)}
+        said = {name: value for name, usually in usual.items() if (value := getattr(self, name)) != usually}
+        return f"Options({', '.join(f'{name}={value!r}' for name, value in said.items())})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_make, ({field.name: getattr(self, field.name) for field in fields(self)},))
