@@ -1,8 +1,9 @@
 """Races: a validation panel answered in rounds of parts, without the candidates that a bound says cannot win.
 
 After a first round the most promising run on every part, so that their means are known; then the others follow part by
-part, and who cannot reach the best known mean is dropped. Rounds depend on counts alone and a round begins when the
-last one is answered, so nothing depends on who finishes first.
+part, and who cannot reach the best known mean is dropped. Who is ahead of the leader on the parts that both have run is
+run on every part before the others go on: the sooner the smallest mean is known, the sooner the rest is dropped. A
+round begins when the last one is answered, so nothing depends on who finishes first.
 """
 
 from __future__ import annotations
@@ -44,11 +45,10 @@ class Race:
 
     rule: RaceRule
     entrants: tuple[Entrant, ...]
-    order: tuple[int, ...]  # in which parts are run
+    order: tuple[int, ...]  # in which parts are run; an exact race settles the rest anew before each round
     low: float  # the range of the loss
     high: float
     ratio: float  # held-out to training rows of a part
-    led: bool = False  # the most promising were run on every part
     over: bool = False
     called_off: bool = False  # a loss was outside its range, so nobody is dropped
 
@@ -60,8 +60,9 @@ class Race:
     def level(self) -> float:
         """Of one look at one candidate, so that all looks together lose the best with the rule's level at most.
 
-        A bound on a mean speaks of the best candidate alone, whoever leads: there are as many looks at it as rounds
-        before the last. A paired test speaks of it and one leader, who may be any other.
+        A bound on a mean speaks of the best candidate alone, whoever leads: it is dropped only if the bound fails for
+        the parts of one of the rounds before the last, however often they are looked at. A paired test speaks of it
+        and one leader, who may be any other.
         """
         leaders = sum(len(one.candidates) for one in self.entrants) - 1 if self.rule.kind == PAIRED else 1
         return self.rule.level / (max(1, len(self.bounds) - 1) * max(1, leaders))
@@ -123,14 +124,12 @@ def next_round(race: Race, losses: NDArray[np.float64]) -> Race:
     race = replace(race, entrants=tuple(_judged(race, ordered)))
     if not any(one.running and one.reach < parts for one in race.entrants):
         return replace(race, over=True)
-    if not race.led or _leader(ordered) is None:
-        ahead = _most_promising(race, ordered)
-        race = replace(race, led=True)
-        if any(race.entrants[place].reach < parts for place in ahead):
-            return _advanced(race, dict.fromkeys(ahead, parts))
-    reached = min(one.reach for one in race.entrants if one.running and one.reach < parts)
+    if ahead := _front_runners(race, ordered):
+        return _advanced(race, dict.fromkeys(ahead, parts))
+    reached = _reached(race)
     end = min(bound for bound in race.bounds if bound > reached)
     behind = [place for place, one in enumerate(race.entrants) if one.running and one.reach < end]
+    race = replace(race, order=_hardest_first(race, ordered)) if race.rule.exact else race
     return _advanced(race, dict.fromkeys(behind, end))
 
 
@@ -152,23 +151,41 @@ def _margin(race: Race) -> float:
     return ROUNDING * max(ends) if all(map(isfinite, ends)) else 0.0
 
 
-def _most_promising(race: Race, ordered: NDArray[np.float64]) -> list[int]:
-    """The places of the few entrants whose first round was best, those not dropped."""
-    first = ordered[:, : race.bounds[0]].mean(axis=1)
+def _reached(race: Race) -> int:
+    """The parts that all who are still running have run, those aside that have run all."""
+    return min(one.reach for one in race.entrants if one.running and one.reach < len(race.order))
+
+
+def _front_runners(race: Race, ordered: NDArray[np.float64]) -> list[int]:
+    """The places of the few best entrants so far, of those ahead of the leader on the parts that they have run."""
+    reached, leader = _reached(race), _leader(ordered)
+    sofar = ordered[:, :reached].mean(axis=1)
+    mark = inf if leader is None else float(sofar[leader]) - _margin(race)
 
     def promise(one: Entrant) -> float:
-        sound = [c for c in one.candidates if not np.isnan(ordered[c, : one.reach]).any()]
-        return min((float(first[c]) for c in sound), default=inf)
+        return min((float(sofar[c]) for c in one.candidates if np.isfinite(sofar[c])), default=inf)
 
-    by_promise = sorted((promise(one), place) for place, one in enumerate(race.entrants) if one.running)
-    few = max(1, round(sqrt(len(race.entrants)) / 2))
-    return [place for _, place in by_promise[:few]]
+    behind = ((promise(one), place) for place, one in enumerate(race.entrants) if one.running and one.reach == reached)
+    few = max(1, round(sqrt(len(race.entrants)) / 3))
+    return [place for _, place in sorted(pair for pair in behind if pair[0] < mark)[:few]]
+
+
+def _hardest_first(race: Race, ordered: NDArray[np.float64]) -> tuple[int, ...]:
+    """The order with the parts to come by the losses of those who have run all, the largest first.
+
+    A sum passes the leader's the sooner, the larger the losses that come first. An exact bound holds in any order.
+    """
+    reached = _reached(race)
+    known = ordered[np.isfinite(ordered).all(axis=1), reached:].mean(axis=0)
+    rest = np.argsort(-known, kind="stable") + reached
+    return race.order[:reached] + tuple(race.order[place] for place in rest.tolist())
 
 
 def _leader(ordered: NDArray[np.float64]) -> int | None:
-    """The candidate with the smallest mean over all parts, of those whose mean is known."""
+    """The candidate with the smallest mean over all parts, of those whose mean is known and finite."""
     means = ordered.mean(axis=1)
-    return None if np.isnan(means).all() else int(np.nanargmin(means))
+    known = np.isfinite(means)
+    return int(np.argmin(np.where(known, means, inf))) if known.any() else None
 
 
 def _judged(race: Race, ordered: NDArray[np.float64]) -> Iterator[Entrant]:
@@ -179,7 +196,7 @@ def _judged(race: Race, ordered: NDArray[np.float64]) -> Iterator[Entrant]:
     for reach in sorted({one.reach for one in following}):
         own = [candidate for one in following if one.reach == reach for candidate in one.candidates]
         run = ordered[own, :reach]
-        out[own] = np.isnan(run).any(axis=1)
+        out[own] = ~np.isfinite(run).all(axis=1)  # a fit that failed, or a loss that no mean can be had of
         if leader is not None:
             out[own] |= _hopeless(race, run, ordered[leader])
     for one in race.entrants:
