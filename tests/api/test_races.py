@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
@@ -136,12 +137,38 @@ def test_where_a_race_saves_nothing_the_plan_says_so_and_is_followed(learner, wo
     assert not [one for one in raced.findings if one.code == "H208"]
 
 
-def test_a_kernel_that_answers_all_at_the_cost_of_one_is_not_raced():
+def test_a_kernel_that_answers_all_together_is_not_raced():
     data = make_regression(80, 5, noise=5.0, random_state=0)
     learner = ho.Tuned(Ridge(), {"alpha": ho.log_grid(-3, 3, 7)})
     options = ho.Options(race="paired")
-    assert "ridge answers all candidates at the cost of one" in str(ho.explain(learner, *data, options=options))
+    assert "ridge answers 7 candidates together, and none is left to race" in str(
+        ho.explain(learner, *data, options=options)
+    )
     assert evaluate(learner, data, options=options).risk == evaluate(learner, data).risk
+
+
+def test_machines_on_shared_matrices_count_as_fits_and_are_not_raced():
+    options = ho.Options(race="exact", precision="solver")
+    plan = ho.explain(tuned(validation=ho.KFold(4)), X, y, test=ho.KFold(3), options=options)
+    assert plan.fits == plan.fits_before == 18 * 4 * 3 + 3
+    assert "vectors: 216 → 216 fits, which share their kernel matrices" in str(plan)
+    assert "vectors answers 18 candidates together" in str(plan)
+    assert "Without precision='solver' they race" in str(plan)
+    families = {"svc": (SVC(), SPACE), "tree": (DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 4, 8]})}
+    mixed = ho.explain(ho.Tuned(families, validation=ho.KFold(4)), X, y, test=ho.KFold(3), options=options)
+    assert "race: 48 → 48 fits" in str(mixed)
+    assert "vectors answers 18 candidates together, and the others race against them" in str(mixed)
+
+
+def test_those_that_share_a_transformer_alone_race_one_by_one():
+    pipeline = make_pipeline(StandardScaler(), PCA(random_state=0), SVC())
+    space = {f"svc__{name}": values for name, values in SPACE.items()} | {"pca__n_components": [2, 4]}
+    learner = tuned(pipeline, space, validation=ho.KFold(8))
+    raced, whole = evaluate(learner, options=EXACT), evaluate(learner)
+    same_choices(raced, whole)
+    assert record_of(raced).fits_before == 36 * 8 * 3
+    assert record_of(raced).fits_after < 0.8 * record_of(raced).fits_before
+    assert str(raced.plan).count("transformer fits") == 1
 
 
 def test_what_a_kernel_answers_runs_at_once_and_the_rest_race_against_it():
