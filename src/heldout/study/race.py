@@ -1,9 +1,12 @@
 """Races: a validation panel answered in rounds of parts, without the candidates that a bound says cannot win.
 
 After a first round the most promising run on every part, so that their means are known; then the others follow part by
-part, and who cannot reach the best known mean is dropped. Who is ahead of the leader on the parts that both have run is
-run on every part before the others go on: the sooner the smallest mean is known, the sooner the rest is dropped. A
-round begins when the last one is answered, so nothing depends on who finishes first.
+part, and who cannot reach the best known mean is dropped. Who is ahead, on the parts that all have run, of everyone
+whose mean is known runs on every part before the others go on: the sooner the smallest mean is known, the sooner the
+rest is dropped. A round begins when the last one is answered, so nothing depends on who finishes first.
+
+Statistical bounds speak of parts in a random order, and are asked in the first rounds. The bound that no chance can
+break holds in any order, so once they are past, and in an exact race from the start, the hardest parts come first.
 """
 
 from __future__ import annotations
@@ -15,11 +18,14 @@ from math import ceil, inf, isfinite, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.risk.races import bernstein_low, exact_low, hoeffding_low, surely_worse
-from heldout.study.race_rule import BERNSTEIN, HOEFFDING, PAIRED, RaceRule
+from heldout.risk.races import FEWEST, bernstein_low, exact_low, hoeffding_low, surely_worse
+from heldout.study.race_rule import BERNSTEIN, EXACT, HOEFFDING, PAIRED, RaceRule
 
 MOST_ROUNDS = 16
-ROUNDING = 1e-9  # of a loss's range: means that are nearer than this are a tie, and ties survive
+ROUNDING = (
+    1e-9  # of a loss's range, or of a mean without one: means that are nearer than this are a tie, and ties survive
+)
+SAMPLED = {EXACT: 0.0, HOEFFDING: 0.25, BERNSTEIN: 0.25, PAIRED: 0.5}  # share of parts; a test needs more of few
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +51,7 @@ class Race:
 
     rule: RaceRule
     entrants: tuple[Entrant, ...]
-    order: tuple[int, ...]  # in which parts are run; an exact race settles the rest anew before each round
+    order: tuple[int, ...]  # in which parts are run; the hardest first, once no more looks are to come
     low: float  # the range of the loss
     high: float
     ratio: float  # held-out to training rows of a part
@@ -57,15 +63,30 @@ class Race:
         return round_ends(len(self.order))
 
     @property
+    def floored(self) -> bool:
+        """Whether a part not yet run has a smallest loss: against a known mean the exact bound needs no largest."""
+        return isfinite(self.low)
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """After how many parts a statistical bound is asked: those parts are a random sample.
+
+        A loss without a smallest value has no other way to drop a candidate, so there it is asked in every round.
+        """
+        most = SAMPLED[self.rule.kind] * len(self.order) if self.floored else len(self.order)
+        fewest = FEWEST if self.rule.kind == PAIRED else 1
+        return tuple(bound for bound in self.bounds[:-1] if fewest <= bound <= most)
+
+    @property
     def level(self) -> float:
         """Of one look at one candidate, so that all looks together lose the best with the rule's level at most.
 
-        A bound on a mean speaks of the best candidate alone, whoever leads: it is dropped only if the bound fails for
-        the parts of one of the rounds before the last, however often they are looked at. A paired test speaks of it
-        and one leader, who may be any other.
+        A bound on a mean speaks of the best candidate alone, whoever leads: it is dropped only if the bound fails after
+        one of these numbers of parts, however often that is looked at. A paired test speaks of it and one leader, who
+        may be any other.
         """
         leaders = sum(len(one.candidates) for one in self.entrants) - 1 if self.rule.kind == PAIRED else 1
-        return self.rule.level / (max(1, len(self.bounds) - 1) * max(1, leaders))
+        return self.rule.level / (max(1, len(self.looks)) * max(1, leaders))
 
     @property
     def cells_left(self) -> int:
@@ -129,7 +150,8 @@ def next_round(race: Race, losses: NDArray[np.float64]) -> Race:
     reached = _reached(race)
     end = min(bound for bound in race.bounds if bound > reached)
     behind = [place for place, one in enumerate(race.entrants) if one.running and one.reach < end]
-    race = replace(race, order=_hardest_first(race, ordered)) if race.rule.exact else race
+    if reached >= max(race.looks, default=0):
+        race = replace(race, order=_hardest_first(race, ordered))
     return _advanced(race, dict.fromkeys(behind, end))
 
 
@@ -141,14 +163,12 @@ def _advanced(race: Race, reach: dict[int, int]) -> Race:
 def _outside(race: Race, ordered: NDArray[np.float64]) -> bool:
     """Whether some loss is outside the range that the bounds go by."""
     margin = _margin(race)
-    if not isfinite(race.high - race.low):
-        return False
     return bool(np.any(ordered < race.low - margin) or np.any(ordered > race.high + margin))
 
 
-def _margin(race: Race) -> float:
-    ends = (abs(race.low), abs(race.high), race.high - race.low)
-    return ROUNDING * max(ends) if all(map(isfinite, ends)) else 0.0
+def _margin(race: Race, mean: float = 0.0) -> float:
+    """What rounding may make of the loss's ends, and of a mean between them."""
+    return ROUNDING * max(abs(end) for end in (race.low, race.high, race.high - race.low, mean) if isfinite(end))
 
 
 def _reached(race: Race) -> int:
@@ -157,10 +177,14 @@ def _reached(race: Race) -> int:
 
 
 def _front_runners(race: Race, ordered: NDArray[np.float64]) -> list[int]:
-    """The places of the few best entrants so far, of those ahead of the leader on the parts that they have run."""
-    reached, leader = _reached(race), _leader(ordered)
+    """The places of the few best entrants so far, of those ahead of all whose mean is known.
+
+    To be ahead of the leader alone is little where the hardest parts came first: they are hardest for the leader.
+    """
+    reached = _reached(race)
     sofar = ordered[:, :reached].mean(axis=1)
-    mark = inf if leader is None else float(sofar[leader]) - _margin(race)
+    known = np.isfinite(ordered).all(axis=1)
+    mark = float(sofar[known].min()) - _margin(race) if known.any() else inf
 
     def promise(one: Entrant) -> float:
         return min((float(sofar[c]) for c in one.candidates if np.isfinite(sofar[c])), default=inf)
@@ -206,10 +230,13 @@ def _judged(race: Race, ordered: NDArray[np.float64]) -> Iterator[Entrant]:
 def _hopeless(race: Race, run: NDArray[np.float64], leader: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which rows of `run` the bounds say cannot have a smaller mean than the leader, who was run on every part."""
     parts, n = len(race.order), run.shape[1]
-    span, best = race.high - race.low, float(leader.mean()) + _margin(race)
+    span, best = race.high - race.low, float(leader.mean())
+    best += _margin(race, best)
     out = np.zeros(len(run), dtype=bool)
-    if isfinite(span):
+    if race.floored:
         out |= exact_low(run, parts=parts, low=race.low) > best
+    if n not in race.looks:
+        return out
     if race.rule.kind == HOEFFDING:
         out |= hoeffding_low(run, parts=parts, span=span, level=race.level) > best
     elif race.rule.kind == BERNSTEIN:
