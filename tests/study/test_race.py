@@ -174,6 +174,14 @@ def test_a_loss_outside_its_range_calls_the_race_off():
     assert ran.all()
 
 
+@pytest.mark.parametrize(("least", "called_off"), [(-1e-17, False), (-1e-6, True)])
+def test_rounding_below_the_smallest_loss_does_not_call_a_race_off(least, called_off):
+    table = np.array([[0.01, least, 0.02, 0.01], [3.0, 4.0, 1e12, 2.0], [5.0, 4.0, 7.0, 8.0]])
+    ran, race = run(table, high=np.inf)
+    assert race.called_off == called_off
+    assert ran.all() == called_off
+
+
 @pytest.mark.parametrize("kind", ["hoeffding", "bernstein", "paired"])
 def test_statistical_races_lose_the_best_at_most_as_often_as_they_say(kind):
     rng = np.random.default_rng(4)

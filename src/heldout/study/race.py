@@ -162,7 +162,11 @@ def _advanced(race: Race, reach: dict[int, int]) -> Race:
 
 def _outside(race: Race, ordered: NDArray[np.float64]) -> bool:
     """Whether some loss is outside the range that the bounds go by."""
-    margin = _margin(race)
+    known = np.isfinite(ordered)
+    times = known.sum(axis=1)
+    sums = np.where(known, np.abs(ordered), 0.0).sum(axis=1)
+    smallest = float(np.min(sums[times > 0] / times[times > 0], initial=inf))
+    margin = _margin(race, smallest)  # a deviance of 0 may be computed as -1e-17
     return bool(np.any(ordered < race.low - margin) or np.any(ordered > race.high + margin))
 
 
