@@ -6,13 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.datasets import load_iris, make_classification, make_friedman1, make_regression
+from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
@@ -70,8 +72,8 @@ def test_the_exact_race_changes_no_choice_and_no_answer(learner):
 def test_it_skips_a_fifth_of_the_fits_of_fifty_candidates():
     space = {"C": ho.log_grid(-2, 3, 10), "gamma": ho.log_grid(-4, 1, 5)}
     skipped = []
-    for seed in range(2):
-        data = make_classification(200, 8, n_informative=6, class_sep=1.5, random_state=seed)
+    for seed in range(3):
+        data = make_classification(200, 8, n_informative=4, flip_y=0.2, random_state=seed)
         learner = tuned(space=space, validation=ho.KFold(10), random_state=seed)
         raced, whole = (evaluate(learner, data, test=ho.Holdout(0.2), options=o) for o in (EXACT, ho.Options()))
         same_choices(raced, whole)
@@ -136,12 +138,38 @@ def test_where_a_race_saves_nothing_the_plan_says_so_and_is_followed(learner, wo
     assert not [one for one in raced.findings if one.code == "H208"]
 
 
-def test_a_kernel_that_answers_all_at_the_cost_of_one_is_not_raced():
+def test_a_kernel_that_answers_all_together_is_not_raced():
     data = make_regression(80, 5, noise=5.0, random_state=0)
     learner = ho.Tuned(Ridge(), {"alpha": ho.log_grid(-3, 3, 7)})
     options = ho.Options(race="paired")
-    assert "ridge answers all candidates at the cost of one" in str(ho.explain(learner, *data, options=options))
+    assert "ridge answers 7 candidates together, and none is left to race" in str(
+        ho.explain(learner, *data, options=options)
+    )
     assert evaluate(learner, data, options=options).risk == evaluate(learner, data).risk
+
+
+def test_machines_on_shared_matrices_count_as_fits_and_are_not_raced():
+    options = ho.Options(race="exact", precision="solver")
+    plan = ho.explain(tuned(validation=ho.KFold(4)), X, y, test=ho.KFold(3), options=options)
+    assert plan.fits == plan.fits_before == 18 * 4 * 3 + 3
+    assert "vectors: 216 → 216 fits, which share their kernel matrices" in str(plan)
+    assert "vectors answers 18 candidates together" in str(plan)
+    assert "Without precision='solver' they race" in str(plan)
+    families = {"svc": (SVC(), SPACE), "tree": (DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 4, 8]})}
+    mixed = ho.explain(ho.Tuned(families, validation=ho.KFold(4)), X, y, test=ho.KFold(3), options=options)
+    assert "race: 48 → 48 fits" in str(mixed)
+    assert "vectors answers 18 candidates together, and the others race against them" in str(mixed)
+
+
+def test_those_that_share_a_transformer_alone_race_one_by_one():
+    pipeline = make_pipeline(StandardScaler(), PCA(random_state=0), SVC())
+    space = {f"svc__{name}": values for name, values in SPACE.items()} | {"pca__n_components": [2, 4]}
+    learner = tuned(pipeline, space, validation=ho.KFold(8))
+    raced, whole = evaluate(learner, options=EXACT), evaluate(learner)
+    same_choices(raced, whole)
+    assert record_of(raced).fits_before == 36 * 8 * 3
+    assert record_of(raced).fits_after < 0.8 * record_of(raced).fits_before
+    assert str(raced.plan).count("transformer fits") == 1
 
 
 def test_what_a_kernel_answers_runs_at_once_and_the_rest_race_against_it():
@@ -158,7 +186,7 @@ def test_what_a_kernel_answers_runs_at_once_and_the_rest_race_against_it():
 @pytest.mark.parametrize(
     ("learner", "words"),
     [
-        (tuned(loss="log", estimator=SVC(probability=True)), "bounded range"),
+        (tuned(loss=make_scorer(lambda y, p: 0.0)), "the smallest loss there is"),
         (tuned(choose=lambda results: 0), "a function"),
         (tuned(choose="one_se", simplest={"C": "smaller", "gamma": "smaller"}), '"one_se"'),
         (tuned(validation=ho.Holdout(0.2)), "there is one"),
@@ -169,6 +197,25 @@ def test_refusals_name_the_way_out(learner, words):
     with pytest.raises(OptionError, match=words) as refused:
         ho.explain(learner, X, y, test=ho.KFold(3), options=EXACT)
     assert "leave race out" in str(refused.value)
+
+
+def test_a_paired_race_of_too_few_parts_is_refused():
+    loss = make_scorer(lambda y, p: -float(np.abs(y - p).mean()))
+    learner = tuned(SVR(), {"C": [0.1, 1.0]}, validation=ho.KFold(3), loss=loss)
+    options = ho.Options(race="paired")
+    with pytest.raises(OptionError, match="needs 3 of the validation parts"):
+        ho.explain(learner, *make_regression(60, 4, random_state=0), options=options)
+
+
+def test_bounds_of_chance_need_a_largest_loss_and_the_exact_one_does_not():
+    data = make_friedman1(100, 5, noise=0.5, random_state=0)
+    learner = tuned(SVR(), SPACE, validation=ho.KFold(10))
+    for kind in ("hoeffding", "bernstein"):
+        with pytest.raises(OptionError, match="bounded range"):
+            ho.explain(learner, *data, options=ho.Options(race=kind))
+    raced, whole = evaluate(learner, data, options=EXACT), evaluate(learner, data)
+    same_choices(raced, whole)
+    assert record_of(raced).fits_after < 0.9 * record_of(raced).fits_before
 
 
 def test_options_are_checked():

@@ -93,3 +93,27 @@ def test_a_member_that_fails_fails_alone() -> None:
 def test_explain_names_the_shared_bins() -> None:
     tuned = ho.Tuned(xgboost.XGBRegressor(n_jobs=1), {"max_depth": [2, 4]}, validation=ho.KFold(3))
     assert "XGBoost bins" in str(ho.explain(tuned, *data(), test=ho.Holdout(0.3)))
+
+
+def test_candidates_are_told_apart_by_the_fit_they_are_read_off():
+    _, estimator, space = CASES[0]
+    root = grow_branches(enumerate(members(estimator, space)))
+    (leaf,) = root.leaves
+    assert isinstance(leaf.path, Binned)
+    assert sorted(leaf.by_fit) == sorted(root.by_fit) == [(0, 1), (2, 3)]  # each number of leaves, all its rounds
+    assert leaf.fits == 2
+
+
+def test_a_race_of_binned_candidates_drops_them_fit_by_fit():
+    X, y = data(200)
+    space = {"learning_rate": [1e-4, 1e-3, 0.1, 0.3], "num_leaves": [2, 8], "n_estimators": [5, 20]}
+    learner = ho.Tuned(lightgbm.LGBMRegressor(**LIGHT), space, validation=ho.KFold(6))
+    raced, whole = (
+        ho.evaluate(learner, X, y, test=ho.KFold(2), jobs=1, progress=False, options=ho.Options(race=race))
+        for race in ("exact", None)
+    )
+    assert raced.risk == whole.risk
+    assert raced.choices["candidate"].tolist() == whole.choices["candidate"].tolist()
+    (record,) = (one for one in raced.plan.passes if one.name == "race")
+    assert record.fits_before == 8 * 6 * 2
+    assert record.fits_after < record.fits_before

@@ -41,6 +41,9 @@ def chosen(table, ran):
     return None if np.isnan(means).all() else int(np.nanargmin(means))
 
 
+unbounded = st.tuples(st.integers(2, 12), st.integers(2, 20)).flatmap(
+    lambda shape: arrays(float, shape, elements=st.floats(0.0, 1e12))
+)
 tables = st.tuples(st.integers(2, 12), st.integers(2, 20)).flatmap(
     lambda shape: arrays(float, shape, elements=st.sampled_from([0.0, 0.1, 0.125, 0.3, 0.5, 0.9, 1.0]))
 )
@@ -50,6 +53,16 @@ tables = st.tuples(st.integers(2, 12), st.integers(2, 20)).flatmap(
 @given(tables)
 def test_the_exact_race_chooses_as_the_whole_table_and_knows_every_tie(table):
     ran, _ = run(table)
+    means = table.mean(axis=1)
+    best = int(np.argmin(means))
+    assert chosen(table, ran) == best
+    assert ran[means == means[best]].all()
+
+
+@settings(max_examples=100, deadline=None)
+@given(unbounded)
+def test_against_a_known_mean_a_loss_needs_no_largest_value(table):
+    ran, _ = run(table, high=np.inf)
     means = table.mean(axis=1)
     best = int(np.argmin(means))
     assert chosen(table, ran) == best
@@ -97,6 +110,55 @@ def test_a_candidate_that_cannot_win_is_dropped_as_soon_as_that_is_known():
     assert ran.sum(axis=1).tolist() == [10, 1, 1, 1]  # 0.6 / 10 is more than 0.05
 
 
+def test_the_hardest_parts_come_first_once_a_mean_is_known():
+    easy, hard = [0.0] * 6, [0.5] * 2
+    table = np.array([[0.0, *easy, *hard], [0.125, *easy, *hard], [0.25, *easy, *hard]])
+    ran, race = run(table)
+    assert ran.sum(axis=1).tolist() == [9, 3, 3]
+    assert race.order[:3] == (0, 7, 8)
+
+
+def test_who_is_ahead_of_all_that_are_known_runs_on_before_the_others():
+    table = np.full((40, 10), 0.4)
+    table[0, 0] = table[1, 0] = 0.1  # promising, and no better afterwards
+    table[7, 1:] = 0.05
+    ran, _ = run(table)
+    assert ran[[0, 1, 7]].all()
+    assert ran[2:].sum(axis=1).max() == 10
+    assert np.delete(ran, [0, 1, 7], axis=0).sum(axis=1).tolist() == [3] * 37  # 0.85 in all, and 0.4 each
+
+
+def test_a_mean_that_is_not_finite_never_leads():
+    rng = np.random.default_rng(6)
+    table = np.linspace(1, 30, 12)[:, None] + 0.1 * rng.normal(size=(12, 10))
+    table[0, 9], table[1, 0] = -np.inf, np.inf
+    ran, _ = run(table, "paired", low=-np.inf, high=np.inf)
+    assert ran[2].all()
+    assert ran[1].sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts", "high", "looks"),
+    [
+        ("exact", 10, 1.0, ()),
+        ("hoeffding", 10, 1.0, (1, 2)),
+        ("bernstein", 160, 1.0, (10, 20, 30, 40)),
+        ("paired", 10, 1.0, (3, 4, 5)),
+        ("paired", 6, np.inf, (3,)),
+    ],
+)
+def test_chance_is_asked_only_while_parts_are_a_random_sample(kind, parts, high, looks):
+    rng = np.random.default_rng(7)
+    table = rng.random((20, parts)) * np.linspace(0.3, 1.0, 20)[:, None]
+    order = tuple(rng.permutation(parts).tolist())
+    _, race = run(table, kind, order=order, high=high)
+    assert race.looks == looks
+    first = max(looks, default=1)
+    assert race.order[:first] == order[:first]
+    assert sorted(race.order) == list(range(parts))
+    assert race.level == pytest.approx(0.05 / max(1, len(looks)) / (19 if kind == "paired" else 1))
+
+
 def test_near_ties_survive():
     table = np.full((2, 5), 0.1)
     table[1, 4] += 1e-12
@@ -110,6 +172,14 @@ def test_a_loss_outside_its_range_calls_the_race_off():
     ran, race = run(table)
     assert race.called_off
     assert ran.all()
+
+
+@pytest.mark.parametrize(("least", "called_off"), [(-1e-17, False), (-1e-6, True)])
+def test_rounding_below_the_smallest_loss_does_not_call_a_race_off(least, called_off):
+    table = np.array([[0.01, least, 0.02, 0.01], [3.0, 4.0, 1e12, 2.0], [5.0, 4.0, 7.0, 8.0]])
+    ran, race = run(table, high=np.inf)
+    assert race.called_off == called_off
+    assert ran.all() == called_off
 
 
 @pytest.mark.parametrize("kind", ["hoeffding", "bernstein", "paired"])
@@ -126,10 +196,21 @@ def test_statistical_races_lose_the_best_at_most_as_often_as_they_say(kind):
     assert np.mean(skipped) > np.mean([1 - run(table)[0].mean()])
 
 
+@pytest.mark.parametrize("kind", ["hoeffding", "bernstein", "paired"])
+def test_the_best_of_many_equals_is_lost_no_more_often(kind):
+    rng = np.random.default_rng(8)
+    lost, times = 0, 150
+    for _ in range(times):
+        table = (rng.random((30, 400)) < 0.2).astype(float)
+        ran, _ = run(table, kind, order=rng.permutation(400), level=0.1)
+        lost += not ran[int(np.argmin(table.mean(axis=1)))].all()
+    assert lost <= 0.1 * times
+
+
 def test_the_paired_race_takes_losses_without_bounds():
     rng = np.random.default_rng(5)
     table = np.linspace(-1, 40, 20)[:, None] + rng.normal(size=(20, 10))
-    ran, _ = run(table, "paired", low=0.0, high=np.inf)
+    ran, _ = run(table, "paired", low=-np.inf, high=np.inf)
     assert chosen(table, ran) == int(np.argmin(table.mean(axis=1)))
     assert ran.mean() < 0.8
 

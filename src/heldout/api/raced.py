@@ -41,9 +41,9 @@ def race_findings(outcome: Outcome) -> list[Finding]:
     if facts["level"] is None:
         text += "the choices are those of the whole table."
     elif facts["kind"] == PAIRED:
-        text += f"about {facts['level']:g} is the probability, by a heuristic, that a choice lost its best candidate."
+        text += f"each choice lost its best candidate with a probability of about {facts['level']:g}, by a heuristic."
     else:
-        text += f"with probability at most {facts['level']:g} a choice lost its best candidate."
+        text += f"each choice lost its best candidate with a probability of at most {facts['level']:g}."
     found = [Finding(code=RACED, severity="info", message=text)]
     if facts["called_off"]:
         words = (

@@ -31,9 +31,9 @@ class Options:
         than scikit-learn's default tolerance: for learners that iterate. "approximate" lets leave-one-out of some
         models be approximated, with exact rows shown beside it.
     race : "exact", "hoeffding", "bernstein" or "paired", optional
-        Drop candidates between validation parts. "exact" drops those that cannot win whatever the rest, for losses of
-        bounded range: the choice is the same. The others drop what their bound says is very probably not best; see
-        docs/races.md.
+        Drop candidates between validation parts. "exact" drops those that cannot win whatever the rest, for losses
+        that have a smallest value: the choice is the same. The others drop what their bound says is very probably not
+        best; see docs/races.md.
     race_level : float
         How probable it may be, in each choice, that such a race drops the candidate that would have been chosen.
     interval : str, optional

@@ -10,7 +10,7 @@ from heldout.base.words import clipped
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Sides, sides_of
 from heldout.planner.cost import operations
-from heldout.planner.plan import PassRecord, Plan
+from heldout.planner.plan import PassRecord, Plan, transform_words
 from heldout.planner.plan_markup import plan_markup
 from heldout.planner.racing import Started, race_record
 from heldout.study.panels import TEST, VALIDATION, Panel, Study
@@ -149,13 +149,16 @@ def taken_together(account: Account, other: Account, *, words: str) -> Account:
 
 def _both(one: PassRecord, other: PassRecord) -> PassRecord:
     used = [record for record in (one, other) if record.used] or [one, other]
+    transforms = one.transforms[0] + other.transforms[0], one.transforms[1] + other.transforms[1]
+    notes = [transform_words(*transforms)] if any(transforms) else dict.fromkeys((one.note, other.note))
     return replace(
         one,
         fits_before=one.fits_before + other.fits_before,
         fits_after=one.fits_after + other.fits_after,
         refusals=tuple(dict.fromkeys(reason for record in used for reason in record.refusals)),
         used=one.used or other.used,
-        note=", ".join(filter(None, (one.note, other.note))),
+        note=", ".join(filter(None, notes)),
+        transforms=transforms,
         seconds=one.seconds + other.seconds,
     )
 

@@ -54,7 +54,14 @@ def _claimed(
     if not taken:
         return refused(*reasons)
     steps = [_kernel_step(kernel, candidates, join(trainings)) for candidates, trainings in taken.items()]
-    return Rewrite(steps=(*steps, *left), refusals=tuple(dict.fromkeys(reasons)))
+    saved = _shares_of(kernel)
+    note = f"which share their {saved}" if saved else ""
+    return Rewrite(steps=(*steps, *left), refusals=tuple(dict.fromkeys(reasons)), note=note)
+
+
+def _shares_of(kernel: AcrossKernel) -> str:
+    """What the fits of a kernel share that makes every one of them; "" for one whose work does not count as fits."""
+    return str(getattr(kernel, "fits_each", ""))
 
 
 def _sort_out(
@@ -108,6 +115,6 @@ def _kernel_step(kernel: AcrossKernel, candidates: tuple[int, ...], trainings: S
         tier=kernel.tier,
         candidates=candidates,
         trainings=trainings,
-        fits=len(trainings),
+        fits=len(trainings) * (len(candidates) if _shares_of(kernel) else 1),
         spreads=True,
     )

@@ -31,6 +31,7 @@ class Rewrite:
     steps: tuple[Step, ...] | None = None
     refusals: tuple[str, ...] = ()
     note: str = ""  # what it saves besides fits
+    transforms: tuple[int, int] = (0, 0)  # fits of transformers before and after, where it shares those
 
 
 Rule = Callable[[Draft], Rewrite]

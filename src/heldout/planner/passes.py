@@ -71,6 +71,7 @@ def make_plan(
                 refusals=rewrite.refusals,
                 used=rewrite.steps is not None,
                 note=rewrite.note,
+                transforms=rewrite.transforms,
                 seconds=(clock() - started) if clock else 0.0,
             )
         )

@@ -1,29 +1,32 @@
 """Beginning a race: who runs together, who is answered at once, and whether it can save anything.
 
-Candidates that share fits in the plan of the whole study race as one entrant, so that a race never takes more fits than
-that plan. Those that a kernel answers in all training sets together cost as much as one: they are answered at once,
-and the others race against them.
+Candidates that are read off one fit in the plan of the whole study race as one entrant, so that a race never takes more
+fits than that plan; transformers that candidates share are fitted anew in each round of a part. What a kernel answers
+in all training sets together is answered at once, and the others race against it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from heldout.base.seeds import derive
+from heldout.kernels.claims import candidates_of
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Sides, sides_of
+from heldout.kernels.within import grow_branches
 from heldout.planner.draft import BRUTE
 from heldout.planner.plan import PassRecord, Plan
 from heldout.splits.drawn import Splits
 from heldout.study.panels import VALIDATION, Panel, Study
 from heldout.study.race import Entrant, Race, begin, blocks, round_ends
 from heldout.study.race_rule import RaceRule
+from heldout.study.search import Search
 from heldout.task.task import Task
 
-WITHIN, SHARE_FITS, RACE = "within", "share_fits", "race"
+WITHIN, SHARE_FITS, RACE, SOLVER = "within", "share_fits", "race", "solver"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,7 +50,7 @@ def start_races(study: Study, task: Task, plan: Plan) -> Started:
     rule = study.race
     if rule is None:
         return Started(study=study, plan=plan)
-    groups, whole = _who_shares(plan.steps, len(study.search))
+    groups, whole = _who_shares(plan.steps, study.search)
     refusal = _refusal(study, plan, groups, whole)
     if refusal is not None:
         return Started(study=study, plan=plan, refusal=refusal)
@@ -81,9 +84,10 @@ def _order(rule: RaceRule, splits: Splits, seed: int) -> tuple[int, ...]:
     return tuple(np.random.default_rng(seed).permutation(len(splits)).tolist())
 
 
-def _who_shares(steps: Iterable[Step], count: int) -> tuple[tuple[tuple[int, ...], ...], set[int]]:
-    """All candidates in groups that share fits inside a training set; and those that a kernel answers across them."""
-    whole: set[int] = set()
+def _who_shares(steps: Iterable[Step], search: Search) -> tuple[tuple[tuple[int, ...], ...], set[int]]:
+    """All candidates in groups that one fit serves; and those that a kernel answers in all training sets together."""
+    count, whole = len(search), set[int]()
+    shared: set[tuple[int, ...]] = set()  # the candidates of steps that share
     first = list(range(count))  # by candidate: one of its group, in the end the first
     for step in steps:
         if step.kernel == BRUTE or VALIDATION not in _levels(step):
@@ -91,13 +95,22 @@ def _who_shares(steps: Iterable[Step], count: int) -> tuple[tuple[tuple[int, ...
         if step.kernel != WITHIN:
             whole.update(step.candidates)
             continue
-        roots = [_root(first, candidate) for candidate in step.candidates]
+        shared.add(step.candidates)
+    for group in _served_by_one_fit(search, shared):
+        roots = [_root(first, candidate) for candidate in group]
         for root in roots:
             first[root] = min(roots)
     groups: dict[int, list[int]] = {}
     for candidate in range(count):
         groups.setdefault(candidate if candidate in whole else _root(first, candidate), []).append(candidate)
     return tuple(map(tuple, groups.values())), whole
+
+
+def _served_by_one_fit(search: Search, shared: set[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
+    """The groups of those that share, inside one training set, not only transformers or bins but a fit."""
+    estimators = dict(candidates_of(search)) if shared else {}
+    for candidates in sorted(shared):
+        yield from grow_branches((candidate, estimators[candidate]) for candidate in candidates).by_fit
 
 
 def _root(first: list[int], candidate: int) -> int:
@@ -117,8 +130,8 @@ def _refusal(study: Study, plan: Plan, groups: Sequence[tuple[int, ...]], whole:
     if len(study.search) < 2:
         return "there is one candidate"
     if len(whole) == len(study.search):
-        names = sorted({step.kernel for step in plan.steps})
-        return f"{' and '.join(names)} answers all candidates at the cost of one, so dropping some saves nothing"
+        loose = all(step.tier == SOLVER for step in plan.steps if VALIDATION in _levels(step))
+        return f"{_at_once(plan)}, and none is left to race" + (f". Without precision={SOLVER!r} they race" * loose)
     if len(groups) < 2:
         return "all candidates are read off one fit, so dropping some saves nothing"
     shared = next((one for one in plan.passes if one.name == SHARE_FITS and one.used), None)
@@ -134,22 +147,33 @@ def race_record(started: Started, done: Sequence[Plan] = ()) -> PassRecord | Non
         return None
     if not started.raced:
         return PassRecord(name=RACE, fits_before=0, fits_after=0, refusals=(started.refusal or "",))
-    before = fits_of(started.plan.steps)
+    before, words = fits_of(started.plan.steps), _words(rule)
+    if kernels := _at_once(started.plan):
+        words += f"; {kernels}, and the others race against them"
     if done:
         after = sum(fits_of(plan.steps) for plan in done)
-        return PassRecord(name=RACE, fits_before=before, fits_after=after, used=True, note=_words(rule))
+        return PassRecord(name=RACE, fits_before=before, fits_after=after, used=True, note=words)
     rounds = max(len(round_ends(len(race.order))) for race in started.study.races.values())
-    note = f"{_words(rule)}; at most {before:,} fits, fewer as candidates are dropped after each of {rounds} rounds"
+    note = f"{words}; at most {before:,} fits, fewer as candidates are dropped after each of {rounds} rounds"
     return PassRecord(name=RACE, fits_before=before, fits_after=before, used=True, note=note)
 
 
 def fits_of(steps: Iterable[Step]) -> int:
-    """The fits of steps that answer validation."""
-    return sum(step.fits for step in steps if VALIDATION in _levels(step))
+    """The fits of validation, without what kernels answer at once: that is not raced."""
+    return sum(step.fits for step in steps if step.kernel in (BRUTE, WITHIN) and VALIDATION in _levels(step))
+
+
+def _at_once(plan: Plan) -> str:
+    """Which candidates kernels answer at once, in words; "" where none are."""
+    answered: dict[str, set[int]] = {}
+    for step in plan.steps:
+        if step.kernel not in (BRUTE, WITHIN) and VALIDATION in _levels(step):
+            answered.setdefault(step.kernel, set()).update(step.candidates)
+    return " and ".join(f"{kernel} answers {len(own):,} candidates together" for kernel, own in answered.items())
 
 
 def _words(rule: RaceRule) -> str:
     if rule.exact:
         return "exact: the choice is that of the whole table"
     about = "about " if rule.kind == "paired" else "at most "
-    return f"{rule.kind}, tier statistical: a choice's best candidate is dropped with probability {about}{rule.level:g}"
+    return f"{rule.kind}, tier statistical: each choice loses its best candidate with probability {about}{rule.level:g}"

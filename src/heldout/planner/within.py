@@ -19,6 +19,7 @@ from heldout.kernels.trainings import Plain, pieces_of
 from heldout.kernels.within import Branch, grow_branches
 from heldout.planner.brute_force import brute_step
 from heldout.planner.draft import BRUTE, Draft, Rewrite, general_refusal, refused
+from heldout.planner.plan import transform_words
 from heldout.study.search import Family, Search
 
 NOTHING_SHARED = "no two candidates share a Pipeline step, and no parameter has a path"
@@ -57,8 +58,12 @@ def within(draft: Draft) -> Rewrite:
             after += len(step.trainings) * sum(part.transforms for part in found)
     if not changed:
         return refused(*reasons)
-    note = f"{before:,} → {after:,} transformer fits" if after < before else ""
-    return Rewrite(steps=tuple(steps), refusals=tuple(dict.fromkeys(reasons)), note=note)
+    return Rewrite(
+        steps=tuple(steps),
+        refusals=tuple(dict.fromkeys(reasons)),
+        note=transform_words(before, after),
+        transforms=(before, after),
+    )
 
 
 def _branches(search: Search, candidates: tuple[int, ...], reasons: list[str]) -> tuple[Branch, ...] | str:

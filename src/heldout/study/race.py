@@ -1,8 +1,12 @@
 """Races: a validation panel answered in rounds of parts, without the candidates that a bound says cannot win.
 
 After a first round the most promising run on every part, so that their means are known; then the others follow part by
-part, and who cannot reach the best known mean is dropped. Rounds depend on counts alone and a round begins when the
-last one is answered, so nothing depends on who finishes first.
+part, and who cannot reach the best known mean is dropped. Who is ahead, on the parts that all have run, of everyone
+whose mean is known runs on every part before the others go on: the sooner the smallest mean is known, the sooner the
+rest is dropped. A round begins when the last one is answered, so nothing depends on who finishes first.
+
+Statistical bounds speak of parts in a random order, and are asked in the first rounds. The bound that no chance can
+break holds in any order, so once they are past, and in an exact race from the start, the hardest parts come first.
 """
 
 from __future__ import annotations
@@ -14,11 +18,14 @@ from math import ceil, inf, isfinite, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.risk.races import bernstein_low, exact_low, hoeffding_low, surely_worse
-from heldout.study.race_rule import BERNSTEIN, HOEFFDING, PAIRED, RaceRule
+from heldout.risk.races import FEWEST, bernstein_low, exact_low, hoeffding_low, surely_worse
+from heldout.study.race_rule import BERNSTEIN, EXACT, HOEFFDING, PAIRED, RaceRule
 
 MOST_ROUNDS = 16
-ROUNDING = 1e-9  # of a loss's range: means that are nearer than this are a tie, and ties survive
+ROUNDING = (
+    1e-9  # of a loss's range, or of a mean without one: means that are nearer than this are a tie, and ties survive
+)
+SAMPLED = {EXACT: 0.0, HOEFFDING: 0.25, BERNSTEIN: 0.25, PAIRED: 0.5}  # share of parts; a test needs more of few
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +51,10 @@ class Race:
 
     rule: RaceRule
     entrants: tuple[Entrant, ...]
-    order: tuple[int, ...]  # in which parts are run
+    order: tuple[int, ...]  # in which parts are run; the hardest first, once no more looks are to come
     low: float  # the range of the loss
     high: float
     ratio: float  # held-out to training rows of a part
-    led: bool = False  # the most promising were run on every part
     over: bool = False
     called_off: bool = False  # a loss was outside its range, so nobody is dropped
 
@@ -57,14 +63,30 @@ class Race:
         return round_ends(len(self.order))
 
     @property
+    def floored(self) -> bool:
+        """Whether a part not yet run has a smallest loss: against a known mean the exact bound needs no largest."""
+        return isfinite(self.low)
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """After how many parts a statistical bound is asked: those parts are a random sample.
+
+        A loss without a smallest value has no other way to drop a candidate, so there it is asked in every round.
+        """
+        most = SAMPLED[self.rule.kind] * len(self.order) if self.floored else len(self.order)
+        fewest = FEWEST if self.rule.kind == PAIRED else 1
+        return tuple(bound for bound in self.bounds[:-1] if fewest <= bound <= most)
+
+    @property
     def level(self) -> float:
         """Of one look at one candidate, so that all looks together lose the best with the rule's level at most.
 
-        A bound on a mean speaks of the best candidate alone, whoever leads: there are as many looks at it as rounds
-        before the last. A paired test speaks of it and one leader, who may be any other.
+        A bound on a mean speaks of the best candidate alone, whoever leads: it is dropped only if the bound fails after
+        one of these numbers of parts, however often that is looked at. A paired test speaks of it and one leader, who
+        may be any other.
         """
         leaders = sum(len(one.candidates) for one in self.entrants) - 1 if self.rule.kind == PAIRED else 1
-        return self.rule.level / (max(1, len(self.bounds) - 1) * max(1, leaders))
+        return self.rule.level / (max(1, len(self.looks)) * max(1, leaders))
 
     @property
     def cells_left(self) -> int:
@@ -123,14 +145,13 @@ def next_round(race: Race, losses: NDArray[np.float64]) -> Race:
     race = replace(race, entrants=tuple(_judged(race, ordered)))
     if not any(one.running and one.reach < parts for one in race.entrants):
         return replace(race, over=True)
-    if not race.led or _leader(ordered) is None:
-        ahead = _most_promising(race, ordered)
-        race = replace(race, led=True)
-        if any(race.entrants[place].reach < parts for place in ahead):
-            return _advanced(race, dict.fromkeys(ahead, parts))
-    reached = min(one.reach for one in race.entrants if one.running and one.reach < parts)
+    if ahead := _front_runners(race, ordered):
+        return _advanced(race, dict.fromkeys(ahead, parts))
+    reached = _reached(race)
     end = min(bound for bound in race.bounds if bound > reached)
     behind = [place for place, one in enumerate(race.entrants) if one.running and one.reach < end]
+    if reached >= max(race.looks, default=0):
+        race = replace(race, order=_hardest_first(race, ordered))
     return _advanced(race, dict.fromkeys(behind, end))
 
 
@@ -141,34 +162,58 @@ def _advanced(race: Race, reach: dict[int, int]) -> Race:
 
 def _outside(race: Race, ordered: NDArray[np.float64]) -> bool:
     """Whether some loss is outside the range that the bounds go by."""
-    margin = _margin(race)
-    if not isfinite(race.high - race.low):
-        return False
+    known = np.isfinite(ordered)
+    times = known.sum(axis=1)
+    sums = np.where(known, np.abs(ordered), 0.0).sum(axis=1)
+    smallest = float(np.min(sums[times > 0] / times[times > 0], initial=inf))
+    margin = _margin(race, smallest)  # a deviance of 0 may be computed as -1e-17
     return bool(np.any(ordered < race.low - margin) or np.any(ordered > race.high + margin))
 
 
-def _margin(race: Race) -> float:
-    ends = (abs(race.low), abs(race.high), race.high - race.low)
-    return ROUNDING * max(ends) if all(map(isfinite, ends)) else 0.0
+def _margin(race: Race, mean: float = 0.0) -> float:
+    """What rounding may make of the loss's ends, and of a mean between them."""
+    return ROUNDING * max(abs(end) for end in (race.low, race.high, race.high - race.low, mean) if isfinite(end))
 
 
-def _most_promising(race: Race, ordered: NDArray[np.float64]) -> list[int]:
-    """The places of the few entrants whose first round was best, those not dropped."""
-    first = ordered[:, : race.bounds[0]].mean(axis=1)
+def _reached(race: Race) -> int:
+    """The parts that all who are still running have run, those aside that have run all."""
+    return min(one.reach for one in race.entrants if one.running and one.reach < len(race.order))
+
+
+def _front_runners(race: Race, ordered: NDArray[np.float64]) -> list[int]:
+    """The places of the few best entrants so far, of those ahead of all whose mean is known.
+
+    To be ahead of the leader alone is little where the hardest parts came first: they are hardest for the leader.
+    """
+    reached = _reached(race)
+    sofar = ordered[:, :reached].mean(axis=1)
+    known = np.isfinite(ordered).all(axis=1)
+    mark = float(sofar[known].min()) - _margin(race) if known.any() else inf
 
     def promise(one: Entrant) -> float:
-        sound = [c for c in one.candidates if not np.isnan(ordered[c, : one.reach]).any()]
-        return min((float(first[c]) for c in sound), default=inf)
+        return min((float(sofar[c]) for c in one.candidates if np.isfinite(sofar[c])), default=inf)
 
-    by_promise = sorted((promise(one), place) for place, one in enumerate(race.entrants) if one.running)
-    few = max(1, round(sqrt(len(race.entrants)) / 2))
-    return [place for _, place in by_promise[:few]]
+    behind = ((promise(one), place) for place, one in enumerate(race.entrants) if one.running and one.reach == reached)
+    few = max(1, round(sqrt(len(race.entrants)) / 3))
+    return [place for _, place in sorted(pair for pair in behind if pair[0] < mark)[:few]]
+
+
+def _hardest_first(race: Race, ordered: NDArray[np.float64]) -> tuple[int, ...]:
+    """The order with the parts to come by the losses of those who have run all, the largest first.
+
+    A sum passes the leader's the sooner, the larger the losses that come first. An exact bound holds in any order.
+    """
+    reached = _reached(race)
+    known = ordered[np.isfinite(ordered).all(axis=1), reached:].mean(axis=0)
+    rest = np.argsort(-known, kind="stable") + reached
+    return race.order[:reached] + tuple(race.order[place] for place in rest.tolist())
 
 
 def _leader(ordered: NDArray[np.float64]) -> int | None:
-    """The candidate with the smallest mean over all parts, of those whose mean is known."""
+    """The candidate with the smallest mean over all parts, of those whose mean is known and finite."""
     means = ordered.mean(axis=1)
-    return None if np.isnan(means).all() else int(np.nanargmin(means))
+    known = np.isfinite(means)
+    return int(np.argmin(np.where(known, means, inf))) if known.any() else None
 
 
 def _judged(race: Race, ordered: NDArray[np.float64]) -> Iterator[Entrant]:
@@ -179,7 +224,7 @@ def _judged(race: Race, ordered: NDArray[np.float64]) -> Iterator[Entrant]:
     for reach in sorted({one.reach for one in following}):
         own = [candidate for one in following if one.reach == reach for candidate in one.candidates]
         run = ordered[own, :reach]
-        out[own] = np.isnan(run).any(axis=1)
+        out[own] = ~np.isfinite(run).all(axis=1)  # a fit that failed, or a loss that no mean can be had of
         if leader is not None:
             out[own] |= _hopeless(race, run, ordered[leader])
     for one in race.entrants:
@@ -189,10 +234,13 @@ def _judged(race: Race, ordered: NDArray[np.float64]) -> Iterator[Entrant]:
 def _hopeless(race: Race, run: NDArray[np.float64], leader: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which rows of `run` the bounds say cannot have a smaller mean than the leader, who was run on every part."""
     parts, n = len(race.order), run.shape[1]
-    span, best = race.high - race.low, float(leader.mean()) + _margin(race)
+    span, best = race.high - race.low, float(leader.mean())
+    best += _margin(race, best)
     out = np.zeros(len(run), dtype=bool)
-    if isfinite(span):
+    if race.floored:
         out |= exact_low(run, parts=parts, low=race.low) > best
+    if n not in race.looks:
+        return out
     if race.rule.kind == HOEFFDING:
         out |= hoeffding_low(run, parts=parts, span=span, level=race.level) > best
     elif race.rule.kind == BERNSTEIN:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import isfinite
 
 from heldout.base.errors import OptionError
-from heldout.base.losses import Loss
 from heldout.base.options import Options
+from heldout.risk.races import FEWEST
 from heldout.study.search import Search
 
 EXACT, HOEFFDING, BERNSTEIN, PAIRED = "exact", "hoeffding", "bernstein", "paired"
@@ -45,22 +45,27 @@ def check_race(rule: RaceRule | None, search: Search, parts: int) -> None:
             f"{name} drops candidates between validation parts, but there is one. Use validation=KFold(…) or "
             "Resample(…), or leave race out."
         )
-    if rule.kind != PAIRED and not is_bounded(loss):
+    if rule.exact and not isfinite(loss.low):
+        raise OptionError(
+            f"{name} needs to know the smallest loss there is, and {loss.name!r} has none. Use a loss such as "
+            '"zero_one" or "squared", or race="paired", or leave race out.'
+        )
+    if rule.kind in (HOEFFDING, BERNSTEIN) and not (isfinite(loss.low) and isfinite(loss.high)):
         raise OptionError(
             f"{name} needs a loss of bounded range, and {loss.name!r} has none. Use a bounded loss such as "
-            '"zero_one", or race="paired", or leave race out.'
+            '"zero_one", or race="exact" or "paired", or leave race out.'
+        )
+    if not isfinite(loss.low) and parts <= FEWEST:
+        raise OptionError(
+            f"{name} needs {FEWEST} of the validation parts before it drops anybody, but there are {parts} in all. Use "
+            "more parts, or leave race out."
         )
     error = search.error_score
-    if is_bounded(loss) and isinstance(error, float | int) and isfinite(error) and not loss.low <= -error <= loss.high:
+    if isinstance(error, float | int) and isfinite(error) and not loss.low <= -error <= loss.high:
         raise OptionError(
             f"{name} needs every loss in its range, but error_score={error:g} is none of {loss.name!r}. Use "
             "error_score=nan, or leave race out."
         )
-
-
-def is_bounded(loss: Loss) -> bool:
-    """Whether the loss has a finite range; then so has its mean over a part, and a score of a whole part."""
-    return isfinite(loss.low) and isfinite(loss.high)
 
 
 def _shown(search: Search) -> str:

@@ -24,6 +24,7 @@ class VectorsKernel:
 
     name = "vectors"
     tier = "solver"
+    fits_each = "kernel matrices"
 
     def claim(self, search: Search, task: Task) -> Claims:
         return claim(search, task)

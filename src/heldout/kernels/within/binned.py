@@ -84,6 +84,13 @@ class Binned:
         """Members of one key are read off one fit: they differ in the number of rounds alone."""
         return tuple((name, type(one), one) for name, one in value if name != self.prefix.parameter)
 
+    def places_by_fit(self) -> list[list[int]]:
+        """The places of its values that are read off one fit, fit by fit."""
+        found: dict[Hashable, list[int]] = {}
+        for place, value in enumerate(self.values):
+            found.setdefault(self._key(value), []).append(place)
+        return list(found.values())
+
     def fits_of(self, values: Sequence[Values]) -> dict[Hashable, Values]:
         """The values that are fitted, by what is read off each."""
         found: dict[Hashable, Values] = {}

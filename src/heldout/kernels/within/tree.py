@@ -34,7 +34,14 @@ class Leaf:
     @property
     def fits(self) -> int:
         """How many fits it takes: one, or as many as share binned data."""
-        return len(self.path.fits_of(self.path.values)) if isinstance(self.path, Binned) else 1
+        return len(self.by_fit)
+
+    @property
+    def by_fit(self) -> list[tuple[int, ...]]:
+        """Its candidates in groups that one fit serves: binned data are shared by several."""
+        if not isinstance(self.path, Binned):
+            return [self.candidates]
+        return [tuple(self.members[place][0] for place in places) for places in self.path.places_by_fit()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -60,6 +67,12 @@ class Branch:
     def fits(self) -> int:
         """Fits of last steps, which are what brute force counts too."""
         return sum(leaf.fits for leaf in self.leaves) + sum(branch.fits for branch in self.branches)
+
+    @property
+    def by_fit(self) -> list[tuple[int, ...]]:
+        """Its candidates in groups that one fit of a last step serves."""
+        below = [group for branch in self.branches for group in branch.by_fit]
+        return [group for leaf in self.leaves for group in leaf.by_fit] + below
 
     @property
     def transforms(self) -> int:
