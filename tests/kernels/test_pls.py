@@ -142,8 +142,8 @@ def test_the_shadow_strays_where_digits_are_lost() -> None:
     X -= X.mean(axis=0)
     C, d = X.T @ X, X.T @ rng.normal(size=100)
     sizes = np.sqrt(np.diagonal(C))[None]
-    (run,) = run_components(lambda r: r @ C, d[None], sizes, np.array([10.0]), count=6)
-    strays = np.abs(run.coef - run.shadow).max(axis=1)
+    run = run_components(lambda r: r @ C, d[None], sizes, np.array([10.0]), count=6)
+    strays = np.abs(run.coef - run.shadow).max(axis=2)[0]
     assert strays[0] < 1e-9
     assert strays[-1] > 1e-2
 

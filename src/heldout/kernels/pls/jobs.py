@@ -1,0 +1,186 @@
+"""Runs on several training sets at a time: which go together, from what they are made, and what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.kernels.pls.components import Runs, run_components
+from heldout.kernels.pls.forms import Form
+from heldout.kernels.pls.problem import Problems, from_rows, from_vectors
+from heldout.kernels.pls.products import (
+    Block,
+    Material,
+    centred,
+    from_grams,
+    from_sums,
+    from_total,
+    on_rows,
+    places_of,
+    read_block,
+)
+from heldout.kernels.pls.respond import respond
+from heldout.kernels.ridge.design import Floats
+from heldout.kernels.ridge.group import Group
+from heldout.kernels.ridge.normal import LostDigits
+from heldout.kernels.ridge.respond import whole_shift
+from heldout.kernels.ridge.sums import Space, sum_rows_apart
+from heldout.kernels.step import Held, Training
+
+TOGETHER = 1 << 20  # numbers that one run works on: eight megabytes, which stay in a cache
+ROW_COPIES = 6  # memory that a run on rows takes, in copies of its rows
+
+Found = tuple[Training, Held, Floats, NDArray[np.bool_]]
+Solved = tuple[Problems, Runs]
+
+
+class Job(NamedTuple):
+    """Training sets of one kind."""
+
+    form: Form
+    group: Group
+    kind: str  # from "sums" of their own, from a total less the rows of a "block", or from "rows"
+    trainings: list[Training]
+
+
+def make_jobs(form: Form, group: Group, batch: Sequence[Training]) -> list[Job]:
+    """The runs of a batch, and the sums that they need read ahead. They depend on sizes alone, not on threads."""
+    sums: list[Training] = []
+    blocks: dict[str, list[Training]] = {}
+    rows: list[Training] = []
+    for training in batch:
+        if not _is_narrow(group, training):
+            rows.append(training)
+        elif _is_block(group, training):
+            blocks.setdefault(training.trains[0].splits, []).append(training)
+        else:
+            sums.append(training)
+    group.bank.read_ahead([training.trains[0] for training in sums], list(blocks))
+    width, most = _width(group), int(group.alphas.max())
+    jobs = [Job(form, group, "sums", some) for some in _cut(group, sums, width**2)]
+    for several in blocks.values():
+        several.sort(key=lambda training: _held_size(group, training))  # those of a run have about as many rows
+        longest = _held_size(group, several[-1])
+        jobs += [Job(form, group, "block", some) for some in _cut(group, several, width * (longest + 4 * most))]
+    return jobs + [Job(form, group, "rows", [training]) for training in rows]
+
+
+def _width(group: Group) -> int:
+    places = group.form.columns.places
+    return int(group.design.X.shape[1]) if places is None else len(places)
+
+
+def _held_size(group: Group, training: Training) -> int:
+    ref = training.trains[0]
+    return int(group.work.splits[ref.splits].held_sizes[ref.part])
+
+
+def _is_narrow(group: Group, training: Training) -> bool:
+    """Whether products of columns are smaller than the rows, and fit."""
+    ref = training.trains[0]
+    fits = 8 * group.bank.bytes_of_sums <= group.work.budget
+    return fits and int(group.work.splits[ref.splits].train_sizes[ref.part]) > _width(group)
+
+
+def _is_block(group: Group, training: Training) -> bool:
+    """Whether products with the few rows held out, at every component, cost less than to sum them up once."""
+    if not group.bank.has_small_blocks(training.trains[0]):
+        return False
+    held, width, most = _held_size(group, training), _width(group), int(group.alphas.max())
+    return 8 * most * held < width * (held + 4 * most)
+
+
+def _cut(group: Group, trainings: list[Training], numbers: int) -> Iterator[list[Training]]:
+    """In pairs of runs of one size, which two threads share fairly, each of no more numbers than stay in a cache."""
+    most = max(1, min(TOGETHER, group.work.budget // 64) // numbers)
+    count = 2 * -(-len(trainings) // (2 * most))
+    size = max(1, -(-len(trainings) // max(1, count)))
+    return (trainings[start : start + size] for start in range(0, len(trainings), size))
+
+
+def answer_job(job: Job) -> list[Found]:
+    """Numbers on every held-out side of these trainings, and the candidates for which they are good."""
+    if job.kind == "rows":
+        solved = _from_rows(job)
+        return [one for training in job.trainings for one in _answer_sides(job, training, solved)]
+    material, block = _material(job)
+    problems, sure = from_vectors(job.form, material.vectors)
+    runs = _run(job, problems, material)
+    if block is not None and sure.all() and all(_asks_its_block(training) for training in job.trainings):
+        return _answer_block(job, (problems, runs), block)
+    found: list[Found] = []
+    for place, training in enumerate(job.trainings):
+        here = slice(place, place + 1)
+        solved = (problems[here], Runs(*(each[here] for each in runs))) if sure[place] else _apart(job, training)
+        found += _answer_sides(job, training, solved)
+    return found
+
+
+def _material(job: Job) -> tuple[Material, Block | None]:
+    group, refs = job.group, [training.trains[0] for training in job.trainings]
+    places = places_of(job.form.columns.places, group.design.X.shape[1])
+    if job.kind == "sums":
+        return from_sums(group.bank, refs, places, group.design.width), None
+    block = read_block(group.design, [group.work.splits[ref.splits].held_rows(ref.part) for ref in refs])
+    return from_total(group.bank.ready_total(refs[0].splits), block, places), block
+
+
+def _run(job: Job, problems: Problems, material: Material) -> Runs:
+    """As far as there are components."""
+    count = min(int(job.group.alphas.max()), problems.d.shape[1], int(problems.counts.max()))
+    products = centred(problems, material.multiply)
+    return run_components(products, problems.d, problems.size, problems.length, count=count)
+
+
+def _apart(job: Job, training: Training) -> Solved | None:
+    """From sums about a shift of their own, or None where only scikit-learn's own fit will do."""
+    sums = sum_rows_apart(job.group.design, job.group.work.train_rows(training.trains[0]))
+    material = from_grams(sums.grams, [sums], places_of(job.form.columns.places, job.group.design.X.shape[1]))
+    problems, sure = from_vectors(job.form, material.vectors)
+    return (problems, _run(job, problems, material)) if sure.all() else None
+
+
+def _from_rows(job: Job) -> Solved | None:
+    group, (training,) = job.group, job.trainings
+    rows = group.work.train_rows(training.trains[0])
+    if ROW_COPIES * 8 * len(rows) * group.design.X.shape[1] > group.work.budget:
+        return None
+    try:
+        problems, x = from_rows(job.form, group.design, rows)
+    except LostDigits:
+        return None
+    count = min(int(group.alphas.max()), problems.d.shape[1], len(rows))
+    return problems, run_components(on_rows(x), problems.d, problems.size, problems.length, count=count)
+
+
+def _asks_its_block(training: Training) -> bool:
+    return [(held.splits, held.part) for held in training.answers] == [tuple(training.trains[0])]
+
+
+def _answer_block(job: Job, solved: Solved, block: Block) -> list[Found]:
+    """All sides at once, from the rows that are at hand."""
+    places = places_of(job.form.columns.places, job.group.design.X.shape[1])
+    counts = job.group.alphas.astype(np.intp)
+    values, good = respond(*solved, counts, block.x[:, :, places], block.sizes)
+    sizes = block.sizes.tolist()
+    return [
+        (training, training.answers[0], values[place, :, : sizes[place]].T[:, :, None], good[place])
+        for place, training in enumerate(job.trainings)
+    ]
+
+
+def _answer_sides(job: Job, training: Training, solved: Solved | None) -> Iterator[Found]:
+    group = job.group
+    counts = group.alphas.astype(np.intp)
+    places = places_of(job.form.columns.places, group.design.X.shape[1])
+    for held in training.answers:
+        rows = group.work.held_rows(held)
+        if solved is None:
+            yield training, held, np.zeros((len(rows), len(counts), 1)), np.zeros(len(counts), dtype=bool)
+            continue
+        x = Space(group.design, len(rows)).read(rows, whole_shift(solved[0].shift, group.form, group.design))
+        values, good = respond(*solved, counts, x[None, :, places], np.array([len(rows)]))
+        yield training, held, values[0].T[:, :, None], good[0]
