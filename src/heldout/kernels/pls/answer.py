@@ -11,7 +11,7 @@ from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import MOST_KEPT, candidates_of
 from heldout.kernels.fitting import make_candidate
 from heldout.kernels.pls.forms import Form, read_form
-from heldout.kernels.pls.jobs import answer_job, make_jobs
+from heldout.kernels.pls.jobs import answer_jobs, make_jobs
 from heldout.kernels.ridge.blocks import by_brute_force, end_to_end, score_found
 from heldout.kernels.ridge.group import Group, make_group
 from heldout.kernels.ridge.respond import lacking
@@ -59,8 +59,7 @@ def _answer_form(form: Form, group: Group, step: Step) -> Iterator[Answer]:
             able.append(training)
     for batch in _batches(group, able):
         started = perf_counter()
-        jobs = make_jobs(form, group, batch)
-        found = end_to_end([one for many in group.spread(answer_job, jobs) for one in many])
+        found = end_to_end(answer_jobs(group, make_jobs(form, group, batch)))
         yield from score_found(group, found, step, perf_counter() - started)
 
 

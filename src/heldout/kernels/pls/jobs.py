@@ -31,6 +31,7 @@ from heldout.kernels.ridge.sums import Space, sum_rows_apart
 from heldout.kernels.step import Held, Training
 
 TOGETHER = 1 << 20  # numbers that one run works on: eight megabytes, which stay in a cache
+SIDES = 4  # answered by a thread at a time
 ROW_COPIES = 6  # memory that a run on rows takes, in copies of its rows
 
 Found = tuple[Training, Held, Floats, NDArray[np.bool_]]
@@ -44,6 +45,15 @@ class Job(NamedTuple):
     group: Group
     kind: str  # from "sums" of their own, from a total less the rows of a "block", or from "rows"
     trainings: list[Training]
+
+
+class Side(NamedTuple):
+    """A held-out side, and what answers it; None where only scikit-learn's own fit will do."""
+
+    job: Job
+    training: Training
+    held: Held
+    solved: Solved | None
 
 
 def make_jobs(form: Form, group: Group, batch: Sequence[Training]) -> list[Job]:
@@ -94,29 +104,47 @@ def _is_block(group: Group, training: Training) -> bool:
 
 
 def _cut(group: Group, trainings: list[Training], numbers: int) -> Iterator[list[Training]]:
-    """In pairs of runs of one size, which two threads share fairly, each of no more numbers than stay in a cache."""
+    """In runs of about one size, each of no more numbers than stay in a cache.
+
+    Steps of a run are so short that two threads would mostly wait for each other: what fits one run is one run.
+    """
     most = max(1, min(TOGETHER, group.work.budget // 64) // numbers)
-    count = 2 * -(-len(trainings) // (2 * most))
+    count = -(-len(trainings) // most)
+    count += count % 2 if count > 1 else 0  # pairs, which two threads share fairly
     size = max(1, -(-len(trainings) // max(1, count)))
     return (trainings[start : start + size] for start in range(0, len(trainings), size))
 
 
-def answer_job(job: Job) -> list[Found]:
-    """Numbers on every held-out side of these trainings, and the candidates for which they are good."""
+def answer_jobs(group: Group, jobs: Sequence[Job]) -> list[Found]:
+    """Numbers on every held-out side of the jobs' trainings, and the candidates for which they are good."""
+    found: list[Found] = []
+    sides: list[Side] = []
+    for answered, left in group.spread(_solve_job, jobs):
+        found += answered
+        sides += left
+    some = [sides[start : start + SIDES] for start in range(0, len(sides), SIDES)]
+    return found + [one for several in group.spread(_answer_sides, some) for one in several]
+
+
+def _solve_job(job: Job) -> tuple[list[Found], list[Side]]:
+    """What is answered at once, and the sides that are left to answer, with what answers them."""
     if job.kind == "rows":
-        solved = _from_rows(job)
-        return [one for training in job.trainings for one in _answer_sides(job, training, solved)]
+        return [], _sides(job, job.trainings[0], _from_rows(job))
     material, block = _material(job)
     problems, sure = from_vectors(job.form, material.vectors)
     runs = _run(job, problems, material)
     if block is not None and sure.all() and all(_asks_its_block(training) for training in job.trainings):
-        return _answer_block(job, (problems, runs), block)
-    found: list[Found] = []
+        return _answer_block(job, (problems, runs), block), []
+    sides: list[Side] = []
     for place, training in enumerate(job.trainings):
         here = slice(place, place + 1)
         solved = (problems[here], Runs(*(each[here] for each in runs))) if sure[place] else _apart(job, training)
-        found += _answer_sides(job, training, solved)
-    return found
+        sides += _sides(job, training, solved)
+    return [], sides
+
+
+def _sides(job: Job, training: Training, solved: Solved | None) -> list[Side]:
+    return [Side(job, training, held, solved) for held in training.answers]
 
 
 def _material(job: Job) -> tuple[Material, Block | None]:
@@ -172,15 +200,18 @@ def _answer_block(job: Job, solved: Solved, block: Block) -> list[Found]:
     ]
 
 
-def _answer_sides(job: Job, training: Training, solved: Solved | None) -> Iterator[Found]:
-    group = job.group
+def _answer_sides(sides: Sequence[Side]) -> list[Found]:
+    """Side by side, in memory that is used again."""
+    group, form = sides[0].job.group, sides[0].job.form
     counts = group.alphas.astype(np.intp)
-    places = places_of(job.form.columns.places, group.design.X.shape[1])
-    for held in training.answers:
-        rows = group.work.held_rows(held)
-        if solved is None:
-            yield training, held, np.zeros((len(rows), len(counts), 1)), np.zeros(len(counts), dtype=bool)
-            continue
-        x = Space(group.design, len(rows)).read(rows, whole_shift(solved[0].shift, group.form, group.design))
-        values, good = respond(*solved, counts, x[None, :, places], np.array([len(rows)]))
-        yield training, held, values[0].T[:, :, None], good[0]
+    places = places_of(form.columns.places, group.design.X.shape[1])
+    each = [group.work.held_rows(side.held) for side in sides]
+    space = Space(group.design, max(map(len, each)))
+    found: list[Found] = []
+    for side, rows in zip(sides, each, strict=True):
+        values, good = np.zeros((1, len(counts), len(rows))), np.zeros((1, len(counts)), dtype=bool)
+        if side.solved is not None:
+            x = space.read(rows, whole_shift(side.solved[0].shift, group.form, group.design))
+            values, good = respond(*side.solved, counts, x[None, :, places], np.array([len(rows)]))
+        found.append((side.training, side.held, values[0].T[:, :, None], good[0]))
+    return found
