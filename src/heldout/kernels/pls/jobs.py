@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.pls.components import Runs, run_components
+from heldout.kernels.pls.components import Products, run_components
 from heldout.kernels.pls.forms import Form
 from heldout.kernels.pls.problem import Problems, from_rows, from_vectors
 from heldout.kernels.pls.products import (
@@ -22,7 +22,7 @@ from heldout.kernels.pls.products import (
     places_of,
     read_block,
 )
-from heldout.kernels.pls.respond import respond
+from heldout.kernels.pls.respond import Lines, make_lines, respond
 from heldout.kernels.ridge.design import Floats
 from heldout.kernels.ridge.group import Group
 from heldout.kernels.ridge.normal import LostDigits
@@ -35,7 +35,6 @@ SIDES = 4  # answered by a thread at a time
 ROW_COPIES = 6  # memory that a run on rows takes, in copies of its rows
 
 Found = tuple[Training, Held, Floats, NDArray[np.bool_]]
-Solved = tuple[Problems, Runs]
 
 
 class Job(NamedTuple):
@@ -53,7 +52,7 @@ class Side(NamedTuple):
     job: Job
     training: Training
     held: Held
-    solved: Solved | None
+    lines: Lines | None
 
 
 def make_jobs(form: Form, group: Group, batch: Sequence[Training]) -> list[Job]:
@@ -132,19 +131,18 @@ def _solve_job(job: Job) -> tuple[list[Found], list[Side]]:
         return [], _sides(job, job.trainings[0], _from_rows(job))
     material, block = _material(job)
     problems, sure = from_vectors(job.form, material.vectors)
-    runs = _run(job, problems, material)
+    lines = _run(job, problems, centred(problems, material.multiply))
     if block is not None and sure.all() and all(_asks_its_block(training) for training in job.trainings):
-        return _answer_block(job, (problems, runs), block), []
+        return _answer_block(job, lines, block), []
     sides: list[Side] = []
     for place, training in enumerate(job.trainings):
-        here = slice(place, place + 1)
-        solved = (problems[here], Runs(*(each[here] for each in runs))) if sure[place] else _apart(job, training)
-        sides += _sides(job, training, solved)
+        own = lines[place : place + 1] if sure[place] else _apart(job, training)
+        sides += _sides(job, training, own)
     return [], sides
 
 
-def _sides(job: Job, training: Training, solved: Solved | None) -> list[Side]:
-    return [Side(job, training, held, solved) for held in training.answers]
+def _sides(job: Job, training: Training, lines: Lines | None) -> list[Side]:
+    return [Side(job, training, held, lines) for held in training.answers]
 
 
 def _material(job: Job) -> tuple[Material, Block | None]:
@@ -156,22 +154,23 @@ def _material(job: Job) -> tuple[Material, Block | None]:
     return from_total(group.bank.ready_total(refs[0].splits), block, places), block
 
 
-def _run(job: Job, problems: Problems, material: Material) -> Runs:
+def _run(job: Job, problems: Problems, products: Products) -> Lines:
     """As far as there are components."""
-    count = min(int(job.group.alphas.max()), problems.d.shape[1], int(problems.counts.max()))
-    products = centred(problems, material.multiply)
-    return run_components(products, problems.d, problems.size, problems.length, count=count)
+    counts = job.group.alphas.astype(np.intp)
+    count = min(int(counts.max()), problems.d.shape[1], int(problems.counts.max()))
+    runs = run_components(products, problems.d, problems.size, problems.length, count=count)
+    return make_lines(problems, runs, counts)
 
 
-def _apart(job: Job, training: Training) -> Solved | None:
+def _apart(job: Job, training: Training) -> Lines | None:
     """From sums about a shift of their own, or None where only scikit-learn's own fit will do."""
     sums = sum_rows_apart(job.group.design, job.group.work.train_rows(training.trains[0]))
     material = from_grams(sums.grams, [sums], places_of(job.form.columns.places, job.group.design.X.shape[1]))
     problems, sure = from_vectors(job.form, material.vectors)
-    return (problems, _run(job, problems, material)) if sure.all() else None
+    return _run(job, problems, centred(problems, material.multiply)) if sure.all() else None
 
 
-def _from_rows(job: Job) -> Solved | None:
+def _from_rows(job: Job) -> Lines | None:
     group, (training,) = job.group, job.trainings
     rows = group.work.train_rows(training.trains[0])
     if ROW_COPIES * 8 * len(rows) * group.design.X.shape[1] > group.work.budget:
@@ -180,19 +179,17 @@ def _from_rows(job: Job) -> Solved | None:
         problems, x = from_rows(job.form, group.design, rows)
     except LostDigits:
         return None
-    count = min(int(group.alphas.max()), problems.d.shape[1], len(rows))
-    return problems, run_components(on_rows(x), problems.d, problems.size, problems.length, count=count)
+    return _run(job, problems, on_rows(x))
 
 
 def _asks_its_block(training: Training) -> bool:
     return [(held.splits, held.part) for held in training.answers] == [tuple(training.trains[0])]
 
 
-def _answer_block(job: Job, solved: Solved, block: Block) -> list[Found]:
+def _answer_block(job: Job, lines: Lines, block: Block) -> list[Found]:
     """All sides at once, from the rows that are at hand."""
     places = places_of(job.form.columns.places, job.group.design.X.shape[1])
-    counts = job.group.alphas.astype(np.intp)
-    values, good = respond(*solved, counts, block.x[:, :, places], block.sizes)
+    values, good = respond(lines, block.x[:, :, places], block.sizes)
     sizes = block.sizes.tolist()
     return [
         (training, training.answers[0], values[place, :, : sizes[place]].T[:, :, None], good[place])
@@ -203,15 +200,15 @@ def _answer_block(job: Job, solved: Solved, block: Block) -> list[Found]:
 def _answer_sides(sides: Sequence[Side]) -> list[Found]:
     """Side by side, in memory that is used again."""
     group, form = sides[0].job.group, sides[0].job.form
-    counts = group.alphas.astype(np.intp)
     places = places_of(form.columns.places, group.design.X.shape[1])
     each = [group.work.held_rows(side.held) for side in sides]
     space = Space(group.design, max(map(len, each)))
     found: list[Found] = []
+    candidates = len(group.alphas)
     for side, rows in zip(sides, each, strict=True):
-        values, good = np.zeros((1, len(counts), len(rows))), np.zeros((1, len(counts)), dtype=bool)
-        if side.solved is not None:
-            x = space.read(rows, whole_shift(side.solved[0].shift, group.form, group.design))
-            values, good = respond(*side.solved, counts, x[None, :, places], np.array([len(rows)]))
+        values, good = np.zeros((1, candidates, len(rows))), np.zeros((1, candidates), dtype=bool)
+        if side.lines is not None:
+            x = space.read(rows, whole_shift(side.lines.shift, group.form, group.design))
+            values, good = respond(side.lines, x[None, :, places], np.array([len(rows)]))
         found.append((side.training, side.held, values[0].T[:, :, None], good[0]))
     return found

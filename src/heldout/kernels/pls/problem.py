@@ -45,10 +45,6 @@ class Problems:
     counts: NDArray[np.int64]
     kept: Floats  # sets: share of the digits that subtraction has left, at worst
 
-    def __getitem__(self, some: slice) -> Problems:
-        each = {name: getattr(self, name)[some] for name in self.__slots__ if name != "shift"}
-        return Problems(shift=self.shift, **each)
-
 
 def from_vectors(form: Form, vectors: Vectors) -> tuple[Problems, Bools]:
     """The problems, and which of them have digits left: the numbers of the others mean nothing."""

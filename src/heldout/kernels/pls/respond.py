@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows
 from heldout.kernels.pls.components import SHAKEN, Runs
-from heldout.kernels.pls.problem import Problems
+from heldout.kernels.pls.problem import Bools, Problems
 from heldout.kernels.ridge.design import Floats
 from heldout.kernels.ridge.normal import EPS
 
@@ -20,13 +21,60 @@ MOST_MIXED = 64
 _MIXTURES = np.stack([np.ones(MOST_MIXED), np.random.default_rng(7).normal(size=MOST_MIXED)])
 
 
-def respond(problems: Problems, runs: Runs, counts: Rows, x: Floats, sizes: Rows) -> tuple[Floats, NDArray[np.bool_]]:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Lines:
+    """What candidates answer as functions of a row, less the shift, and what is known of their rounding errors."""
+
+    both: Floats  # sets × candidates, and mixtures of their straying, × columns
+    constant: Floats  # sets × candidates and mixtures
+    strayed: Floats  # sets × candidates × columns: how far the shadow's coefficients are
+    centre: Floats  # sets × columns
+    there: Bools  # sets × candidates: those that have so many components
+    means: Floats  # sets × candidates: rounding errors of means
+    share: Floats  # sets × 1: how much of what the shadow strayed may be rounding's
+    shift: Floats  # columns
+
+    def __getitem__(self, some: slice) -> Lines:
+        each = {name: getattr(self, name)[some] for name in self.__slots__ if name != "shift"}
+        return Lines(shift=self.shift, **each)
+
+
+def make_lines(problems: Problems, runs: Runs, counts: Rows) -> Lines:
+    """The lines of candidates with so many components."""
+    found = counts <= runs.coef.shape[1]
+    places = np.where(found, counts, 1) - 1
+    back = (problems.y_unit[:, None] / problems.unit)[:, None, :]
+    with np.errstate(over="ignore", invalid="ignore"):
+        coef = runs.coef[:, places] * back
+        strayed = runs.shadow[:, places] * back - coef
+        mixed = len(counts) <= MOST_MIXED
+        both = np.concatenate([coef, np.matmul(_MIXTURES[:, : len(counts)], strayed)], axis=1) if mixed else coef
+        constant = -np.matmul(both, problems.centre[:, :, None])[:, :, 0]
+        constant[:, : len(counts)] += problems.y_centre[:, None]
+        return Lines(
+            both=both,
+            constant=constant,
+            strayed=strayed,
+            centre=problems.centre,
+            there=found & (counts <= problems.counts[:, None]) & (runs.share[:, places] > LEAST_SHARE),
+            means=_error_of_means(problems, coef),
+            share=(ROUNDINGS * EPS / (SHAKEN * problems.kept))[:, None],
+            shift=problems.shift,
+        )
+
+
+def _error_of_means(problems: Problems, coef: Floats) -> Floats:
+    """How far scikit-learn's responses may be off because a mean far from zero is known to so many digits only."""
+    offset = problems.centre + problems.shift
+    each = coef * (EPS * np.sqrt(problems.counts)[:, None] * np.abs(offset))[:, None, :]
+    return np.asarray(16.0 * np.sqrt(np.vecdot(each, each)))
+
+
+def respond(lines: Lines, x: Floats, sizes: Rows) -> tuple[Floats, Bools]:
     """Numbers on held-out rows, and the candidates whose rounding errors stay inside the tier.
 
     Parameters
     ----------
-    counts : array of candidates
-        How many components each has.
     x : array of sets × rows × columns
         The rows held out of each set, less the shift; past a set's own there may be others.
     sizes : array of sets
@@ -37,50 +85,28 @@ def respond(problems: Problems, runs: Runs, counts: Rows, x: Floats, sizes: Rows
     values : array of sets × candidates × rows
     good : array of sets × candidates
     """
-    candidates = len(counts)
-    found = counts <= runs.coef.shape[1]
-    places = np.where(found, counts, 1) - 1
-    there = found & (counts <= problems.counts[:, None]) & (runs.share[:, places] > LEAST_SHARE)
-    back = (problems.y_unit[:, None] / problems.unit)[:, None, :]
-    own = np.arange(x.shape[1]) < sizes[:, None] if (sizes < x.shape[1]).any() else None
+    candidates = lines.there.shape[1]
+    others = np.arange(x.shape[1]) >= sizes[:, None] if (sizes < x.shape[1]).any() else None
     with np.errstate(over="ignore", invalid="ignore"):
-        coef = runs.coef[:, places] * back
-        strayed = runs.shadow[:, places] * back - coef
-        mixed = candidates <= MOST_MIXED
-        both = np.concatenate([coef, np.matmul(_MIXTURES[:, :candidates], strayed)], axis=1) if mixed else coef
-        numbers = _about(problems, both, x, own)
-        values = numbers[:, :candidates]
-        values += problems.y_centre[:, None, None]
-        if own is not None:
-            np.copyto(values, 0.0, where=~own[:, None, :])
+        numbers = _along(lines.both, lines.constant, x, others)
+        values, mixtures = numbers[:, :candidates], numbers[:, candidates:]
         largest = np.maximum(values.max(axis=2, initial=0.0), -values.min(axis=2, initial=0.0))
-        means = _error_of_means(problems, coef)
-        error = np.abs(numbers[:, candidates:]).max(axis=(1, 2), initial=0.0)[:, None] * _share(problems) + means
-        good = there & np.isfinite(largest) & (error <= WITHIN * largest)
-        if not mixed or not good.all():  # each candidate by itself
-            strays = np.abs(_about(problems, strayed, x, own)).max(axis=2, initial=0.0)
-            good = there & np.isfinite(largest) & (strays * _share(problems) + means <= WITHIN * largest)
+        there = lines.there & np.isfinite(largest)
+        room = WITHIN * largest - lines.means
+        good = there & (np.abs(mixtures).max(axis=(1, 2), initial=0.0)[:, None] * lines.share <= room)
+        if lines.both.shape[1] == candidates or not good.all():  # each candidate by itself
+            constant = -np.matmul(lines.strayed, lines.centre[:, :, None])[:, :, 0]
+            strays = np.abs(_along(lines.strayed, constant, x, others)).max(axis=2, initial=0.0)
+            good = there & (strays * lines.share <= room)
     if not good.all():
         values[~good] = 0.0
     return values, np.asarray(good)
 
 
-def _about(problems: Problems, coef: Floats, x: Floats, own: NDArray[np.bool_] | None) -> Floats:
-    """Coefficients times rows about the centre, 0 on rows that are not a set's own."""
-    found = np.matmul(coef, x.transpose(0, 2, 1))
-    found -= np.matmul(coef, problems.centre[:, :, None])
-    if own is not None:
-        np.copyto(found, 0.0, where=~own[:, None, :])
+def _along(lines: Floats, constant: Floats, x: Floats, others: Bools | None) -> Floats:
+    """What lines answer on rows, and 0 on rows that are not a set's own."""
+    found = np.matmul(lines, x.transpose(0, 2, 1))
+    found += constant[:, :, None]
+    if others is not None:
+        np.copyto(found, 0.0, where=others[:, None, :])
     return np.asarray(found)
-
-
-def _share(problems: Problems) -> Floats:
-    """How much of what the shadow strayed may be rounding's."""
-    return np.asarray(ROUNDINGS * EPS / (SHAKEN * problems.kept))[:, None]
-
-
-def _error_of_means(problems: Problems, coef: Floats) -> Floats:
-    """How far scikit-learn's responses may be off because a mean far from zero is known to so many digits only."""
-    offset = problems.centre + problems.shift
-    each = coef * (EPS * np.sqrt(problems.counts)[:, None] * np.abs(offset))[:, None, :]
-    return np.asarray(16.0 * np.sqrt(np.vecdot(each, each)))

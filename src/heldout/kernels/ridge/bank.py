@@ -57,6 +57,7 @@ class Bank:
         self._work, self._design, self._key, self._spread = work, design, key, spread
         self._wholes: dict[bytes, str] | None = None
         self._ways: dict[TrainRef, tuple[str, str]] = {}
+        self._made_of: dict[str, list[RowSet]] = {}
         self._whole_sizes: set[int] = set()
         self._ready: dict[str, Sums] = {}  # totals of the training sets at hand, kept or not
         self._digests: dict[RowSet, bytes] = {}
@@ -156,7 +157,13 @@ class Bank:
         return self._wholes
 
     def _pieces(self, name: str) -> list[RowSet]:
-        """What a total is added up from: its blocks, or pieces of a fixed size where blocks are small."""
+        """What a total is added up from."""
+        if name not in self._made_of:
+            self._made_of[name] = self._find_pieces(name)
+        return self._made_of[name]
+
+    def _find_pieces(self, name: str) -> list[RowSet]:
+        """Blocks, or pieces of a fixed size where blocks are small."""
         splits = self._work.splits[name]
         whole = len(splits.rows)
         if covers(splits):
