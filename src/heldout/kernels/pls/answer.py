@@ -11,7 +11,7 @@ from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import MOST_KEPT, candidates_of
 from heldout.kernels.fitting import make_candidate
 from heldout.kernels.pls.forms import Form, read_form
-from heldout.kernels.pls.jobs import answer_jobs, make_jobs
+from heldout.kernels.pls.jobs import answer_jobs, is_block, make_jobs
 from heldout.kernels.ridge.blocks import by_brute_force, end_to_end, score_found
 from heldout.kernels.ridge.group import Group, make_group
 from heldout.kernels.ridge.respond import lacking
@@ -66,15 +66,16 @@ def _answer_form(form: Form, group: Group, step: Step) -> Iterator[Answer]:
 def _batches(group: Group, trainings: Sequence[Training]) -> Iterator[list[Training]]:
     """Trainings whose responses and sums are held at once."""
     batch: list[Training] = []
-    numbers = 0
+    numbers = sums = 0
     most = max(1, group.work.budget // (8 * group.bank.bytes_of_sums))
     for training in trainings:
         sizes = (group.work.splits[held.splits].held_sizes[held.part] for held in training.answers)
         more = 2 * len(group.candidates) * int(sum(sizes))
-        if batch and (numbers + more > BATCH_NUMBERS or len(batch) >= most):
+        if batch and (numbers + more > BATCH_NUMBERS or sums >= most):
             yield batch
-            batch, numbers = [], 0
+            batch, numbers, sums = [], 0, 0
         batch.append(training)
         numbers += more
+        sums += not is_block(group, training)
     if batch:
         yield batch

@@ -63,17 +63,16 @@ def make_jobs(form: Form, group: Group, batch: Sequence[Training]) -> list[Job]:
     for training in batch:
         if not _is_narrow(group, training):
             rows.append(training)
-        elif _is_block(group, training):
+        elif is_block(group, training):
             blocks.setdefault(training.trains[0].splits, []).append(training)
         else:
             sums.append(training)
     group.bank.read_ahead([training.trains[0] for training in sums], list(blocks))
-    width, most = _width(group), int(group.alphas.max())
-    jobs = [Job(form, group, "sums", some) for some in _cut(group, sums, width**2)]
+    jobs = [Job(form, group, "sums", some) for some in _cut(group, sums, group.design.width**2)]
     for several in blocks.values():
         several.sort(key=lambda training: _held_size(group, training))  # those of a run have about as many rows
-        longest = _held_size(group, several[-1])
-        jobs += [Job(form, group, "block", some) for some in _cut(group, several, width * (longest + 4 * most))]
+        numbers = _held_size(group, several[-1]) * group.design.width + 4 * int(group.alphas.max()) * _width(group)
+        jobs += [Job(form, group, "block", some) for some in _cut(group, several, numbers)]
     return jobs + [Job(form, group, "rows", [training]) for training in rows]
 
 
@@ -94,7 +93,7 @@ def _is_narrow(group: Group, training: Training) -> bool:
     return fits and int(group.work.splits[ref.splits].train_sizes[ref.part]) > _width(group)
 
 
-def _is_block(group: Group, training: Training) -> bool:
+def is_block(group: Group, training: Training) -> bool:
     """Whether products with the few rows held out, at every component, cost less than to sum them up once."""
     if not group.bank.has_small_blocks(training.trains[0]):
         return False
@@ -129,6 +128,11 @@ def _solve_job(job: Job) -> tuple[list[Found], list[Side]]:
     """What is answered at once, and the sides that are left to answer, with what answers them."""
     if job.kind == "rows":
         return [], _sides(job, job.trainings[0], _from_rows(job))
+    with np.errstate(all="ignore"):  # numbers of sets that have lost their digits are not used
+        return _solve_sets(job)
+
+
+def _solve_sets(job: Job) -> tuple[list[Found], list[Side]]:
     material, block = _material(job)
     problems, sure = from_vectors(job.form, material.vectors)
     lines = _run(job, problems, centred(problems, material.multiply))
