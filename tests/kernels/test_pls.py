@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.compose import ColumnTransformer
 from sklearn.cross_decomposition import PLSCanonical, PLSRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -17,8 +18,11 @@ from heldout.api.evaluate import ask
 from heldout.engine.run import _work_of
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.pls import KERNEL
+from heldout.kernels.pls.answer import _forms
 from heldout.kernels.pls.components import run_components
+from heldout.kernels.pls.jobs import make_jobs
 from heldout.kernels.pls.problem import sums_exactly
+from heldout.kernels.ridge.group import make_group
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.tables import BlockAnswer, PanelTable
 
@@ -89,6 +93,39 @@ def test_responses_are_scikit_learns(shape: tuple[int, int], scale: bool) -> Non
         assert worst_difference(step, work) < 1e-11
 
 
+def kinds(step: Step, work: Work) -> set[str]:
+    """How the step's training sets are made."""
+    ((form, members),) = _forms(step, work).items()
+    group = make_group(
+        form.linear, {c: float(count) for c, count in members.items()}, work, lambda do, some: [do(one) for one in some]
+    )
+    return {job.kind for job in make_jobs(form, group, list(step.trainings))}
+
+
+@pytest.mark.parametrize("scale", [True, False])
+def test_small_blocks_are_taken_from_the_total_as_it_is_used(scale: bool) -> None:
+    X, y = numbers(73, 20)
+    middle = ColumnTransformer([("some", StandardScaler(), list(range(15, 3, -1)))])
+    for learner, name in (
+        (PLSRegression(scale=scale), "n_components"),
+        (make_pipeline(middle, PLSRegression(scale=scale)), "plsregression__n_components"),
+    ):
+        step, work = posed(ho.Tuned(learner, {name: [1, 2, 3]}, validation=ho.KFold(15)), X, y)
+        assert kinds(step, replace(work, products={})) == {"block"}
+        assert answered(step, work) == 45
+        assert worst_difference(step, work) < 1e-11
+
+
+def test_digits_lost_in_a_small_block_are_found_in_the_rows() -> None:
+    X, y = numbers(72, 20)
+    X[:, 3] *= 1e-3
+    X[40, 3] = 1e6  # all but everything of this column is in one row
+    step, work = posed(ho.Tuned(PLSRegression(), COUNTS, validation=ho.LeaveOneOut()), X, y)
+    assert kinds(step, replace(work, products={})) == {"block"}
+    assert answered(step, work) == len(step.candidates) * len(step.trainings)
+    assert worst_difference(step, work) < 1e-11
+
+
 @pytest.mark.filterwarnings("ignore:A column-vector")
 def test_a_column_of_y_gives_a_column() -> None:
     X, y = numbers()
@@ -142,8 +179,8 @@ def test_the_shadow_strays_where_digits_are_lost() -> None:
     X -= X.mean(axis=0)
     C, d = X.T @ X, X.T @ rng.normal(size=100)
     sizes = np.sqrt(np.diagonal(C))[None]
-    (run,) = run_components(lambda r: r @ C, d[None], sizes, np.array([10.0]), count=6)
-    strays = np.abs(run.coef - run.shadow).max(axis=1)
+    run = run_components(lambda r: r @ C, d[None], sizes, np.array([10.0]), count=6)
+    strays = np.abs(run.coef - run.shadow).max(axis=2)[0]
     assert strays[0] < 1e-9
     assert strays[-1] > 1e-2
 

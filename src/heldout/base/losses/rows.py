@@ -27,13 +27,13 @@ def accuracy_rows(y: NDArray[Any], responses: Responses) -> Floats:
 def squared_rows(y: NDArray[Any], responses: Responses) -> Floats:
     """The squared error, its mean over outputs where there are several."""
     true, predicted = _side_by_side(y, responses.predict)
-    return np.asarray(((true - predicted) ** 2).mean(axis=1), dtype=np.float64)
+    return _over_outputs((true - predicted) ** 2)
 
 
 def absolute_rows(y: NDArray[Any], responses: Responses) -> Floats:
     """The absolute error, its mean over outputs where there are several."""
     true, predicted = _side_by_side(y, responses.predict)
-    return np.asarray(np.abs(true - predicted).mean(axis=1), dtype=np.float64)
+    return _over_outputs(np.abs(true - predicted))
 
 
 def log_rows(y: NDArray[Any], responses: Responses) -> Floats:
@@ -58,6 +58,11 @@ def log_rows(y: NDArray[Any], responses: Responses) -> Floats:
     given = np.where(classes[column] == y, proba[np.arange(len(y)), column], 0)
     eps = np.finfo(proba.dtype).eps
     return np.asarray(-np.log(given.clip(eps, 1 - eps)), dtype=np.float64)
+
+
+def _over_outputs(errors: NDArray[Any]) -> Floats:
+    """The mean of each row; of a single output it is that output, with no pass over all rows."""
+    return np.asarray(errors[:, 0] if errors.shape[1] == 1 else errors.mean(axis=1), dtype=np.float64)
 
 
 def _side_by_side(y: NDArray[Any], predicted: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -22,15 +22,15 @@ SEED = 20_240_117  # of the change, the same in every study
 Products = Callable[[Floats], Floats]  # rows r to rC, for training sets × run and shadow × columns
 
 
-class Run(NamedTuple):
-    """One training set's run."""
+class Runs(NamedTuple):
+    """The runs of several training sets."""
 
-    coef: Floats  # components × columns
-    shadow: Floats  # components × columns
-    share: Floats  # components: of the columns' squares, the least that one of the components so far has
+    coef: Floats  # training sets × components × columns
+    shadow: Floats  # training sets × components × columns
+    share: Floats  # training sets × components: of the columns' squares, the least of the components so far
 
 
-def run_components(products: Products, d: Floats, size: Floats, length: Floats, *, count: int) -> list[Run]:
+def run_components(products: Products, d: Floats, size: Floats, length: Floats, *, count: int) -> Runs:
     """Coefficients for 1 to `count` components, and those of the shadow, for each training set.
 
     Parameters
@@ -47,31 +47,32 @@ def run_components(products: Products, d: Floats, size: Floats, length: Floats, 
     S = np.stack([d, d + SHAKEN * shake.target * size * length[:, None]], axis=1)
     coef = np.empty((sets, 2, count, columns))
     W = np.empty((sets, 2, count, columns))
-    total = np.zeros((sets, 2, columns))
     squares = np.empty((sets, count))
-    inside = np.zeros((sets, count))  # what is left of a weight in the span of those before it
-    r = p = total
+    r = Cr = square = S
     with np.errstate(all="ignore"):  # what is not finite is not used
         for k in range(count):
-            w = S
-            if k:  # weights are orthogonal in exact arithmetic, and so are loadings to all weights but the next
-                w = S - _part_in(W[:, :, :k], S)
-            w = w / np.sqrt(_dot(w, w))
-            if k:
-                inside[:, k] = np.abs(np.matmul(W[:, 0, :k], w[:, 0, :, None])).max(axis=(1, 2))
-            r = w - _dot(p, w) * r if k else w
+            # Weights are orthogonal in exact arithmetic, and so are loadings to all weights but the next.
+            w = np.subtract(S, _part_in(W[:, :, :k], S), out=W[:, :, k]) if k else S
+            w = np.divide(w, np.sqrt(_dot(w, w)), out=W[:, :, k])
+            r = w - _dot(Cr, w) / square * r if k else w
             Cr = products(r)
             Cr[:, 1] += shake(r[:, 1])
             square = _dot(r, Cr)
             squares[:, k] = square[:, 0, 0]
             share = _dot(w, S) / square
-            W[:, :, k], p = w, Cr / square
-            S = S - Cr * share
-            total += r * share
-            coef[:, :, k] = total
-        squares[~(inside <= USED_UP)] = 0.0
+            S -= Cr * share
+            np.multiply(r, share, out=coef[:, :, k])
+            if k:
+                coef[:, :, k] += coef[:, :, k - 1]
+        squares[~(_overlap(W[:, 0]) <= USED_UP)] = 0.0
         shares = np.minimum.accumulate(squares / (size**2).sum(axis=1, keepdims=True), axis=1)
-    return [Run(*one) for one in zip(coef[:, 0], coef[:, 1], shares, strict=True)]
+    return Runs(coef[:, 0], coef[:, 1], shares)
+
+
+def _overlap(W: Floats) -> Floats:
+    """What is left of each weight in the span of those before it: the largest product with one of them."""
+    products = np.matmul(W, W.transpose(0, 2, 1))
+    return np.asarray(np.abs(np.tril(products, -1)).max(axis=2))
 
 
 class _Shake:

@@ -1,4 +1,4 @@
-"""One training set as partial least squares sees it: centred and scaled products, or the centred rows themselves."""
+"""Training sets as partial least squares sees them: vectors of sums, centred and scaled, for many at a time."""
 
 from __future__ import annotations
 
@@ -10,97 +10,96 @@ from numpy.typing import NDArray
 from heldout.base.rowkeys import Rows
 from heldout.kernels.pls.forms import Form
 from heldout.kernels.ridge.design import Design, Floats
-from heldout.kernels.ridge.normal import LEFT_OF_DIGITS, LostDigits, scales
-from heldout.kernels.ridge.sums import Sums, sum_rows_apart
+from heldout.kernels.ridge.normal import LEFT_OF_DIGITS, LostDigits, scales, scales_and_doubts
 
 SMALLEST_TARGET = 1e-4  # of an unscaled target's deviation: scikit-learn takes what is below 2e-15 for constant
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Problem:
+class Vectors:
+    """Sums over training sets, about the shift: all that a problem needs but the products of columns themselves."""
+
+    sums: Floats  # sets × columns and target
+    squares: Floats  # sets × columns and target
+    cross: Floats  # sets × columns: products with the target
+    reach: Floats  # sets × columns and target: how large the squares were that these were subtracted from
+    counts: NDArray[np.int64]
+    shift: Floats  # columns
+    y_shift: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Problems:
     """Columns and target in the units in which components are found, and the way back."""
 
-    C: Floats | None  # columns × columns, not centred and not divided by `inside`; None where `rows` are there
-    inside: Floats  # columns
-    rows: Floats | None  # rows × columns, centred and scaled
-    d: Floats
-    size: Floats  # columns: their lengths
-    length: float  # of the target
-    unit: Floats  # columns: coefficients are divided by these
-    y_unit: float
+    inside: Floats  # sets × columns: what products of columns are yet to be divided by
+    d: Floats  # sets × columns
+    size: Floats  # sets × columns: their lengths
+    length: Floats  # sets: of the target
+    unit: Floats  # sets × columns: coefficients are divided by these
+    y_unit: Floats
     shift: Floats  # X's columns, before anything else
-    centre: Floats  # the model's columns, less their shift
-    offset: Floats  # the model's columns: their means
-    y_centre: float
-    count: int
-    kept: float  # share of the digits that subtraction has left, at worst
+    centre: Floats  # sets × the model's columns, less their shift
+    y_centre: Floats
+    counts: NDArray[np.int64]
+    kept: Floats  # sets: share of the digits that subtraction has left, at worst
 
 
-def from_sums(form: Form, sums: Sums, design: Design, rows: Rows) -> Problem:
-    """From sums of products; from sums made of the rows themselves where subtraction lost digits."""
-    try:
-        return _from_sums(form, sums)
-    except LostDigits:
-        return _from_sums(form, sum_rows_apart(design, rows))
+def from_vectors(form: Form, vectors: Vectors) -> tuple[Problems, Bools]:
+    """The problems, and which of them have digits left: the numbers of the others mean nothing."""
+    with np.errstate(all="ignore"):
+        return _from_vectors(form, vectors)
 
 
-def _from_sums(form: Form, sums: Sums) -> Problem:
+def _from_vectors(form: Form, vectors: Vectors) -> tuple[Problems, Bools]:
     """All of it in vectors: the products stay as they are, and are centred and scaled as they are used."""
-    M, reach, count = sums.grams[0], np.maximum(sums.reach[0], np.diagonal(sums.grams[0])), int(sums.counts.sum())
-    mean = M[:, -1] / count
-    squares = np.diagonal(M) - count * mean**2
-    y = len(M) - 2
-    places = slice(0, y) if form.columns.places is None else np.array(form.columns.places, dtype=np.intp)
-    C = M[:y, :y] if form.columns.places is None else M[np.ix_(form.columns.places, form.columns.places)]
-    left, shift, centre = squares[places], sums.shift.x[places], mean[places]
-    if not np.isfinite(squares).all():
-        raise LostDigits
-    _check_left(left, reach[places])
-    _check_left(squares[y:-1], reach[y:-1])
-    some = left > 0
-    scaled = form.columns.flags("scaled", len(left))
-    unit = scales(left / count, centre + shift, count, scaled) if scaled.any() else np.ones(len(left))
-    d = (M[:y, y][places] - count * centre * mean[y]) / unit
-    inside, y_unit = _own_scale(form, left / unit**2, centre + shift, (float(squares[y]), d, count))
-    whole = unit * inside
-    return Problem(
-        C=C,
-        inside=whole,
-        rows=None,
-        d=d / (inside * y_unit),
-        size=np.sqrt(np.maximum(left, 0.0)) / whole,
-        length=float(np.sqrt(squares[y])) / y_unit,
-        unit=whole,
+    counts = vectors.counts[:, None]
+    mean = vectors.sums / counts
+    squares = vectors.squares - counts * mean**2
+    reach = np.maximum(vectors.reach, vectors.squares)
+    sure = np.isfinite(squares).all(axis=1) & (squares >= LEFT_OF_DIGITS * reach).all(axis=1)
+    left, yy, centre = squares[:, :-1], squares[:, -1], mean[:, :-1]
+    offset = centre + vectors.shift
+    d = vectors.cross - counts * centre * mean[:, -1:]
+    unit = np.ones(left.shape)
+    scaled = form.columns.flags("scaled", left.shape[1])
+    if scaled.any():
+        unit, doubtful = scales_and_doubts(left / counts, offset, counts, scaled)
+        sure &= ~doubtful.any(axis=1)
+        d /= unit
+    y_unit = np.ones(len(left))
+    if form.scale:
+        sure &= _sum_exactly(left == 0, offset, vectors.counts)
+        own = np.where(left > 0, np.sqrt(np.maximum(left / unit**2, 0.0) / (counts - 1)), 1.0)
+        spread = np.sqrt(yy / (vectors.counts - 1))
+        y_unit = np.where(spread == 0, 1.0, spread)
+        d /= own * y_unit[:, None]
+        unit = unit * own
+    else:
+        sure &= _is_large(yy, np.sqrt((d * d).sum(axis=1)), vectors.counts)
+    shares = np.where(left > 0, left / reach[:, :-1], 1.0)
+    problems = Problems(
+        inside=unit,
+        d=d,
+        size=np.sqrt(np.maximum(left, 0.0)) / unit,
+        length=np.sqrt(yy) / y_unit,
+        unit=unit,
         y_unit=y_unit,
-        shift=shift,
+        shift=vectors.shift,
         centre=centre,
-        offset=centre + shift,
-        y_centre=float(mean[y] + sums.shift.y[0]),
-        count=count,
-        kept=float((left[some] / reach[places][some]).min(initial=1.0)),
+        y_centre=mean[:, -1] + vectors.y_shift,
+        counts=vectors.counts,
+        kept=shares.min(axis=1, initial=1.0),
     )
+    return problems, sure
 
 
-def _check_left(left: Floats, reach: Floats) -> None:
-    if (left < LEFT_OF_DIGITS * reach).any():
-        raise LostDigits
-
-
-def _own_scale(form: Form, squares: Floats, means: Floats, target: tuple[float, Floats, int]) -> tuple[Floats, float]:
-    """What PLSRegression divides columns and target by."""
-    yy, d, count = target
-    if not form.scale:
-        _check_unscaled(yy, float(np.linalg.norm(d)), count)
-        return np.ones(len(squares)), 1.0
-    _check_constant(squares == 0, means, count)
-    inside = np.where(squares > 0, np.sqrt(np.maximum(squares, 0.0) / (count - 1)), 1.0)
-    return inside, float(np.sqrt(yy / (count - 1))) or 1.0
-
-
-def from_rows(form: Form, design: Design, rows: Rows) -> Problem:
-    """From the rows themselves, where there are more columns than rows: products of columns would be the larger."""
+def from_rows(form: Form, design: Design, rows: Rows) -> tuple[Problems, Floats]:
+    """One problem and its centred and scaled rows, where there are more columns than rows: products of columns
+    would be the larger. Raises LostDigits where only scikit-learn's own fit will do."""
     width = design.X.shape[1]
-    places = _places(form, width)
+    places = np.arange(width) if form.columns.places is None else np.array(form.columns.places, dtype=np.intp)
     x = design.X[rows][:, places].astype(np.float64)
     y = design.Y[rows, 0]
     shift = design.shift.x[places]
@@ -115,8 +114,10 @@ def from_rows(form: Form, design: Design, rows: Rows) -> Problem:
     unit = scales((x * x).mean(axis=0), centre + shift, len(rows), scaled) if scaled.any() else np.ones(len(places))
     x /= unit
     y_unit = 1.0
+    counts = np.array([len(rows)])
     if form.scale:
-        _check_constant(still, centre + shift, len(rows))
+        if not _sum_exactly(still[None], (centre + shift)[None], counts).all():
+            raise LostDigits
         inside = x.std(axis=0, ddof=1)
         inside[still] = 1.0
         x /= inside
@@ -124,40 +125,36 @@ def from_rows(form: Form, design: Design, rows: Rows) -> Problem:
         y_unit = float(u.std(ddof=1)) or 1.0
         u = u / y_unit
     d = u @ x
-    if not form.scale:
-        _check_unscaled(float(u @ u), float(np.linalg.norm(d)), len(rows))
-    return Problem(
-        C=None,
-        inside=np.ones(len(places)),
-        rows=x,
-        d=d,
-        size=np.sqrt(np.einsum("ij,ij->j", x, x)),
-        length=float(np.linalg.norm(u)),
-        unit=unit,
-        y_unit=y_unit,
+    if not form.scale and not _is_large(np.array([u @ u]), np.array([np.linalg.norm(d)]), counts).all():
+        raise LostDigits
+    problem = Problems(
+        inside=np.ones((1, len(places))),
+        d=d[None],
+        size=np.sqrt(np.einsum("ij,ij->j", x, x))[None],
+        length=np.array([np.linalg.norm(u)]),
+        unit=unit[None],
+        y_unit=np.array([y_unit]),
         shift=shift,
-        centre=centre,
-        offset=centre + shift,
-        y_centre=y_centre,
-        count=len(rows),
-        kept=1.0,
+        centre=centre[None],
+        y_centre=np.array([y_centre]),
+        counts=counts,
+        kept=np.ones(1),
     )
+    return problem, x
 
 
-def _places(form: Form, width: int) -> NDArray[np.intp]:
-    return np.arange(width) if form.columns.places is None else np.array(form.columns.places, dtype=np.intp)
+def _sum_exactly(still: Bools, values: Floats, counts: NDArray[np.int64]) -> Bools:
+    """Sets × columns to sets: where the mean of equal numbers is not that number, scikit-learn divides a rounding
+    error by another."""
+    found = np.ones(len(still), dtype=bool)
+    for place in np.flatnonzero(still.any(axis=1)).tolist():
+        found[place] = sums_exactly(values[place][still[place]], int(counts[place])).all()
+    return found
 
 
-def _check_constant(still: NDArray[np.bool_], value: Floats, count: int) -> None:
-    """Where the mean of equal numbers is not that number, scikit-learn divides a rounding error by another."""
-    if still.any() and not sums_exactly(value[still], count).all():
-        raise LostDigits
-
-
-def _check_unscaled(square: float, product: float, count: int) -> None:
-    """scikit-learn's thresholds are absolute: far below 1 they decide."""
-    if not np.sqrt(square / count) >= SMALLEST_TARGET or not product >= 1e-9 * square:
-        raise LostDigits
+def _is_large(square: Floats, product: Floats, counts: NDArray[np.int64]) -> Bools:
+    """Of unscaled targets: scikit-learn's thresholds are absolute, and far below 1 they decide."""
+    return np.asarray((np.sqrt(square / counts) >= SMALLEST_TARGET) & (product >= 1e-9 * square))
 
 
 def sums_exactly(values: Floats, count: int) -> NDArray[np.bool_]:

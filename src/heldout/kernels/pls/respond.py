@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.pls.components import SHAKEN, Run
-from heldout.kernels.pls.problem import Problem
+from heldout.kernels.pls.components import SHAKEN, Runs
+from heldout.kernels.pls.problem import Bools, Problems
 from heldout.kernels.ridge.design import Floats
-from heldout.kernels.ridge.group import Group
 from heldout.kernels.ridge.normal import EPS
-from heldout.kernels.ridge.respond import whole_shift
-from heldout.kernels.ridge.sums import Space
 
 WITHIN = 1e-9  # the tier: of the largest response of a cell
 ROUNDINGS = 1000.0  # rounding errors, of either side, in units of the last place of a product; most are below 50
@@ -23,43 +21,92 @@ MOST_MIXED = 64
 _MIXTURES = np.stack([np.ones(MOST_MIXED), np.random.default_rng(7).normal(size=MOST_MIXED)])
 
 
-def respond(problem: Problem, run: Run, group: Group, rows: Rows) -> tuple[Floats, NDArray[np.bool_]]:
-    """Numbers for held-out rows × candidates × 1, and the candidates whose rounding errors stay inside the tier."""
-    counts = group.alphas.astype(np.intp)
-    there = counts <= min(len(run.coef), problem.count, len(problem.d))
-    places = np.where(there, counts, 1) - 1
-    there &= run.share[places] > LEAST_SHARE
-    back = problem.y_unit / problem.unit
-    coef, shadow = run.coef[places] * back, run.shadow[places] * back
-    x = _read(problem, group, rows)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Lines:
+    """What candidates answer as functions of a row, less the shift, and what is known of their rounding errors."""
+
+    both: Floats  # sets × candidates, and mixtures of their straying, × columns
+    constant: Floats  # sets × candidates and mixtures
+    strayed: Floats  # sets × candidates × columns: how far the shadow's coefficients are
+    centre: Floats  # sets × columns
+    there: Bools  # sets × candidates: those that have so many components
+    means: Floats  # sets × candidates: rounding errors of means
+    share: Floats  # sets × 1: how much of what the shadow strayed may be rounding's
+    shift: Floats  # columns
+
+    def __getitem__(self, some: slice) -> Lines:
+        each = {name: getattr(self, name)[some] for name in self.__slots__ if name != "shift"}
+        return Lines(shift=self.shift, **each)
+
+
+def make_lines(problems: Problems, runs: Runs, counts: Rows) -> Lines:
+    """The lines of candidates with so many components."""
+    found = counts <= runs.coef.shape[1]
+    places = np.where(found, counts, 1) - 1
+    back = (problems.y_unit[:, None] / problems.unit)[:, None, :]
     with np.errstate(over="ignore", invalid="ignore"):
-        strayed = shadow - coef
-        both = np.concatenate([coef, _MIXTURES[:, : len(counts)] @ strayed]) if len(counts) <= MOST_MIXED else coef
-        numbers = x @ np.ascontiguousarray(both.T) - both @ problem.centre
-        values = np.ascontiguousarray(numbers[:, : len(counts)]) + problem.y_centre
-        largest = np.abs(values).max(axis=0, initial=0.0)
-        means = _error_of_means(problem, coef)
-        error = np.abs(numbers[:, len(counts) :]).max(initial=0.0) * _share(problem) + means
-        good = there & np.isfinite(largest) & (error <= WITHIN * largest)
-        if len(counts) > MOST_MIXED or not good.all():  # each candidate by itself
-            strays = np.abs(x @ strayed.T - strayed @ problem.centre).max(axis=0, initial=0.0)
-            good = there & np.isfinite(largest) & (strays * _share(problem) + means <= WITHIN * largest)
-    values[:, ~good] = 0.0
-    return values[:, :, None], np.asarray(good)
+        coef = runs.coef[:, places] * back
+        strayed = runs.shadow[:, places] * back - coef
+        mixed = len(counts) <= MOST_MIXED
+        both = np.concatenate([coef, np.matmul(_MIXTURES[:, : len(counts)], strayed)], axis=1) if mixed else coef
+        constant = -np.matmul(both, problems.centre[:, :, None])[:, :, 0]
+        constant[:, : len(counts)] += problems.y_centre[:, None]
+        return Lines(
+            both=both,
+            constant=constant,
+            strayed=strayed,
+            centre=problems.centre,
+            there=found & (counts <= problems.counts[:, None]) & (runs.share[:, places] > LEAST_SHARE),
+            means=_error_of_means(problems, coef),
+            share=(ROUNDINGS * EPS / (SHAKEN * problems.kept))[:, None],
+            shift=problems.shift,
+        )
 
 
-def _share(problem: Problem) -> float:
-    """How much of what the shadow strayed may be rounding's."""
-    return ROUNDINGS * EPS / (SHAKEN * problem.kept)
-
-
-def _error_of_means(problem: Problem, coef: Floats) -> Floats:
+def _error_of_means(problems: Problems, coef: Floats) -> Floats:
     """How far scikit-learn's responses may be off because a mean far from zero is known to so many digits only."""
-    each = EPS * np.sqrt(problem.count) * np.abs(problem.offset) * coef
-    return np.asarray(16.0 * np.sqrt((each**2).sum(axis=1)))
+    offset = problems.centre + problems.shift
+    each = coef * (EPS * np.sqrt(problems.counts)[:, None] * np.abs(offset))[:, None, :]
+    return np.asarray(16.0 * np.sqrt(np.vecdot(each, each)))
 
 
-def _read(problem: Problem, group: Group, rows: Rows) -> Floats:
-    shift, places = whole_shift(problem.shift, group.form, group.design), group.form.columns.places
-    x = Space(group.design, len(rows)).read(rows, shift)
-    return x if places is None else np.ascontiguousarray(x[:, list(places)])
+def respond(lines: Lines, x: Floats, sizes: Rows) -> tuple[Floats, Bools]:
+    """Numbers on held-out rows, and the candidates whose rounding errors stay inside the tier.
+
+    Parameters
+    ----------
+    x : array of sets × rows × columns
+        The rows held out of each set, less the shift; past a set's own there may be others.
+    sizes : array of sets
+        How many rows are a set's own.
+
+    Returns
+    -------
+    values : array of sets × candidates × rows
+    good : array of sets × candidates
+    """
+    candidates = lines.there.shape[1]
+    others = np.arange(x.shape[1]) >= sizes[:, None] if (sizes < x.shape[1]).any() else None
+    with np.errstate(over="ignore", invalid="ignore"):
+        numbers = _along(lines.both, lines.constant, x, others)
+        values, mixtures = numbers[:, :candidates], numbers[:, candidates:]
+        largest = np.maximum(values.max(axis=2, initial=0.0), -values.min(axis=2, initial=0.0))
+        there = lines.there & np.isfinite(largest)
+        room = WITHIN * largest - lines.means
+        good = there & (np.abs(mixtures).max(axis=(1, 2), initial=0.0)[:, None] * lines.share <= room)
+        if lines.both.shape[1] == candidates or not good.all():  # each candidate by itself
+            constant = -np.matmul(lines.strayed, lines.centre[:, :, None])[:, :, 0]
+            strays = np.abs(_along(lines.strayed, constant, x, others)).max(axis=2, initial=0.0)
+            good = there & (strays * lines.share <= room)
+    if not good.all():
+        values[~good] = 0.0
+    return values, np.asarray(good)
+
+
+def _along(lines: Floats, constant: Floats, x: Floats, others: Bools | None) -> Floats:
+    """What lines answer on rows, and 0 on rows that are not a set's own."""
+    found = np.matmul(lines, x.transpose(0, 2, 1))
+    found += constant[:, :, None]
+    if others is not None:
+        np.copyto(found, 0.0, where=others[:, None, :])
+    return np.asarray(found)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.ridge.design import Design
+from heldout.kernels.ridge.design import Design, Floats
 from heldout.kernels.ridge.sums import Sums, minus, plus, sum_rows
 from heldout.kernels.step import Work
 from heldout.splits.drawn import Splits
@@ -57,18 +57,30 @@ class Bank:
         self._work, self._design, self._key, self._spread = work, design, key, spread
         self._wholes: dict[bytes, str] | None = None
         self._ways: dict[TrainRef, tuple[str, str]] = {}
+        self._made_of: dict[str, list[RowSet]] = {}
         self._whole_sizes: set[int] = set()
         self._ready: dict[str, Sums] = {}  # totals of the training sets at hand, kept or not
         self._digests: dict[RowSet, bytes] = {}
 
-    def sums_of(self, ref: TrainRef) -> Sums:
-        """The sums of one training set that was read ahead. Threads may call this: it spreads nothing."""
+    def sums_of(self, ref: TrainRef, out: Floats | None = None) -> Sums:
+        """The sums of one training set that was read ahead. Threads may call this: it spreads nothing.
+
+        A difference is written into `out` where that is given; what is there already is not copied.
+        """
         way, name = self._way(ref)
         if way == "total":
             return self._ready[name]
         if way == "rest":
-            return minus(self._ready[ref.splits], self._read(Held(ref.splits, ref.part)))
+            return minus(self._ready[ref.splits], self._read(Held(ref.splits, ref.part)), out)
         return self._read(ref)
+
+    def ready_total(self, name: str) -> Sums:
+        """The sums of all rows of one splits, which were read ahead."""
+        return self._ready[name]
+
+    def has_small_blocks(self, ref: TrainRef) -> bool:
+        """Whether a training set is the rest of a splits whose total is made without the sums of its blocks."""
+        return self._way(ref)[0] == "rest" and not isinstance(self._pieces(ref.splits)[0], Held)
 
     def total_of(self, name: str) -> Sums:
         """The sums of all rows of one splits."""
@@ -85,8 +97,11 @@ class Bank:
         self._keep(whole, total)
         return total
 
-    def read_ahead(self, refs: Sequence[TrainRef]) -> None:
-        """Make the sums that these training sets need, spread over threads, as far as they may be kept."""
+    def read_ahead(self, refs: Sequence[TrainRef], totals: Sequence[str] = ()) -> None:
+        """Make the sums that these training sets need, spread over threads, as far as they may be kept.
+
+        `totals` names splits of which the sums of all rows will be asked for.
+        """
         wanted: dict[bytes, RowSet] = {}
         room = self._room()
         for rows in self._needs(refs):
@@ -94,7 +109,7 @@ class Bank:
                 room -= self.bytes_of_sums
         for rows, made in zip(wanted.values(), self._spread(self._make, list(wanted.values())), strict=True):
             self._keep(rows, made)
-        self._ready = {name: self.total_of(name) for name in self._totals(refs)}
+        self._ready = {name: self.total_of(name) for name in dict.fromkeys((*self._totals(refs), *totals))}
 
     def _totals(self, refs: Sequence[TrainRef]) -> list[str]:
         ways = ((ref, *self._way(ref)) for ref in refs)
@@ -142,14 +157,21 @@ class Bank:
         return self._wholes
 
     def _pieces(self, name: str) -> list[RowSet]:
-        """What a total is added up from: its blocks, or pieces of a fixed size where blocks are small."""
+        """What a total is added up from."""
+        if name not in self._made_of:
+            self._made_of[name] = self._find_pieces(name)
+        return self._made_of[name]
+
+    def _find_pieces(self, name: str) -> list[RowSet]:
+        """Blocks, or pieces of a fixed size where blocks are small."""
         splits = self._work.splits[name]
         whole = len(splits.rows)
         if covers(splits):
             blocks = int(np.searchsorted(splits.held_cuts, whole))
             if whole >= blocks * self._design.width:
                 return [Held(name, part) for part in range(blocks)]
-        size = PIECE_CHUNKS * self._design.chunk
+        count = -(-whole // (PIECE_CHUNKS * self._design.chunk))
+        size = -(-whole // count)  # of about one size, which threads share fairly
         return [Slice(name, start, min(start + size, whole)) for start in range(0, whole, size)]
 
     def _read(self, rows: RowSet) -> Sums:

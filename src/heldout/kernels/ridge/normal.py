@@ -133,10 +133,18 @@ def _check_digits(left: Floats, reach: Floats, now: Floats) -> None:
 
 def scales(variance: Floats, mean: Floats, count: int, scaled: NDArray[np.bool_]) -> Floats:
     """Standard deviations, 1 for columns that StandardScaler takes for constant."""
+    found, doubtful = scales_and_doubts(variance, mean, count, scaled)
+    if doubtful.any():
+        raise LostDigits
+    return found
+
+
+def scales_and_doubts(
+    variance: Floats, mean: Floats, count: int | NDArray[np.int64], scaled: NDArray[np.bool_]
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Standard deviations, and where rounding decides whether the column counts as constant."""
     bound = (count * mean * EPS) ** 2
     constant = variance <= count * EPS * variance + bound
-    near = (variance > 0.1 * bound) & (variance < 10 * bound) & scaled
-    if near.any():  # rounding decides whether this column counts as constant
-        raise LostDigits
+    doubtful = (variance > 0.1 * bound) & (variance < 10 * bound) & scaled
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(scaled & ~constant, np.sqrt(variance), 1.0))
+        return np.asarray(np.where(scaled & ~constant, np.sqrt(variance), 1.0)), doubtful

@@ -34,13 +34,15 @@ def sum_rows(design: Design, rows: Rows, shift: Shift | None = None) -> Sums:
     """The sums of these rows, read in chunks of a fixed size."""
     shift = design.shift if shift is None else shift
     width, columns = design.width, design.X.shape[1]
-    grams = np.zeros((design.strata_count, width, width))
+    grams = np.empty((design.strata_count, width, width))
     plain = np.zeros((2, columns)) if design.weight is not None else None
     space = Space(design, min(design.chunk, len(rows)))
     counts = np.zeros(design.strata_count, dtype=np.int64)
     for stratum, members in enumerate(_by_stratum(design, rows)):
         counts[stratum] = len(members)
         gram = grams[stratum]
+        if not len(members):
+            gram[:] = 0.0
         for start in range(0, len(members), design.chunk):
             chunk = members[start : start + design.chunk]
             x, rest = space.read(chunk, shift.x), _targets_and_one(design, chunk, shift)
@@ -49,13 +51,21 @@ def sum_rows(design: Design, rows: Rows, shift: Shift | None = None) -> Sums:
                 plain[1] += np.einsum("ij,ij->j", x, x)
                 root = np.sqrt(design.weight[chunk])[:, None]
                 x, rest = np.multiply(x, root, out=space.changed[: len(chunk)]), rest * root
-            gram[:columns, :columns] += x.T @ x
-            gram[:columns, columns:] += x.T @ rest
-            gram[columns:, columns:] += rest.T @ rest
+            _add_product(gram[:columns, :columns], x, x, first=start == 0)
+            _add_product(gram[:columns, columns:], x, rest, first=start == 0)
+            _add_product(gram[columns:, columns:], rest, rest, first=start == 0)
         gram[columns:, :columns] = gram[:columns, columns:].T
     reach = np.einsum("sii->si", grams).copy()
     plain_reach = None if plain is None else plain[1]
     return Sums(grams=grams, counts=counts, plain=plain, shift=shift, reach=reach, plain_reach=plain_reach)
+
+
+def _add_product(to: Floats, left: Floats, right: Floats, *, first: bool) -> None:
+    """Add leftᵀ·right; the first product is written where it belongs, which spares passes over all of it."""
+    if first:
+        np.matmul(left.T, right, out=to)
+    else:
+        to += left.T @ right
 
 
 def sum_rows_apart(design: Design, rows: Rows) -> Sums:
@@ -99,10 +109,11 @@ def plus(left: Sums, right: Sums) -> Sums:
     )
 
 
-def minus(whole: Sums, part: Sums) -> Sums:
+def minus(whole: Sums, part: Sums, out: Floats | None = None) -> Sums:
     """The sums of the rows of `whole` that are not in `part`; the whole's reach stays."""
     plain = None if whole.plain is None or part.plain is None else whole.plain - part.plain
-    return replace(whole, grams=whole.grams - part.grams, counts=whole.counts - part.counts, plain=plain)
+    grams = np.subtract(whole.grams, part.grams, out=out)
+    return replace(whole, grams=grams, counts=whole.counts - part.counts, plain=plain)
 
 
 def _by_stratum(design: Design, rows: Rows) -> list[Rows]:

@@ -1,0 +1,218 @@
+"""Runs on several training sets at a time: which go together, from what they are made, and what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.kernels.pls.components import Products, run_components
+from heldout.kernels.pls.forms import Form
+from heldout.kernels.pls.problem import Problems, from_rows, from_vectors
+from heldout.kernels.pls.products import (
+    Block,
+    Material,
+    centred,
+    from_grams,
+    from_sums,
+    from_total,
+    on_rows,
+    places_of,
+    read_block,
+)
+from heldout.kernels.pls.respond import Lines, make_lines, respond
+from heldout.kernels.ridge.design import Floats
+from heldout.kernels.ridge.group import Group
+from heldout.kernels.ridge.normal import LostDigits
+from heldout.kernels.ridge.respond import whole_shift
+from heldout.kernels.ridge.sums import Space, sum_rows_apart
+from heldout.kernels.step import Held, Training
+
+TOGETHER = 1 << 20  # numbers that one run works on: eight megabytes, which stay in a cache
+SIDES = 4  # answered by a thread at a time
+ROW_COPIES = 6  # memory that a run on rows takes, in copies of its rows
+
+Found = tuple[Training, Held, Floats, NDArray[np.bool_]]
+
+
+class Job(NamedTuple):
+    """Training sets of one kind."""
+
+    form: Form
+    group: Group
+    kind: str  # from "sums" of their own, from a total less the rows of a "block", or from "rows"
+    trainings: list[Training]
+
+
+class Side(NamedTuple):
+    """A held-out side, and what answers it; None where only scikit-learn's own fit will do."""
+
+    job: Job
+    training: Training
+    held: Held
+    lines: Lines | None
+
+
+def make_jobs(form: Form, group: Group, batch: Sequence[Training]) -> list[Job]:
+    """The runs of a batch, and the sums that they need read ahead. They depend on sizes alone, not on threads."""
+    sums: list[Training] = []
+    blocks: dict[str, list[Training]] = {}
+    rows: list[Training] = []
+    for training in batch:
+        if not _is_narrow(group, training):
+            rows.append(training)
+        elif is_block(group, training):
+            blocks.setdefault(training.trains[0].splits, []).append(training)
+        else:
+            sums.append(training)
+    group.bank.read_ahead([training.trains[0] for training in sums], list(blocks))
+    jobs = [Job(form, group, "sums", some) for some in _cut(group, sums, group.design.width**2)]
+    for several in blocks.values():
+        several.sort(key=lambda training: _held_size(group, training))  # those of a run have about as many rows
+        numbers = _held_size(group, several[-1]) * group.design.width + 4 * int(group.alphas.max()) * _width(group)
+        jobs += [Job(form, group, "block", some) for some in _cut(group, several, numbers)]
+    return jobs + [Job(form, group, "rows", [training]) for training in rows]
+
+
+def _width(group: Group) -> int:
+    places = group.form.columns.places
+    return int(group.design.X.shape[1]) if places is None else len(places)
+
+
+def _held_size(group: Group, training: Training) -> int:
+    ref = training.trains[0]
+    return int(group.work.splits[ref.splits].held_sizes[ref.part])
+
+
+def _is_narrow(group: Group, training: Training) -> bool:
+    """Whether products of columns are smaller than the rows, and fit."""
+    ref = training.trains[0]
+    fits = 8 * group.bank.bytes_of_sums <= group.work.budget
+    return fits and int(group.work.splits[ref.splits].train_sizes[ref.part]) > _width(group)
+
+
+def is_block(group: Group, training: Training) -> bool:
+    """Whether products with the few rows held out, at every component, cost less than to sum them up once."""
+    if not group.bank.has_small_blocks(training.trains[0]):
+        return False
+    held, width, most = _held_size(group, training), _width(group), int(group.alphas.max())
+    return 8 * most * held < width * (held + 4 * most)
+
+
+def _cut(group: Group, trainings: list[Training], numbers: int) -> Iterator[list[Training]]:
+    """In runs of about one size, each of no more numbers than stay in a cache.
+
+    Steps of a run are so short that two threads would mostly wait for each other: what fits one run is one run.
+    """
+    most = max(1, min(TOGETHER, group.work.budget // 64) // numbers)
+    count = -(-len(trainings) // most)
+    count += count % 2 if count > 1 else 0  # pairs, which two threads share fairly
+    size = max(1, -(-len(trainings) // max(1, count)))
+    return (trainings[start : start + size] for start in range(0, len(trainings), size))
+
+
+def answer_jobs(group: Group, jobs: Sequence[Job]) -> list[Found]:
+    """Numbers on every held-out side of the jobs' trainings, and the candidates for which they are good."""
+    found: list[Found] = []
+    sides: list[Side] = []
+    for answered, left in group.spread(_solve_job, jobs):
+        found += answered
+        sides += left
+    some = [sides[start : start + SIDES] for start in range(0, len(sides), SIDES)]
+    return found + [one for several in group.spread(_answer_sides, some) for one in several]
+
+
+def _solve_job(job: Job) -> tuple[list[Found], list[Side]]:
+    """What is answered at once, and the sides that are left to answer, with what answers them."""
+    if job.kind == "rows":
+        return [], _sides(job, job.trainings[0], _from_rows(job))
+    with np.errstate(all="ignore"):  # numbers of sets that have lost their digits are not used
+        return _solve_sets(job)
+
+
+def _solve_sets(job: Job) -> tuple[list[Found], list[Side]]:
+    material, block = _material(job)
+    problems, sure = from_vectors(job.form, material.vectors)
+    lines = _run(job, problems, centred(problems, material.multiply))
+    if block is not None and sure.all() and all(_asks_its_block(training) for training in job.trainings):
+        return _answer_block(job, lines, block), []
+    sides: list[Side] = []
+    for place, training in enumerate(job.trainings):
+        own = lines[place : place + 1] if sure[place] else _apart(job, training)
+        sides += _sides(job, training, own)
+    return [], sides
+
+
+def _sides(job: Job, training: Training, lines: Lines | None) -> list[Side]:
+    return [Side(job, training, held, lines) for held in training.answers]
+
+
+def _material(job: Job) -> tuple[Material, Block | None]:
+    group, refs = job.group, [training.trains[0] for training in job.trainings]
+    places = places_of(job.form.columns.places, group.design.X.shape[1])
+    if job.kind == "sums":
+        return from_sums(group.bank, refs, places, group.design.width), None
+    block = read_block(group.design, [group.work.splits[ref.splits].held_rows(ref.part) for ref in refs])
+    return from_total(group.bank.ready_total(refs[0].splits), block, places), block
+
+
+def _run(job: Job, problems: Problems, products: Products) -> Lines:
+    """As far as there are components."""
+    counts = job.group.alphas.astype(np.intp)
+    count = min(int(counts.max()), problems.d.shape[1], int(problems.counts.max()))
+    runs = run_components(products, problems.d, problems.size, problems.length, count=count)
+    return make_lines(problems, runs, counts)
+
+
+def _apart(job: Job, training: Training) -> Lines | None:
+    """From sums about a shift of their own, or None where only scikit-learn's own fit will do."""
+    sums = sum_rows_apart(job.group.design, job.group.work.train_rows(training.trains[0]))
+    material = from_grams(sums.grams, [sums], places_of(job.form.columns.places, job.group.design.X.shape[1]))
+    problems, sure = from_vectors(job.form, material.vectors)
+    return _run(job, problems, centred(problems, material.multiply)) if sure.all() else None
+
+
+def _from_rows(job: Job) -> Lines | None:
+    group, (training,) = job.group, job.trainings
+    rows = group.work.train_rows(training.trains[0])
+    if ROW_COPIES * 8 * len(rows) * group.design.X.shape[1] > group.work.budget:
+        return None
+    try:
+        problems, x = from_rows(job.form, group.design, rows)
+    except LostDigits:
+        return None
+    return _run(job, problems, on_rows(x))
+
+
+def _asks_its_block(training: Training) -> bool:
+    return [(held.splits, held.part) for held in training.answers] == [tuple(training.trains[0])]
+
+
+def _answer_block(job: Job, lines: Lines, block: Block) -> list[Found]:
+    """All sides at once, from the rows that are at hand."""
+    places = places_of(job.form.columns.places, job.group.design.X.shape[1])
+    values, good = respond(lines, block.x[:, :, places], block.sizes)
+    sizes = block.sizes.tolist()
+    return [
+        (training, training.answers[0], values[place, :, : sizes[place]].T[:, :, None], good[place])
+        for place, training in enumerate(job.trainings)
+    ]
+
+
+def _answer_sides(sides: Sequence[Side]) -> list[Found]:
+    """Side by side, in memory that is used again."""
+    group, form = sides[0].job.group, sides[0].job.form
+    places = places_of(form.columns.places, group.design.X.shape[1])
+    each = [group.work.held_rows(side.held) for side in sides]
+    space = Space(group.design, max(map(len, each)))
+    found: list[Found] = []
+    candidates = len(group.alphas)
+    for side, rows in zip(sides, each, strict=True):
+        values, good = np.zeros((1, candidates, len(rows))), np.zeros((1, candidates), dtype=bool)
+        if side.lines is not None:
+            x = space.read(rows, whole_shift(side.lines.shift, group.form, group.design))
+            values, good = respond(side.lines, x[None, :, places], np.array([len(rows)]))
+        found.append((side.training, side.held, values[0].T[:, :, None], good[0]))
+    return found
