@@ -56,7 +56,7 @@ def test_rules_are_switched():
         (ho.Options(timeout=5.0), r"Options\(timeout=…\)"),
         (ho.Options(learning_curve=True), r"Tuned takes precision, race"),
         (ho.Options(rules={"laso": False}), "no rule 'laso'.*lasso"),
-        (ho.Options(race="exact"), "bounded range"),
+        (ho.Options(race="hoeffding"), "bounded range"),
         ({"precision": "solver"}, r"options= takes heldout.Options\(…\), not dict"),
     ],
 )
