@@ -16,7 +16,8 @@ from heldout.kernels.glm import KERNEL
 from heldout.kernels.glm.design import pair_places, products_of_pairs, spread_of, with_pairs
 from heldout.kernels.glm.families import Family
 from heldout.kernels.glm.forms import Form
-from heldout.kernels.glm.newton import quadratic_model, solve_path
+from heldout.kernels.glm.models import quadratic_model
+from heldout.kernels.glm.newton import solve_path
 from heldout.kernels.glm.sets import Sets, make_sets
 from heldout.kernels.ridge.columns import Columns
 
@@ -166,12 +167,12 @@ def made_sets(kinds: int, *, width: int = 3) -> Sets:
 def test_second_derivatives_are_slopes_of_slopes(kinds, width):
     sets = made_sets(kinds, width=width)
     at = 0.1 * np.random.default_rng(2).normal(size=(3, sets.family.predictors, width + 1))
-    _, second, _ = quadratic_model(sets, at)
+    _, second = quadratic_model(sets, at)
     for predictor in range(sets.family.predictors):
         for column in (0, width):
             move = np.zeros_like(at)
             move[:, predictor, column] = 1e-5
-            above, below = (quadratic_model(sets, at + sign * move)[0] for sign in (1, -1))
+            above, below = (quadratic_model(sets, at + sign * move)[0].gradient for sign in (1, -1))
             np.testing.assert_allclose((above - below) / 2e-5, second[:, :, :, predictor, column], rtol=1e-6, atol=1e-7)
 
 
@@ -181,7 +182,7 @@ def test_slopes_vanish_at_every_end_of_the_path(kinds):
     found, good = solve_path(sets, strengths)
     assert good.all()
     for place, strength in enumerate(strengths):
-        slope = quadratic_model(sets, found[:, place])[0]
+        slope = quadratic_model(sets, found[:, place])[0].gradient
         slope[:, :, :-1] += strength * sets.stretch[:, None] * found[:, place, :, :-1]
         assert np.abs(slope).max() < 1e-5
 
