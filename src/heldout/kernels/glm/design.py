@@ -40,7 +40,7 @@ class Design:
     scale: Floats
     metric: Floats  # columns × columns: the mean product of every two columns, and a little on the diagonal
     far: float  # the largest square of a row's length in the inverse of the metric
-    back: Floats | None  # even columns, uncorrelated and of size 1, times this are the columns; None if they lose digits
+    back: Floats | None  # even columns, uncorrelated and of size 1, times this are the columns; None if these lose some
     pairs: Floats | Singles | None  # rows × pairs: products of every two even columns, or columns; None if not kept
 
     @property

@@ -58,8 +58,7 @@ class Family:
             shares = self._shares(eta)
             basis = self.contrasts()
             inner = _mixed(basis.T, shares)
-            both = np.stack([basis[:, a] * basis[:, b] for a, b in self.pairs])
-            curvature = _mixed(both, shares)
+            curvature = _mixed(_contrasts_of_pairs(self.classes), shares)
             for place, (a, b) in enumerate(self.pairs):
                 curvature[place] -= inner[a] * inner[b]
             curvature *= weight
@@ -120,6 +119,14 @@ def _contrasts(count: int) -> Floats:
         basis[:, k - 1] /= np.sqrt(k * (k + 1.0))
     basis.setflags(write=False)
     return basis
+
+
+@cache
+def _contrasts_of_pairs(count: int) -> Floats:
+    basis = _contrasts(count)
+    both = np.stack([basis[:, a] * basis[:, b] for a, b in combinations_with_replacement(range(count - 1), 2)])
+    both.setflags(write=False)
+    return both
 
 
 def _mixed(table: Floats, planes: Floats) -> Floats:

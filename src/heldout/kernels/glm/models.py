@@ -14,7 +14,7 @@ import numpy as np
 from heldout.kernels.glm.design import Floats, pair_places
 from heldout.kernels.glm.sets import Sets
 
-BLOCK_NUMBERS = 1 << 16  # of one table of sets × rows that are looked at together: half a megabyte
+BLOCK_NUMBERS = 1 << 15  # of one table of sets × rows that are looked at together: several such stay in the cache
 STRIP = 256  # rows that are multiplied and summed at a time
 STRIP_NUMBERS = 1 << 17  # sums of strips that are held until they are added
 LEAST = 1e-20  # a second derivative below which single precision may have lost numbers that are too small for it

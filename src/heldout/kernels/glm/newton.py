@@ -2,11 +2,11 @@
 
 Let λ be a step's decrement, R the most that a linear predictor of a row moves in it, and S the most that one has
 moved since second derivatives were taken. Third derivatives bounded by second ones give: second derivatives have
-changed by a factor of at most exp(S + R); a step shortened to log(1 + R·exp(−S))/R never raises the objective, nor
-does a whole one with R ≤ 1 and S small; and the decrement left after a whole step is at most
-λ·exp((S + R)/2)·(exp(S)·(exp(R) − 1)/R − 1). A fit ends where that bound is small, so each one's distance from its
-optimum is known. Where little has moved, only first derivatives are taken anew, which is far cheaper. Objectives
-are evaluated only to take more of a long step, with R > 1.
+changed by a factor of at most exp(S + R); a whole step lowers the objective by at least λ²·(1 − exp(S)·(exp(R) − 1
+− R)/R²), and one shortened to log(1 + R·exp(−S))/R never raises it; and the decrement left after a whole step is at
+most λ·exp((S + R)/2)·(exp(S)·(exp(R) − 1)/R − 1). Second derivatives that are off by a share of themselves add that
+share. A fit ends where the bound is small, so each one's distance from its optimum is known. Where little has moved,
+only first derivatives are taken anew, which is far cheaper. Objectives are evaluated only to take more of a long step.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ OFF = 0.05  # the most that second derivatives from single precision may be off
 STALE = 0.1  # the most that predictors may have moved since second derivatives were taken
 GENTLE = 2  # steps with the same second derivatives that are worth taking instead of new ones
 LOOSE = 3.0  # how far above the largest move its bound may lie: rows are looked at where that decides
+FALL = 0.05  # of the square of the decrement: the least fall of the objective that a whole step is taken for unseen
 SHARES = (1.0, 0.5, 0.25, 0.1)  # of a long step that are tried
 ENOUGH = 1e-4  # of the fall that the slope foretells
 MOST_STEPS = 50  # at one penalty
@@ -141,7 +142,7 @@ def _start(sets: Sets) -> Stand:
 
 
 def free_gradient(sets: Sets, gradient: Floats) -> Floats:
-    """First derivatives in the free coefficients: without an intercept the constant's coefficient follows the others."""
+    """First derivatives in the free coefficients: without an intercept the constant's follows the others."""
     if sets.centre is None:
         return gradient
     return gradient[:, :, :-1] + gradient[:, :, -1:] * sets.centre[:, None]
@@ -192,10 +193,10 @@ def _step(stand: Stand, own: Places, strengths: Floats) -> Steps:
         reach = most_moved(sets, move)
         left = decrement * left_share(moved, reach, off)
         unsure = (left > allowed) & (decrement * left_share(moved, reach / LOOSE, off) <= allowed)
-        if (near := np.flatnonzero(unsure | ~(reach <= 1.0))).size:
+        if (near := np.flatnonzero(unsure | _long(moved, reach, off))).size:
             reach[near] = np.minimum(reach[near], largest_move(sets.pick(own[near]), move[near]))
             left = decrement * left_share(moved, reach, off)
-        if (far := np.flatnonzero(reach > 1.0)).size:
+        if (far := np.flatnonzero(_long(moved, reach, off))).size:
             share = _shares(stand, own[far], (move[far], reach[far], decrement[far]), strengths[far])
             move[far] *= share[:, None, None]
             reach[far] *= share
@@ -203,6 +204,12 @@ def _step(stand: Stand, own: Places, strengths: Floats) -> Steps:
         done[far] = False
         gentle = (moved + reach <= STALE) & (left * (moved + reach + off) ** GENTLE <= allowed)
     return Steps(move=move, reach=reach, done=done, again=~gentle, second=second)
+
+
+def _long(moved: Floats, reach: Floats, off: Floats) -> NDArray[np.bool_]:
+    """Whether a whole step might not lower the objective enough."""
+    raised = (1.0 + off) * np.exp(moved) * (np.expm1(reach) - reach) / reach**2
+    return np.asarray(~(raised <= 1.0 - FALL) & ~(reach < 1e-4))  # so short ones do, and would lose digits here
 
 
 def left_share(moved: Floats, reach: Floats, off: Floats) -> Floats:
@@ -267,10 +274,8 @@ def _smallest_pivots(second: Floats) -> Floats:
     size = np.sqrt(np.einsum("tii->ti", second))
     with np.errstate(all="ignore"):
         even = second / size[:, :, None] / size[:, None, :]
-    found = np.zeros(len(even))
-    for place, one in enumerate(even):
-        try:
-            found[place] = np.diagonal(np.linalg.cholesky(one)).min() ** 2
-        except np.linalg.LinAlgError:
-            continue
-    return found
+    try:
+        lower = np.linalg.cholesky(even)
+    except np.linalg.LinAlgError:
+        return np.zeros(1) if len(even) == 1 else np.concatenate([_smallest_pivots(one[None]) for one in second])
+    return np.asarray(np.einsum("tii->ti", lower).min(axis=1) ** 2)
