@@ -15,7 +15,8 @@ from heldout.kernels.glm.design import Floats, pair_places
 from heldout.kernels.glm.sets import Sets
 
 BLOCK_NUMBERS = 1 << 15  # of one table of sets × rows that are looked at together: several such stay in the cache
-STRIP = 256  # rows that are multiplied and summed at a time
+STRIPS = (256, 128, 64)  # rows that are multiplied and summed at a time: the most that a BLAS takes as they lie
+AS_IT_LIES = 1_000_000  # multiplications up to which it does
 STRIP_NUMBERS = 1 << 17  # sums of strips that are held until they are added
 LEAST = 1e-20  # a second derivative below which single precision may have lost numbers that are too small for it
 
@@ -53,8 +54,9 @@ def rough_model(sets: Sets, at: Floats) -> tuple[Slopes, Floats, Floats]:
     They are sums of products of two even columns. Such a sum over a strip of rows is off by at most (rows + 4)·2⁻²⁴
     of the sum of absolute products, which is at most √(Aᵢᵢ·Aⱼⱼ) for second derivatives A in even columns. So the
     error lies between ∓ that share times the number of columns times the diagonal of A, and the diagonal is at most
-    A times the trace of the inverse of A scaled to ones on its diagonal. Going from even columns to columns is done in
-    double precision and keeps shares.
+    A over the smallest eigenvalue of B, which is A scaled to ones on its diagonal. That eigenvalue is at least
+    det(B)/e, as the others, whose sum is at most their number plus 1, have a product of at most e; and at least one
+    over the trace of the inverse of B. Going from even columns to columns is done in double precision and keeps shares.
     """
     design, pairs = sets.design, sets.family.pairs
     assert design.back is not None
@@ -81,8 +83,11 @@ def _shares_lost(second: Floats) -> Floats:
         lower = np.linalg.cholesky(second / root[:, :, None] / root[:, None])
     except np.linalg.LinAlgError:
         return np.full(len(second), np.inf)
-    trace = np.square(np.linalg.inv(lower)).sum(axis=(1, 2))
-    return np.asarray((STRIP + 8) * 2.0**-24 * second.shape[1] * trace)  # 8 for 4: what rounding here may take
+    columns = second.shape[1]
+    most = np.e / np.prod(np.einsum("tii->ti", lower), axis=1) ** 2
+    if (most > columns).any():
+        most = np.minimum(most, np.square(np.linalg.inv(lower)).sum(axis=(1, 2)))
+    return np.asarray((STRIPS[0] + 8) * 2.0**-24 * columns * most)  # 8 for 4: what rounding here may take
 
 
 def _look(sets: Sets, at: Floats, add: Callable[[slice, Floats, Floats], None]) -> Slopes:
@@ -151,12 +156,13 @@ def most_moved(sets: Sets, move: Floats) -> Floats:
 def summed(left: Any, right: Any) -> Floats:
     """The product of two matrices over many rows, in the precision they have within a strip, in double over strips."""
     numbers = len(left) * right.shape[1]
-    strips, start = max(1, STRIP_NUMBERS // numbers), 0
+    strip = next((rows for rows in STRIPS if rows * numbers <= AS_IT_LIES), STRIPS[0])
+    most, start = max(1, STRIP_NUMBERS // numbers), 0
     found = np.zeros((len(left), right.shape[1]))
-    while (held := min(strips, (len(right) - start) // STRIP)) > 0:
-        stop = start + held * STRIP
-        a = left[:, start:stop].reshape(len(left), held, STRIP).transpose(1, 0, 2)
-        found += np.matmul(a, right[start:stop].reshape(held, STRIP, -1)).sum(axis=0, dtype=np.float64)
+    while (held := min(most, (len(right) - start) // strip)) > 0:
+        stop = start + held * strip
+        a = left[:, start:stop].reshape(len(left), held, strip).transpose(1, 0, 2)
+        found += np.matmul(a, right[start:stop].reshape(held, strip, -1)).sum(axis=0, dtype=np.float64)
         start = stop
     if start < len(right):
         found += left[:, start:] @ right[start:]
@@ -168,8 +174,8 @@ def _blocks(sets: Sets, at: Floats, tables: int) -> Iterator[tuple[slice, Floats
     count, predictors, width = at.shape
     flat = at.transpose(1, 0, 2).reshape(-1, width)
     total = len(sets.y)
-    most = max(STRIP, BLOCK_NUMBERS // (count * tables))
-    each = -(-total // max(1, -(-total // most) * STRIP)) * STRIP  # blocks of one size, in whole strips
+    most = max(STRIPS[0], BLOCK_NUMBERS // (count * tables))
+    each = -(-total // (-(-total // most) * STRIPS[0])) * STRIPS[0]  # blocks of one size, in whole strips
     for start in range(0, total, each):
         rows = slice(start, start + each)
         Z = sets.design.Z[rows]

@@ -30,6 +30,7 @@ FALL = 0.05  # of the square of the decrement: the least fall of the objective t
 SHARES = (1.0, 0.5, 0.25, 0.1)  # of a long step that are tried
 ENOUGH = 1e-4  # of the fall that the slope foretells
 MOST_STEPS = 50  # at one penalty
+AGAIN, GO_ON, DONE = 0, 1, 2  # what a step leads to
 SINGULAR = 1e-10  # the smallest pivot of second derivatives, each column's own set to 1
 Places = NDArray[np.intp]
 
@@ -75,7 +76,7 @@ class Stand:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Steps:
-    """A step of some sets, each at its strength."""
+    """A step of some sets."""
 
     move: Floats  # what is taken of it
     reach: Floats  # the most that a row's predictors move with that
@@ -90,33 +91,31 @@ def solve_path(sets: Sets, strengths: Floats) -> tuple[Floats, NDArray[np.bool_]
     With them which are good; where one is not, scikit-learn's own fit must answer.
     """
     stand = _start(sets)
-    count, last = len(sets), len(strengths) - 1
-    found, good = np.zeros((count, len(strengths), *stand.at.shape[1:])), np.zeros((count, len(strengths)), dtype=bool)
-    posed = np.zeros(count, dtype=bool)  # second derivatives tell all directions apart at the weakest penalty
-    place, steps = np.zeros(count, dtype=np.intp), np.zeros(count, dtype=np.intp)
+    shape = (len(sets), len(strengths))
+    found, good = np.zeros((*shape, *stand.at.shape[1:])), np.zeros(shape, dtype=bool)
+    posed = np.zeros(len(sets), dtype=bool)  # second derivatives tell all directions apart at the weakest penalty
     alive = np.flatnonzero(~sets.doubtful & np.isfinite(stand.at).all(axis=(1, 2)))
-    again = np.ones(count, dtype=bool)
-    while len(alive):
-        stand.look(alive[again[alive]], again=True)
-        stand.look(alive[~again[alive]], again=False)
+    stand.look(alive, again=True)
+    for place, strength in enumerate(strengths):  # sets that are done wait for the others, so that all go together
         own = alive
-        while len(own):
-            step = _step(stand, own, strengths[place[own]])
+        for _ in range(MOST_STEPS):
+            step = _step(stand, own, strength)
             done, ended = step.done, own[step.done]
-            found[ended, place[ended]] = stand.at[ended] + step.move[done]
-            good[ended, place[ended]] = True
-            finished = done & (place[own] == last)
-            posed[own[finished]] = _smallest_pivots(step.second[finished]) > SINGULAR
-            place[ended] += 1
-            steps[ended] = 0
-            going = own[~done]
-            stand.at[going] += step.move[~done]
-            stand.moved[going] += step.reach[~done]
-            again[going] = step.again[~done]
-            steps[going] += 1
-            own = own[done & ~finished]
-        sound = np.isfinite(stand.at[alive]).all(axis=(1, 2)) & (steps[alive] < MOST_STEPS)
-        alive = alive[(place[alive] <= last) & sound]
+            found[ended, place] = stand.at[ended] + step.move[done]
+            good[ended, place] = True
+            if place == len(strengths) - 1:
+                posed[ended] = _smallest_pivots(step.second[done]) > SINGULAR
+            going = ~done & np.isfinite(step.move).all(axis=(1, 2))
+            own, again = own[going], step.again[going]
+            if not len(own):
+                break
+            stand.at[own] += step.move[going]
+            stand.moved[own] += step.reach[going]
+            stand.look(own[again], again=True)
+            stand.look(own[~again], again=False)
+        alive = alive[good[alive, place]]
+        if not len(alive):
+            break
     for one in np.flatnonzero(good.any(axis=1) & ~posed):
         good[one] = _well_posed(sets.pick(np.array([one])), found[one], good[one], strengths)
     return found, good
@@ -159,9 +158,9 @@ def free_second(sets: Sets, second: Floats) -> Floats:
     return second.reshape(count, predictors * width, predictors * width)
 
 
-def penalties(sets: Sets, own: Places, strengths: Floats) -> Floats:
-    """What the square of each free coefficient costs, at a strength a set: sets × predictors × free columns."""
-    each = sets.stretch[own] * (strengths * sets.unit[own])[:, None]
+def penalties(sets: Sets, own: Places, strength: float) -> Floats:
+    """What the square of each free coefficient costs at a strength: sets × predictors × free columns."""
+    each = sets.stretch[own] * (strength * sets.unit[own])[:, None]
     if sets.centre is None:
         each = np.concatenate([each, np.zeros((len(each), 1))], axis=1)
     return np.repeat(each[:, None], sets.family.predictors, axis=1)
@@ -174,10 +173,10 @@ def with_penalties(second: Floats, cost: Floats) -> Floats:
     return whole
 
 
-def _step(stand: Stand, own: Places, strengths: Floats) -> Steps:
-    """One step of each of these sets at its strength from where it stands."""
+def _step(stand: Stand, own: Places, strength: float) -> Steps:
+    """One step of each of these sets from where it stands."""
     sets, at, moved, off = stand.sets, stand.at[own], stand.moved[own], stand.off[own]
-    cost = penalties(sets, own, strengths)
+    cost = penalties(sets, own, strength)
     free = at[:, :, : cost.shape[2]]
     slope = (stand.gradient[own] + cost * free).reshape(len(own), -1)
     second = with_penalties(stand.second[own], cost)
@@ -191,19 +190,27 @@ def _step(stand: Stand, own: Places, strengths: Floats) -> Steps:
         low = stand.low[own] + 0.5 * (cost * free**2).sum(axis=(1, 2))
         allowed = np.minimum(stand.allowed[own], np.sqrt(LEFT_SHARE * low))
         reach = most_moved(sets, move)
-        left = decrement * left_share(moved, reach, off)
-        unsure = (left > allowed) & (decrement * left_share(moved, reach / LOOSE, off) <= allowed)
-        if (near := np.flatnonzero(unsure | _long(moved, reach, off))).size:
-            reach[near] = np.minimum(reach[near], largest_move(sets.pick(own[near]), move[near]))
-            left = decrement * left_share(moved, reach, off)
+        sizes = (decrement, moved, off, allowed)
+        near, hoped = _judged(reach, sizes), _judged(reach / LOOSE, sizes)
+        unsure = _long(moved, reach, off) | (near < hoped)
+        if (some := np.flatnonzero(unsure)).size:
+            reach[some] = np.minimum(reach[some], largest_move(sets.pick(own[some]), move[some]))
+            near = _judged(reach, sizes)
         if (far := np.flatnonzero(_long(moved, reach, off))).size:
-            share = _shares(stand, own[far], (move[far], reach[far], decrement[far]), strengths[far])
+            share = _shares(stand, own[far], (move[far], reach[far], decrement[far]), cost[far])
             move[far] *= share[:, None, None]
             reach[far] *= share
-        done = (moved + reach <= 1.0) & (left <= allowed)
-        done[far] = False
-        gentle = (moved + reach <= STALE) & (left * (moved + reach + off) ** GENTLE <= allowed)
-    return Steps(move=move, reach=reach, done=done, again=~gentle, second=second)
+            near[far] = AGAIN
+    return Steps(move=move, reach=reach, done=near == DONE, again=near == AGAIN, second=second)
+
+
+def _judged(reach: Floats, sizes: tuple[Floats, Floats, Floats, Floats]) -> NDArray[np.int8]:
+    """What a whole step leads to: the end, first derivatives that are soon enough for it, or second ones again."""
+    decrement, moved, off, allowed = sizes
+    left = decrement * left_share(moved, reach, off)
+    gentle = (moved + reach <= STALE) & (left * (moved + reach + off) ** GENTLE <= allowed)
+    done = (moved + reach <= 1.0) & (left <= allowed)
+    return np.where(done, DONE, np.where(gentle, GO_ON, AGAIN)).astype(np.int8)
 
 
 def _long(moved: Floats, reach: Floats, off: Floats) -> NDArray[np.bool_]:
@@ -220,10 +227,10 @@ def left_share(moved: Floats, reach: Floats, off: Floats) -> Floats:
     return np.asarray(np.sqrt(1.0 + off) * np.exp((moved + reach) / 2) * changed)
 
 
-def _shares(stand: Stand, own: Places, step: tuple[Floats, Floats, Floats], strengths: Floats) -> Floats:
+def _shares(stand: Stand, own: Places, step: tuple[Floats, Floats, Floats], cost: Floats) -> Floats:
     """How much of a long step to take: as much as lowers the objective well, or what is known to lower it."""
     move, reach, decrement = step
-    sets, at, cost = stand.sets.pick(own), stand.at[own], penalties(stand.sets, own, strengths)
+    sets, at = stand.sets.pick(own), stand.at[own]
 
     def objectives(at: Floats) -> Floats:
         return np.asarray(losses(sets, at) + 0.5 * (cost * at[:, :, : cost.shape[2]] ** 2).sum(axis=(1, 2)))
@@ -267,7 +274,7 @@ def _well_posed(one: Sets, found: Floats, good: NDArray[np.bool_], strengths: Fl
 def whole_second(one: Sets, at: Floats, strength: float) -> Floats:
     """Second derivatives of the objective of one set, in its free coefficients."""
     _, second = quadratic_model(one, at)
-    return with_penalties(free_second(one, second), penalties(one, np.array([0]), np.array([strength])))
+    return with_penalties(free_second(one, second), penalties(one, np.array([0]), strength))
 
 
 def _smallest_pivots(second: Floats) -> Floats:
