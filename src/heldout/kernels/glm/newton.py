@@ -41,6 +41,7 @@ class Stand:
 
     sets: Sets
     allowed: Floats  # the decrement that may be left
+    cost: Floats  # of the squares of free coefficients, at strength 1: sets × predictors × free columns
     at: Floats  # sets × predictors × columns
     gradient: Floats  # sets × predictors × free columns
     second: Floats  # sets × free coefficients × free coefficients
@@ -130,6 +131,7 @@ def _start(sets: Sets) -> Stand:
     return Stand(
         sets=sets,
         allowed=LEFT * np.sqrt(sets.weight.sum(axis=1) / sets.member.sum(axis=1)),
+        cost=costs(sets),
         at=at,
         gradient=np.zeros((count, family.predictors, free)),
         second=np.zeros((count, family.predictors * free, family.predictors * free)),
@@ -158,25 +160,24 @@ def free_second(sets: Sets, second: Floats) -> Floats:
     return second.reshape(count, predictors * width, predictors * width)
 
 
-def penalties(sets: Sets, own: Places, strength: float) -> Floats:
-    """What the square of each free coefficient costs at a strength: sets × predictors × free columns."""
-    each = sets.stretch[own] * (strength * sets.unit[own])[:, None]
+def costs(sets: Sets) -> Floats:
+    """What half the square of each free coefficient costs at strength 1: sets × predictors × free columns."""
+    each = sets.stretch * sets.unit[:, None]
     if sets.centre is None:
         each = np.concatenate([each, np.zeros((len(each), 1))], axis=1)
     return np.repeat(each[:, None], sets.family.predictors, axis=1)
 
 
 def with_penalties(second: Floats, cost: Floats) -> Floats:
-    """Second derivatives of the whole objective from those of the loss."""
-    whole = second.copy()
-    np.einsum("tii->ti", whole)[...] += cost.reshape(len(cost), -1)
-    return whole
+    """Second derivatives of the whole objective, in the place of those of the loss."""
+    np.einsum("tii->ti", second)[...] += cost.reshape(len(cost), -1)
+    return second
 
 
 def _step(stand: Stand, own: Places, strength: float) -> Steps:
     """One step of each of these sets from where it stands."""
     sets, at, moved, off = stand.sets, stand.at[own], stand.moved[own], stand.off[own]
-    cost = penalties(sets, own, strength)
+    cost = strength * stand.cost[own]
     free = at[:, :, : cost.shape[2]]
     slope = (stand.gradient[own] + cost * free).reshape(len(own), -1)
     second = with_penalties(stand.second[own], cost)
@@ -191,7 +192,7 @@ def _step(stand: Stand, own: Places, strength: float) -> Steps:
         allowed = np.minimum(stand.allowed[own], np.sqrt(LEFT_SHARE * low))
         reach = most_moved(sets, move)
         sizes = (decrement, moved, off, allowed)
-        near, hoped = _judged(reach, sizes), _judged(reach / LOOSE, sizes)
+        near, hoped = _judged(np.stack([reach, reach / LOOSE]), sizes)
         unsure = _long(moved, reach, off) | (near < hoped)
         if (some := np.flatnonzero(unsure)).size:
             reach[some] = np.minimum(reach[some], largest_move(sets.pick(own[some]), move[some]))
@@ -220,11 +221,13 @@ def _long(moved: Floats, reach: Floats, off: Floats) -> NDArray[np.bool_]:
 
 
 def left_share(moved: Floats, reach: Floats, off: Floats) -> Floats:
-    """What share of a step's decrement is left after it, at most."""
-    grown = np.where(reach > 1e-8, np.expm1(reach) / reach, 1.0 + reach)
-    own = np.where(reach > 1e-8, (np.expm1(reach) - reach) / reach, reach)
-    changed = np.expm1(moved) * grown + own + off / (1.0 - off)
-    return np.asarray(np.sqrt(1.0 + off) * np.exp((moved + reach) / 2) * changed)
+    """What share of a step's decrement is left after it, at most, where `reach` is at most 1.
+
+    There (eᴿ − 1)/R is at most eᴿ, and (eᴿ − 1 − R)/R at most exp(R/2)·R/2; small numbers keep their digits so.
+    """
+    half = np.exp(0.5 * reach)
+    changed = np.expm1(moved) * half**2 + 0.5 * reach * half + off / (1.0 - off)
+    return np.asarray(np.sqrt(1.0 + off) * np.exp(0.5 * moved) * half * changed)
 
 
 def _shares(stand: Stand, own: Places, step: tuple[Floats, Floats, Floats], cost: Floats) -> Floats:
@@ -274,7 +277,7 @@ def _well_posed(one: Sets, found: Floats, good: NDArray[np.bool_], strengths: Fl
 def whole_second(one: Sets, at: Floats, strength: float) -> Floats:
     """Second derivatives of the objective of one set, in its free coefficients."""
     _, second = quadratic_model(one, at)
-    return with_penalties(free_second(one, second), penalties(one, np.array([0]), strength))
+    return with_penalties(free_second(one, second), strength * costs(one))
 
 
 def _smallest_pivots(second: Floats) -> Floats:
