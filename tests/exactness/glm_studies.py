@@ -199,6 +199,14 @@ def _shapes() -> Iterator[tuple[str, Callable[[], Posed]]]:
         yield f"{n} × {p}", lambda n=n, p=p: (_logistic(None), *_classes(3, n, p), {"test": ho.KFold(3)})
     yield "six classes", lambda: (_logistic(), *_classes(6, 150), {"test": ho.KFold(3)})
 
+    def many_rows(kinds: int) -> tuple[Any, Any]:
+        X, y = _classes(kinds, 3000, 6)
+        X[:, 5] = X[:, 1] - X[:, 2]
+        return X, y
+
+    for kinds in (2, 3):
+        yield f"3,000 rows, {kinds} classes", lambda k=kinds: (_logistic(), *many_rows(k), {"test": ho.KFold(3)})
+
 
 def _columns() -> Iterator[tuple[str, Callable[[], Posed]]]:
     def spoiled(kind: str, kinds: int) -> tuple[Any, Any]:

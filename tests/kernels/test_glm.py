@@ -113,7 +113,7 @@ def test_numbers_are_those_of_a_sharp_fit(learner):
 
 
 def test_jobs_change_no_bit():
-    X, y = labelled(3, 200)
+    X, y = labelled(3, 1200)
     tuned = ho.Tuned(SCALED, {"logisticregression__C": CS}, validation=ho.KFold(5), loss="log")
     one, two = (
         ho.evaluate(tuned, X, y, test=ho.KFold(5), options=SOLVER, progress=False, jobs=jobs) for jobs in (1, 2)
