@@ -16,7 +16,8 @@ from heldout.kernels.glm import KERNEL
 from heldout.kernels.glm.design import pair_places, products_of_pairs, spread_of, with_pairs
 from heldout.kernels.glm.families import Family
 from heldout.kernels.glm.forms import Form
-from heldout.kernels.glm.newton import quadratic_model, solve_path
+from heldout.kernels.glm.models import largest_move, most_moved, quadratic_model, rough_model, slopes
+from heldout.kernels.glm.newton import left_share, solve_path
 from heldout.kernels.glm.sets import Sets, make_sets
 from heldout.kernels.ridge.columns import Columns
 
@@ -112,7 +113,7 @@ def test_numbers_are_those_of_a_sharp_fit(learner):
 
 
 def test_jobs_change_no_bit():
-    X, y = labelled(3, 200)
+    X, y = labelled(3, 1200)
     tuned = ho.Tuned(SCALED, {"logisticregression__C": CS}, validation=ho.KFold(5), loss="log")
     one, two = (
         ho.evaluate(tuned, X, y, test=ho.KFold(5), options=SOLVER, progress=False, jobs=jobs) for jobs in (1, 2)
@@ -131,6 +132,17 @@ def test_separable_rows_without_a_penalty_are_fitted_by_scikit_learn():
     on = ho.evaluate(learner, X, y, test=ho.KFold(3), loss="log", options=SOLVER, progress=False, jobs=1)
     off = ho.evaluate(KERNEL.sharpened(learner), X, y, test=ho.KFold(3), loss="log", progress=False, jobs=1)
     np.testing.assert_array_equal(on.folds["log"], off.folds["log"])
+
+
+def test_separable_rows_at_a_weak_penalty_agree_with_a_fit_that_is_sharp_for_it():
+    X, _ = labelled()
+    y = (X[:, 0] > 0).astype(int)
+    learner = LogisticRegression(C=1e12, max_iter=5000)
+    more = {"test": ho.KFold(3), "loss": "log", "progress": False, "jobs": 1}
+    on = ho.evaluate(learner, X, y, options=SOLVER, **more)
+    sharp = ho.evaluate(KERNEL.sharpened(learner), X, y, **more)
+    np.testing.assert_allclose(on.folds["log"], sharp.folds["log"], rtol=1e-4)
+    assert "H205" not in {finding.code for finding in on.findings}
 
 
 def test_a_class_that_is_absent_is_left_to_scikit_learn():
@@ -166,13 +178,62 @@ def made_sets(kinds: int, *, width: int = 3) -> Sets:
 def test_second_derivatives_are_slopes_of_slopes(kinds, width):
     sets = made_sets(kinds, width=width)
     at = 0.1 * np.random.default_rng(2).normal(size=(3, sets.family.predictors, width + 1))
-    _, second, _ = quadratic_model(sets, at)
+    _, second = quadratic_model(sets, at)
     for predictor in range(sets.family.predictors):
         for column in (0, width):
             move = np.zeros_like(at)
             move[:, predictor, column] = 1e-5
-            above, below = (quadratic_model(sets, at + sign * move)[0] for sign in (1, -1))
+            above, below = (quadratic_model(sets, at + sign * move)[0].gradient for sign in (1, -1))
             np.testing.assert_allclose((above - below) / 2e-5, second[:, :, :, predictor, column], rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("kinds", [2, 4])
+def test_second_derivatives_in_single_precision_are_off_by_no_more_than_is_said(kinds):
+    sets = made_sets(kinds)
+    at = np.random.default_rng(2).normal(size=(3, sets.family.predictors, 4))
+    slope, second = quadratic_model(sets, at)
+    rough_slope, rough, off = rough_model(sets, at)
+    np.testing.assert_allclose(rough_slope.gradient, slope.gradient, rtol=1e-12)
+    for one, other, share in zip(second, rough, off, strict=True):
+        size = 4 * sets.family.predictors
+        root = np.linalg.inv(np.linalg.cholesky(other.reshape(size, size)))
+        apart = np.abs(np.linalg.eigvalsh(root @ (one - other).reshape(size, size) @ root.T)).max()
+        assert 0 < apart < share < 0.05
+
+
+def test_columns_in_one_plane_keep_their_digits_in_single_precision():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(600, 5))
+    X[:, 4] = X[:, 0] - 2 * X[:, 1]
+    nearly = X + 1e-6 * rng.normal(size=X.shape)
+    for columns, rough in ((X, True), (nearly, False)):
+        shift, scale = spread_of(columns)
+        design = with_pairs(np.column_stack([(columns - shift) / scale, np.ones(600)]), shift, scale, room=1 << 20)
+        assert design.rough == rough
+
+
+@pytest.mark.parametrize("kinds", [2, 3])
+@pytest.mark.parametrize("moved", [0.0, 0.05])
+def test_what_a_step_leaves_is_bounded(kinds, moved):
+    sets = made_sets(kinds)
+    shape = (3, sets.family.predictors, 4)
+    rng = np.random.default_rng(4)
+    at, aside = 0.3 * rng.normal(size=shape), rng.normal(size=shape)
+    aside *= (moved / largest_move(sets, aside))[:, None, None] if moved else 0.0
+    size = shape[1] * shape[2]
+    before = quadratic_model(sets, at)[1].reshape(3, size, size) + 30.0 * np.eye(size)
+
+    def slope(at):
+        return (slopes(sets, at).gradient + 30.0 * at).reshape(3, size)
+
+    step = -np.linalg.solve(before, slope(at + aside)[:, :, None])[:, :, 0]
+    decrement = np.sqrt(-(step * slope(at + aside)).sum(axis=1))
+    reach = largest_move(sets, step.reshape(shape))
+    assert (reach <= most_moved(sets, step.reshape(shape))).all()
+    after = at + aside + step.reshape(shape)
+    second = quadratic_model(sets, after)[1].reshape(3, size, size) + 30.0 * np.eye(size)
+    left = np.sqrt((slope(after) * np.linalg.solve(second, slope(after)[:, :, None])[:, :, 0]).sum(axis=1))
+    assert (left <= decrement * left_share(np.full(3, moved), reach, np.zeros(3))).all()
 
 
 @pytest.mark.parametrize("kinds", [2, 3])
@@ -181,7 +242,7 @@ def test_slopes_vanish_at_every_end_of_the_path(kinds):
     found, good = solve_path(sets, strengths)
     assert good.all()
     for place, strength in enumerate(strengths):
-        slope = quadratic_model(sets, found[:, place])[0]
+        slope = quadratic_model(sets, found[:, place])[0].gradient
         slope[:, :, :-1] += strength * sets.stretch[:, None] * found[:, place, :, :-1]
         assert np.abs(slope).max() < 1e-5
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.glm.answer import Group, make_group
 from heldout.kernels.glm.design import Floats
-from heldout.kernels.glm.newton import quadratic_model, solve_path, system
+from heldout.kernels.glm.newton import solve_path, whole_second
 from heldout.kernels.glm.recognise import read_candidates
 from heldout.kernels.glm.respond import lacking, responses_of
 from heldout.kernels.glm.sets import Sets, make_sets
@@ -82,12 +82,12 @@ def _answer_splits(group: Group, step: Step) -> Iterator[Answer]:
 
 def without_each(sets: Sets, at: Floats, strength: float, places: NDArray[np.intp]) -> tuple[Floats, NDArray[np.bool_]]:
     """Linear predictors of these rows of one set, each without itself, and the rows for which one step is enough."""
-    _, second, _ = system(sets, at, quadratic_model(sets, at), np.array([strength]))
+    second = whole_second(sets, at, strength)
     Z = sets.design.Z[places]
     free = Z if sets.centre is None else Z[:, :-1] + Z[:, -1:] * sets.centre[0]
     own = np.einsum("rj,rj->r", free, np.linalg.solve(second[0], free.T).T)
     eta = (at[0] @ Z.T)[None]
-    residual, curvature, _ = sets.family.slopes(eta, sets.y[places], sets.weight[:, places])
+    residual, _, curvature = sets.family.slopes(eta, sets.y[places], sets.weight[:, places])
     pull = own * curvature[0, 0]
     sure = np.isfinite(pull) & (pull < MOST_OWN)
     return eta[0, 0] + own * residual[0, 0] / np.where(sure, 1.0 - pull, 1.0), sure

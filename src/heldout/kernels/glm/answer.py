@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.brute import answer_by_brute_force
-from heldout.kernels.glm.design import Design, Floats, make_design, row_weights, targets_of
+from heldout.kernels.glm.design import Design, Floats, Spread, make_design, row_weights, targets_of
 from heldout.kernels.glm.families import Family
 from heldout.kernels.glm.forms import Form
 from heldout.kernels.glm.newton import solve_path
@@ -60,10 +60,10 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
         return
     with ThreadPoolExecutor(max(1, work.jobs)) as pool:
         for form, members in read_candidates(work.search, work.task, step.candidates).items():
-            yield from _answer_group(make_group(form, members, work), step, pool)
+            yield from _answer_group(make_group(form, members, work, pool.map), step, pool)
 
 
-def make_group(form: Form, members: dict[int, float], work: Work) -> Group:
+def make_group(form: Form, members: dict[int, float], work: Work, spread: Spread = map) -> Group:
     """The candidates of one form with their strengths, and the data as the form reads them."""
     strengths, places = np.unique(-np.array(list(members.values())), return_inverse=True)
     classes = len(work.task.classes) if form.classifies and work.task.classes is not None else 0
@@ -73,7 +73,7 @@ def make_group(form: Form, members: dict[int, float], work: Work) -> Group:
         candidates=tuple(members),
         strengths=-strengths,
         places=places,
-        design=make_design(work, form),
+        design=make_design(work, form, spread),
         data=(targets_of(work.task, form), row_weights(work.task, form)),
         work=work,
     )

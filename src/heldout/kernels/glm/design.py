@@ -6,8 +6,8 @@ of one size. What a StandardScaler does inside a training set enters as that set
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -21,9 +21,14 @@ from heldout.kernels.step import Work
 from heldout.task.task import Task
 
 Floats = NDArray[np.float64]
-BLOCK_NUMBERS = 1 << 17  # products of pairs in a block of rows: a megabyte, which stays in a core's cache
+Singles = NDArray[np.float32]
+PAIRED_ROWS = 256  # whose products of pairs are made together
 MOST_PAIRED = 64  # columns up to which products of pairs are made
 MOST_KEPT = 1 << 28  # bytes of products of pairs that are kept
+NO_LENGTH = 1e-12  # of a direction in which no row lies
+FLAT = 1e-8  # the share of the largest variance below which that of a direction loses digits
+EVEN = 1e-6  # added to the metric of the rows, for columns that lie in one plane
+Spread = Callable[[Callable[[slice], None], Iterable[slice]], Iterable[None]]  # map, or that of a pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,7 +38,10 @@ class Design:
     Z: Floats  # rows × (columns + 1), C order; the last is 1
     shift: Floats
     scale: Floats
-    pairs: tuple[Floats, ...] | None  # for each block of rows the products of every two columns, where they are kept
+    metric: Floats  # columns × columns: the mean product of every two columns, and a little on the diagonal
+    far: float  # the largest square of a row's length in the inverse of the metric
+    back: Floats | None  # even columns, uncorrelated and of size 1, times this are the columns; None if these lose some
+    pairs: Floats | Singles | None  # rows × pairs: products of every two even columns, or columns; None if not kept
 
     @property
     def width(self) -> int:
@@ -45,21 +53,13 @@ class Design:
         return self.width <= MOST_PAIRED
 
     @property
-    def block(self) -> int:
-        """Rows of a block: fixed by the width, so that sums have the same bits whoever makes them."""
-        return block_rows(self.width)
-
-    def blocks(self) -> Iterator[slice]:
-        return (slice(start, start + self.block) for start in range(0, len(self.Z), self.block))
+    def rough(self) -> bool:
+        """Whether they may come from products in single precision."""
+        return self.back is not None and self.pairs is not None
 
 
-def block_rows(width: int) -> int:
-    each = width * (width + 1) // 2 if width <= MOST_PAIRED else width
-    return max(64, min(2048, BLOCK_NUMBERS // each))
-
-
-def make_design(work: Work, form: Form) -> Design:
-    """The design of the form's columns: that of an earlier step where it is kept."""
+def make_design(work: Work, form: Form, spread: Spread = map) -> Design:
+    """The design of the form's columns: that of an earlier step where it is kept, else made by what `spread` maps."""
     key = ("glm", form.columns.places)
     if key not in work.products:
         X = np.asarray(matrix_of(work.task), dtype=np.float64)
@@ -68,7 +68,7 @@ def make_design(work: Work, form: Form) -> Design:
         Z = np.ones((len(X), X.shape[1] + 1))
         np.subtract(X, shift, out=Z[:, :-1])
         Z[:, :-1] /= scale
-        work.products[key] = with_pairs(Z, shift, scale, room=min(MOST_KEPT, work.room // 8))
+        work.products[key] = with_pairs(Z, shift, scale, room=min(MOST_KEPT, work.room // 8), spread=spread)
     design: Design = work.products[key]
     return design
 
@@ -83,28 +83,58 @@ def spread_of(X: Floats) -> tuple[Floats, Floats]:
     return shift, scale
 
 
-def with_pairs(Z: Floats, shift: Floats, scale: Floats, *, room: int) -> Design:
-    design = Design(Z=Z, shift=shift, scale=scale, pairs=None)
-    if not design.paired or len(Z) * design.width * (design.width + 1) * 4 > room:
-        return design
-    pairs = tuple(products_of_pairs(Z[block]) for block in design.blocks())
-    return Design(Z=Z, shift=shift, scale=scale, pairs=pairs)
+def with_pairs(Z: Floats, shift: Floats, scale: Floats, *, room: int, spread: Spread = map) -> Design:
+    """A design of these rows, with products of pairs where they find room."""
+    width = Z.shape[1]
+    products = Z.T @ Z / len(Z)
+    metric = products + EVEN * np.eye(width)
+    root = np.linalg.inv(np.linalg.cholesky(metric))
+    far = np.zeros(-(-len(Z) // PAIRED_ROWS))
+    kept = width <= MOST_PAIRED and len(Z) * width * (width + 1) * 4 <= room
+    there, back = _even(Z, products) if kept else (None, None)
+    columns = width if back is None else len(back)
+    dtype = np.float64 if back is None else np.float32
+    pairs = np.empty((len(Z), columns * (columns + 1) // 2), dtype=dtype) if kept else None
+
+    def fill(rows: slice) -> None:
+        for start in range(rows.start, rows.stop, PAIRED_ROWS):
+            some = Z[start : start + PAIRED_ROWS]
+            far[start // PAIRED_ROWS] = np.square(some @ root.T).sum(axis=1).max()
+            if pairs is not None:
+                even = some if there is None else (some @ there).astype(np.float32)
+                products_of_pairs(even, out=pairs[start : start + len(some)])
+
+    each = 4 * PAIRED_ROWS
+    list(spread(fill, [slice(start, min(start + each, len(Z))) for start in range(0, len(Z), each)]))
+    farthest = float(far.max()) * (1 + 1e-6)  # what rounding may take from it
+    return Design(Z=Z, shift=shift, scale=scale, metric=metric, far=farthest, back=back, pairs=pairs)
+
+
+def _even(Z: Floats, products: Floats) -> tuple[Floats, Floats] | tuple[None, None]:
+    """What makes the columns uncorrelated and of size 1, and what makes columns of those again.
+
+    Second derivatives in such columns keep their digits in single precision whatever the columns are. Directions in
+    which no row lies are left out; where rows lie nearly in a plane, but not in it, there are none.
+    """
+    size, direction = np.linalg.eigh(products)
+    flat = size <= FLAT * size[-1]
+    if flat.any() and np.abs(Z @ direction[:, flat]).max() > NO_LENGTH * np.sqrt(size[-1]):
+        return None, None
+    root = np.sqrt(size[~flat])
+    return direction[:, ~flat] / root, (direction[:, ~flat] * root).T
 
 
 def cut_design(design: Design, rows: Rows) -> Design:
     """The design of some rows."""
-    return with_pairs(design.Z[rows], design.shift, design.scale, room=MOST_KEPT // 4)
+    pairs = None if design.pairs is None else design.pairs[rows]
+    return replace(design, Z=design.Z[rows], pairs=pairs)
 
 
-def products_of_pairs(Z: Floats) -> Floats:
+def products_of_pairs(Z: Any, out: Any = None) -> Any:
     """For each row the products of every two columns, a column with itself and all after it, end to end."""
-    rows, width = Z.shape
-    found = np.empty((rows, width * (width + 1) // 2))
-    start = 0
-    for column in range(width):
-        stop = start + width - column
-        np.multiply(Z[:, column:], Z[:, column : column + 1], out=found[:, start:stop])
-        start = stop
+    first, second = np.triu_indices(Z.shape[1])
+    found = np.take(Z, first, axis=1, out=out, mode="clip")
+    found *= np.take(Z, second, axis=1)
     return found
 
 

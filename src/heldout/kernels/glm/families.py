@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Slopes = tuple[Floats, Floats, Floats]  # residuals: sets × predictors × rows; curvatures: sets × pairs × rows; distance
+Slopes = tuple[Floats, Floats, Floats]  # residuals, bounds, curvatures: the first and last as many × sets × rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,45 +43,60 @@ class Family:
 
         Parameters
         ----------
-        eta : array of sets × predictors × rows
+        eta : array of predictors × sets × rows
         y : array of rows
         weight : array of sets × rows
             0 for rows that a set is not trained on.
         """
         if self.classes == 2:
-            return _two_classes(eta, y, weight)
+            share = _share(eta[0])
+            curvature = 1.0 - share
+            curvature *= share
+            curvature *= weight
+            return *_missed(share, y, weight), curvature[None]
         if self.classes:
-            return self._several_classes(eta, y, weight)
-        return _log_link(eta, y, weight, self.power)
+            shares = self._shares(eta)
+            basis = self.contrasts()
+            inner = _mixed(basis.T, shares)
+            curvature = _mixed(_contrasts_of_pairs(self.classes), shares)
+            for place, (a, b) in enumerate(self.pairs):
+                curvature[place] -= inner[a] * inner[b]
+            curvature *= weight
+            return *self._missed(inner, y, weight), curvature
+        return _log_link(eta[0], y, weight, self.power)
 
-    def _several_classes(self, eta: Floats, y: Floats, weight: Floats) -> Slopes:
-        basis = self.contrasts()
-        shares = np.matmul(basis, eta)
-        shares -= shares.max(axis=1, keepdims=True)
+    def residuals(self, eta: Floats, y: Floats, weight: Floats) -> tuple[Floats, Floats]:
+        """First derivatives and the bound alone."""
+        if self.classes == 2:
+            return _missed(_share(eta[0]), y, weight)
+        if self.classes:
+            return self._missed(_mixed(self.contrasts().T, self._shares(eta)), y, weight)
+        return _log_link(eta[0], y, weight, self.power)[:2]
+
+    def _shares(self, eta: Floats) -> Floats:
+        shares = _mixed(self.contrasts(), eta)
+        shares -= shares.max(axis=0)
         np.exp(shares, out=shares)
-        shares /= shares.sum(axis=1, keepdims=True)
-        own = (y == np.arange(self.classes)[:, None]).astype(np.float64)
-        inner = np.matmul(basis.T, shares)
-        residual = (inner - basis.T @ own) * weight[:, None]
-        curvature = np.empty((len(eta), len(self.pairs), eta.shape[2]))
-        for place, (a, b) in enumerate(self.pairs):
-            np.matmul(basis[:, a] * basis[:, b], shares, out=curvature[:, place])
-            curvature[:, place] -= inner[:, a] * inner[:, b]
-        curvature *= weight[:, None]
-        missed = 1.0 - np.einsum("tkr,kr->tr", shares, own)
-        return residual, curvature, np.einsum("tr,tr->t", missed, weight)
+        shares /= shares.sum(axis=0)
+        return shares
+
+    def _missed(self, inner: Floats, y: Floats, weight: Floats) -> tuple[Floats, Floats]:
+        aim = self.contrasts().T[:, y.astype(np.intp)]
+        inner -= aim[:, None]
+        inner *= weight
+        return inner, -np.matmul(inner, aim[:, :, None])[:, :, 0].sum(axis=0)  # of each row what its own share lacks
 
     def losses(self, eta: Floats, y: Floats, weight: Floats) -> Floats:
         """The weighted sum of losses of each set, up to what does not depend on `eta`."""
         if self.classes > 2:
-            scores = np.matmul(self.contrasts(), eta)
-            top = scores.max(axis=1)
-            own = np.take_along_axis(scores, y.astype(np.intp)[None, None], axis=1)[:, 0]
-            lost = top + np.log(np.exp(scores - top[:, None]).sum(axis=1)) - own
+            scores = _mixed(self.contrasts(), eta)
+            top = scores.max(axis=0)
+            own = np.take_along_axis(scores, y.astype(np.intp)[None, None], axis=0)[0]
+            lost = top + np.log(np.exp(scores - top).sum(axis=0)) - own
         elif self.classes == 2:
-            lost = np.logaddexp(0.0, eta[:, 0]) - y * eta[:, 0]
+            lost = np.logaddexp(0.0, eta[0]) - y * eta[0]
         else:
-            lost = _log_link_losses(eta[:, 0], y, self.power)
+            lost = _log_link_losses(eta[0], y, self.power)
         return np.asarray(np.einsum("tr,tr->t", lost, weight))
 
     def first_predictors(self, y: Floats, weight: Floats) -> Floats:
@@ -106,17 +121,30 @@ def _contrasts(count: int) -> Floats:
     return basis
 
 
-def _two_classes(eta: Floats, y: Floats, weight: Floats) -> Slopes:
-    share = np.negative(eta[:, 0])
+@cache
+def _contrasts_of_pairs(count: int) -> Floats:
+    basis = _contrasts(count)
+    both = np.stack([basis[:, a] * basis[:, b] for a, b in combinations_with_replacement(range(count - 1), 2)])
+    both.setflags(write=False)
+    return both
+
+
+def _mixed(table: Floats, planes: Floats) -> Floats:
+    """Sums of planes, each of sets × rows, by the rows of a small table."""
+    return np.asarray((table @ planes.reshape(len(planes), -1)).reshape(len(table), *planes.shape[1:]))
+
+
+def _share(linear: Floats) -> Floats:
+    share = np.negative(linear)
     np.exp(share, out=share)
     share += 1.0
-    np.reciprocal(share, out=share)
-    curvature = 1.0 - share
-    curvature *= share
-    curvature *= weight
+    return np.reciprocal(share, out=share)
+
+
+def _missed(share: Floats, y: Floats, weight: Floats) -> tuple[Floats, Floats]:
     share -= y
     share *= weight
-    return share[:, None], curvature[:, None], np.abs(share).sum(axis=1)
+    return share[None], share @ (1.0 - 2.0 * y)  # the share missed is above 0 where y is 0, below where it is 1
 
 
 def _log_link_losses(linear: Floats, y: Floats, power: float) -> Floats:
@@ -127,8 +155,7 @@ def _log_link_losses(linear: Floats, y: Floats, power: float) -> Floats:
     return np.asarray(np.exp((2 - power) * linear) / (2 - power) - y * np.exp((1 - power) * linear) / (1 - power))
 
 
-def _log_link(eta: Floats, y: Floats, weight: Floats, power: float) -> Slopes:
-    linear = eta[:, 0]
+def _log_link(linear: Floats, y: Floats, weight: Floats, power: float) -> Slopes:
     if power == 1:
         curvature = np.exp(linear)
         residual = curvature - y
@@ -141,4 +168,4 @@ def _log_link(eta: Floats, y: Floats, weight: Floats, power: float) -> Slopes:
         curvature, residual = (2 - power) * mean + (power - 1) * own, mean - own
     curvature *= weight
     residual *= weight
-    return residual[:, None], curvature[:, None], np.full(len(eta), np.inf)
+    return residual[None], np.full(len(linear), np.inf), curvature[None]

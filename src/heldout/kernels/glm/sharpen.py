@@ -8,12 +8,17 @@ from sklearn.base import clone
 
 from heldout.kernels.claims import chain_of
 
-SHARP = {"solver": "newton-cholesky", "tol": 1e-11, "max_iter": 150}  # whole steps: more would only repeat them
+SHARP = {"solver": "newton-cholesky", "max_iter": 150}  # whole steps: more would only repeat them
+TOLERANCE = 1e-11  # of slopes of the mean objective
+OF_PENALTY = 1e-7  # of the penalty's strength: where classes are separable it alone decides, and slopes are as small
 
 
 def sharpened(estimator: Any) -> Any:
     """An unfitted candidate, Pipelines included, that solves its problem far more exactly."""
     made = clone(estimator)
-    prefix = chain_of(made)[-1][0]
-    made.set_params(**{f"{prefix}__{name}" if prefix else name: value for name, value in SHARP.items()})
+    prefix, model = chain_of(made)[-1]
+    strength = 1.0 / model.C if hasattr(model, "C") else float(model.alpha)
+    tolerance = min(TOLERANCE, OF_PENALTY * strength) if strength > 0 else TOLERANCE
+    options = {**SHARP, "tol": tolerance}
+    made.set_params(**{f"{prefix}__{name}" if prefix else name: value for name, value in options.items()})
     return made
