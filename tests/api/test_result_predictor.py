@@ -92,6 +92,16 @@ def test_a_learner_that_is_not_deterministic_is_found_out() -> None:
     assert "differs on 20 of 20 test rows: the learner is not deterministic" in added[0].message
 
 
+def test_rounding_in_single_precision_is_not_blamed_on_the_learner() -> None:
+    X, y = numbers()
+    learner = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3))
+    result = ho.evaluate(learner, X.astype(np.float32), y, test=ho.Holdout(0.2), jobs=1)
+    recorded = result.predictions["predict"].to_numpy()
+    again = result.predictor.predict(X.astype(np.float32)[result.predictions["row"]])
+    assert (again != recorded).any()
+    assert not any(finding.code == "H204" for finding in result.findings)
+
+
 def test_warnings_of_fits_are_collected_by_cell_and_not_shown() -> None:
     X, y = flowers()
     result = ho.evaluate(LogisticRegression(max_iter=2), X, y, test=ho.KFold(3), jobs=1)  # warnings are errors here

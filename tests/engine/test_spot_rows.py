@@ -1,6 +1,7 @@
 """Spot checks of large training sets fit on some of their rows."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -69,3 +70,32 @@ def test_every_class_stays(few):
 def test_small_studies_are_checked_whole():
     _, checks = checks_of(ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3)), X[:, 1])
     assert "of its training rows" not in checks["ridge"]["cell"]
+
+
+@pytest.mark.parametrize("frame", [np.asarray, pd.DataFrame])
+def test_single_precision_is_held_to_its_own_rounding_error(frame):
+    learner = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3))
+    y = X @ [1.0, 2.0, 3.0] + RNG.normal(size=400)
+    result = ho.evaluate(learner, frame(X.astype(np.float32)), y, test=ho.KFold(4), progress=False)
+    (check,) = result.facts.plan["checks"]
+    assert check["passed"]
+    assert check["difference"] > spot_check.ROUNDING
+    assert result.findings == ()
+
+
+def test_single_precision_is_no_excuse_for_a_wrong_answer(monkeypatch):
+    monkeypatch.setattr(spot_check, "_responses_differ", lambda *given: 1e-4)
+    learner = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3))
+    result = ho.evaluate(learner, X.astype(np.float32), X[:, 1], test=ho.KFold(4), progress=False)
+    assert [finding.code for finding in result.findings] == ["H205"]
+
+
+def test_a_kernel_that_failed_its_check_answers_nothing_later(monkeypatch):
+    learner = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3))
+    y = X @ [1.0, 2.0, 3.0] + RNG.normal(size=400)
+    off = ho.evaluate(learner, X, y, test=ho.KFold(4), progress=False, options=ho.Options(rules={"ridge": False}))
+    monkeypatch.setitem(spot_check.ALLOWED, "rounding", -1.0)
+    on = ho.evaluate(learner, X, y, test=ho.KFold(4), progress=False)
+    assert on.plan.lines[0].rule == "ridge"
+    assert [line.rule for line in on.plan.lines if line.level == "test"] == ["brute force"]
+    assert np.array_equal(on.predictions["predict"], off.predictions["predict"])

@@ -192,6 +192,18 @@ def test_ties_are_left_to_scikit_learn() -> None:
     assert worst_difference(step, work) == 0.0
 
 
+@pytest.mark.parametrize("estimator", [MultinomialNB(fit_prior=False), BernoulliNB(fit_prior=False), ComplementNB()])
+def test_ties_of_weighted_counts_are_left_to_scikit_learn(estimator: Any) -> None:
+    X, _ = words(40, 4)
+    weight = np.random.default_rng(1).uniform(0.1, 1.0, 40)
+    order = np.random.default_rng(2).permutation(30)  # the same rows in both classes, added up in another order
+    X = np.vstack([X[:30], X[order], X[30:], X[30:]])
+    y = np.r_[np.repeat([0, 1], 30), np.repeat([0, 1], 10)]
+    weight = np.r_[weight[:30], weight[order], weight[30:], weight[30:][::-1]]
+    step, work = posed(estimator, X, y, test=[(np.arange(60), np.arange(60, 80))], sample_weight=weight)
+    assert worst_difference(step, work) == 0.0
+
+
 def test_texts_without_words_are_no_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = words()
     X[::5] = 0.0

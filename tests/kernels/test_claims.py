@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from lightgbm import LGBMRegressor
 from sklearn.ensemble import BaggingRegressor
 from sklearn.linear_model import Lasso, Ridge
 from sklearn.pipeline import make_pipeline
@@ -44,6 +45,8 @@ def test_the_last_step_has_one_type_where_nothing_replaces_a_step(estimator, spa
         (CHAIN, {"memory": [None, "somewhere"], "lasso__alpha": [0.1, 1.0]}),
         (BaggingRegressor(Ridge()), {"estimator__alpha": [0.1, 1.0], "n_estimators": [2, 3]}),
         (Lasso(), {}),
+        (make_pipeline(StandardScaler(), LGBMRegressor()), {"standardscaler__with_mean": [True, False]}),
+        (BaggingRegressor(LGBMRegressor()), {"n_estimators": [2, 3]}),
     ],
 )
 def test_candidates_to_look_at_are_those_to_fit_and_the_learner_stays_as_it_was(estimator, space):

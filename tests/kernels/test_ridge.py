@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -196,6 +197,16 @@ def test_float32_is_no_farther_from_float64_than_scikit_learn() -> None:
             near, far, true = (t.responses(candidate, part).predict for t in (ours, theirs, exact))  # type: ignore[union-attr]
             assert near.dtype == far.dtype == np.float32
             assert np.abs(near - true).max() <= np.abs(far - true).max()
+
+
+@pytest.mark.parametrize(
+    "estimator", [Ridge(), SCALED, make_pipeline(StandardScaler(with_mean=False), LinearRegression())]
+)
+def test_polars_columns_of_single_precision_are_computed_in_double_as_by_scikit_learn(estimator: Any) -> None:
+    X, y = numbers(120, 4)
+    frame = pl.DataFrame(X.astype(np.float32), schema=list("abcd"))
+    step, work = posed(estimator, frame, y, test=ho.KFold(3))
+    assert worst_difference(step, work) < 1e-12
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"no": 3.0}])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
 
 import heldout as ho
 from heldout.base.responses import Responses, cut_rows
@@ -126,3 +127,16 @@ def test_a_score_without_a_value_fails_its_own_cell_alone(asked):
     one = Responses(predict=(scores > 0).astype(int), decision_function=scores, classes=np.arange(2))
     answers = compare(work, helds, [one, one])
     assert [(answer.part, answer.failure.stage) for answer in answers if answer.failure] == [(1, "score")] * 2
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_warnings_of_scores_belong_to_their_cells_and_reach_nobody_else(jobs, recwarn):
+    X, y = FLOWERS[0][:, :1], FLOWERS[1]
+    learner = ho.Tuned(GaussianNB(), {"var_smoothing": [10.0, 1e-9]}, loss="balanced_accuracy", validation=ho.KFold(3))
+    asked = {"test": ho.Given(np.arange(20)), "progress": False, "jobs": jobs}
+    on = ho.evaluate(learner, X, y, **asked)
+    off = ho.evaluate(learner, X, y, **asked, options=ho.Options(rules={"bayes": False}))
+    assert next(record for record in on.plan.passes if record.name == "bayes").used
+    assert [f.message for f in on.findings] == [f.message for f in off.findings]
+    assert any("1 cells gave UserWarning" in finding.message for finding in on.findings)
+    assert not recwarn.list

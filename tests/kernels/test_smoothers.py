@@ -130,7 +130,8 @@ def test_nothing_is_fitted_where_digits_are_safe(validation: Any, monkeypatch: p
     assert [type(one) for one in answers] == [BlockAnswer]
 
 
-def test_penalties_too_small_for_nine_digits_are_left_to_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("validation", [ho.KFold(6), ho.LeaveOneOut()])
+def test_penalties_too_small_for_nine_digits_are_left_to_fits(validation: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     left: set[int] = set()
 
     def count(step: Step, work: Work) -> Any:
@@ -138,7 +139,7 @@ def test_penalties_too_small_for_nine_digits_are_left_to_fits(monkeypatch: pytes
         return answer_by_brute_force(step, work)
 
     monkeypatch.setattr(score, "answer_by_brute_force", count)
-    learner = tuned(KernelRidge(kernel="rbf", gamma=0.01), {"alpha": [1e-13, 1.0]})
+    learner = tuned(KernelRidge(kernel="rbf", gamma=0.01), {"alpha": [1e-13, 1.0]}, validation)
     step, work = posed(learner, *numbers())
     assert worst_difference(step, work) < 1e-9
     assert left == {0}
@@ -155,6 +156,27 @@ def test_the_number_of_threads_changes_no_bit(validation: Any) -> None:
 def test_rows_that_do_not_fit_the_budget_are_left_to_fits() -> None:
     step, work = posed(tuned(), *numbers(30))
     assert worst_difference(step, replace(work, budget=100)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("validation", "test", "route"),
+    [
+        (ho.KFold(8), ho.KFold(8), "blocks"),
+        (ho.LeaveOneOut(), ho.Holdout(0.2), "diagonal"),
+        (ho.Resample(3, 0.7), ho.Holdout(0.2), "factors"),
+    ],
+)
+def test_weights_are_part_of_every_route(
+    validation: Any, test: Any, route: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = numbers(80)
+    space = {"alpha": [0.1, 1.0], "gamma": [0.05, 0.3]}
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, 80)
+    step, work = posed(tuned(space=space, validation=validation), X, y, test=test, sample_weight=weight)
+    assert {base.route for base in choose_bases(work, step.trainings, 2, 4)} == {route}
+    assert worst_difference(step, work) < 1e-9
+    monkeypatch.setattr(score, "answer_by_brute_force", lambda *_: pytest.fail("a fit"))
+    assert list(KERNEL.answer(step, replace(work, products={})))
 
 
 def test_weights_far_apart() -> None:

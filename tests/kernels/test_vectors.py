@@ -166,6 +166,22 @@ def test_duals_below_their_bound_are_solved_once(monkeypatch: pytest.MonkeyPatch
         np.testing.assert_allclose(solved.duals[own.support_, 0], own.dual_coef_[0], rtol=1e-9)
 
 
+@pytest.mark.parametrize("of", ["rows", "classes"])
+def test_duals_at_a_bound_that_weights_lower_are_solved_again(of: str) -> None:
+    X, y = classes(n=80)
+    weight = np.full(80, 0.01) if of == "rows" else None
+    kind = {"gamma": 5.0, "class_weight": None if of == "rows" else {0: 0.01, 1: 0.01}}
+    machines = [read_machine(i, SVC(C=C, **kind)) for i, C in enumerate((1.0, 30.0, 1e3, 1e5))]
+    gram = OwnPoints(X, []).grams(machines[0].shape).train
+    found = solve_all(machines, gram, Targets(y=y, weight=weight))
+    assert found[2] is found[3]
+    for machine in machines:
+        own = SVC(C=machine.bound, **kind).fit(X, y, sample_weight=weight)
+        solved = found[machine.candidate]
+        assert solved is not None
+        np.testing.assert_allclose(solved.duals[own.support_, 0], own.dual_coef_[0], rtol=1e-9)
+
+
 def test_duals_are_those_of_scikit_learn() -> None:
     for seed in range(5):
         X, y = classes(seed=seed, n=120)

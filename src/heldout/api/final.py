@@ -50,7 +50,7 @@ def _tested_again(outcome: Outcome, task: Task) -> tuple[Any, tuple[Finding, ...
         again = np.asarray(predictor.predict(task.take(outer.held_rows(0))))
     differ = int(np.count_nonzero((again != recorded.predict).reshape(len(again), -1).any(axis=1)))
     tiers = {line.tier for line in outcome.account.lines if line.level == TEST}
-    if not differ or ("rounding" in tiers and _relative(again, recorded.predict) <= ROUNDING):
+    if not differ or ("rounding" in tiers and _relative(again, recorded.predict) <= _rounding(again)):
         return predictor, ()
     rows = f"{differ} of {len(again)} test rows"
     severity, text = (
@@ -69,6 +69,11 @@ def _tested_again(outcome: Outcome, task: Task) -> tuple[Any, tuple[Finding, ...
             ),
         )
     return predictor, (Finding(code="H204", severity=severity, message=text),)
+
+
+def _rounding(again: Any) -> float:
+    """What rounding may make of a prediction; fits in single precision are this far from their own exact answer."""
+    return ROUNDING if again.dtype == np.float64 else float(np.sqrt(np.finfo(np.float32).eps))
 
 
 def _relative(again: Any, recorded: Any) -> float:

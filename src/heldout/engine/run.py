@@ -157,7 +157,7 @@ class _Loop:
             self.study,
             work.task,
             done=done,
-            rules=self.rules,
+            rules={**self.rules, **self.stage.checks.switches_off()},
             own_fit_params=bool(work.fit_params) or work.config["enable_metadata_routing"],
             precision=self.precision,
             clock=perf_counter,

@@ -12,13 +12,11 @@ from heldout.base.losses import ask_predictor, needed_methods
 from heldout.base.responses import Responses
 from heldout.kernels.ensemble import average
 from heldout.kernels.fitting import fit_on_rows, make_candidate
-from heldout.kernels.scoring import ask_responses, failed_cell, failure_of, score_cell
+from heldout.kernels.scoring import ask_responses, failed_cell, failure_of, plain_warnings, score_cell
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.tables import CellAnswer, FitWarning
 
 Change = Callable[[Any], Any]
-LARGEST_STORED_WARNING = 2_000  # characters
-MOST_STORED_WARNINGS = 20  # a fit: some put a number into each, and give thousands
 
 
 def answer_by_brute_force(step: Step, work: Work) -> Iterator[CellAnswer]:
@@ -107,16 +105,3 @@ def _asked(predictor: Any, responses: Responses, work: Work, held: Held) -> Resp
 
 def _timed(answer: CellAnswer, seconds: float, found: tuple[FitWarning, ...]) -> CellAnswer:
     return replace(answer, score_seconds=seconds, warnings=(*found, *answer.warnings))
-
-
-def plain_warnings(caught: Any) -> tuple[FitWarning, ...]:
-    """Warnings as plain text, each kind once a fit, and of many kinds the first."""
-    found = tuple(
-        dict.fromkeys(
-            FitWarning(category=w.category.__name__, message=str(w.message)[:LARGEST_STORED_WARNING]) for w in caught
-        )
-    )
-    if len(found) <= MOST_STORED_WARNINGS:
-        return found
-    more = f"({len(found) - MOST_STORED_WARNINGS:,} other warnings of one fit are not shown)"
-    return (*found[:MOST_STORED_WARNINGS], FitWarning(category="UserWarning", message=more))

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from heldout.kernels.fitting import make_candidate
+from heldout.kernels.fitting import counts_cores, make_candidate
 from heldout.kernels.step import Step, Training, Work
 from heldout.splits.drawn import Splits
 from heldout.study.search import Family, Search
@@ -101,7 +101,11 @@ def candidates_of(search: Search) -> Iterator[tuple[int, Any]]:
         yield from ((candidate, make_candidate(search, candidate)) for candidate in range(len(search)))
         return
     if search not in _made:
-        _made[search] = [_looked_at(search, candidate) for candidate in range(len(search))]
+        whole = [family for family in search.families if counts_cores(family.estimator)]
+        _made[search] = [
+            make_candidate(search, candidate) if search.family_of(candidate) in whole else _looked_at(search, candidate)
+            for candidate in range(len(search))
+        ]
     yield from enumerate(_made[search])
 
 

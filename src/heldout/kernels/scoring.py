@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -16,6 +20,9 @@ from heldout.base.rowkeys import Rows
 from heldout.kernels.step import Held, Work
 from heldout.study.panels import VALIDATION
 from heldout.study.tables import Answer, BlockAnswer, CellAnswer, Failure, FitWarning
+
+LARGEST_STORED_WARNING = 2_000  # characters
+MOST_STORED_WARNINGS = 20  # a fit: some put a number into each, and give thousands
 
 
 def score_cell(work: Work, held: Held, candidate: int, responses: Responses, **seconds: Any) -> CellAnswer:
@@ -148,10 +155,10 @@ def score_block(
     try:
         for one in responses:
             _check_finite(one)
-        found = [_block_losses(loss, y, weight, responses, cuts) for loss in losses]
+        found, warned = _all_losses(losses, y, weight, responses, cuts)
         means = np.stack([mean for mean, _ in found], axis=2)
-        if not np.isfinite(means).all():
-            raise PredictionError("A loss is not a finite number.")
+        if warned or not np.isfinite(means).all():
+            raise PredictionError("A loss is not a finite number, or warns.")
     except Exception:  # something in the block fails: find out which cell, one at a time
         return _score_one_by_one(work, helds, candidates, responses, cuts)
     return [
@@ -166,6 +173,17 @@ def score_block(
             seconds=seconds,
         )
     ]
+
+
+def _all_losses(
+    losses: Sequence[Loss], y: NDArray[Any], weight: Any, responses: Sequence[Responses], cuts: NDArray[np.intp]
+) -> tuple[list[tuple[NDArray[np.float64], NDArray[np.float64] | None]], bool]:
+    """What `_block_losses` finds of each loss, and whether a score of whole sets warned of something."""
+    if all(loss.rows is not None for loss in losses):
+        return [_block_losses(loss, y, weight, responses, cuts) for loss in losses], False
+    with _recorded() as caught:
+        found = [_block_losses(loss, y, weight, responses, cuts) for loss in losses]
+    return found, bool(caught)
 
 
 def _block_losses(
@@ -208,8 +226,21 @@ def _score_one_by_one(
             except PredictionError as error:
                 answers.append(failed_cell(work, held, candidate, failure_of(error, "predict")))
                 continue
-            answers.append(score_cell(work, held, candidate, one))
+            with _recorded() as caught:
+                answer = score_cell(work, held, candidate, one)
+            answers.append(replace(answer, warnings=(*plain_warnings(caught), *answer.warnings)))
     return answers
+
+
+_RECORDING = Lock()
+
+
+@contextmanager
+def _recorded() -> Iterator[list[warnings.WarningMessage]]:
+    """Warnings of scores of whole sets, which belong to their cells; one thread at a time, as filters are shared."""
+    with _RECORDING, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield caught
 
 
 def _check_finite(responses: Responses) -> None:
@@ -217,3 +248,16 @@ def _check_finite(responses: Responses) -> None:
         answer = getattr(responses, method)
         if answer is not None:
             checked_response(answer, method, len(answer))
+
+
+def plain_warnings(caught: Any) -> tuple[FitWarning, ...]:
+    """Warnings as plain text, each kind once a fit, and of many kinds the first."""
+    found = tuple(
+        dict.fromkeys(
+            FitWarning(category=w.category.__name__, message=str(w.message)[:LARGEST_STORED_WARNING]) for w in caught
+        )
+    )
+    if len(found) <= MOST_STORED_WARNINGS:
+        return found
+    more = f"({len(found) - MOST_STORED_WARNINGS:,} other warnings of one fit are not shown)"
+    return (*found[:MOST_STORED_WARNINGS], FitWarning(category="UserWarning", message=more))

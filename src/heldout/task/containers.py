@@ -100,6 +100,21 @@ def take_rows(X: Any, rows: Rows) -> Any:
     return X[rows]  # CSR and polars make new rows
 
 
+def in_double(X: Any) -> Any:
+    """X with its single precision columns in double precision.
+
+    >>> in_double(np.zeros((2, 3), dtype=np.float32)).dtype
+    dtype('float64')
+    """
+    if is_pandas(X, "DataFrame"):
+        return X.astype(dict.fromkeys(X.columns[X.dtypes == np.float32], np.float64))
+    if is_polars(X, "DataFrame"):
+        import polars as pl
+
+        return X.cast({pl.Float32: pl.Float64})
+    return X.astype(np.float64) if X.dtype == np.float32 else X
+
+
 def _is_from(library: str, value: Any, names: tuple[str, ...]) -> bool:
     module = sys.modules.get(library)
     # getattr with a default: a library half imported by another thread has no classes yet.

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from heldout.base.losses import Loss, needed_methods
 from heldout.base.responses import METHODS, Responses
 from heldout.engine.journal.keys import Places
-from heldout.kernels.brute import plain_warnings
-from heldout.kernels.scoring import failed_cell, score_block, score_cell
+from heldout.kernels.scoring import failed_cell, plain_warnings, score_block, score_cell
 from heldout.kernels.step import Held, Work
 from heldout.study.tables import Answer, BlockAnswer, CellAnswer, Failure, FitWarning
 

@@ -13,10 +13,11 @@ from heldout.study.search import Search
 from heldout.study.tables import Answer
 from heldout.task.task import Task
 
+FEWEST = 20  # rows: with fewer, fits are as cheap as the check of an approximation
 NOT_SINGLE = "only leave-one-out is approximated"
+TOO_FEW = f"leave-one-out of fewer than {FEWEST} rows is not approximated"
 SEVERAL = "leave-one-out of several classes is not approximated"
 BALANCED = "class_weight='balanced' weighs every training set anew"
-FEWEST = 20  # rows: with fewer, fits are as cheap as the check of an approximation
 
 
 class ApproximateKernel:
@@ -42,6 +43,8 @@ class ApproximateKernel:
     def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
         own = training.trains[0]
         held = [(one.splits, one.part) for one in training.answers]
+        if _leaves_one_out(splits[own.splits], fewest=2) and len(splits[own.splits].rows) < FEWEST:
+            return TOO_FEW
         if not _leaves_one_out(splits[own.splits]) or held != [(own.splits, own.part)]:
             return NOT_SINGLE
         return refuse_training(task, training, splits)
@@ -53,9 +56,9 @@ class ApproximateKernel:
         return answer(step, work)
 
 
-def _leaves_one_out(splits: Splits) -> bool:
+def _leaves_one_out(splits: Splits, fewest: int = FEWEST) -> bool:
     """Whether the parts each leave a single row of one set out, and are many."""
-    return splits.train is None and len(splits.rows) >= FEWEST and bool((splits.held_sizes == 1).all())
+    return splits.train is None and len(splits.rows) >= fewest and bool((splits.held_sizes == 1).all())
 
 
 KERNEL = ApproximateKernel()

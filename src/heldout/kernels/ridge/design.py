@@ -59,6 +59,11 @@ def numeric_type(task: Task, form: Form) -> np.dtype[Any]:
     _refuse_types(kinds, task)
     picked = kinds if form.columns.places is None or len(kinds) == 1 else [kinds[j] for j in form.columns.places]
     found = np.result_type(*picked)
+    # Of polars scikit-learn learns no types beforehand: what accepts both precisions then reads the first, float64.
+    if container_kind(task.X) == "polars" and (
+        form.model != "ols" or form.columns.any("centred") or form.columns.any("scaled")
+    ):
+        return np.dtype(np.float64)
     return np.dtype(np.float32) if found == np.float32 else np.dtype(np.float64)
 
 

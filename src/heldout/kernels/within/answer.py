@@ -19,9 +19,15 @@ from sklearn.base import clone
 from heldout.base.losses import needed_methods
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
-from heldout.kernels.brute import plain_warnings
 from heldout.kernels.fitting import make_candidate, set_seeds, unseeded_names
-from heldout.kernels.scoring import ask_responses, checked_response, failed_cell, failure_of, score_cell
+from heldout.kernels.scoring import (
+    ask_responses,
+    checked_response,
+    failed_cell,
+    failure_of,
+    plain_warnings,
+    score_cell,
+)
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.kernels.within.tree import Branch, Leaf, grow_branches
 from heldout.study.tables import Answer, CellAnswer, Failure, FitWarning
