@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from time import sleep
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, NuSVR
 
 import heldout as ho
+from heldout.base.errors import FitFailed
 from heldout.base.losses import Loss
 from heldout.kernels.vectors import answer, recognise, solve
 from heldout.kernels.vectors.forms import Shape, Unreadable, read_machine
@@ -284,3 +287,24 @@ def test_refused_studies(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_explain_shows_rule_and_tier() -> None:
     words = str(ho.explain(ho.Tuned(SCALED, {"svc__C": CS}), *classes(), test=ho.KFold(3), options=SOLVER))
     assert "vectors, tier solver" in words
+
+
+@pytest.mark.parametrize("limit", [{"fit_timeout": 60.0}, {"fit_memory": "2GB"}])
+def test_where_single_fits_have_a_limit_they_are_made_one_by_one(limit):
+    options = ho.Options(precision="solver", **limit)
+    learner = ho.Tuned(SVC(), {"C": [0.1, 1.0]}, validation=ho.KFold(3))
+    plan = ho.explain(learner, *make_classification(60, random_state=0), test=ho.KFold(3), options=options)
+    record = next(one for one in plan.passes if one.name == "vectors")
+    assert not record.used
+    assert record.refusals == ("fit_timeout and fit_memory end single fits, and it makes many together",)
+
+
+def test_a_fit_that_never_ends_is_ended_at_its_limit():
+    class Sleeping(StandardScaler):
+        def fit(self, X, y=None, sample_weight=None):
+            sleep(1000)
+
+    learner = ho.Tuned(make_pipeline(Sleeping(), SVC()), {"svc__C": [1.0, 10.0]}, validation=2)
+    options = ho.Options(precision="solver", fit_timeout=0.5)
+    with pytest.raises(FitFailed, match="FitTimeout"):
+        ho.evaluate(learner, *make_classification(40, random_state=0), test=ho.Holdout(0.3), jobs=2, options=options)

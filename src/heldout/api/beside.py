@@ -50,11 +50,8 @@ def answer_beside(
     return facts, outcome
 
 
-def account_beside(
-    account: Account, beside: Beside, task: Task, rules: Mapping[str, bool], *, precision: str
-) -> Account:
-    """The account of a study with all that is asked beside it."""
-    how: dict[str, Any] = {"rules": rules, "precision": precision}
+def account_beside(account: Account, beside: Beside, task: Task, how: Mapping[str, Any]) -> Account:
+    """The account of a study with all that is asked beside it; `how` is what a plan is made by besides the study."""
     if beside.spread is not None:
         account = taken_together(account, _account_of(beside.spread.study, task, how), words=SPREAD)
     if beside.curve is not None:

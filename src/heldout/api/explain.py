@@ -52,10 +52,13 @@ def explain(
 
         return explain_stream(learner, X, y, **given)
     asked = ask(learner, read_if_named(X), y, **given)
-    rules = switched_rules(asked.options.rules, os.environ)
-    precision = asked.options.precision
-    plan = make_plan(asked.study, asked.task, done=frozenset(), rules=rules, precision=precision)
+    how: dict[str, Any] = {
+        "rules": switched_rules(asked.options.rules, os.environ),
+        "precision": asked.options.precision,
+        "limited": asked.options.limits_fits,
+    }
+    plan = make_plan(asked.study, asked.task, done=frozenset(), **how)
     ready = frozenset(panel.key for panel in asked.study.panels if panel.candidates is not None)
-    later = make_plan(stand_in(asked.study), asked.task, done=ready, rules=rules, precision=precision)
+    later = make_plan(stand_in(asked.study), asked.task, done=ready, **how)
     account = with_race(account_for(asked.study, asked.task, plan, later), start_races(asked.study, asked.task, plan))
-    return account_beside(account, asked.beside, asked.task, rules, precision=precision)
+    return account_beside(account, asked.beside, asked.task, how)

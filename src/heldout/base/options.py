@@ -142,6 +142,11 @@ class Options:
         if self.on_event is not None and not callable(self.on_event):
             raise OptionError(f"on_event= is a function that takes an event, not {self.on_event!r}.")
 
+    @property
+    def limits_fits(self) -> bool:
+        """Whether single fits are ended at a limit."""
+        return self.fit_timeout is not None or self.fit_memory is not None
+
     def __repr__(self) -> str:
         usual = {one.name: one.default for one in fields(self)}
         said = {name: value for name, usually in usual.items() if (value := getattr(self, name)) != usually}

@@ -93,6 +93,7 @@ def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str
             study=study,
             rules=switched_rules(how.options.rules, os.environ),
             precision=how.options.precision,
+            limited=how.options.limits_fits,
             stage=Stage(work=work, backend=backend, tables=Tables(), progress=progress, journal=journal),
         )
         stopped = None
@@ -128,6 +129,7 @@ class _Loop:
     study: Study
     rules: Mapping[str, bool]
     precision: str
+    limited: bool
     stage: Stage
     plans: list[Plan] = field(default_factory=list)
     races: Started | None = None  # where a race was asked for
@@ -160,6 +162,7 @@ class _Loop:
             rules={**self.rules, **self.stage.checks.switches_off()},
             own_fit_params=bool(work.fit_params) or work.config["enable_metadata_routing"],
             precision=self.precision,
+            limited=self.limited,
             clock=perf_counter,
         )
 

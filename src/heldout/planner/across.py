@@ -27,6 +27,8 @@ def across(kernel: AcrossKernel) -> Rule:
             return refused(*claims.refusals)
         if (loose := too_loose(kernel.tier, draft)) is not None:
             return refused(loose)
+        if draft.limited and getattr(kernel, "fits_each", None):
+            return refused("fit_timeout and fit_memory end single fits, and it makes many together")
         return _claimed(kernel, draft, claims.groups, claims.refusals)
 
     return rule

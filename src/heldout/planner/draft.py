@@ -22,6 +22,7 @@ class Draft:
     asks_predictor: bool  # some loss calls the estimator itself, so it must be fitted as it is
     own_fit_params: bool  # fits take parameters of the user's own, or routed metadata
     precision: str = "rounding"  # the loosest tier that may answer
+    limited: bool = False  # single fits have a limit of time or memory, and are ended at it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,6 +33,7 @@ def make_plan(
     rules: Mapping[str, bool] | None = None,
     own_fit_params: bool = False,
     precision: str = "rounding",
+    limited: bool = False,
     clock: Callable[[], float] | None = None,
 ) -> Plan:
     """The plan of the panels that are ready: brute force, rewritten by each pass that is switched on.
@@ -49,6 +50,7 @@ def make_plan(
         asks_predictor=any(loss.asks_predictor for level in (TEST, VALIDATION) for loss in study.losses_at(level)),
         own_fit_params=own_fit_params,
         precision=precision,
+        limited=limited,
     )
     known: dict[int, Training] = {}
     verify(draft, panels, after="brute force", known=known)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from heldout.kernels.claims import chain_of
-from heldout.task.containers import container_kind
+from heldout.task.containers import in_double
 
 TOLERANCE = 1e-12
 MOST_SWEEPS = 1_000_000
@@ -25,13 +24,3 @@ def sharpened(estimator: Any) -> Any:
         tight["precompute"] = True  # the same problem: sweeps over products of columns take a fraction of the time
     sharp.set_params(**{f"{name}__{key}" if name else key: value for key, value in tight.items()})
     return Pipeline([("double", FunctionTransformer(in_double)), ("model", sharp)])
-
-
-def in_double(X: Any) -> Any:
-    """X in double precision: a descent in float32 never comes near such a tolerance."""
-    kind = container_kind(X)
-    if kind == "array":
-        return X.astype(np.float64) if X.dtype == np.float32 else X
-    if kind == "polars":
-        return X.cast({name: float for name, dtype in zip(X.columns, X.dtypes, strict=True) if str(dtype) == "Float32"})
-    return X.astype(dict.fromkeys(X.columns[X.dtypes == np.float32], np.float64))
