@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from statistics import median
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ import heldout as ho
 JOBS = 2
 QUICK = 1.0  # seconds below which a peer is timed several times
 ROUNDS = 11
+REST = 0.1  # seconds before each: threads of the last one's BLAS still spin, and would slow the next
 LONG = 10.0  # seconds of heldout's own, after which three rounds are enough
 ALPHAS = ho.log_grid(-6, 2, 17).tolist()
 
@@ -73,6 +74,7 @@ def _print_row(row: Row) -> bool:
 
 
 def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    sleep(REST)
     started = perf_counter()
     answer = call()
     return perf_counter() - started, answer

@@ -192,7 +192,7 @@ def ask(
     task = declare(X, y, classification=classification, **roles)
     reported = reported_losses(loss, search.losses, classification=classification)
     check_losses(reported, task.y, classification, weighted=task.weight is not None)
-    check_search(search, task)
+    check_search(search, task, checked=reported)
     if options.pool:
         check_poolable(reported)
     strategy = strategy_for(test, task)

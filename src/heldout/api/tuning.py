@@ -16,7 +16,7 @@ from heldout.api.covers import covers_of_tuning
 from heldout.api.estimates import BEST_VALIDATION, best_validation_estimate
 from heldout.api.selection import Selection
 from heldout.base.errors import FitFailed, InputError, LearnerError, OptionError
-from heldout.base.losses import check_losses
+from heldout.base.losses import Loss, check_losses
 from heldout.base.options import Options
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome, Running, run_study
@@ -99,10 +99,11 @@ def tuning_estimates(selection: Selection) -> dict[str, Estimate]:
     return {BEST_VALIDATION: best, **selection.estimates()}
 
 
-def check_search(search: Search, task: Task) -> None:
-    """Everything about a search that can be refused before the first fit."""
+def check_search(search: Search, task: Task, *, checked: tuple[Loss, ...] = ()) -> None:
+    """Everything about a search that can be refused before the first fit, but of losses that were `checked` already."""
     check_names(search)
-    check_losses(search.losses, task.y, task.classification, weighted=task.weight is not None)
+    losses = [loss for loss in search.losses if loss not in checked]
+    check_losses(losses, task.y, task.classification, weighted=task.weight is not None)
     if search.choose == "one_se":
         simplicity(search)  # refuses where nobody said what simple means
     if search.final == "ensemble" and task.classification and task.y.ndim > 1:
