@@ -30,7 +30,7 @@ from heldout.kernels.ridge.respond import whole_shift
 from heldout.kernels.ridge.sums import Space, sum_rows_apart
 from heldout.kernels.step import Held, Training
 
-TOGETHER = 1 << 20  # numbers that one run works on: eight megabytes, which stay in a cache
+TOGETHER = 1 << 21  # numbers that one run works on: sixteen megabytes, which stay in a shared cache
 SIDES = 4  # answered by a thread at a time
 ROW_COPIES = 6  # memory that a run on rows takes, in copies of its rows
 
