@@ -94,7 +94,8 @@ def test_a_block_of_numbers(asked, test, loss):
 @pytest.mark.parametrize("test", [ho.KFold(4), ho.LeaveOneOut()], ids=repr)
 def test_a_weighted_block(asked, test):
     work, helds = prepared(asked, Ridge(), REGRESSION, test, "squared", weight=np.linspace(0.1, 4, 60))
-    compare(work, helds, [numbers(60, 1), numbers(60, 2)])
+    (answer,) = compare(work, helds, [numbers(60, 1), numbers(60, 2)])
+    assert isinstance(answer, BlockAnswer)
 
 
 def test_a_block_of_probabilities(asked):

@@ -163,6 +163,7 @@ def test_no_lock_is_left_behind(path: Path):
     reader.summary(key)
     with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as writer:
         writer.execute("BEGIN EXCLUSIVE")
+        assert writer.in_transaction
         writer.execute("ROLLBACK")
 
 
