@@ -126,10 +126,11 @@ def _gaps(X: Any, y: Any, alphas: Any, path: Path, pair: Any) -> str:
     found: list[Any] = []
     own = answering.fit
 
-    def recorded(paths: Any, training: Any) -> Any:
-        fitted = own(paths, training)
-        found.append((paths.group.work.train_rows(training.trains[0]), fitted))
-        return fitted
+    def recorded(paths: Any, trainings: Any) -> Any:
+        fits = own(paths, trainings)
+        rows = [paths.group.work.train_rows(training.trains[0]) for training in trainings]
+        found.extend(zip(rows, fits, strict=True))
+        return fits
 
     train = pair[0]
     with patch.object(answering, "fit", recorded):

@@ -40,9 +40,9 @@ def check(label: str, build: Callable[[], Posed]) -> Comparison:
     fits: list[Any] = []
     own = answering.fit
 
-    def recorded(paths: Any, training: Any) -> Any:
-        fitted = own(paths, training)
-        fits.append((paths, training, fitted))
+    def recorded(paths: Any, trainings: Any) -> Any:
+        fitted = own(paths, trainings)
+        fits.extend((paths, *one) for one in zip(trainings, fitted, strict=True))
         return fitted
 
     options = ho.Options(precision="solver")

@@ -244,7 +244,7 @@ def test_a_newton_step_never_makes_the_objective_larger() -> None:
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_columns_nearly_equal_are_solved_one_by_one() -> None:
     X, y = numbers(200, 30, rho=0.9999)
-    weights, good = solve(problem_of(X, y), [Penalty(alpha, 1.0, 1e-4) for alpha in ALPHAS])
+    [(weights, good)] = solve([problem_of(X, y)], [Penalty(alpha, 1.0, 1e-4) for alpha in ALPHAS])
     assert good.all()
     for place, alpha in enumerate(ALPHAS):
         sharp = Lasso(alpha, tol=1e-14, max_iter=300_000).fit(X, y)

@@ -32,6 +32,7 @@ from heldout.study.tables import Answer
 
 Side = tuple[Training, Held, Floats, NDArray[np.bool_]]  # numbers on held-out rows, and the candidates that are sure
 BATCH_NUMBERS = 1 << 22  # responses computed before they are scored and let go
+SHARE_BYTES = 1 << 23  # products of columns that one thread has at hand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -86,7 +87,7 @@ def _answer_paths(paths: Paths, step: Step) -> Iterator[Answer]:
         group.bank.read_ahead([training.trains[0] for training in batch])
         with warnings.catch_warnings():  # here and not in the threads: filters are of the whole process
             warnings.simplefilter("ignore", ConvergenceWarning)  # of sweeps that Newton steps go on from
-            answered = group.spread(_answer_training, [(paths, training) for training in batch])
+            answered = group.spread(_answer_trainings, [(paths, some) for some in _shares(group, batch)])
         yield from _scored(paths, [one for many in answered for one in many], step, perf_counter() - started)
 
 
@@ -128,28 +129,40 @@ def _batches(group: Group, trainings: Sequence[Training]) -> Iterator[list[Train
         yield batch
 
 
-def _answer_training(job: tuple[Paths, Training]) -> list[Side]:
-    paths, training = job
-    group, fitted = paths.group, fit(*job)
-    found = []
-    for held in training.answers:
-        rows = group.work.held_rows(held)
-        if fitted is None:
-            values = np.zeros((len(rows), len(group.candidates), group.design.Y.shape[1]))
-            good = np.zeros(len(group.candidates), dtype=bool)
-        else:
-            values, finite = linear_values(fitted.solved, group.design, paths.form.linear, rows)
-            good = fitted.good & finite
-        found.append((training, held, values, good))
-    return found
+def _shares(group: Group, batch: Sequence[Training]) -> Iterator[Sequence[Training]]:
+    """Trainings that one thread answers side by side: as many for each, and products that memory is quick with."""
+    size = min(-(-len(batch) // group.work.jobs), max(1, SHARE_BYTES // group.bank.bytes_of_sums))
+    for start in range(0, len(batch), size):
+        yield batch[start : start + size]
 
 
-def fit(paths: Paths, training: Training) -> Fitted | None:
-    """Every penalty on one training set, or None where too few digits of its products are left."""
-    normal = _equations(paths.group, training)
-    if normal is None:
-        return None
-    weights, good = solve(make_problem(paths.form, normal), paths.penalties)
+def _answer_trainings(job: tuple[Paths, Sequence[Training]]) -> list[Side]:
+    paths, trainings = job
+    return [
+        (training, held, *_values(paths, fitted, held))
+        for training, fitted in zip(trainings, fit(*job), strict=True)
+        for held in training.answers
+    ]
+
+
+def _values(paths: Paths, fitted: Fitted | None, held: Held) -> tuple[Floats, NDArray[np.bool_]]:
+    group, rows = paths.group, paths.group.work.held_rows(held)
+    if fitted is None:
+        values = np.zeros((len(rows), len(group.candidates), group.design.Y.shape[1]))
+        return values, np.zeros(len(group.candidates), dtype=bool)
+    values, finite = linear_values(fitted.solved, group.design, paths.form.linear, rows)
+    return values, fitted.good & finite
+
+
+def fit(paths: Paths, trainings: Sequence[Training]) -> list[Fitted | None]:
+    """Every penalty on each training set, or None where too few digits of its products are left."""
+    equations = [_equations(paths.group, training) for training in trainings]
+    sound = [normal for normal in equations if normal is not None]
+    solved = iter(solve([make_problem(paths.form, normal) for normal in sound], paths.penalties))
+    return [None if normal is None else _fitted(normal, *next(solved)) for normal in equations]
+
+
+def _fitted(normal: Normal, weights: Floats, good: NDArray[np.bool_]) -> Fitted:
     return Fitted(weights=weights, solved=as_solved(normal, weights, {}), good=good)
 
 

@@ -1,13 +1,14 @@
-"""Coefficients of every penalty on one training set, and which of them are surely near enough to the optimum."""
+"""Coefficients of every penalty on each training set, and which of them are surely near enough to the optimum."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.lasso.descend import descend, descend_jointly
+from heldout.kernels.lasso.follow import Path, follow
 from heldout.kernels.lasso.forms import Penalty
 from heldout.kernels.lasso.newton import newton_step
 from heldout.kernels.lasso.problem import Problem, has_one_optimum, is_optimal, optimality, strengths
@@ -21,17 +22,20 @@ ENTERED = 6  # steps a column, of those that enter one by one, after which a fit
 JOINT_SWEEPS = 5_000
 
 
-def solve(problem: Problem, penalties: Sequence[Penalty]) -> tuple[Floats, NDArray[np.bool_]]:
-    """Columns × penalties × targets, and for each penalty whether all its targets are good."""
-    columns, targets = problem.d.shape
-    weights: Floats = np.zeros((columns, len(penalties), targets))
+def solve(problems: Sequence[Problem], penalties: Sequence[Penalty]) -> list[tuple[Floats, NDArray[np.bool_]]]:
+    """For each problem columns × penalties × targets, and for each penalty whether all its targets are good."""
+    crawls = [problem.crawls and not problem.joint for problem in problems]
+    followed = _follow([problem for problem, slow in zip(problems, crawls, strict=True) if slow], penalties)
+    starts = [
+        next(followed) if slow else _descend(problem, penalties) for problem, slow in zip(problems, crawls, strict=True)
+    ]
+    return [_settle(problem, penalties, start) for problem, start in zip(problems, starts, strict=True)]
+
+
+def _settle(problem: Problem, penalties: Sequence[Penalty], weights: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """These coefficients, those that are not yet near the optimum polished, and which are good."""
     l1, l2 = strengths(problem, penalties)
     tols = np.array([penalty.tol for penalty in penalties])
-    ratios = dict.fromkeys(p.l1_ratio for p in penalties if problem.joint or p.l1_ratio == 0 or not problem.crawls)
-    for ratio in ratios:
-        places = np.array([place for place, penalty in enumerate(penalties) if penalty.l1_ratio == ratio])
-        alphas, back = np.unique([-problem.weight * penalties[place].alpha for place in places], return_inverse=True)
-        weights[:, places] = _path(problem, -alphas, ratio)[:, back]
     found = optimality(problem, weights, l1, l2)
     good = is_optimal(problem, found, tols)
     if not problem.joint:
@@ -46,6 +50,43 @@ def solve(problem: Problem, penalties: Sequence[Penalty]) -> tuple[Floats, NDArr
             problem, weights[:, place], found.slope[:, place], float(l1[place]), float(l2[place])
         )
     return weights, good
+
+
+def _by_ratio(penalties: Sequence[Penalty]) -> Iterator[tuple[float, NDArray[np.intp], Floats, NDArray[np.intp]]]:
+    """Each l1_ratio with the places of its penalties, its alphas from the largest down, and where each place's is."""
+    for ratio in dict.fromkeys(penalty.l1_ratio for penalty in penalties):
+        places = np.array([place for place, penalty in enumerate(penalties) if penalty.l1_ratio == ratio])
+        alphas, back = np.unique([-penalties[place].alpha for place in places], return_inverse=True)
+        yield ratio, places, -alphas, back
+
+
+def _follow(problems: Sequence[Problem], penalties: Sequence[Penalty]) -> Iterator[Floats]:
+    """Columns × penalties × targets of each problem, all side by side."""
+    if not problems:
+        return
+    targets = problems[0].d.shape[1]
+    weights: Floats = np.zeros((len(problems), targets, len(problems[0].C), len(penalties)))
+    for ratio, places, alphas, back in _by_ratio(penalties):
+        if ratio == 0:
+            alone = [_without_absolute(problem, problem.weight * alphas)[:, back] for problem in problems]
+            weights[..., places] = np.stack(alone).transpose(0, 3, 1, 2)
+            continue
+        paths = [
+            Path(one.C, one.d[:, t], l1=one.weight * ratio * alphas, l2=one.weight * (1.0 - ratio) * alphas)
+            for one in problems
+            for t in range(targets)
+        ]
+        found = follow(paths, positive=problems[0].positive)
+        weights[..., places] = found.reshape(len(problems), targets, -1, len(alphas))[..., back]
+    yield from weights.transpose(0, 2, 3, 1)
+
+
+def _descend(problem: Problem, penalties: Sequence[Penalty]) -> Floats:
+    """Columns × penalties × targets, from the largest alpha of each l1_ratio down."""
+    weights: Floats = np.zeros((len(problem.C), len(penalties), problem.d.shape[1]))
+    for ratio, places, alphas, back in _by_ratio(penalties):
+        weights[:, places] = _path(problem, problem.weight * alphas, ratio)[:, back]
+    return weights
 
 
 def _path(problem: Problem, alphas: Floats, ratio: float) -> Floats:
@@ -87,11 +128,9 @@ def _polished(problem: Problem, target: int, start: Floats, strength: tuple[floa
     alpha, ratio = l1 + l2, l1 / (l1 + l2)
     weights = start
     for turn in range(ROUNDS):
-        # Along the path coefficients move on lines: the signs of the last penalty lead nearly there where sweeps crawl.
-        if turn or not problem.crawls:
-            weights = descend(problem, target, np.array([alpha]), ratio, sweeps=SWEEPS, start=weights)[:, 0]
-            if not problem.crawls and _is_good(problem, target, weights, strength):
-                return weights
+        weights = descend(problem, target, np.array([alpha]), ratio, sweeps=SWEEPS, start=weights)[:, 0]
+        if not problem.crawls and _is_good(problem, target, weights, strength):
+            return weights
         step = newton_step(problem, target, weights, strength)
         weights = weights if step is None else step.weights
         short = step is not None and not step.whole  # then there is more to do
