@@ -12,6 +12,7 @@ import numpy as np
 from heldout.base.rowkeys import Rows
 from heldout.kernels.ridge.design import Floats, matrix_of
 from heldout.kernels.smoothers.bases import Base, cut_trainings
+from heldout.kernels.smoothers.families import Family, by_family, make_families
 from heldout.kernels.smoothers.forms import Form
 from heldout.kernels.smoothers.grams import Grams
 from heldout.kernels.smoothers.routes import Cut, Found, by_block, by_factor, make_inverse, none_good
@@ -40,6 +41,7 @@ class Bench:
     grams: Grams
     targets: Mapping[bool, Targets]  # by whether models centre y
     cuts: Mapping[bool, Sequence[Cut]]
+    families: Mapping[bool, Sequence[Family]]
 
     def gram(self, group: Group) -> tuple[Floats, float] | None:
         """The Gram matrix of a form, weights inside, and how large its entries' errors are; None if it has none."""
@@ -61,15 +63,22 @@ class Bench:
         """One penalty in every training, by blocks of its inverse."""
         spectrum = ready.result()
         targets, cuts = self.targets[group.form.centred], self.cuts[group.form.centred]
-        inverse = None
-        if spectrum is not None:
-            means = np.stack([cut.mean for cut in cuts])
-            within = spectrum.coefficients_within(targets, means)[place]
-            inverse = make_inverse(spectrum, targets, place, float(within))
+        if spectrum is None:
+            for number, cut in enumerate(cuts):
+                keep(first + place, number, none_good(cut, targets))
+            return
+        means = np.stack([cut.mean for cut in cuts])
+        within = spectrum.coefficients_within(targets, means)[place]
+        inverse = make_inverse(spectrum, targets, place, float(within))
+        families = self.families[group.form.centred]
+        for family in families:
+            for number, found in by_family(inverse, family, cuts):
+                keep(first + place, number, found)
+        done = {number for family in families for number in family.numbers}
         for number, cut in enumerate(cuts):
-            if spectrum is None or inverse is None:
-                found = none_good(cut, targets)
-            elif len(cut.out) > len(cut.train):
+            if number in done:
+                continue
+            if len(cut.out) > len(cut.train):
                 found = by_factor(spectrum.K, cut, targets, float(group.lambdas[place]), spectrum.entry)
             else:
                 found = by_block(inverse, cut)
@@ -97,7 +106,11 @@ def make_bench(work: Work, base: Base, groups: Sequence[Group]) -> Bench:
     cuts: dict[bool, Sequence[Cut]] = {}
     if base.route != "diagonal":
         cuts = {flag: cut_trainings(work, base, own) for flag, own in targets.items()}
-    return Bench(work=work, base=base, grams=grams, targets=targets, cuts=cuts)
+    families: dict[bool, Sequence[Family]] = dict.fromkeys(centred, ())
+    if base.route == "blocks":
+        names = [training.trains[0].splits for training in base.trainings]
+        families = {flag: make_families(own, names, len(base.rows)) for flag, own in cuts.items()}
+    return Bench(work=work, base=base, grams=grams, targets=targets, cuts=cuts, families=families)
 
 
 def _targets(work: Work, rows: Rows, centred: bool) -> Targets:
