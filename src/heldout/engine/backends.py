@@ -12,7 +12,6 @@ from time import perf_counter
 from typing import Any, Protocol, cast
 
 from sklearn import config_context
-from threadpoolctl import threadpool_limits
 
 from heldout.base.errors import BackendError, OptionError, did_you_mean
 from heldout.engine.board import begin_fits
@@ -20,7 +19,7 @@ from heldout.engine.dask.connect import names_dask
 from heldout.engine.limits import NO_LIMITS, Limits
 from heldout.engine.pool import Done, Pool, allowed_jobs, explain_unpicklable, shared_pool
 from heldout.engine.shared import SharedRef, check_room_for, share, transport_folder
-from heldout.engine.threads import one_thread
+from heldout.engine.threads import one_openmp_thread, one_thread
 from heldout.kernels.perform import perform
 from heldout.kernels.scoring import failed_cell
 from heldout.kernels.step import Step, Work
@@ -167,7 +166,7 @@ def _done_beside(step: Step, work: Work) -> Iterator[Future[list[Answer]]]:
 
     def do() -> list[Answer]:
         # OpenMP counts threads for each thread that calls it, the BLAS for the whole process.
-        with config_context(**work.config), threadpool_limits(1, user_api="openmp"):
+        with config_context(**work.config), one_openmp_thread():
             return perform(step, work)
 
     with one_thread(), ThreadPoolExecutor(1) as thread:

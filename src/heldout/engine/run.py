@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic, perf_counter
@@ -14,6 +14,7 @@ import sklearn
 from heldout.base.events import StagePlanned, StudyFinished, StudyStarted, WorkerLost
 from heldout.base.options import Options, switched_rules
 from heldout.base.sizes import show_seconds
+from heldout.engine.ahead import Ahead
 from heldout.engine.backends import open_backend
 from heldout.engine.expected import expected_work
 from heldout.engine.jobs import allowed_jobs
@@ -67,10 +68,21 @@ class Outcome:
     journal: JournalUse | None = None  # what came from the journal; it changes no number
     lost: tuple[WorkerLost, ...] = ()  # worker processes that died on the way
     stopped: str | None = None  # why it is incomplete, where its time was up
+    then: Any = None  # what was asked for on top of its choices
 
 
-def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str, Any] | None = None) -> Outcome:
-    """Answer a study. The same question and seed give the same numbers, whatever `how` says."""
+def run_study(
+    study: Study,
+    task: Task,
+    how: Running,
+    *,
+    fit_params: Mapping[str, Any] | None = None,
+    then: Callable[[Study], Any] | None = None,
+) -> Outcome:
+    """Answer a study. The same question and seed give the same numbers, whatever `how` says.
+
+    `then` is called with the study whose choices are made, maybe twice: the first time before kernels are checked.
+    """
     started = perf_counter()
     work = _work_of(study, task, fit_params or {}, how)
     progress = open_progress(
@@ -98,7 +110,7 @@ def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str
         )
         stopped = None
         try:
-            loop.go_round(queue_seed=how.options.queue_seed)
+            loop.go_round(queue_seed=how.options.queue_seed, then=then)
         except KeyboardInterrupt as interrupt:
             if how.journal is not None:
                 interrupt.add_note(f"What finished is in {how.journal}. The same call goes on from there.")
@@ -119,6 +131,7 @@ def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str
         journal=journal.use,
         lost=tuple(progress.lost),
         stopped=stopped,
+        then=loop.then,
     )
 
 
@@ -133,8 +146,9 @@ class _Loop:
     stage: Stage
     plans: list[Plan] = field(default_factory=list)
     races: Started | None = None  # where a race was asked for
+    then: Any = None
 
-    def go_round(self, *, queue_seed: int | None) -> None:
+    def go_round(self, *, queue_seed: int | None, then: Callable[[Study], Any] | None = None) -> None:
         done: frozenset[str] = frozenset()
         stage = self.stage
         if self.study.race is not None:
@@ -149,9 +163,15 @@ class _Loop:
             )
             for panel in ready:
                 _open_table(stage.tables, panel, self.study)
-            perform_stage(plan, stage, queue_seed=queue_seed)
             done = done.union(panel.key for panel in ready)
-            self.study = advance(self.study, stage.tables)
+            advanced = partial(advance, self.study, stage.tables)
+            if then is None:
+                perform_stage(plan, stage, queue_seed=queue_seed)
+                self.study = advanced()
+            else:
+                ahead = Ahead(advanced, partial(_then_or_wait, then, done))
+                stands = perform_stage(plan, stage, queue_seed=queue_seed, ahead=ahead)
+                self.study, self.then = ahead.result(stands=stands)
 
     def _plan(self, done: frozenset[str]) -> Plan:
         work = self.stage.work
@@ -175,6 +195,11 @@ class _Loop:
         assert first is not None, "every study has a panel that waits for nothing"
         account = account_for(study, task, first, second)
         return account if self.races is None else with_race(account, self.races)
+
+
+def _then_or_wait(then: Callable[[Study], Any], done: frozenset[str], study: Study) -> Any:
+    """What is asked for on top of the choices, where no panel waits any more."""
+    return None if ready_panels(study, done) else then(study)
 
 
 def _work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Running | None = None) -> Work:

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from threadpoolctl import threadpool_limits
 
 from heldout.base.responses import METHODS, Responses
 from heldout.base.seeds import derive
 from heldout.engine.spot_rows import fewer_rows
-from heldout.engine.threads import one_thread
+from heldout.engine.threads import one_openmp_thread, one_thread
 from heldout.kernels.brute import answer_quietly
 from heldout.kernels.perform import SHARPENED, perform
 from heldout.kernels.sharp import SHARP
@@ -72,13 +71,17 @@ class SpotChecks:
 
     made: list[SpotCheck] = field(default_factory=list)
     _answers: dict[str, CellAnswer] = field(default_factory=dict)
+    _alone: dict[str, Sequence[Answer]] = field(default_factory=dict)
 
     def switches_off(self) -> dict[str, bool]:
         """The kernels that failed their check, as rules that later stages go without."""
         return {check.kernel: False for check in self.made if not check.passed}
 
-    def draw(self, steps: Sequence[Step], work: Work) -> list[Spot]:
-        """One cell for each kernel not checked yet, several of one that approximates, drawn by the seed."""
+    def draw(self, steps: Sequence[Step], work: Work, *, favourite: int | None = None) -> list[Spot]:
+        """One cell for each kernel not checked yet, several of one that approximates, drawn by the seed.
+
+        Where the kernel answers the `favourite` candidate, the cell is one of that.
+        """
         spots = []
         checked = {check.kernel for check in self.made}
         by_kernel: dict[str, list[Step]] = {}
@@ -86,15 +89,18 @@ class SpotChecks:
             if step.kernel != BRUTE and step.kernel not in checked:
                 by_kernel.setdefault(step.kernel, []).append(step)
         for kernel, own in by_kernel.items():
+            own = [step for step in own if favourite in step.candidates] or own
             step = own[derive(work.search.seed, "spot step", kernel) % len(own)]
-            spots += _drawn_cells(own, work) if step.tier == APPROXIMATE else [_drawn_cell(step, work)]
+            spots += _drawn_cells(own, work) if step.tier == APPROXIMATE else [_drawn_cell(step, work, favourite)]
         return spots
 
-    def take(self, answers: Iterable[Answer]) -> None:
-        """Keep brute force's answer of a spot."""
+    def take(self, answers: Iterable[Answer], *, kernels: Sequence[Answer] | None = None) -> None:
+        """Keep brute force's answer of a spot, and its kernel's where that has answered it alone already."""
         for answer in answers:
             if isinstance(answer, CellAnswer):
                 self._answers[answer.panel] = answer
+                if kernels is not None:
+                    self._alone[answer.panel] = kernels
 
     def compare(
         self, spots: Iterable[Spot], tables: Tables, work: Work, *, known: Mapping[str, SpotCheck]
@@ -107,17 +113,20 @@ class SpotChecks:
             if check is None and own[0].tier == APPROXIMATE:
                 check = _compare_losses(own, self._answers, tables)
             elif check is None:
-                check = _compare(own[0], self._answers[own[0].panel], tables, work)
+                panel = own[0].panel
+                check = _compare(own[0], self._answers[panel], self._alone.get(panel), tables, work)
             self.made.append(check)
             if not check.passed:
                 failed.append(kernel)
         return failed
 
 
-def _drawn_cell(step: Step, work: Work) -> Spot:
+def _drawn_cell(step: Step, work: Work, favourite: int | None) -> Spot:
     seed, kernel = work.search.seed, step.kernel
     training = step.trainings[derive(seed, "spot training", kernel) % len(step.trainings)]
     candidate = step.candidates[derive(seed, "spot candidate", kernel) % len(step.candidates)]
+    if favourite is not None and favourite in step.candidates:
+        candidate = favourite
     return _spot(step, training, candidate, work, panel=f"{SPOT}{kernel}")
 
 
@@ -166,13 +175,16 @@ def answered_beside(spots: Sequence[Spot], work: Work, checks: SpotChecks) -> It
         warnings.simplefilter("ignore")
         answers = [thread.submit(_answer_spot, spot, work) for spot in spots]
         yield
-        checks.take([answer.result() for answer in answers])
+        for answer in answers:
+            brute, kernels = answer.result()
+            checks.take([brute], kernels=kernels)
 
 
-def _answer_spot(spot: Spot, work: Work) -> CellAnswer:
+def _answer_spot(spot: Spot, work: Work) -> tuple[CellAnswer, Sequence[Answer] | None]:
     # OpenMP counts threads for each thread that calls it, the BLAS for the whole process, which is limited already.
-    with sklearn.config_context(**work.config), threadpool_limits(1, user_api="openmp"):
-        return answer_quietly(spot.step.trainings[0], work, spot.candidate, change=SHARPENED.get(spot.kernel))
+    with sklearn.config_context(**work.config), one_openmp_thread():
+        brute = answer_quietly(spot.step.trainings[0], work, spot.candidate, change=SHARPENED.get(spot.kernel))
+        return brute, _answered_alone(spot, work) if _by_responses(spot, brute) else None
 
 
 def _checking_step(kernel: str, candidate: int, alone: Training) -> Step:
@@ -207,19 +219,23 @@ def _compare_losses(spots: Sequence[Spot], answers: Mapping[str, CellAnswer], ta
     )
 
 
-def _compare(spot: Spot, brute: CellAnswer, tables: Tables, work: Work) -> SpotCheck:
+def _by_responses(spot: Spot, brute: CellAnswer) -> bool:
+    """Whether responses are compared, for which the kernel answers the cell alone, or the losses that it recorded."""
+    if spot.tier == APPROXIMATE:
+        return False
+    return spot.fewer is not None or (spot.tier != "identical" and brute.failure is None)
+
+
+def _compare(spot: Spot, brute: CellAnswer, alone: Sequence[Answer] | None, tables: Tables, work: Work) -> SpotCheck:
     table = tables[spot.held.panel]
     place = (spot.candidate - table.candidates.start, spot.held.part - table.parts.start)
     recorded = table.losses[place]
-    if spot.fewer is not None:
-        difference = _responses_differ(spot, brute, work)
+    if _by_responses(spot, brute):
+        difference = _responses_differ(spot, brute, _answered_alone(spot, work) if alone is None else alone, work)
         same = _allowed(difference, spot, brute, work)
-    elif spot.tier == "identical" or brute.failure is not None:
+    else:
         same = np.array_equal(recorded, np.array(brute.losses), equal_nan=True)
         difference = 0.0 if same else float(np.max(np.abs(recorded - np.array(brute.losses))))
-    else:
-        difference = _responses_differ(spot, brute, work)
-        same = _allowed(difference, spot, brute, work)
     words = f"{work.search.describe(spot.candidate)} on {spot.held.panel}, part {spot.held.part}"
     if spot.fewer is not None:
         words += f", {spot.fewer.train_sizes[0]:,} of its training rows"
@@ -250,14 +266,18 @@ def _in_single(responses: Responses | None) -> bool:
     return any(answer is not None and answer.dtype == np.float32 for answer in answers)
 
 
-def _responses_differ(spot: Spot, brute: CellAnswer, work: Work) -> float:
-    """The largest difference of responses, relative to the largest response, when the kernel answers the cell alone."""
+def _answered_alone(spot: Spot, work: Work) -> Sequence[Answer]:
+    """The cell by its kernel, without the company of others."""
     own = spot.training.answers[0]._replace(panel=spot.panel)
     alone = replace(
         spot.origin, candidates=(spot.candidate,), trainings=(spot.training._replace(answers=(own,)),), fits=1
     )
     with one_thread():
-        answers = perform(alone, work)
+        return perform(alone, work)
+
+
+def _responses_differ(spot: Spot, brute: CellAnswer, answers: Sequence[Answer], work: Work) -> float:
+    """The largest difference of responses, relative to the largest response."""
     if brute.failure is not None and isinstance(answers[0], CellAnswer) and answers[0].failure is not None:
         return 0.0  # both fail on these rows
     kernel = _kept_responses(answers)

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from heldout.engine.ahead import Ahead
 from heldout.engine.backends import Backend
 from heldout.engine.expected import longest_first
 from heldout.engine.journal import NoJournal
 from heldout.engine.progress import Progress
-from heldout.engine.spot_check import SpotChecks, answered_beside, is_spot
+from heldout.engine.spot_check import Spot, SpotChecks, answered_beside, is_spot
 from heldout.kernels.step import Step, Work
 from heldout.planner.brute_force import brute_step, cut_brute_force
 from heldout.planner.plan import Plan
@@ -30,23 +31,35 @@ class Stage:
     journal: NoJournal = field(default_factory=NoJournal)
 
 
-def perform_stage(plan: Plan, stage: Stage, *, queue_seed: int | None) -> None:
-    """Do every step that the journal does not know; where a kernel fails its spot check, use brute force instead."""
+def perform_stage(plan: Plan, stage: Stage, *, queue_seed: int | None, ahead: Ahead | None = None) -> bool:
+    """Do every step that the journal does not know; where a kernel fails its spot check, use brute force instead.
+
+    What may go `ahead` on the answers does so while they are being checked; whether it stands is returned.
+    """
     spots = stage.checks.draw(plan.steps, stage.work)
     known = stage.journal.known_checks(spots)
     new = [spot for spot in spots if spot.kernel not in known]
-    work = stage.journal.widened(stage.work)
-    work = replace(
-        work,
-        keep_responses=work.keep_responses | {spot.panel for spot in new},
-        splits={**work.splits, **{spot.panel: spot.fewer for spot in new if spot.fewer is not None}},
-    )
+    work = _with_spots(stage, new)
     steps = _recall(stage, plan.steps, stage.journal)
     # Kernels that spread leave no queue to put their spot in, so it is answered beside them.
     aside = [spot for spot in new if spot.origin.spreads and work.jobs > 1]
     queued = [spot.step for spot in new if spot not in aside]
-    with answered_beside(aside, work, stage.checks):
+    if ahead is None or not aside:
+        with answered_beside(aside, work, stage.checks):
+            _do(stage, [*steps, *queued], work, stage.journal, queue_seed)
+    else:
+        # What goes ahead is a fit, as a spot is: beside each other they leave the kernel all cores, and the spot is a
+        # cell of the same candidate, which is the one whose numbers will be read.
         _do(stage, [*steps, *queued], work, stage.journal, queue_seed)
+        late = {spot.kernel for spot in aside}
+        drawn = stage.checks.draw(plan.steps, stage.work, favourite=ahead.begin())
+        aside = [spot for spot in drawn if spot.kernel in late]
+        spots = [*(spot for spot in spots if spot.kernel not in late), *aside]
+        known |= stage.journal.known_checks(aside)
+        new = [spot for spot in spots if spot.kernel not in known]
+        work = _with_spots(stage, new)
+        with answered_beside([spot for spot in aside if spot in new], work, stage.checks):
+            ahead.go()
     failed = stage.checks.compare(spots, stage.tables, work, known=known)
     made = {check.kernel: check for check in stage.checks.made}
     stage.journal.keep_checks(new, [made[spot.kernel] for spot in new])
@@ -55,6 +68,17 @@ def perform_stage(plan: Plan, stage: Stage, *, queue_seed: int | None) -> None:
         journal = stage.journal.instead_of(kernel, wrong)
         again = cut_brute_force(tuple(brute_step(step.candidates, step.trainings) for step in wrong))
         _do(stage, _recall(stage, again, journal), journal.widened(stage.work), journal, queue_seed)
+    return not failed
+
+
+def _with_spots(stage: Stage, spots: Sequence[Spot]) -> Work:
+    """What there is to work with, spots included."""
+    work = stage.journal.widened(stage.work)
+    return replace(
+        work,
+        keep_responses=work.keep_responses | {spot.panel for spot in spots},
+        splits={**work.splits, **{spot.panel: spot.fewer for spot in spots if spot.fewer is not None}},
+    )
 
 
 def _recall(stage: Stage, steps: Sequence[Step], journal: NoJournal) -> list[Step]:

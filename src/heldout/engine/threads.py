@@ -41,6 +41,13 @@ _libraries = _Libraries()
 
 
 @contextmanager
+def one_openmp_thread() -> Iterator[None]:
+    """Hold OpenMP to one thread for the thread that calls, where the BLAS of the whole process is held already."""
+    with _libraries.controller().limit(limits=1, user_api="openmp"):
+        yield
+
+
+@contextmanager
 def one_thread() -> Iterator[None]:
     """Hold everything inside to one thread of this process.
 
