@@ -32,7 +32,8 @@ def final_predictor(outcome: Outcome, task: Task, how: Running, learner: Any) ->
     study = pose_tuning(search, task, task.all_rows, outer=outcome.study.splits[OUTER], race=outcome.study.race)
     final = run_study(study, task, how, then=partial(final_of_choice, task=task, fit_params={}))
     chosen_or_refuse(final)
-    return final.then[0], ()
+    assert final.final is not None, "there is a choice"
+    return final.final.predictor, ()
 
 
 def _tested_again(outcome: Outcome, task: Task) -> tuple[Any, tuple[Finding, ...]]:

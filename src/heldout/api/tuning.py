@@ -20,6 +20,7 @@ from heldout.base.errors import FitFailed, InputError, LearnerError, OptionError
 from heldout.base.losses import Loss, check_losses
 from heldout.base.options import Options
 from heldout.base.rowkeys import Rows
+from heldout.engine.ahead import Final
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.threads import one_thread
 from heldout.kernels.ensemble import average
@@ -65,9 +66,11 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
     fit_params = {name: _as_array(value, len(task)) for name, value in params.items()}
     options = own_options(tuned.options)
     study = pose_tuning(search, task, task.all_rows, race=race_of(options))
-    final = partial(final_of_choice, task=task, fit_params=fit_params)
-    outcome = run_study(study, task, Running(jobs=tuned.jobs, options=options), fit_params=fit_params, then=final)
-    _leave_attributes(tuned, outcome, chosen=chosen_or_refuse(outcome))
+    then = partial(final_of_choice, task=task, fit_params=fit_params)
+    outcome = run_study(study, task, Running(jobs=tuned.jobs, options=options), fit_params=fit_params, then=then)
+    chosen = chosen_or_refuse(outcome)
+    assert outcome.final is not None, "there is a choice"
+    _leave_attributes(tuned, outcome, outcome.final, chosen=chosen)
     tuned._covers = covers_of_tuning(search, tuned.splits_)
     tuned._estimates = Selection.of(task, outcome, level=LEVEL)
     return tuned
@@ -130,7 +133,7 @@ def describe_all_failed(outcome: Outcome) -> str:
     )
 
 
-def final_of_choice(study: Study, *, task: Task, fit_params: Mapping[str, Any]) -> tuple[Any, float] | None:
+def final_of_choice(study: Study, *, task: Task, fit_params: Mapping[str, Any]) -> Final | None:
     """The final predictor on all rows of the candidate chosen there, and the seconds it took; None without a choice."""
     chosen = study.chosen[FINAL].candidate
     if chosen is None:
@@ -138,7 +141,7 @@ def final_of_choice(study: Study, *, task: Task, fit_params: Mapping[str, Any]) 
     started = perf_counter()
     with one_thread():
         predictor = make_final(study.search, chosen, task, task.all_rows, study.splits[FINAL], fit_params=fit_params)
-    return predictor, perf_counter() - started
+    return Final(predictor, perf_counter() - started)
 
 
 def make_final(
@@ -156,9 +159,9 @@ def make_final(
     return average(members) if search.final == "ensemble" and inner is not None else members[0]
 
 
-def _leave_attributes(tuned: Any, outcome: Outcome, *, chosen: int) -> None:
+def _leave_attributes(tuned: Any, outcome: Outcome, final: Final, *, chosen: int) -> None:
     search, table = outcome.study.search, outcome.tables[VALIDATION]
-    tuned.best_estimator_, tuned.refit_time_ = outcome.then
+    tuned.best_estimator_, tuned.refit_time_ = final
     tuned.best_index_ = chosen
     tuned.best_params_ = search.params_of(chosen)
     tuned.best_family_ = search.family_of(chosen).name

@@ -7,11 +7,18 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import get_ident
-from typing import Any
+from typing import Any, NamedTuple
 
 from heldout.study.panels import Study
 
 Heard = tuple[Warning, str, int]  # a warning, the file it comes from, and the line
+
+
+class Final(NamedTuple):
+    """A final predictor, and the seconds that its fit took."""
+
+    predictor: Any
+    seconds: float
 
 
 class Ahead:
@@ -20,11 +27,11 @@ class Ahead:
     What is returned, raised and warned of is kept back until it is known to stand.
     """
 
-    def __init__(self, choose: Callable[[], Study], then: Callable[[Study], Any]) -> None:
+    def __init__(self, choose: Callable[[], Study], then: Callable[[Study], Final | None]) -> None:
         self._choose = choose
         self._then = then
         self._study: Study | None = None
-        self._value: Any = None
+        self._made: Final | None = None
         self._error: Exception | None = None
         self._heard: list[Heard] = []
 
@@ -39,9 +46,14 @@ class Ahead:
         """Make of the choice what is asked for, while other threads may warn of what does not concern it."""
         if self._study is not None:
             with self._kept_back():
-                self._value = self._then(self._study)
+                self._made = self._then(self._study)
 
-    def result(self, *, stands: bool) -> tuple[Study, Any]:
+    @property
+    def predictor(self) -> Any:
+        """The final predictor that was made of the choice, or None."""
+        return None if self._made is None else self._made.predictor
+
+    def result(self, *, stands: bool) -> tuple[Study, Final | None]:
         """The study and what was made of it; where that does not stand, or was not done ahead, it is done here."""
         if not stands or (self._study is None and self._error is None):
             study = self._choose()
@@ -51,7 +63,7 @@ class Ahead:
         if self._error is not None:
             raise self._error
         assert self._study is not None
-        return self._study, self._value
+        return self._study, self._made
 
     @contextmanager
     def _kept_back(self) -> Iterator[None]:

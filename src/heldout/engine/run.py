@@ -14,7 +14,7 @@ import sklearn
 from heldout.base.events import StagePlanned, StudyFinished, StudyStarted, WorkerLost
 from heldout.base.options import Options, switched_rules
 from heldout.base.sizes import show_seconds
-from heldout.engine.ahead import Ahead
+from heldout.engine.ahead import Ahead, Final
 from heldout.engine.backends import open_backend
 from heldout.engine.expected import expected_work
 from heldout.engine.jobs import allowed_jobs
@@ -68,7 +68,7 @@ class Outcome:
     journal: JournalUse | None = None  # what came from the journal; it changes no number
     lost: tuple[WorkerLost, ...] = ()  # worker processes that died on the way
     stopped: str | None = None  # why it is incomplete, where its time was up
-    then: Any = None  # what was asked for on top of its choices
+    final: Final | None = None  # made of its choice, where that was asked for
 
 
 def run_study(
@@ -77,11 +77,12 @@ def run_study(
     how: Running,
     *,
     fit_params: Mapping[str, Any] | None = None,
-    then: Callable[[Study], Any] | None = None,
+    then: Callable[[Study], Final | None] | None = None,
 ) -> Outcome:
     """Answer a study. The same question and seed give the same numbers, whatever `how` says.
 
-    `then` is called with the study whose choices are made, maybe twice: the first time before kernels are checked.
+    `then` makes the final predictor of the study whose choices are made; it may be called before kernels are checked,
+    and once more where one fails.
     """
     started = perf_counter()
     work = _work_of(study, task, fit_params or {}, how)
@@ -131,7 +132,7 @@ def run_study(
         journal=journal.use,
         lost=tuple(progress.lost),
         stopped=stopped,
-        then=loop.then,
+        final=loop.final,
     )
 
 
@@ -146,9 +147,9 @@ class _Loop:
     stage: Stage
     plans: list[Plan] = field(default_factory=list)
     races: Started | None = None  # where a race was asked for
-    then: Any = None
+    final: Final | None = None
 
-    def go_round(self, *, queue_seed: int | None, then: Callable[[Study], Any] | None = None) -> None:
+    def go_round(self, *, queue_seed: int | None, then: Callable[[Study], Final | None] | None = None) -> None:
         done: frozenset[str] = frozenset()
         stage = self.stage
         if self.study.race is not None:
@@ -171,7 +172,7 @@ class _Loop:
             else:
                 ahead = Ahead(advanced, partial(_then_or_wait, then, done))
                 stands = perform_stage(plan, stage, queue_seed=queue_seed, ahead=ahead)
-                self.study, self.then = ahead.result(stands=stands)
+                self.study, self.final = ahead.result(stands=stands)
 
     def _plan(self, done: frozenset[str]) -> Plan:
         work = self.stage.work
@@ -197,8 +198,8 @@ class _Loop:
         return account if self.races is None else with_race(account, self.races)
 
 
-def _then_or_wait(then: Callable[[Study], Any], done: frozenset[str], study: Study) -> Any:
-    """What is asked for on top of the choices, where no panel waits any more."""
+def _then_or_wait(then: Callable[[Study], Final | None], done: frozenset[str], study: Study) -> Final | None:
+    """What is made of the choices, where no panel waits any more."""
     return None if ready_panels(study, done) else then(study)
 
 

@@ -14,10 +14,10 @@ import sklearn
 
 from heldout.base.responses import METHODS, Responses
 from heldout.base.seeds import derive
-from heldout.engine.spot_rows import fewer_rows
+from heldout.engine.spot_rows import all_rows, fewer_rows, named_rows
 from heldout.engine.threads import one_openmp_thread, one_thread
-from heldout.kernels.brute import answer_quietly
-from heldout.kernels.perform import SHARPENED, perform
+from heldout.kernels.brute import answer_held, answer_quietly
+from heldout.kernels.perform import OF_ANY_ROWS, SHARPENED, perform
 from heldout.kernels.sharp import SHARP
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.planner.brute_force import brute_step
@@ -62,7 +62,8 @@ class Spot:
     training: Training  # the same, or one with fewer rows
     panel: str  # as the check knows it
     step: Step  # brute force on this cell alone
-    fewer: Splits | None  # the rows of the cell that are checked, where a fit on all of them takes much memory
+    fewer: Splits | None  # the rows that are checked instead: some of the cell's, where a fit on all takes much memory
+    final: bool = False  # on all rows: the final predictor answers it, and a cell ties the study's own rows to it
 
 
 @dataclass(kw_only=True, eq=False)
@@ -72,6 +73,7 @@ class SpotChecks:
     made: list[SpotCheck] = field(default_factory=list)
     _answers: dict[str, CellAnswer] = field(default_factory=dict)
     _alone: dict[str, Sequence[Answer]] = field(default_factory=dict)
+    _drift: dict[str, float] = field(default_factory=dict)  # between ways that the kernel has to a final spot's cell
 
     def switches_off(self) -> dict[str, bool]:
         """The kernels that failed their check, as rules that later stages go without."""
@@ -80,7 +82,8 @@ class SpotChecks:
     def draw(self, steps: Sequence[Step], work: Work, *, favourite: int | None = None) -> list[Spot]:
         """One cell for each kernel not checked yet, several of one that approximates, drawn by the seed.
 
-        Where the kernel answers the `favourite` candidate, the cell is one of that.
+        Where the kernel answers the `favourite` candidate, the cell is one of that; on all rows, if the kernel and
+        the study's final predictor are such that the one can be held to the other.
         """
         spots = []
         checked = {check.kernel for check in self.made}
@@ -94,13 +97,29 @@ class SpotChecks:
             spots += _drawn_cells(own, work) if step.tier == APPROXIMATE else [_drawn_cell(step, work, favourite)]
         return spots
 
-    def take(self, answers: Iterable[Answer], *, kernels: Sequence[Answer] | None = None) -> None:
-        """Keep brute force's answer of a spot, and its kernel's where that has answered it alone already."""
+    def take_queued(self, answers: Iterable[Answer]) -> None:
+        """Keep brute force's answers of spots."""
         for answer in answers:
             if isinstance(answer, CellAnswer):
                 self._answers[answer.panel] = answer
-                if kernels is not None:
-                    self._alone[answer.panel] = kernels
+
+    def take(
+        self, spot: Spot, brute: CellAnswer | None, alone: Sequence[Answer] | None = None, drift: float = 0.0
+    ) -> None:
+        """Keep brute force's answer of a spot and its kernel's, as far as they are there, and what these lie apart."""
+        self._drift[spot.panel] = max(drift, self._drift.get(spot.panel, 0.0))
+        if brute is not None:
+            self._answers[spot.panel] = brute
+        if alone is not None:
+            self._alone[spot.panel] = alone
+
+    def take_final(self, spots: Iterable[Spot], predictor: Any, work: Work) -> None:
+        """Keep what the final predictor says of the spots that wait for it; where there is none, what a fit says."""
+        for spot in spots:
+            if spot.final and predictor is None:
+                self.take(spot, answer_quietly(spot.step.trainings[0], work, spot.candidate))
+            elif spot.final:
+                self.take(spot, answer_held(predictor, work, spot.step.trainings[0].answers[0], spot.candidate, 0.0))
 
     def compare(
         self, spots: Iterable[Spot], tables: Tables, work: Work, *, known: Mapping[str, SpotCheck]
@@ -115,6 +134,7 @@ class SpotChecks:
             elif check is None:
                 panel = own[0].panel
                 check = _compare(own[0], self._answers[panel], self._alone.get(panel), tables, work)
+                check = _widened(check, self._drift.get(panel, 0.0), own[0], self._answers[panel], work)
             self.made.append(check)
             if not check.passed:
                 failed.append(kernel)
@@ -125,9 +145,11 @@ def _drawn_cell(step: Step, work: Work, favourite: int | None) -> Spot:
     seed, kernel = work.search.seed, step.kernel
     training = step.trainings[derive(seed, "spot training", kernel) % len(step.trainings)]
     candidate = step.candidates[derive(seed, "spot candidate", kernel) % len(step.candidates)]
+    final = False
     if favourite is not None and favourite in step.candidates:
         candidate = favourite
-    return _spot(step, training, candidate, work, panel=f"{SPOT}{kernel}")
+        final = kernel in OF_ANY_ROWS and work.search.final == "retrain" and not work.fit_params
+    return _spot(step, training, candidate, work, panel=f"{SPOT}{kernel}", final=final)
 
 
 def _drawn_cells(steps: Sequence[Step], work: Work) -> list[Spot]:
@@ -143,10 +165,12 @@ def _drawn_cells(steps: Sequence[Step], work: Work) -> list[Spot]:
     return spots
 
 
-def _spot(step: Step, training: Training, candidate: int, work: Work, *, panel: str) -> Spot:
+def _spot(step: Step, training: Training, candidate: int, work: Work, *, panel: str, final: bool = False) -> Spot:
     source, held = training, training.answers[0]
     fewer = None
-    if step.tier != APPROXIMATE:
+    if final:
+        fewer = all_rows(work.task)
+    elif step.tier != APPROXIMATE:
         fewer = fewer_rows(training, work, seed=derive(work.search.seed, "spot rows", step.kernel))
     if fewer is not None:
         training = Training((TrainRef(panel, 0),), False, (held._replace(splits=panel, part=0),))
@@ -162,6 +186,7 @@ def _spot(step: Step, training: Training, candidate: int, work: Work, *, panel: 
         panel=panel,
         step=_checking_step(step.kernel, candidate, alone),
         fewer=fewer,
+        final=final,
     )
 
 
@@ -175,16 +200,18 @@ def answered_beside(spots: Sequence[Spot], work: Work, checks: SpotChecks) -> It
         warnings.simplefilter("ignore")
         answers = [thread.submit(_answer_spot, spot, work) for spot in spots]
         yield
-        for answer in answers:
-            brute, kernels = answer.result()
-            checks.take([brute], kernels=kernels)
+        for spot, answer in zip(spots, answers, strict=True):
+            checks.take(spot, *answer.result())
 
 
-def _answer_spot(spot: Spot, work: Work) -> tuple[CellAnswer, Sequence[Answer] | None]:
+def _answer_spot(spot: Spot, work: Work) -> tuple[CellAnswer | None, Sequence[Answer] | None, float]:
+    """By brute force, unless the final predictor will do it, and by the kernel where that is to answer it alone."""
     # OpenMP counts threads for each thread that calls it, the BLAS for the whole process, which is limited already.
     with sklearn.config_context(**work.config), one_openmp_thread():
+        if spot.final:
+            return None, _answered_alone(spot, spot.training, work), _differs_from_named(spot, work)
         brute = answer_quietly(spot.step.trainings[0], work, spot.candidate, change=SHARPENED.get(spot.kernel))
-        return brute, _answered_alone(spot, work) if _by_responses(spot, brute) else None
+        return brute, _answered_alone(spot, spot.training, work) if _by_responses(spot, brute) else None, 0.0
 
 
 def _checking_step(kernel: str, candidate: int, alone: Training) -> Step:
@@ -231,15 +258,25 @@ def _compare(spot: Spot, brute: CellAnswer, alone: Sequence[Answer] | None, tabl
     place = (spot.candidate - table.candidates.start, spot.held.part - table.parts.start)
     recorded = table.losses[place]
     if _by_responses(spot, brute):
-        difference = _responses_differ(spot, brute, _answered_alone(spot, work) if alone is None else alone, work)
+        alone = _answered_alone(spot, spot.training, work) if alone is None else alone
+        difference = _responses_differ(spot, brute, alone, work)
         same = _allowed(difference, spot, brute, work)
     else:
         same = np.array_equal(recorded, np.array(brute.losses), equal_nan=True)
         difference = 0.0 if same else float(np.max(np.abs(recorded - np.array(brute.losses))))
     words = f"{work.search.describe(spot.candidate)} on {spot.held.panel}, part {spot.held.part}"
-    if spot.fewer is not None:
+    if spot.final:
+        words = f"{work.search.describe(spot.candidate)} on all rows, by the final predictor"
+    elif spot.fewer is not None:
         words += f", {spot.fewer.train_sizes[0]:,} of its training rows"
     return SpotCheck(kernel=spot.kernel, tier=spot.tier, cell=words, difference=difference, passed=bool(same))
+
+
+def _widened(check: SpotCheck, drift: float, spot: Spot, brute: CellAnswer, work: Work) -> SpotCheck:
+    """A check with one more difference, which must be allowed too."""
+    if drift <= check.difference:
+        return check
+    return replace(check, difference=drift, passed=check.passed and _allowed(drift, spot, brute, work))
 
 
 def _allowed(difference: float, spot: Spot, brute: CellAnswer, work: Work) -> bool:
@@ -266,14 +303,29 @@ def _in_single(responses: Responses | None) -> bool:
     return any(answer is not None and answer.dtype == np.float32 for answer in answers)
 
 
-def _answered_alone(spot: Spot, work: Work) -> Sequence[Answer]:
-    """The cell by its kernel, without the company of others."""
-    own = spot.training.answers[0]._replace(panel=spot.panel)
-    alone = replace(
-        spot.origin, candidates=(spot.candidate,), trainings=(spot.training._replace(answers=(own,)),), fits=1
-    )
+def _answered_alone(spot: Spot, training: Training, work: Work) -> Sequence[Answer]:
+    """A cell by the spot's kernel, without the company of others."""
+    own = training.answers[0]._replace(panel=spot.panel)
+    alone = replace(spot.origin, candidates=(spot.candidate,), trainings=(training._replace(answers=(own,)),), fits=1)
     with one_thread():
         return perform(alone, work)
+
+
+def _differs_from_named(spot: Spot, work: Work) -> float:
+    """How far the cell that a final spot was drawn from is from the same cell with its rows named one by one.
+
+    Kernels take a training set's sums from those of all rows; how much that costs shows here.
+    """
+    held = spot.source.answers[0]
+    named = Training((TrainRef(spot.panel, 0),), False, (held._replace(splits=spot.panel, part=0),))
+    apart = replace(work, splits={**work.splits, spot.panel: named_rows(spot.source, work)})
+    answers = [_answered_alone(spot, spot.source, work), _answered_alone(spot, named, apart)]
+    if all(isinstance(answer[0], CellAnswer) and answer[0].failure is not None for answer in answers):
+        return 0.0  # both fail on these rows
+    one, other = (_kept_responses(answer) for answer in answers)
+    if one is None or other is None:
+        return float("inf")
+    return _largest(one, other, spot, work)
 
 
 def _responses_differ(spot: Spot, brute: CellAnswer, answers: Sequence[Answer], work: Work) -> float:
@@ -283,13 +335,17 @@ def _responses_differ(spot: Spot, brute: CellAnswer, answers: Sequence[Answer], 
     kernel = _kept_responses(answers)
     if kernel is None or brute.responses is None:
         return float("inf")
+    return _largest(kernel, brute.responses, spot, work)
+
+
+def _largest(ours: Responses, theirs: Responses, spot: Spot, work: Work) -> float:
     return max(
         (
-            _share_of_others(getattr(kernel, method), getattr(brute.responses, method))
+            _share_of_others(getattr(ours, method), getattr(theirs, method))
             if method == "predict" and spot.tier == "solver" and work.task.classes is not None
-            else _relative(getattr(kernel, method), getattr(brute.responses, method))
+            else _relative(getattr(ours, method), getattr(theirs, method))
             for method in METHODS
-            if getattr(brute.responses, method) is not None
+            if getattr(theirs, method) is not None
         ),
         default=0.0,
     )

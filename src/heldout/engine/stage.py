@@ -58,8 +58,10 @@ def perform_stage(plan: Plan, stage: Stage, *, queue_seed: int | None, ahead: Ah
         known |= stage.journal.known_checks(aside)
         new = [spot for spot in spots if spot.kernel not in known]
         work = _with_spots(stage, new)
-        with answered_beside([spot for spot in aside if spot in new], work, stage.checks):
+        asked = [spot for spot in aside if spot in new]
+        with answered_beside(asked, work, stage.checks):
             ahead.go()
+            stage.checks.take_final(asked, ahead.predictor, work)
     failed = stage.checks.compare(spots, stage.tables, work, known=known)
     made = {check.kernel: check for check in stage.checks.made}
     stage.journal.keep_checks(new, [made[spot.kernel] for spot in new])
@@ -96,7 +98,7 @@ def _do(stage: Stage, steps: list[Step], work: Work, journal: NoJournal, queue_s
         steps = longest_first(steps, work.task, work.splits, work.search)
     for step, answers in stage.backend.run(work, steps):
         if is_spot(step):
-            stage.checks.take(answers)
+            stage.checks.take_queued(answers)
             continue
         # The journal has an answer before the tables do: whoever stops here has lost nothing that was counted.
         for answer in journal.keep(step, answers, stage.tables):

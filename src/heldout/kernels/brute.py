@@ -47,7 +47,7 @@ def answer_candidate(
         started = perf_counter()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            answer = _answer_held(predictor, work, held, candidate, fit_seconds)
+            answer = answer_held(predictor, work, held, candidate, fit_seconds)
         all_warnings = (*fit_warnings, *plain_warnings(caught))
         yield _timed(answer, perf_counter() - started, all_warnings)
 
@@ -59,7 +59,7 @@ def answer_quietly(training: Training, work: Work, candidate: int, *, change: Ch
         predictor = fit_predictor(training, work, candidate, change=change)
     except (Exception, SystemExit) as error:
         return failed_cell(work, held, candidate, failure_of(error, "fit"))
-    return _answer_held(predictor, work, held, candidate, 0.0)
+    return answer_held(predictor, work, held, candidate, 0.0)
 
 
 def fit_predictor(training: Training, work: Work, candidate: int, *, change: Change | None = None) -> Any:
@@ -82,7 +82,8 @@ def _made(work: Work, candidate: int, change: Change | None) -> Any:
     return estimator if change is None else change(estimator)
 
 
-def _answer_held(predictor: Any, work: Work, held: Held, candidate: int, fit_seconds: float) -> CellAnswer:
+def answer_held(predictor: Any, work: Work, held: Held, candidate: int, fit_seconds: float) -> CellAnswer:
+    """What a fitted predictor says of a held-out side, scored."""
     rows = work.held_rows(held)
     try:
         responses = ask_responses(predictor, work.task.take(rows), needed_methods(work.losses[held.level]), rows)

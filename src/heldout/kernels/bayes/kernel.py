@@ -24,6 +24,7 @@ class BayesKernel:
 
     name = "bayes"
     tier = "rounding"
+    of_any_rows = True
 
     def claim(self, search: Search, task: Task) -> Claims:
         return claim(search, task)

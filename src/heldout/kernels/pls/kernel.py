@@ -19,6 +19,7 @@ class PLSKernel:
 
     name = "pls"
     tier = "rounding"
+    of_any_rows = True
 
     def claim(self, search: Search, task: Task) -> Claims:
         return claim(search, task)

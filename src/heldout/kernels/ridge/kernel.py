@@ -23,6 +23,7 @@ class RidgeKernel:
 
     name = "ridge"
     tier = "rounding"
+    of_any_rows = True
 
     def claim(self, search: Search, task: Task) -> Claims:
         return claim(search, task)
