@@ -165,6 +165,14 @@ def test_collinear_columns_that_svd_drops() -> None:
     check(LINEAR(), *data(40, 60), loss="log")  # more columns than rows
 
 
+def test_a_row_that_alone_keeps_a_direction_wide_enough_is_left_to_a_fit() -> None:
+    X, y = data(40, 2, kinds=2)
+    X[:, 1] = X[:, 0] + 0.1 * X[:, 1]
+    X[5, 1] += 1  # in the direction in which the others hardly differ, of spread 0.15 with this row and 0.07 without
+    check(LINEAR(tol=1e-3), X, y, test=ho.LeaveOneOut(), loss="log")
+    check(LINEAR(tol=0.1), X, y, test=ho.LeaveOneOut(), loss="log", by_fits=range(1, 2))
+
+
 def test_jobs_change_no_bit() -> None:
     X, y = data(300, 6)
     for kind in KINDS.values():
