@@ -1,65 +1,63 @@
-"""Dual objectives of support vector machines beside scikit-learn's own, on fits of a planned study."""
+"""Dual objectives of support vector machines beside scikit-learn's own, on every fit that the kernel answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR, NuSVC
 
-from heldout.api.evaluate import ask
 from heldout.kernels.brute import fit_predictor
-from heldout.kernels.step import Work
-from heldout.kernels.vectors.answer import Sitting
-from heldout.kernels.vectors.points import Doubtful
-from heldout.kernels.vectors.recognise import read_search
-from heldout.kernels.vectors.solve import solve_all
-from heldout.planner.passes import make_plan
-
-Posed = tuple[Any, Any, Any, dict[str, Any]]
-RULE = "vectors"
+from heldout.kernels.step import Training, Work
+from heldout.kernels.vectors import answer
+from heldout.kernels.vectors.answer import Sitting, Values
+from heldout.kernels.vectors.forms import Machine
 
 
-def objectives_above(build: Callable[[], Posed]) -> float:
-    """How far, relative to scikit-learn's, dual objectives lie above its own, in the first trainings of the plan."""
-    learner, X, y, more = build()
-    roles = {name: more.get(name) for name in ("groups", "time", "sample_weight", "strata")}
-    asked = ask(learner, X, y, test=more["test"], roles=roles, loss=None, level=0.95, seed=0, options=None)
-    plan = make_plan(asked.study, asked.task, done=frozenset(), rules={}, precision="solver")
-    search = asked.study.search
-    work = Work(task=asked.task, search=search, splits=asked.study.splits, losses={})
-    machines = read_search(search)[0]
-    worst = 0.0
-    for step in (step for step in plan.steps if step.kernel == RULE):
-        for training in list(step.trainings)[:2]:
-            own = [machines[c] for c in step.candidates]
-            sitting = Sitting(training=training, work=work, before=own[0].before, shared=None, left=99)
-            for shape in dict.fromkeys(machine.shape for machine in own):
-                worst = max(worst, _worst_above([machine for machine in own if machine.shape == shape], sitting))
-    return worst
+class Fit(NamedTuple):
+    """One candidate on one training set, with the duals that the kernel answered from."""
+
+    training: Training
+    work: Work
+    candidate: int
+    duals: Any
 
 
-def _worst_above(machines: list[Any], sitting: Sitting) -> float:
-    points = sitting.points()
-    try:
-        grams = None if points is None else points.grams(machines[0].shape)
-    except Doubtful:
-        grams = None
-    if grams is None:
-        return 0.0
-    solved = solve_all(machines, grams.train, sitting.targets())
-    known = [(machine, solved[machine.candidate]) for machine in machines]
-    return max((_above(machine, ours, sitting) for machine, ours in known if ours is not None), default=0.0)
+@contextmanager
+def recorded_fits() -> Iterator[list[Fit]]:
+    """Every fit that the kernel answers a cell from while this lasts; those left to brute force are none of them."""
+    fits: list[Fit] = []
+    real = answer._solved
+
+    def record(sitting: Sitting, machines: Sequence[Machine]) -> dict[int, Values]:
+        found = real(sitting, machines)
+        for candidate, sides in found.items():
+            known = next((side[0] for side in sides if side is not None), None)
+            if known is not None:
+                fits.append(Fit(sitting.training, sitting.work, candidate, known.duals))
+        return found
+
+    with mock.patch.object(answer, "_solved", record):
+        yield fits
 
 
-def _above(machine: Any, ours: Any, sitting: Sitting) -> float:
-    targets = sitting.targets()
-    theirs = fit_predictor(sitting.training, sitting.work, machine.candidate)
-    rows = sitting.work.train_rows(sitting.training.trains[0])
-    X = sitting.work.task.take(rows)
+def worst_objective(fits: Sequence[Fit]) -> float:
+    """How far, relative to scikit-learn's, the dual objectives of these fits lie from its own: the largest.
+
+    Both sides stop by one rule, so an objective far below is no better solution: its duals are outside their bounds.
+    """
+    return float(np.max([_apart(fit) for fit in fits], initial=0.0))
+
+
+def _apart(fit: Fit) -> float:
+    theirs = fit_predictor(fit.training, fit.work, fit.candidate)
+    rows = fit.work.train_rows(fit.training.trains[0])
+    X, y = fit.work.task.take(rows), fit.work.task.y[rows]
     last = theirs
     if isinstance(theirs, Pipeline):
         X, last = theirs[:-1].transform(X), theirs[-1]
@@ -67,8 +65,8 @@ def _above(machine: Any, ours: Any, sitting: Sitting) -> float:
     params |= {"coef0": last.coef0} if last.kernel in ("poly", "sigmoid") else {}
     params |= {"degree": last.degree} if last.kernel == "poly" else {}
     K = pairwise_kernels(np.asarray(X, dtype=float), metric=last.kernel, **params)
-    mine, other = (_objective(last, duals, K, targets.y) for duals in (ours.duals, _table(last, len(rows))))
-    return float((mine - other) / max(abs(other), 1e-12))
+    mine, other = (_objective(last, duals, K, y) for duals in (fit.duals, _table(last, len(rows))))
+    return float(abs(mine - other) / max(abs(other), 1e-12))
 
 
 def _table(fitted: Any, n: int) -> Any:

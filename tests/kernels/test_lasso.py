@@ -16,7 +16,7 @@ import heldout as ho
 from heldout.api.evaluate import ask
 from heldout.base.errors import FitFailed
 from heldout.engine.run import _work_of
-from heldout.kernels.lasso import KERNEL
+from heldout.kernels.lasso import KERNEL, answer
 from heldout.kernels.lasso.forms import Penalty
 from heldout.kernels.lasso.newton import newton_step
 from heldout.kernels.lasso.problem import Problem, least_pivot, optimality, strengths
@@ -193,6 +193,26 @@ def test_columns_that_determine_nothing_are_left_to_scikit_learn() -> None:
     assert worst_difference(step, work) < 1e-9
     result = ho.evaluate(tuned(), X, y, test=ho.KFold(3), jobs=1, progress=False, options=SOLVER)
     assert all(one.passed for one in result._live.outcome.checks)
+
+
+@pytest.mark.parametrize("model", [Lasso, MultiTaskLasso])
+def test_a_column_that_only_held_out_rows_tell_from_another_is_left_to_a_sharp_fit(
+    model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[int] = []
+
+    def counted(step: Step, work: Work, sharpened: Any) -> Any:
+        left.extend(training.answers[0].part for training in step.trainings)
+        return answer_sharply(step, work, sharpened)
+
+    monkeypatch.setattr(answer, "answer_sharply", counted)
+    X, y = numbers()
+    X[:40, 3] = X[:40, 0]  # any share of the coefficient is as good on these rows; by random sweeps it is anyone's
+    Y = np.column_stack([y, y**2, -X[:, 2]]) if model is MultiTaskLasso else y
+    test = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
+    step, work = posed(model(alpha=0.01, selection="random", random_state=0), X, Y, test=test)
+    assert worst_difference(step, work) < 1e-7
+    assert left == [0]
 
 
 def test_a_failing_fit_fails() -> None:

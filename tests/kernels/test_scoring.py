@@ -105,7 +105,8 @@ def test_a_block_of_probabilities(asked):
     for seed in (1, 2):
         proba = np.random.default_rng(seed).dirichlet([1, 1, 1], 50)
         made.append(Responses(predict=proba.argmax(axis=1), predict_proba=proba, classes=np.arange(3)))
-    compare(work, helds, made)
+    (answer,) = compare(work, helds, made)
+    assert isinstance(answer, BlockAnswer)
 
 
 def test_a_number_that_is_not_finite_fails_its_own_cell_alone(asked):

@@ -145,6 +145,16 @@ def test_penalties_too_small_for_nine_digits_are_left_to_fits(validation: Any, m
     assert left == {0}
 
 
+def test_responses_far_smaller_than_y_are_no_differences_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block gives y less its residual, and of responses of a hundred-millionth of y that leaves eight digits less."""
+    monkeypatch.setattr(score, "answer_by_brute_force", lambda *_: pytest.fail("a fit"))
+    learner = tuned(KernelRidge(kernel="rbf", gamma=0.3), {"alpha": [1e9, 1e11]}, ho.KFold(8))
+    step, work = posed(learner, *numbers(80), test=ho.KFold(8))
+    (base,) = choose_bases(work, step.trainings, 1, 2)
+    assert base.route == "blocks"
+    assert worst_difference(step, work) < 1e-9
+
+
 @pytest.mark.parametrize("validation", [ho.KFold(6), ho.LeaveOneOut(), ho.Resample(4, 0.7)])
 def test_the_number_of_threads_changes_no_bit(validation: Any) -> None:
     step, work = posed(tuned(validation=validation), *numbers(150), test=ho.KFold(4))

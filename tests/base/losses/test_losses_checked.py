@@ -16,7 +16,10 @@ NUMBERS = np.linspace(-1, 1, 30)
 
 
 def check(loss, y, classification=True, **options):
-    check_losses(resolve_losses(loss, classification=classification), y, classification, **options)
+    """The names of the losses, once none of them is refused for this target."""
+    losses = resolve_losses(loss, classification=classification)
+    check_losses(losses, y, classification, **options)
+    return [loss.name for loss in losses]
 
 
 @pytest.mark.parametrize("name", ["f1", "precision", "recall", "jaccard", "average_precision", "neg_brier_score"])
@@ -31,12 +34,13 @@ def test_the_way_out_that_is_offered_works(name):
         check(name, WORDS)
     offered = str(caught.value).split("Pass ")[1].split(", or the same")[0]
     scorer = eval(offered, vars(sklearn.metrics))
-    check(scorer, WORDS)
+    assert len(check(scorer, WORDS)) == 1
     assert repr(scorer).replace(", pos_label=yes", "") == repr(get_scorer(name))
 
 
 def test_scores_that_need_no_positive_label_take_words():
-    check(["roc_auc", "accuracy", "matthews_corrcoef", "neg_log_loss", "f1_macro"], WORDS)
+    names = ["roc_auc", "accuracy", "matthews_corrcoef", "neg_log_loss", "f1_macro"]
+    assert check(names, WORDS) == names
 
 
 @pytest.mark.parametrize(
@@ -74,12 +78,13 @@ def test_scores_for_numbers_are_refused_for_words():
 def test_log_loss_takes_one_label_a_row():
     with pytest.raises(LossError, match="one label a row"):
         check("log", np.eye(3, dtype=int))
-    check(["zero_one", "f1_samples", "accuracy", "roc_auc"], np.eye(3, dtype=int))
+    names = ["zero_one", "f1_samples", "accuracy", "roc_auc"]
+    assert check(names, np.eye(3, dtype=int)) == names
 
 
 def test_a_deviance_that_cannot_take_a_rare_value_is_found_in_many_rows():
     y = np.ones(5000)
-    check("neg_mean_gamma_deviance", y, classification=False)
+    assert check("neg_mean_gamma_deviance", y, classification=False) == ["neg_mean_gamma_deviance"]
     y[4321] = 0
     with pytest.raises(LossError, match="neg_mean_gamma_deviance"):
         check("neg_mean_gamma_deviance", y, classification=False)
@@ -94,18 +99,18 @@ def test_several_numbers_where_one_is_due():
 def test_a_rare_class_counts_among_many_rows():
     y = np.zeros(5000, dtype=int)
     y[::2] = 1
-    check("f1", y)
+    assert check("f1", y) == ["f1"]
     y[4999] = 2
     with pytest.raises(LossError, match="3 classes"):
         check("f1", y)
 
 
 def test_a_weightless_scorer_is_refused_only_where_rows_have_weights():
-    check("neg_max_error", NUMBERS, classification=False)
+    assert check("neg_max_error", NUMBERS, classification=False) == ["neg_max_error"]
     with pytest.raises(LossError, match="'neg_max_error' takes no sample_weight"):
         check("neg_max_error", NUMBERS, classification=False, weighted=True)
-    check(["zero_one", "accuracy"], THREE, weighted=True)
+    assert check(["zero_one", "accuracy"], THREE, weighted=True) == ["zero_one", "accuracy"]
 
 
 def test_scorers_that_ask_the_predictor_are_let_through():
-    check(lambda estimator, X, y: 0.0, WORDS)
+    assert check(lambda estimator, X, y: 0.0, WORDS) == ["scorer"]

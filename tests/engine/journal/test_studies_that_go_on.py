@@ -1,9 +1,8 @@
-"""Studies with a journal: the same numbers, nothing computed twice, more asked than before, and what has changed."""
+"""Studies with a journal: the same numbers, nothing computed twice, more asked than before, and lost answers."""
 
 from __future__ import annotations
 
 import json
-import warnings
 import zipfile
 from collections.abc import Callable
 from decimal import Decimal
@@ -12,65 +11,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from journal_runs import Counted, fits, run, tuned
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 import heldout as ho
-from heldout.base.errors import IdentityError, JournalChanged, JournalError
 from heldout.engine.journal import list_studies, open_journal, read_splits
 from heldout.engine.spot_check import SpotCheck
 from heldout.kernels import brute
-
-fits: list[float] = []  # a line a fit of `Counted`
-
-
-class Counted(RegressorMixin, BaseEstimator):
-    """Shrinks the mean, counts its fits, warns and fails where it is told to."""
-
-    def __init__(self, shrink: float = 0.0, warns_at: float = -1.0, fails_at: float = -1.0) -> None:
-        self.shrink = shrink
-        self.warns_at = warns_at
-        self.fails_at = fails_at
-
-    def fit(self, X: Any, y: Any) -> Counted:
-        fits.append(self.shrink)
-        if self.shrink == self.warns_at:
-            warnings.warn("it is told to warn", RuntimeWarning, stacklevel=2)
-        if self.shrink == self.fails_at:
-            raise ValueError("it is told to fail")
-        self.mean_ = float(np.mean(y)) * (1 - self.shrink)
-        return self
-
-    def predict(self, X: Any) -> Any:
-        return X[:, 0] + self.mean_
-
-
-@pytest.fixture(autouse=True)
-def no_fits() -> None:
-    fits.clear()
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Path:
-    return tmp_path / "study.db"
-
-
-@pytest.fixture(scope="module")
-def data() -> tuple[Any, Any]:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3))
-    return X, X[:, 0] + rng.normal(size=60) + 2
-
-
-def run(learner: Any, data: tuple[Any, Any], journal: Path | None, **question: Any) -> ho.Result:
-    asked = {"test": ho.KFold(3), "jobs": 1, "backend": "inline", "progress": False, "journal": journal} | question
-    return ho.evaluate(learner, *data, **asked)
 
 
 def saved(result: ho.Result, folder: Path) -> dict[str, bytes]:
@@ -85,12 +39,6 @@ def saved(result: ho.Result, folder: Path) -> dict[str, bytes]:
 
     facts = json.loads(content["result.json"], object_pairs_hook=timeless)
     return {**content, "result.json": json.dumps(facts).encode()}
-
-
-def tuned(**params: Any) -> ho.Tuned:
-    shrinks = params.pop("shrinks", [0.0, 0.2, 0.4])
-    loss = params.pop("loss", None)
-    return ho.Tuned(Counted(**params), {"shrink": shrinks}, validation=ho.KFold(2), loss=loss)
 
 
 LEARNERS: dict[str, Callable[[], Any]] = {
@@ -223,65 +171,6 @@ def test_a_stopped_study_goes_on_with_what_is_missing(data: tuple[Any, Any], jou
     assert [study["state"] for study in list_studies(journal)] == ["finished"]
 
 
-def leave_unfinished(data: tuple[Any, Any], journal: Path) -> None:
-    run(tuned(), data, journal)
-    with open_journal(journal) as store:
-        store.write([("UPDATE studies SET state = 'unfinished'", ())])
-
-
-def test_other_data_are_refused_while_the_study_is_unfinished(data: tuple[Any, Any], journal: Path):
-    leave_unfinished(data, journal)
-    fits.clear()
-    X, y = data[0].copy(), data[1]
-    X[7, 1] += 1e-9
-    with pytest.raises(JournalChanged, match=r"data: 60 rows × 3 columns, with other contents"):
-        run(tuned(), (X, y), journal)
-    with pytest.raises(JournalChanged, match=r"data: 60 rows × 3 columns then, 59 rows × 3 columns now"):
-        run(tuned(), (X[:-1], y[:-1]), journal)
-    assert fits == []
-    result = run(tuned(), (X, y), journal, options=ho.Options(journal_anew=True))
-    assert result.journal is not None
-    assert result.journal.recalled == 0
-    assert [study["state"] for study in list_studies(journal)] == ["left", "finished"]
-
-
-def test_another_library_is_refused_and_its_versions_are_shown(data: tuple[Any, Any], journal: Path, monkeypatch):
-    leave_unfinished(data, journal)
-    from heldout.engine.journal import keys, setting
-
-    other = {**setting.base_libraries(), "scikit-learn": "0.1"}
-    monkeypatch.setattr(setting, "base_libraries", lambda: other)
-    monkeypatch.setattr(keys, "base_libraries", lambda: other)
-    monkeypatch.setattr("heldout.engine.journal.code.library_version", lambda module: ("scikit-learn", "0.1"))
-    monkeypatch.setattr("heldout.engine.journal.identity.library_version", lambda module: ("scikit-learn", "0.1"))
-    with pytest.raises(JournalChanged, match=r"library scikit-learn: \d.* then, 0\.1 now"):
-        run(tuned(), data, journal)
-
-
-def test_another_code_is_refused_and_named(data: tuple[Any, Any], journal: Path, monkeypatch):
-    leave_unfinished(data, journal)
-    from heldout.engine.journal import identity
-
-    real = identity.source_of
-    monkeypatch.setattr(identity, "source_of", lambda thing: f"{real(thing)}\n# edited")
-    with pytest.raises(JournalChanged, match=r"code: .*test_journal_study\.Counted has changed"):
-        run(tuned(), data, journal)
-
-
-def test_a_finished_study_leaves_the_file_free_for_other_data(data: tuple[Any, Any], journal: Path):
-    run(tuned(), data, journal)
-    result = run(tuned(), (data[0] + 1, data[1]), journal)
-    assert result.journal is not None
-    assert result.journal.recalled == 0
-
-
-def test_a_lambda_is_refused_before_any_fit(data: tuple[Any, Any], journal: Path):
-    learner = make_pipeline(FunctionTransformer(lambda X: X), Counted())
-    with pytest.raises(IdentityError, match=r"the learner 'Pipeline'.steps\[0\]\[1\].func is a lambda"):
-        run(learner, data, journal)
-    assert fits == []
-
-
 class Drifting(RegressorMixin, BaseEstimator):
     """Answers another number each time: nothing its seed could fix."""
 
@@ -394,19 +283,3 @@ def test_the_predictor_of_a_tuned_learner_uses_the_journal(data: tuple[Any, Any]
     again = run(tuned(), data, journal).predictor
     assert len(fits) == 1  # the predictor itself, which is never an answer
     assert again.mean_ == first.mean_
-
-
-def test_a_journal_that_cannot_be_written_is_refused_before_any_fit(data: tuple[Any, Any], tmp_path: Path):
-    with pytest.raises(JournalError, match="needs a folder that exists"):
-        run(tuned(), data, tmp_path / "no" / "study.db")
-    assert fits == []
-
-
-def test_too_small_a_disk_is_refused_before_any_fit(data: tuple[Any, Any], journal: Path, monkeypatch):
-    from heldout.engine.journal import opening
-
-    usage = type("Usage", (), {"free": 1000})
-    monkeypatch.setattr(opening.shutil, "disk_usage", lambda folder: usage)
-    with pytest.raises(JournalError, match=r"may take \d+ MB, and .* has 0 MB free"):
-        run(tuned(), data, journal)
-    assert fits == []
