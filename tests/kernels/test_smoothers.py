@@ -18,9 +18,10 @@ import heldout as ho
 from heldout.api.evaluate import ask
 from heldout.engine.run import _work_of
 from heldout.kernels.brute import answer_by_brute_force
-from heldout.kernels.smoothers import KERNEL, score
+from heldout.kernels.smoothers import KERNEL, bench, families, score
 from heldout.kernels.smoothers.bases import choose_bases
 from heldout.kernels.smoothers.forms import USES
+from heldout.kernels.smoothers.routes import by_block
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.tables import BlockAnswer, PanelTable
 
@@ -145,13 +146,42 @@ def test_penalties_too_small_for_nine_digits_are_left_to_fits(validation: Any, m
     assert left == {0}
 
 
-def test_responses_far_smaller_than_y_are_no_differences_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("rows", [80, 300])
+def test_responses_far_smaller_than_y_are_no_differences_from_it(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A block gives y less its residual, and of responses of a hundred-millionth of y that leaves eight digits less."""
     monkeypatch.setattr(score, "answer_by_brute_force", lambda *_: pytest.fail("a fit"))
-    learner = tuned(KernelRidge(kernel="rbf", gamma=0.3), {"alpha": [1e9, 1e11]}, ho.KFold(8))
-    step, work = posed(learner, *numbers(80), test=ho.KFold(8))
+    alphas = [1e6, 3e6, 1e7, 2e7, 5e7, 1e8, 1e9, 1e11]
+    learner = tuned(KernelRidge(kernel="rbf", gamma=0.3), {"alpha": alphas}, ho.KFold(8))
+    step, work = posed(learner, *numbers(rows), test=ho.KFold(8))
     (base,) = choose_bases(work, step.trainings, 1, 2)
     assert base.route == "blocks"
+    assert worst_difference(step, work) < 1e-9
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("learner", [KernelRidge(kernel="rbf", gamma=0.1), FIXED])
+def test_inner_folds_of_an_outer_fold_are_solved_together(
+    learner: Any, weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ragged folds too; what a family answers is what single blocks answer."""
+    X, y = numbers(83)
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, 83) if weighted and learner is not FIXED else None
+    step, work = posed(tuned(learner, {"alpha": [0.1, 1.0]}, ho.KFold(8)), X, y, test=ho.KFold(7), sample_weight=weight)
+    alone: list[Any] = []
+
+    def counted(inverse: Any, cut: Any) -> Any:
+        alone.append(cut)
+        return by_block(inverse, cut)
+
+    monkeypatch.setattr(bench, "by_block", counted)
+    monkeypatch.setattr(families, "by_block", lambda *_: pytest.fail("a member that is asked itself"))
+    assert worst_difference(step, work) < 1e-9
+    assert len(alone) <= 7 * 2  # the only inner fold of its size, in each outer fold, for each alpha
+
+
+def test_a_family_without_a_factor_is_asked_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    step, work = posed(tuned(validation=ho.KFold(8)), *numbers(80), test=ho.KFold(8))
+    monkeypatch.setattr(families, "_solve", lambda *_: None)
     assert worst_difference(step, work) < 1e-9
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.linalg.blas import dtrsm
 
 from heldout.kernels.ridge.design import Floats
-from heldout.kernels.smoothers.routes import CANCELLED, Cut, Found, Inverse, Places, by_block
-from heldout.kernels.smoothers.spectrum import EPS, WITHIN, Targets
+from heldout.kernels.smoothers.routes import Cut, Found, Inverse, Places, by_block
+from heldout.kernels.smoothers.spectrum import WITHIN, Targets
 
 FEWEST = 2  # members that are worth it
 SURE = np.ones(1, dtype=bool)
@@ -98,7 +98,7 @@ def by_family(inverse: Inverse, family: Family, cuts: Sequence[Cut]) -> Iterator
     values += targets.middle
     with np.errstate(invalid="ignore"):
         size = np.abs(values).max(axis=(1, 2))
-        good = error + CANCELLED * EPS * np.abs(residuals).max(axis=(1, 2)) <= WITHIN * size
+        good = error + inverse.cancelled * np.abs(residuals).max(axis=(1, 2)) <= WITHIN * size
     for number, own, sure in zip(family.numbers, values, good.tolist(), strict=True):
         yield number, Found(values=own, good=SURE) if sure else by_block(inverse, cuts[number])
 

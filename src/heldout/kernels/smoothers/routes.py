@@ -13,7 +13,8 @@ from heldout.kernels.smoothers.spectrum import EPS, ROUNDINGS, WIDER, WITHIN, Sp
 
 HOPELESS = 300.0  # times the tier: an estimate beyond this is not made again with more care
 SMALL_SHARE = 1e-2  # of the largest response of a panel: what a single row's response is measured by at least
-CANCELLED = 4.0  # units of the last place of y that a difference from y loses
+CANCELLED = 4.0  # units of the last place that a residual is off, times the root of the rows that it is summed over,
+CANCELLED_ROWS = 256  # or of so many where there are fewer: the largest seen is half of it
 
 Places = NDArray[np.intp]
 
@@ -50,6 +51,11 @@ class Inverse:
     known: Floats  # G·right
     coefficients: float  # more than the length of any model's coefficients
     weights: float  # about the length of the weights that a held-out row gives
+
+    @property
+    def cancelled(self) -> float:
+        """What a difference from y loses, as a share of the residual that is taken away."""
+        return CANCELLED * EPS * float(np.sqrt(max(CANCELLED_ROWS, len(self.G))))
 
 
 def make_inverse(spectrum: Spectrum, targets: Targets, place: int, coefficients: float) -> Inverse:
@@ -92,7 +98,7 @@ def by_block(inverse: Inverse, cut: Cut) -> Found:
     values = targets.Y.take(cut.held, axis=0) - residual
     values += targets.middle
     size = _sides(np.abs(values).max(axis=1), cut)
-    lost = CANCELLED * EPS * _sides(np.abs(residual).max(axis=1), cut)
+    lost = inverse.cancelled * _sides(np.abs(residual).max(axis=1), cut)
     error = np.broadcast_to(error, len(cut.held))
     worst = _sides(error, cut)
     good = worst + lost <= WITHIN * size

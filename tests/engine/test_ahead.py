@@ -1,0 +1,134 @@
+"""The final fit goes ahead while the kernel is being checked: it stands where the check passes, and only there."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.cross_decomposition import PLSRegression
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Lasso, Ridge
+
+import heldout as ho
+from heldout.engine import spot_check
+from heldout.engine.ahead import Ahead, Final
+from heldout.engine.spot_check import SpotCheck
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(200, 6))
+Y = X @ np.arange(6.0) + RNG.normal(size=200)
+RIDGE = {"alpha": [0.1, 1.0, 10.0]}
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[SpotCheck]:
+    """The checks of every study from here on."""
+    found: list[SpotCheck] = []
+    own = spot_check._compare
+
+    def compare(*given: Any) -> SpotCheck:
+        found.append(own(*given))
+        return found[-1]
+
+    monkeypatch.setattr(spot_check, "_compare", compare)
+    return found
+
+
+def fitted(learner: Any = None, space: Any = None, **more: Any) -> ho.Tuned:
+    estimator = Ridge() if learner is None else learner
+    return ho.Tuned(estimator, RIDGE if space is None else space, validation=ho.KFold(4), jobs=2, **more).fit(X, Y)
+
+
+def test_the_final_predictor_checks_the_kernel(made: list[SpotCheck]) -> None:
+    tuned = fitted()
+    (check,) = made
+    assert check.passed
+    assert check.cell == f"alpha={tuned.best_params_['alpha']:g} on all rows, by the final predictor"
+    assert check.difference < 1e-12
+
+
+@pytest.mark.parametrize("final", ["ensemble"])
+def test_a_final_predictor_that_is_no_fit_on_all_rows_checks_nothing(final: str, made: list[SpotCheck]) -> None:
+    tuned = fitted(final=final)
+    (check,) = made
+    assert check.cell.startswith(f"alpha={tuned.best_params_['alpha']:g} on validation, part")
+
+
+def test_a_solver_is_held_to_a_sharp_fit_of_the_choice(made: list[SpotCheck]) -> None:
+    tuned = fitted(Lasso(), options=ho.Options(precision="solver"))
+    (check,) = made
+    assert check.passed
+    assert check.cell.startswith(f"alpha={tuned.best_params_['alpha']:g} on validation, part")
+
+
+@pytest.mark.parametrize("wrong", ["_largest", "_differs_from_named"])
+def test_a_kernel_that_fails_is_replaced_before_anyone_sees_a_number(
+    wrong: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_hand = fitted(PLSRegression(), {"n_components": [1, 3]}, options=ho.Options(rules={"pls": False}))
+    fits = []
+    own = PLSRegression.fit
+
+    def counted(self: Any, *given: Any, **named: Any) -> Any:
+        fits.append(self.n_components)
+        return own(self, *given, **named)
+
+    monkeypatch.setattr(spot_check, wrong, lambda *_: 1e-3)
+    monkeypatch.setattr(PLSRegression, "fit", counted)
+    tuned = fitted(PLSRegression(), {"n_components": [1, 3]})
+    assert len(fits) >= 2 + 2 * 4  # the final one ahead, every cell by brute force, and the final one again
+    for part in range(4):
+        name = f"split{part}_test_score"
+        assert np.array_equal(tuned.cv_results_[name], by_hand.cv_results_[name])
+    assert np.array_equal(tuned.predict(X), by_hand.predict(X))
+
+
+def test_what_the_final_fit_warns_of_is_told_once_by_the_filters_of_the_caller() -> None:
+    learner = Lasso(max_iter=1000, tol=1e-300)
+    options = ho.Options(precision="solver")
+    with pytest.warns(ConvergenceWarning) as told:
+        fitted(learner, {"alpha": [1e-9]}, options=options)
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("error", category=UserWarning, module="heldout")
+        fitted(learner, {"alpha": [1e-9]}, options=options)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", category=ConvergenceWarning, module="sklearn")
+        with pytest.raises(ConvergenceWarning):
+            fitted(learner, {"alpha": [1e-9]}, options=options)
+
+
+class FailsOnAllRows(Ridge):  # type: ignore[misc]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        if len(X) == 200:
+            raise ValueError("too many rows")
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_final_fit_that_fails_says_so() -> None:
+    with pytest.raises(ValueError, match="too many rows"):
+        fitted(FailsOnAllRows())
+
+
+def test_an_error_is_kept_back_until_the_numbers_stand() -> None:
+    calls = []
+
+    def choose() -> Any:
+        calls.append("choose")
+        if len(calls) == 1:
+            raise ValueError("of numbers that are wrong")
+        return "study"
+
+    ahead = Ahead(choose, lambda study: Final(study, 0.0))
+    assert ahead.begin() is None
+    ahead.go()
+    assert ahead.predictor is None
+    assert ahead.result(stands=False) == ("study", Final("study", 0.0))
+    calls.clear()
+    ahead = Ahead(choose, lambda study: Final(study, 0.0))
+    ahead.begin()
+    with pytest.raises(ValueError, match="wrong"):
+        ahead.result(stands=True)
