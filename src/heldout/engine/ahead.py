@@ -82,7 +82,7 @@ def _of_this_thread(heard: list[Heard]) -> Iterator[None]:
     """
     own = get_ident()
 
-    def show(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+    def show(message: Any, category: Any, filename: str, lineno: int, *_: Any, **__: Any) -> None:
         if get_ident() == own:
             heard.append((message, filename, lineno))
 

@@ -1,4 +1,4 @@
-"""Lasso and elastic nets: coordinate descent on products of columns, and Newton steps where it crawls."""
+"""Lasso and elastic nets on products of columns: descent, or exchanges of active columns where that crawls."""
 
 from heldout.kernels.lasso.kernel import KERNEL
 

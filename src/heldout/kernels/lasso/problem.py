@@ -16,7 +16,7 @@ OF_OBJECTIVE = 5e-10  # a duality gap may be at most this share of the objective
 OF_RESPONSES = 1e-12  # and this share of the responses' sum of squares: one in a million of their size,
 OF_TARGETS = 1e-8  # and this share of the targets' sum of squares, of which scikit-learn's default is 1e-4
 LEAST_PIVOT = 1e-9  # what is left of a column's square after all others: below, coefficients are not determined
-SLOW_PIVOT = 0.2  # below this, sweeps with Newton steps between them are quicker than sweeps alone
+SLOW_PIVOT = 0.2  # below this, exchanges of active columns are quicker than sweeps
 AT_THE_BORDER = 1e-6  # of the penalty: columns so near to entering count as those that may have a coefficient
 
 
