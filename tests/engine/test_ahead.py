@@ -132,3 +132,11 @@ def test_an_error_is_kept_back_until_the_numbers_stand() -> None:
     ahead.begin()
     with pytest.raises(ValueError, match="wrong"):
         ahead.result(stands=True)
+
+
+def test_a_score_of_whole_sets_is_checked_by_a_fit_of_its_own(made: list[SpotCheck]) -> None:
+    """Such scores are made with warnings caught, which is not safe beside the final fit."""
+    fitted(loss="r2")
+    assert [check.cell.split(" on ")[1] for check in made] != ["all rows, by the final predictor"]
+    fitted(loss="neg_mean_squared_error")
+    assert [check.cell.split(" on ")[1] for check in made[1:]] == ["all rows, by the final predictor"]

@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 import sklearn
+from sklearn.compose import ColumnTransformer
 
 from heldout.base.responses import METHODS, Responses
 from heldout.base.seeds import derive
 from heldout.engine.spot_rows import all_rows, fewer_rows, named_rows
 from heldout.engine.threads import one_openmp_thread, one_thread
 from heldout.kernels.brute import answer_held, answer_quietly
+from heldout.kernels.fitting import make_candidate
 from heldout.kernels.perform import OF_ANY_ROWS, SHARPENED, perform
 from heldout.kernels.sharp import SHARP
 from heldout.kernels.step import Held, Step, Training, Work
@@ -148,8 +150,20 @@ def _drawn_cell(step: Step, work: Work, favourite: int | None) -> Spot:
     final = False
     if favourite is not None and favourite in step.candidates:
         candidate = favourite
-        final = kernel in OF_ANY_ROWS and work.search.final == "retrain" and not work.fit_params
+        final = kernel in OF_ANY_ROWS and work.search.final == "retrain" and _leaves_filters_alone(candidate, work)
     return _spot(step, training, candidate, work, panel=f"{SPOT}{kernel}", final=final)
+
+
+def _leaves_filters_alone(candidate: int, work: Work) -> bool:
+    """Whether kernels can answer this candidate while another thread fits, whose warnings must not get lost.
+
+    Scores of whole sets are made with warnings caught, and so is a look at a ColumnTransformer; the filters of warnings
+    are those of the whole process.
+    """
+    if work.fit_params or any(loss.rows is None for losses in work.losses.values() for loss in losses):
+        return False
+    parameters = make_candidate(work.search, candidate).get_params(deep=True)
+    return not any(isinstance(value, ColumnTransformer) for value in parameters.values())
 
 
 def _drawn_cells(steps: Sequence[Step], work: Work) -> list[Spot]:
@@ -205,13 +219,17 @@ def answered_beside(spots: Sequence[Spot], work: Work, checks: SpotChecks) -> It
 
 
 def _answer_spot(spot: Spot, work: Work) -> tuple[CellAnswer | None, Sequence[Answer] | None, float]:
-    """By brute force, unless the final predictor will do it, and by the kernel where that is to answer it alone."""
+    """By brute force; where the final predictor takes its place, by the kernel, and how its ways to a cell differ."""
     # OpenMP counts threads for each thread that calls it, the BLAS for the whole process, which is limited already.
     with sklearn.config_context(**work.config), one_openmp_thread():
         if spot.final:
-            return None, _answered_alone(spot, spot.training, work), _differs_from_named(spot, work)
-        brute = answer_quietly(spot.step.trainings[0], work, spot.candidate, change=SHARPENED.get(spot.kernel))
-        return brute, _answered_alone(spot, spot.training, work) if _by_responses(spot, brute) else None, 0.0
+            quiet = replace(work, quiet=True)
+            return None, _answered_alone(spot, spot.training, quiet), _differs_from_named(spot, quiet)
+        return (
+            answer_quietly(spot.step.trainings[0], work, spot.candidate, change=SHARPENED.get(spot.kernel)),
+            None,
+            0.0,
+        )
 
 
 def _checking_step(kernel: str, candidate: int, alone: Training) -> Step:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -31,8 +32,7 @@ def answer_candidate(
 ) -> Iterator[CellAnswer]:
     """One candidate in one training, asked on each held-out side; `change` makes another estimator of it first."""
     started = perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with _recorded(work) as caught:
         try:
             predictor = fit_predictor(training, work, candidate, change=change)
             failure = None
@@ -45,11 +45,20 @@ def answer_candidate(
             yield failed_cell(work, held, candidate, failure, warnings=fit_warnings, fit_seconds=fit_seconds)
             continue
         started = perf_counter()
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with _recorded(work) as caught:
             answer = answer_held(predictor, work, held, candidate, fit_seconds)
         all_warnings = (*fit_warnings, *plain_warnings(caught))
         yield _timed(answer, perf_counter() - started, all_warnings)
+
+
+@contextmanager
+def _recorded(work: Work) -> Iterator[list[warnings.WarningMessage]]:
+    if work.quiet:
+        yield []
+        return
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield caught
 
 
 def answer_quietly(training: Training, work: Work, candidate: int, *, change: Change | None = None) -> CellAnswer:

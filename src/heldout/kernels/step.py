@@ -54,6 +54,7 @@ class Work:
     jobs: int = 1  # threads a step that spreads may use; they change no bit
     budget: int = 1 << 30  # bytes of working memory a step may take: it cuts blocks, so it never depends on the machine
     room: int = 1 << 30  # bytes that what kernels keep for later steps may take: it saves time and changes no bit
+    quiet: bool = False  # warnings of fits are not caught: another thread works, and would lose its own
     products: dict[Any, Any] = field(
         default_factory=dict
     )  # what kernels prepared, by key, for later steps to use again
