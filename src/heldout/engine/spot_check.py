@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,6 +21,7 @@ from heldout.kernels.fitting import make_candidate
 from heldout.kernels.perform import OF_ANY_ROWS, SHARPENED, perform
 from heldout.kernels.sharp import SHARP
 from heldout.kernels.step import Held, Step, Training, Work
+from heldout.kernels.threads import threads
 from heldout.planner.brute_force import brute_step
 from heldout.planner.draft import BRUTE
 from heldout.splits.drawn import Splits
@@ -210,7 +210,7 @@ def answered_beside(spots: Sequence[Spot], work: Work, checks: SpotChecks) -> It
     if not spots:
         yield
         return
-    with one_thread(), warnings.catch_warnings(), ThreadPoolExecutor(1) as thread:
+    with one_thread(), warnings.catch_warnings(), threads(1, use="checks") as thread:
         warnings.simplefilter("ignore")
         answers = [thread.submit(_answer_spot, spot, work) for spot in spots]
         yield

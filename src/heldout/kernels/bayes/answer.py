@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -17,6 +16,7 @@ from heldout.kernels.bayes.recognise import forms_of
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Step, Training, Work
+from heldout.kernels.threads import threads
 from heldout.study.tables import Answer
 
 BATCH_NUMBERS = 1 << 22  # responses computed before they are scored and let go
@@ -30,7 +30,7 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
         return
     able = frozenset(level for level, losses in work.losses.items() if not lacking(losses))
     proba = frozenset(level for level in able if wants_proba(work.losses[level]))
-    with ThreadPoolExecutor(max(1, work.jobs)) as pool:
+    with threads(work.jobs) as pool:
 
         def spread(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
             return list(pool.map(do, jobs)) if work.jobs > 1 and len(jobs) > 1 else [do(job) for job in jobs]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from time import perf_counter
@@ -23,6 +22,7 @@ from heldout.kernels.glm.sharpen import sharpened
 from heldout.kernels.scoring import score_block
 from heldout.kernels.sharp import answer_sharply
 from heldout.kernels.step import Held, Step, Training, Work
+from heldout.kernels.threads import Threads, threads
 from heldout.study.tables import Answer
 
 TOGETHER = 13  # training sets whose second derivatives are made by one product
@@ -58,7 +58,7 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
     if work.fit_params:  # what is passed to fit may be weights of its own
         yield from answer_by_brute_force(step, work)
         return
-    with ThreadPoolExecutor(max(1, work.jobs)) as pool:
+    with threads(work.jobs) as pool:
         for form, members in read_candidates(work.search, work.task, step.candidates).items():
             yield from _answer_group(make_group(form, members, work, pool.map), step, pool)
 
@@ -79,7 +79,7 @@ def make_group(form: Form, members: dict[int, float], work: Work, spread: Spread
     )
 
 
-def _answer_group(group: Group, step: Step, pool: ThreadPoolExecutor) -> Iterator[Answer]:
+def _answer_group(group: Group, step: Step, pool: Threads) -> Iterator[Answer]:
     lacks = {level for level, losses in group.work.losses.items() if lacking(group.form, losses)}
     able: list[Training] = []
     for training in step.trainings:
@@ -94,7 +94,7 @@ def _answer_group(group: Group, step: Step, pool: ThreadPoolExecutor) -> Iterato
         yield from _answer_batch(group, step, able, pool)
 
 
-def _answer_batch(group: Group, step: Step, trainings: list[Training], pool: ThreadPoolExecutor) -> Iterator[Answer]:
+def _answer_batch(group: Group, step: Step, trainings: list[Training], pool: Threads) -> Iterator[Answer]:
     started = perf_counter()
     spread = pool.map if group.work.jobs > 1 else map
     chunks = [(group, chunk) for chunk in _chunks(group, trainings)]

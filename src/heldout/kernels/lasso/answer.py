@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -28,6 +27,7 @@ from heldout.kernels.ridge.solve import Solved, as_solved
 from heldout.kernels.ridge.sums import sum_rows_apart
 from heldout.kernels.sharp import answer_sharply
 from heldout.kernels.step import Held, Step, Training, Work
+from heldout.kernels.threads import threads
 from heldout.study.tables import Answer
 
 Side = tuple[Training, Held, Floats, NDArray[np.bool_]]  # numbers on held-out rows, and the candidates that are sure
@@ -62,7 +62,7 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
     for candidate in step.candidates:
         form, penalty = read_candidate(work.search, work.task, candidate)
         forms.setdefault(form, {})[candidate] = penalty
-    with ThreadPoolExecutor(max(1, work.jobs)) as pool:
+    with threads(work.jobs) as pool:
 
         def spread(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
             return list(pool.map(do, jobs)) if work.jobs > 1 and len(jobs) > 1 else [do(job) for job in jobs]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import Any
 
@@ -16,6 +15,7 @@ from heldout.kernels.ridge.blocks import by_brute_force, end_to_end, score_found
 from heldout.kernels.ridge.group import Group, make_group
 from heldout.kernels.ridge.respond import lacking
 from heldout.kernels.step import Step, Training, Work
+from heldout.kernels.threads import threads
 from heldout.study.tables import Answer
 
 BATCH_NUMBERS = 1 << 22  # responses computed before they are scored and let go
@@ -26,7 +26,7 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
     if work.fit_params:
         yield from answer_by_brute_force(step, work)
         return
-    with ThreadPoolExecutor(max(1, work.jobs)) as pool:
+    with threads(work.jobs) as pool:
 
         def spread(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
             return list(pool.map(do, jobs)) if work.jobs > 1 and len(jobs) > 1 else [do(job) for job in jobs]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from time import perf_counter
 from typing import Any
@@ -24,6 +23,7 @@ from heldout.kernels.ridge.respond import lacking, linear_values
 from heldout.kernels.ridge.solve import Solved, Undecided, solve
 from heldout.kernels.ridge.sums import sum_rows_apart
 from heldout.kernels.step import Held, Step, Training, Work
+from heldout.kernels.threads import threads
 from heldout.kernels.trainings import Plain, pieces_of
 from heldout.study.tables import Answer
 
@@ -41,7 +41,7 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
     for candidate in step.candidates:
         form, alpha = reader.read(candidate)
         forms.setdefault(form, {})[candidate] = alpha
-    with ThreadPoolExecutor(max(1, work.jobs)) as pool:
+    with threads(work.jobs) as pool:
 
         def spread(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
             return list(pool.map(do, jobs)) if work.jobs > 1 and len(jobs) > 1 else [do(job) for job in jobs]

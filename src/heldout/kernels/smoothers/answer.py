@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -19,6 +18,7 @@ from heldout.kernels.smoothers.recognise import MATRICES, lacking, member_of
 from heldout.kernels.smoothers.routes import Found, by_diagonal
 from heldout.kernels.smoothers.score import Scored, score, sides_in_order
 from heldout.kernels.step import Step, Training, Work
+from heldout.kernels.threads import Threads, threads
 from heldout.kernels.trainings import Plain
 from heldout.study.tables import Answer
 
@@ -39,7 +39,7 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
         yield from answer_by_brute_force(replace(step, trainings=unable), work)
     groups = _groups(step, work)
     lambdas = sum(len(group.lambdas) for group in groups)
-    with ThreadPoolExecutor(max(1, work.jobs)) as pool:
+    with threads(work.jobs) as pool:
         for base in choose_bases(work, able, len(groups), lambdas):
             if 8 * MATRICES * len(base.rows) ** 2 > work.budget:
                 yield from answer_by_brute_force(replace(step, trainings=base.trainings), work)
@@ -60,9 +60,7 @@ def _groups(step: Step, work: Work) -> list[Group]:
     ]
 
 
-def _answer_base(
-    step: Step, work: Work, base: Base, groups: Sequence[Group], pool: ThreadPoolExecutor
-) -> Iterator[Answer]:
+def _answer_base(step: Step, work: Work, base: Base, groups: Sequence[Group], pool: Threads) -> Iterator[Answer]:
     started = perf_counter()
     bench = make_bench(work, base, groups)
     for batch in _batches(bench, groups):
@@ -91,7 +89,7 @@ def _batches(bench: Bench, groups: Sequence[Group]) -> Iterator[list[Group]]:
     yield batch
 
 
-def _singles(bench: Bench, batch: Sequence[Group], pool: ThreadPoolExecutor) -> Scored:
+def _singles(bench: Bench, batch: Sequence[Group], pool: Threads) -> Scored:
     """Single rows left out of the base."""
     trainings = bench.base.trainings
     splits = bench.work.splits[trainings[0].trains[0].splits]
@@ -122,7 +120,7 @@ def _singles(bench: Bench, batch: Sequence[Group], pool: ThreadPoolExecutor) -> 
     )
 
 
-def _trainings(bench: Bench, batch: Sequence[Group], pool: ThreadPoolExecutor) -> Scored:
+def _trainings(bench: Bench, batch: Sequence[Group], pool: Threads) -> Scored:
     """Trainings that leave out more than a row each."""
     trainings = bench.base.trainings
     order = sides_in_order(trainings)

@@ -1,0 +1,81 @@
+"""Threads that stay: to start one takes a millisecond or more, which is what a small study takes as a whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from threading import Lock, local
+from typing import Any, TypeVar
+from weakref import WeakSet
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+_here = local()
+_pools: dict[tuple[str, int], ThreadPoolExecutor] = {}
+_opening = Lock()
+
+
+class Threads:
+    """Some of the threads, as long as they are wanted: nothing that was asked of them outlives that."""
+
+    def __init__(self, pool: ThreadPoolExecutor) -> None:
+        self._pool = pool
+        self._asked: WeakSet[Future[Any]] = WeakSet()
+
+    def submit(self, do: Callable[..., Value], *given: Any) -> Future[Value]:
+        """Do it on one of the threads."""
+        future = self._pool.submit(do, *given)
+        self._asked.add(future)
+        return future
+
+    def map(self, do: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
+        """What it gives for each item, in order; all of them are asked for at once, and each is let go when read."""
+        left = [self.submit(do, item) for item in items][::-1]
+        return (left.pop().result() for _ in range(len(left)))
+
+    def end(self) -> None:
+        """Leave what was not begun, and wait for the rest."""
+        left = [future for future in list(self._asked) if not future.cancel()]
+        wait(left)
+
+
+@contextmanager
+def threads(count: int, *, use: str = "kernels") -> Iterator[Threads]:
+    """So many threads, at least one, which no other `use` has a part in.
+
+    Who asks from one of the threads themselves gets others: it would wait for its own end.
+    """
+    if getattr(_here, "is_one", False):
+        with ThreadPoolExecutor(max(1, count), initializer=_mark) as own:
+            yield Threads(own)
+        return
+    some = Threads(_pool(use, max(1, count)))
+    try:
+        yield some
+    finally:
+        some.end()
+
+
+def _pool(use: str, count: int) -> ThreadPoolExecutor:
+    with _opening:
+        if (use, count) not in _pools:
+            _pools[use, count] = ThreadPoolExecutor(count, thread_name_prefix=f"heldout-{use}", initializer=_mark)
+        return _pools[use, count]
+
+
+def _mark() -> None:
+    _here.is_one = True
+
+
+def _forget() -> None:
+    """A fork has none of the threads."""
+    global _opening
+    _pools.clear()
+    _opening = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
