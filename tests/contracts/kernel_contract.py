@@ -27,7 +27,7 @@ from sklearn.tree import DecisionTreeRegressor
 import heldout as ho
 from heldout.api.evaluate import ask
 from heldout.engine.run import Outcome, Running, run_study
-from heldout.engine.spot_check import APPROXIMATE
+from heldout.engine.spots import APPROXIMATE
 from heldout.kernels.perform import ACROSS
 from heldout.kernels.sharp import SHARP
 from heldout.kernels.step import TIERS

@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso, Ridge
 
 import heldout as ho
-from heldout.engine import spot_check
+from heldout.engine import spot_check, spot_compare
 from heldout.engine.ahead import Ahead, Final
-from heldout.engine.spot_check import SpotCheck
+from heldout.engine.spots import SpotCheck
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 6))
@@ -26,13 +26,13 @@ RIDGE = {"alpha": [0.1, 1.0, 10.0]}
 def made(monkeypatch: pytest.MonkeyPatch) -> list[SpotCheck]:
     """The checks of every study from here on."""
     found: list[SpotCheck] = []
-    own = spot_check._compare
+    own = spot_check.compare_cell
 
     def compare(*given: Any) -> SpotCheck:
         found.append(own(*given))
         return found[-1]
 
-    monkeypatch.setattr(spot_check, "_compare", compare)
+    monkeypatch.setattr(spot_check, "compare_cell", compare)
     return found
 
 
@@ -63,9 +63,9 @@ def test_a_solver_is_held_to_a_sharp_fit_of_the_choice(made: list[SpotCheck]) ->
     assert check.cell.startswith(f"alpha={tuned.best_params_['alpha']:g} on validation, part")
 
 
-@pytest.mark.parametrize("wrong", ["_largest", "_differs_from_named"])
+@pytest.mark.parametrize(("room", "wrong"), [(spot_compare, "_largest"), (spot_check, "differs_from_named")])
 def test_a_kernel_that_fails_is_replaced_before_anyone_sees_a_number(
-    wrong: str, monkeypatch: pytest.MonkeyPatch
+    room: Any, wrong: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_hand = fitted(PLSRegression(), {"n_components": [1, 3]}, options=ho.Options(rules={"pls": False}))
     fits = []
@@ -75,7 +75,7 @@ def test_a_kernel_that_fails_is_replaced_before_anyone_sees_a_number(
         fits.append(self.n_components)
         return own(self, *given, **named)
 
-    monkeypatch.setattr(spot_check, wrong, lambda *_: 1e-3)
+    monkeypatch.setattr(room, wrong, lambda *_: 1e-3)
     monkeypatch.setattr(PLSRegression, "fit", counted)
     tuned = fitted(PLSRegression(), {"n_components": [1, 3]})
     assert len(fits) >= 2 + 2 * 4  # the final one ahead, every cell by brute force, and the final one again

@@ -7,7 +7,7 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
-from heldout.engine import spot_check, spot_rows
+from heldout.engine import spot_compare, spot_rows, spots
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 3))
@@ -43,7 +43,7 @@ def test_an_identical_kernel_is_held_to_no_difference(few):
 
 
 def test_a_kernel_that_errs_on_the_drawn_rows_is_found_out(few, monkeypatch):
-    monkeypatch.setitem(spot_check.ALLOWED, "rounding", -1.0)
+    monkeypatch.setitem(spot_compare.ALLOWED, "rounding", -1.0)
     result, checks = checks_of(ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3)), X[:, 1])
     assert not checks["ridge"]["passed"]
     assert any(finding.code == "H205" for finding in result.findings)
@@ -56,12 +56,12 @@ def test_every_class_stays(few):
         seen.append(found(*given, **named))
         return seen[-1]
 
-    found = spot_check.fewer_rows
-    spot_check.fewer_rows = keep
+    found = spots.fewer_rows
+    spots.fewer_rows = keep
     try:
         checks_of(ho.Tuned(RidgeClassifier(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3)), LABELS)
     finally:
-        spot_check.fewer_rows = found
+        spots.fewer_rows = found
     (splits,) = seen
     assert set(LABELS[splits.train_rows(0)]) == {"a", "b", "rare"}
     assert not set(splits.train_rows(0)) & set(splits.held_rows(0))
@@ -79,12 +79,12 @@ def test_single_precision_is_held_to_its_own_rounding_error(frame):
     result = ho.evaluate(learner, frame(X.astype(np.float32)), y, test=ho.KFold(4), progress=False)
     (check,) = result.facts.plan["checks"]
     assert check["passed"]
-    assert check["difference"] > spot_check.ROUNDING
+    assert check["difference"] > spot_compare.ROUNDING
     assert result.findings == ()
 
 
 def test_single_precision_is_no_excuse_for_a_wrong_answer(monkeypatch):
-    monkeypatch.setattr(spot_check, "_responses_differ", lambda *given: 1e-4)
+    monkeypatch.setattr(spot_compare, "_responses_differ", lambda *given: 1e-4)
     learner = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3))
     result = ho.evaluate(learner, X.astype(np.float32), X[:, 1], test=ho.KFold(4), progress=False)
     assert [finding.code for finding in result.findings] == ["H205"]
@@ -94,7 +94,7 @@ def test_a_kernel_that_failed_its_check_answers_nothing_later(monkeypatch):
     learner = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3))
     y = X @ [1.0, 2.0, 3.0] + RNG.normal(size=400)
     off = ho.evaluate(learner, X, y, test=ho.KFold(4), progress=False, options=ho.Options(rules={"ridge": False}))
-    monkeypatch.setitem(spot_check.ALLOWED, "rounding", -1.0)
+    monkeypatch.setitem(spot_compare.ALLOWED, "rounding", -1.0)
     on = ho.evaluate(learner, X, y, test=ho.KFold(4), progress=False)
     assert on.plan.lines[0].rule == "ridge"
     assert [line.rule for line in on.plan.lines if line.level == "test"] == ["brute force"]

@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
-from heldout.engine.spot_check import SOLVER
+from heldout.engine.spot_compare import SOLVER
 
 Posed = tuple[Any, Any, Any, dict[str, Any]]
 RULE, TIER = "glm", "solver"

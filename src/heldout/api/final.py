@@ -12,7 +12,7 @@ from heldout.api.tuning import chosen_or_refuse, final_of_choice, make_final
 from heldout.base.errors import FitFailed
 from heldout.base.finding import Finding
 from heldout.engine.run import Outcome, Running, run_study
-from heldout.engine.spot_check import ROUNDING
+from heldout.engine.spot_compare import ROUNDING
 from heldout.engine.threads import one_thread
 from heldout.study.panels import TEST
 from heldout.study.pose import OUTER, pose_tuning

@@ -23,7 +23,7 @@ from heldout.engine.limits import OutOfTime, limits_of
 from heldout.engine.live import told_live
 from heldout.engine.memory import SHARE_KEPT, total_memory
 from heldout.engine.progress import open_progress
-from heldout.engine.spot_check import SpotCheck
+from heldout.engine.spots import SpotCheck
 from heldout.engine.stage import Stage, perform_stage
 from heldout.kernels.step import Work
 from heldout.planner.account import Account, account_for, account_of_race, waiting_cells, with_race

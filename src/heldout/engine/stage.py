@@ -12,7 +12,8 @@ from heldout.engine.backends import Backend
 from heldout.engine.expected import longest_first
 from heldout.engine.journal import NoJournal
 from heldout.engine.progress import Progress
-from heldout.engine.spot_check import Spot, SpotChecks, answered_beside, is_spot
+from heldout.engine.spot_check import SpotChecks, answered_beside, is_spot
+from heldout.engine.spots import Spot
 from heldout.kernels.step import Step, Work
 from heldout.planner.brute_force import brute_step, cut_brute_force
 from heldout.planner.plan import Plan

@@ -23,7 +23,7 @@ from sklearn.svm import SVC, SVR
 
 import heldout as ho
 from heldout.engine.journal import list_studies, open_journal, read_splits
-from heldout.engine.spot_check import SpotCheck
+from heldout.engine.spots import SpotCheck
 from heldout.kernels import brute
 
 
@@ -235,7 +235,7 @@ def test_a_kernel_that_failed_its_check_is_replaced_from_the_journal_too(
     def fail(spot: Any, *rest: Any) -> SpotCheck:
         return SpotCheck(kernel=spot.kernel, tier=spot.tier, cell="a cell", difference=1.0, passed=False)
 
-    monkeypatch.setattr(spot_check, "_compare", fail)
+    monkeypatch.setattr(spot_check, "compare_cell", fail)
     without = saved(run(learner, data, None), tmp_path)
     assert saved(run(learner, data, journal), tmp_path) == without
     monkeypatch.undo()

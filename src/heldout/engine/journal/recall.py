@@ -17,7 +17,7 @@ from heldout.engine.journal.lookup import CandidateLookup
 from heldout.engine.journal.records import Asking, Record, cell_answer, cells_record, step_answers, step_record
 from heldout.engine.journal.store import Row, Store
 from heldout.engine.journal.use import JournalUse, NoJournal
-from heldout.engine.spot_check import Spot, SpotCheck
+from heldout.engine.spots import Spot, SpotCheck
 from heldout.kernels.step import Held, Step, Work
 from heldout.study.tables import Answer, BlockAnswer, CellAnswer, PanelTable, Tables
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from heldout.engine.spot_check import Spot, SpotCheck
+from heldout.engine.spots import Spot, SpotCheck
 from heldout.kernels.step import Step, Work
 from heldout.study.tables import Answer, Tables
 

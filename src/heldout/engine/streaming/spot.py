@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from heldout.base.losses import SQUARED
 from heldout.base.seeds import derive
-from heldout.engine.spot_check import ROUNDING, SpotCheck
+from heldout.engine.spot_compare import ROUNDING
+from heldout.engine.spots import SpotCheck
 from heldout.engine.streaming.account import RULE, TIER
 from heldout.engine.streaming.gather import Sample
 from heldout.engine.streaming.source import Source

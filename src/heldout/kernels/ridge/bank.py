@@ -134,13 +134,13 @@ class Bank:
 
     def _find_way(self, ref: TrainRef) -> tuple[str, str]:
         splits = self._work.splits[ref.splits]
-        if splits.train is not None:
-            return "apart", ""
         wholes = self._whole_named()
         if int(splits.train_sizes[ref.part]) in self._whole_sizes:
             whole = wholes.get(self._digest(ref))
             if whole is not None:
                 return "total", whole
+        if splits.train is not None:
+            return "apart", ""
         if not covers(splits) and int(splits.train_sizes.sum()) <= len(splits.rows) + len(splits.held):
             return "apart", ""
         return "rest", ""
