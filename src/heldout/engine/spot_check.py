@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import sklearn
 
 from heldout.base.seeds import derive
@@ -108,21 +109,36 @@ def answered_beside(spots: Sequence[Spot], work: Work, checks: SpotChecks) -> It
         answers = [thread.submit(_answer_spot, spot, work) for spot in spots]
         yield
         for spot, answer in zip(spots, answers, strict=True):
-            checks.take(spot, *answer.result())
+            checks.take(spot, answer.result())
 
 
-def _answer_spot(spot: Spot, work: Work) -> tuple[CellAnswer | None, Sequence[Answer] | None, float]:
-    """By brute force; where the final predictor takes its place, by the kernel, and how its ways to a cell differ."""
+@contextmanager
+def answered_meanwhile(spots: Sequence[Spot], work: Work, checks: SpotChecks) -> Iterator[None]:
+    """Have kernels answer final spots while the body fits, and others once it has, by brute force.
+
+    The body is a fit of the user's: what it warns of, and by which filters, is left as it would be without a check.
+    """
+    final = [spot for spot in spots if spot.final]
+    with one_thread(), threads(1, use="checks") as thread:
+        answers = [thread.submit(_answer_final, spot, work) for spot in final] if work.jobs > 1 else []
+        yield
+        for place, spot in enumerate(final):
+            checks.take(spot, None, *(answers[place].result() if answers else _answer_final(spot, work)))
+    with answered_beside([spot for spot in spots if not spot.final], work, checks):
+        pass
+
+
+def _answer_spot(spot: Spot, work: Work) -> CellAnswer:
     # OpenMP counts threads for each thread that calls it, the BLAS for the whole process, which is limited already.
     with sklearn.config_context(**work.config), one_openmp_thread():
-        if spot.final:
-            quiet = replace(work, quiet=True)
-            return None, answered_alone(spot, spot.training, quiet), differs_from_named(spot, quiet)
-        return (
-            answer_quietly(spot.step.trainings[0], work, spot.candidate, change=SHARPENED.get(spot.kernel)),
-            None,
-            0.0,
-        )
+        return answer_quietly(spot.step.trainings[0], work, spot.candidate, change=SHARPENED.get(spot.kernel))
+
+
+def _answer_final(spot: Spot, work: Work) -> tuple[Sequence[Answer], float]:
+    """A spot by its kernel, and how far the kernel's ways to a cell of the study lie apart."""
+    quiet = replace(work, quiet=True)
+    with sklearn.config_context(**work.config), one_openmp_thread(), np.errstate(all="ignore"):
+        return answered_alone(spot, spot.training, quiet), differs_from_named(spot, quiet)
 
 
 def is_spot(step: Step) -> bool:

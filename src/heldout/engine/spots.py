@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
@@ -60,20 +61,25 @@ def drawn_cell(step: Step, work: Work, favourite: int | None) -> Spot:
     final = False
     if favourite is not None and favourite in step.candidates:
         candidate = favourite
-        final = kernel in OF_ANY_ROWS and work.search.final == "retrain" and _leaves_filters_alone(candidate, work)
+        final = can_wait(kernel, work) and not _has_columns(make_candidate(work.search, candidate))
     return _spot(step, training, candidate, work, panel=f"{SPOT}{kernel}", final=final)
 
 
-def _leaves_filters_alone(candidate: int, work: Work) -> bool:
-    """Whether kernels can answer this candidate while another thread fits, whose warnings must not get lost.
+def can_wait(kernel: str, work: Work) -> bool:
+    """Whether a study's final predictor can check this kernel, which answers beside its fit.
 
-    Scores of whole sets are made with warnings caught, and so is a look at a ColumnTransformer; the filters of warnings
-    are those of the whole process.
+    The filters of warnings are those of the whole process, and those of the fit must not get lost: scores of whole sets
+    are made with warnings caught, and so is a look at a ColumnTransformer. None of it depends on the number of jobs.
     """
-    if work.fit_params or any(loss.rows is None for losses in work.losses.values() for loss in losses):
+    if kernel not in OF_ANY_ROWS or work.search.final != "retrain" or work.fit_params:
         return False
-    parameters = make_candidate(work.search, candidate).get_params(deep=True)
-    return not any(isinstance(value, ColumnTransformer) for value in parameters.values())
+    if any(loss.rows is None for losses in work.losses.values() for loss in losses):
+        return False
+    return not any(_has_columns(family.estimator) for family in work.search.families)
+
+
+def _has_columns(estimator: Any) -> bool:
+    return any(isinstance(value, ColumnTransformer) for value in estimator.get_params(deep=True).values())
 
 
 def drawn_cells(steps: Sequence[Step], work: Work) -> list[Spot]:

@@ -12,8 +12,8 @@ from heldout.engine.backends import Backend
 from heldout.engine.expected import longest_first
 from heldout.engine.journal import NoJournal
 from heldout.engine.progress import Progress
-from heldout.engine.spot_check import SpotChecks, answered_beside, is_spot
-from heldout.engine.spots import Spot
+from heldout.engine.spot_check import SpotChecks, answered_beside, answered_meanwhile, is_spot
+from heldout.engine.spots import Spot, can_wait
 from heldout.kernels.step import Step, Work
 from heldout.planner.brute_force import brute_step, cut_brute_force
 from heldout.planner.plan import Plan
@@ -42,27 +42,23 @@ def perform_stage(plan: Plan, stage: Stage, *, queue_seed: int | None, ahead: Ah
     new = [spot for spot in spots if spot.kernel not in known]
     work = _with_spots(stage, new)
     steps = _recall(stage, plan.steps, stage.journal)
+    late = {spot.kernel for spot in new if ahead is not None and can_wait(spot.kernel, work)}
+    early = [spot for spot in new if spot.kernel not in late]
     # Kernels that spread leave no queue to put their spot in, so it is answered beside them.
-    aside = [spot for spot in new if spot.origin.spreads and work.jobs > 1]
-    queued = [spot.step for spot in new if spot not in aside]
-    if ahead is None or not aside:
-        with answered_beside(aside, work, stage.checks):
-            _do(stage, [*steps, *queued], work, stage.journal, queue_seed)
-    else:
-        # What goes ahead is a fit, as a spot is: beside each other they leave the kernel all cores, and the spot is a
-        # cell of the same candidate, which is the one whose numbers will be read.
-        _do(stage, [*steps, *queued], work, stage.journal, queue_seed)
-        late = {spot.kernel for spot in aside}
+    aside = [spot for spot in early if spot.origin.spreads and work.jobs > 1]
+    with answered_beside(aside, work, stage.checks):
+        _do(stage, [*steps, *(spot.step for spot in early if spot not in aside)], work, stage.journal, queue_seed)
+    if ahead is not None and late:
+        # The spot is of the candidate that is chosen, by whose final predictor the kernel can be checked.
         drawn = stage.checks.draw(plan.steps, stage.work, favourite=ahead.begin())
-        aside = [spot for spot in drawn if spot.kernel in late]
-        spots = [*(spot for spot in spots if spot.kernel not in late), *aside]
-        known |= stage.journal.known_checks(aside)
+        waiting = [spot for spot in drawn if spot.kernel in late]
+        spots = [*(spot for spot in spots if spot.kernel not in late), *waiting]
+        known |= stage.journal.known_checks(waiting)
         new = [spot for spot in spots if spot.kernel not in known]
         work = _with_spots(stage, new)
-        asked = [spot for spot in aside if spot in new]
-        with answered_beside(asked, work, stage.checks):
+        with answered_meanwhile([spot for spot in waiting if spot in new], work, stage.checks):
             ahead.go()
-            stage.checks.take_final(asked, ahead.predictor, work)
+            stage.checks.take_final([spot for spot in waiting if spot in new], ahead.predictor, work)
     failed = stage.checks.compare(spots, stage.tables, work, known=known)
     made = {check.kernel: check for check in stage.checks.made}
     stage.journal.keep_checks(new, [made[spot.kernel] for spot in new])
