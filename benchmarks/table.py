@@ -1,8 +1,9 @@
 """A table of studies beside scikit-learn: the same rows, the same deliverables, both sides measured in one run.
 
 scikit-learn gets both cores, at the best of n_jobs on the outer level, on the inner level, or none (none is left out
-for forests, which take minutes). heldout's seconds are the median of several warm runs, and so are those of a peer
-that takes less than a second, in turns with heldout. scikit-learn's leave-one-out is timed on some of its parts.
+for forests, which take minutes). heldout's seconds are the median of several warm runs, one after the other. A peer
+that takes less than a second is measured as often, in turns with heldout and with a rest between them, which costs a
+short run up to a third: a machine at rest wakes slowly. scikit-learn's leave-one-out is timed on some of its parts.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import heldout as ho
 JOBS = 2
 QUICK = 1.0  # seconds below which a peer is timed several times
 ROUNDS = 11
-REST = 0.1  # seconds before each: threads of the last one's BLAS still spin, and would slow the next
+REST = 0.1  # seconds after another side: threads of its BLAS still spin, and would slow the next
 LONG = 10.0  # seconds of heldout's own, after which three rounds are enough
 ALPHAS = ho.log_grid(-6, 2, 17).tolist()
 
@@ -55,8 +56,9 @@ def _print_row(row: Row) -> bool:
     quick = [name for name, (spent, _) in firsts.items() if spent < QUICK]
     seconds: dict[str, list[float]] = {name: [] if name in quick else [spent] for name, (spent, _) in firsts.items()}
     own: list[float] = []
+    sleep(REST)
     for _ in range(ROUNDS):  # side by side: what else the machine does hits both
-        own.append(_timed(row.ours)[0])
+        own.append(_timed(row.ours, rest=bool(quick))[0])
         for name in quick:
             seconds[name].append(_timed(row.theirs[name])[0])
         if sum(own) > LONG and len(own) >= 3:
@@ -73,8 +75,9 @@ def _print_row(row: Row) -> bool:
     return ratio < row.floor
 
 
-def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    sleep(REST)
+def _timed(call: Callable[[], Any], *, rest: bool = True) -> tuple[float, Any]:
+    if rest:
+        sleep(REST)
     started = perf_counter()
     answer = call()
     return perf_counter() - started, answer
