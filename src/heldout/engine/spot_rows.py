@@ -14,6 +14,11 @@ FEWEST_ROWS = 1_000
 ANSWERED = 500  # rows, at most, that the final predictor is asked for
 
 
+def is_large(task: Task) -> bool:
+    """Whether one more pass over all rows is more than a check may cost."""
+    return len(task) * (task.n_columns or 1) > MOST_NUMBERS
+
+
 def fewer_rows(training: Training, work: Work, *, seed: int) -> Splits | None:
     """Some of the rows of a training and of the side it answers, as splits of one part; None where all will do.
 

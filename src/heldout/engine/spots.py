@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 
 from heldout.base.seeds import derive
-from heldout.engine.spot_rows import all_rows, fewer_rows
+from heldout.engine.spot_rows import all_rows, fewer_rows, is_large
 from heldout.kernels.fitting import make_candidate
 from heldout.kernels.perform import OF_ANY_ROWS, SHARPENED
 from heldout.kernels.sharp import SHARP
@@ -71,7 +71,7 @@ def can_wait(kernel: str, work: Work) -> bool:
     The filters of warnings are those of the whole process, and those of the fit must not get lost: scores of whole sets
     are made with warnings caught, and so is a look at a ColumnTransformer. None of it depends on the number of jobs.
     """
-    if kernel not in OF_ANY_ROWS or work.search.final != "retrain" or work.fit_params:
+    if kernel not in OF_ANY_ROWS or work.search.final != "retrain" or work.fit_params or is_large(work.task):
         return False
     if any(loss.rows is None for losses in work.losses.values() for loss in losses):
         return False
