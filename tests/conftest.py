@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,10 @@ from heldout.api.evaluate import Asked, ask
 from heldout.audit.ledger import MemoryLedger
 from heldout.base.options import RULES_VARIABLE
 from heldout.kernels.perform import ACROSS
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell's background job is deaf to interrupts and so are the programs it starts; tests interrupt theirs.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _ask(learner: Any, X: Any, y: Any, **question: Any) -> Asked:
