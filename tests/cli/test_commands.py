@@ -104,6 +104,8 @@ def test_compare_gives_the_numbers_of_the_library(frame: pd.DataFrame) -> None:
         (["evaluate", "table.csv", "-t", "y", "--test", "rows:none.txt"], "there is no file 'none.txt'"),
         (["evaluate", "table.csv", "-t", "y", "--test", "rows:table.csv"], "line 1 of 'table.csv' is 'a,b,c"),
         (["evaluate", "table.csv", "-t", "y", "--test", "splits:table.csv"], "is not a whole"),
+        (["evaluate", "table.csv", "-t", "y", "--race", "exact", "--race-level", "0.2"], "--race-level is the probab"),
+        (["evaluate", "table.csv", "-t", "y", "--race", "paired", "--race-level", "1"], "0<x<1"),
         (["report", "none.heldout"], "There is no file 'none.heldout'"),
         (["report", "table.csv"], "is not a whole saved result"),
         (["ledger"], "There is no journal '.heldout/journal.db'"),

@@ -67,6 +67,7 @@ QUICK = ["--test", "kfold:2", "--validation", "holdout:0.3"]
         ["-t", "y", "-l", "ridge,knn", *NUMBERS, *QUICK, "--space", "ridge.alpha=log:0.01:100:3"],
         ["-t", "label", "-l", "tree", "--type", "zip=category", "--space", "tree=fixed", "--drop", "y"],
         ["-t", "y", "-l", "dummy", "--groups", "who", "--weights", "w", "--seed", "7"],
+        ["-t", "label", "-l", "tree", *NUMBERS[:-2], "--test", "kfold:2", "--race", "hoeffding", "--race-level", "0.2"],
         ["-t", "y", "-l", "dummy", "--time", "day:till", "--test", "kfold:3", "--buffer", "2d", "--embargo", "1d"],
         ["-t", "label", "-l", "dummy", "--test", "column:part", "--answer", "value", "--strata", "zip"],
         ["-t", "y", "-l", "dummy", "--test", "rows:held.txt", "--regression", "--level", "0.9", "--missing", "NA,?"],
@@ -143,6 +144,11 @@ def test_other_commands_read_it_too() -> None:
         ('data = "table.csv"\ntarget = "y"\nbuffer = 3', "study.toml, line 3: buffer 3 is a distance in time"),
         ('target = "y"\nseed = -1', "study.toml, line 2: seed is a whole number from 0"),
         ('target = "y"\nlevel = 2.0', "study.toml, line 2: level is a number between 0 and 1"),
+        ('target = "y"\nrace_level = 0', "study.toml, line 2: race_level is a number between 0 and 1"),
+        (
+            'data = "table.csv"\ntarget = "y"\nlearner = "dummy"\nrace_level = 0.2',
+            "study.toml, line 4: race_level is the probability that a race",
+        ),
         (
             'target = "y"\n[space]\nridge = 3\n[run]\njbos = 2',
             "line 5: there is no key 'jbos' here. Did you mean 'jobs'?",

@@ -186,26 +186,39 @@ def test_a_study_is_checked_and_the_same_for_any_jobs() -> None:
     assert [one.passed for one in checks] == [True]
 
 
-def test_columns_that_determine_nothing_are_left_to_scikit_learn() -> None:
+@pytest.fixture
+def left(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The parts of which the kernel leaves something to a sharp fit, from here on."""
+    found: list[int] = []
+
+    def counted(step: Step, work: Work, sharpened: Any) -> Any:
+        found.extend(training.answers[0].part for training in step.trainings)
+        return answer_sharply(step, work, sharpened)
+
+    monkeypatch.setattr(answer, "answer_sharply", counted)
+    return found
+
+
+def test_a_column_that_is_the_sum_of_others_costs_less_than_they_do(left: list[int]) -> None:
     X, y = numbers()
     X[:, 3] = X[:, 1] + X[:, 2]
     step, work = posed(tuned(Lasso()), X, y)
     assert worst_difference(step, work) < 1e-9
+    assert not left  # the penalty tells which of them it is
     result = ho.evaluate(tuned(), X, y, test=ho.KFold(3), jobs=1, progress=False, options=SOLVER)
     assert all(one.passed for one in result._live.outcome.checks)
 
 
+def test_equal_columns_are_left_to_a_sharp_fit(left: list[int]) -> None:
+    X, y = numbers()
+    X[:, 3] = X[:, 1]
+    step, work = posed(tuned(Lasso()), X, y)
+    assert worst_difference(step, work) < 1e-9
+    assert left == [0, 1, 2, 3]  # any share of the coefficient is as good
+
+
 @pytest.mark.parametrize("model", [Lasso, MultiTaskLasso])
-def test_a_column_that_only_held_out_rows_tell_from_another_is_left_to_a_sharp_fit(
-    model: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    left: list[int] = []
-
-    def counted(step: Step, work: Work, sharpened: Any) -> Any:
-        left.extend(training.answers[0].part for training in step.trainings)
-        return answer_sharply(step, work, sharpened)
-
-    monkeypatch.setattr(answer, "answer_sharply", counted)
+def test_a_column_that_only_held_out_rows_tell_from_another_is_left_to_a_sharp_fit(model: Any, left: list[int]) -> None:
     X, y = numbers()
     X[:40, 3] = X[:40, 0]  # any share of the coefficient is as good on these rows; by random sweeps it is anyone's
     Y = np.column_stack([y, y**2, -X[:, 2]]) if model is MultiTaskLasso else y

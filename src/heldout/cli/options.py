@@ -55,6 +55,7 @@ class Question:
     pool: bool = False
     precision: str = "rounding"
     race: str | None = None
+    race_level: float = 0.05
     seed: int = 0
     study: StudyFile | None = None  # the file it was read from
 
@@ -65,7 +66,8 @@ class Question:
         return f"{self.study.place(name)}: {name}"
 
 
-_OF_A_RUN = ("test", "validation", "choose", "buffer", "embargo", "interval", "answer", "pool", "precision", "race")
+SETTINGS = ("interval", "answer", "pool", "precision", "race", "race_level")  # which `Options` holds
+_OF_A_RUN = ("test", "validation", "choose", "buffer", "embargo", *SETTINGS)
 _COMPETE = (
     f"Which learners compete: {LEARNERS}; or all, which is each of scikit-learn that suits. Repeat it, or "
     "separate names by commas. One of your own is package.module:Name, with --allow-import. "
@@ -215,6 +217,14 @@ def _numbers() -> dict[str, Callable[[Any], Any]]:
             type=click.Choice(RACES),
             help="Drop candidates that cannot win before all their validation parts are fitted; exact never changes "
             "the choice.",
+        ),
+        "race_level": click.option(
+            "--race-level",
+            type=click.FloatRange(0, 1, min_open=True, max_open=True),
+            default=0.05,
+            show_default=True,
+            help="How probable it may be that a race other than exact drops the candidate which would have been "
+            "chosen.",
         ),
         "seed": click.option(
             "--seed",

@@ -16,7 +16,7 @@ from heldout.api.spaces import parse_spaces
 from heldout.api.tuned import Tuned
 from heldout.base.errors import ColumnError, InputError, OptionError, TargetError
 from heldout.base.options import Options
-from heldout.cli.options import Question
+from heldout.cli.options import SETTINGS, Question
 from heldout.cli.parts import parts_of, words_of
 from heldout.cli.roles import Roles, check_times, first_text, roles_of
 from heldout.engine.readers import read_table
@@ -158,8 +158,12 @@ def _posed(learner: Any, read: Read, question: Question, *, names: tuple[str, ..
         "validation": words_of(question, "validation") if tuned else None,
         "time": read.roles.time,
     }
-    names = ("interval", "answer", "pool", "precision", "race")
-    options = Options(**{name: getattr(question, name) for name in names})
+    if question.race in (None, "exact") and question.race_level != Options().race_level:
+        raise OptionError(
+            f"{question.called('race_level')} is the probability that a race by chance may go wrong, and none is "
+            "asked for. Add --race hoeffding, bernstein or paired, or leave it out."
+        )
+    options = Options(**{name: getattr(question, name) for name in SETTINGS})
     head = {**read.head, "learner": words}
     return Posed(learner=learner, frame=read.frame, asked=asked, head=head, settled=settled, options=options)
 

@@ -264,6 +264,7 @@ _ASKED: Mapping[str, _Kind] = {
     "pool": _Kind(take=lambda v: v if isinstance(v, bool) else None, words="true or false"),
     "precision": _Kind(take=lambda v: v if v in PRECISIONS else None, words=f"one of {', '.join(PRECISIONS)}"),
     "race": _Kind(take=lambda v: v if v in RACES else None, words=f"one of {', '.join(RACES)}"),
+    "race_level": _Kind(take=_open_share, words="a number between 0 and 1, such as 0.05"),
     "seed": _Kind(take=_number(0, SEEDS - 1, whole=True), words=f"a whole number from 0 to {SEEDS - 1}"),
 }
 _TABLES = {"type": 'zip = "category"', "space": 'ridge.alpha = "log:1e-6:1e2:17"'}
