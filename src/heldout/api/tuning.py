@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,6 @@ from heldout.base.errors import FitFailed, InputError, LearnerError, OptionError
 from heldout.base.losses import Loss, check_losses
 from heldout.base.options import Options
 from heldout.base.rowkeys import Rows
-from heldout.engine.ahead import Final
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.threads import one_thread
 from heldout.kernels.ensemble import average
@@ -28,7 +26,7 @@ from heldout.kernels.fitting import check_names, check_takes_weights, fit_on_row
 from heldout.planner.passes import check_rules
 from heldout.risk.estimate import Estimate
 from heldout.splits.drawn import Splits
-from heldout.study.panels import VALIDATION, Study
+from heldout.study.panels import VALIDATION
 from heldout.study.pose import FINAL, pose_tuning
 from heldout.study.race_rule import race_of
 from heldout.study.search import Search
@@ -66,11 +64,12 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
     fit_params = {name: _as_array(value, len(task)) for name, value in params.items()}
     options = own_options(tuned.options)
     study = pose_tuning(search, task, task.all_rows, race=race_of(options))
-    then = partial(final_of_choice, task=task, fit_params=fit_params)
-    outcome = run_study(study, task, Running(jobs=tuned.jobs, options=options), fit_params=fit_params, then=then)
+    outcome = run_study(study, task, Running(jobs=tuned.jobs, options=options), fit_params=fit_params)
     chosen = chosen_or_refuse(outcome)
-    assert outcome.final is not None, "there is a choice"
-    _leave_attributes(tuned, outcome, outcome.final, chosen=chosen)
+    started = perf_counter()
+    with one_thread():
+        predictor = make_final(search, chosen, task, task.all_rows, outcome.study.splits[FINAL], fit_params=fit_params)
+    _leave_attributes(tuned, outcome, predictor, chosen=chosen, seconds=perf_counter() - started)
     tuned._covers = covers_of_tuning(search, tuned.splits_)
     tuned._estimates = Selection.of(task, outcome, level=LEVEL)
     return tuned
@@ -133,17 +132,6 @@ def describe_all_failed(outcome: Outcome) -> str:
     )
 
 
-def final_of_choice(study: Study, *, task: Task, fit_params: Mapping[str, Any]) -> Final | None:
-    """The final predictor on all rows of the candidate chosen there, and the seconds it took; None without a choice."""
-    chosen = study.chosen[FINAL].candidate
-    if chosen is None:
-        return None
-    started = perf_counter()
-    with one_thread():
-        predictor = make_final(study.search, chosen, task, task.all_rows, study.splits[FINAL], fit_params=fit_params)
-    return Final(predictor, perf_counter() - started)
-
-
 def make_final(
     search: Search, candidate: int, task: Task, rows: Rows, inner: Splits | None, *, fit_params: Mapping[str, Any]
 ) -> Any:
@@ -159,9 +147,9 @@ def make_final(
     return average(members) if search.final == "ensemble" and inner is not None else members[0]
 
 
-def _leave_attributes(tuned: Any, outcome: Outcome, final: Final, *, chosen: int) -> None:
+def _leave_attributes(tuned: Any, outcome: Outcome, predictor: Any, *, chosen: int, seconds: float) -> None:
     search, table = outcome.study.search, outcome.tables[VALIDATION]
-    tuned.best_estimator_, tuned.refit_time_ = final
+    tuned.best_estimator_ = predictor
     tuned.best_index_ = chosen
     tuned.best_params_ = search.params_of(chosen)
     tuned.best_family_ = search.family_of(chosen).name
@@ -186,6 +174,7 @@ def _leave_attributes(tuned: Any, outcome: Outcome, final: Final, *, chosen: int
         {"category": category, "message": message, "times": len(places)}
         for category, message, places in outcome.tables.warnings_in_order()
     ]
+    tuned.refit_time_ = seconds
 
 
 def _as_array(value: Any, n: int) -> Any:

@@ -21,6 +21,16 @@ class Responses:
     asked: dict[str, float] = field(default_factory=dict)  # losses that had to ask the predictor itself, by name
 
 
+def own_copy(responses: Responses) -> Responses:
+    """The same numbers in memory of their own, so that they keep no larger array alive."""
+    return replace(
+        responses,
+        predict=None if responses.predict is None else responses.predict.copy(),
+        predict_proba=None if responses.predict_proba is None else responses.predict_proba.copy(),
+        decision_function=None if responses.decision_function is None else responses.decision_function.copy(),
+    )
+
+
 def cut_rows(responses: Responses, rows: slice) -> Responses:
     """The responses on some of the rows."""
     return replace(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic, perf_counter
@@ -14,7 +14,6 @@ import sklearn
 from heldout.base.events import StagePlanned, StudyFinished, StudyStarted, WorkerLost
 from heldout.base.options import Options, switched_rules
 from heldout.base.sizes import show_seconds
-from heldout.engine.ahead import Ahead, Final
 from heldout.engine.backends import open_backend
 from heldout.engine.expected import expected_work
 from heldout.engine.jobs import allowed_jobs
@@ -68,22 +67,10 @@ class Outcome:
     journal: JournalUse | None = None  # what came from the journal; it changes no number
     lost: tuple[WorkerLost, ...] = ()  # worker processes that died on the way
     stopped: str | None = None  # why it is incomplete, where its time was up
-    final: Final | None = None  # made of its choice, where that was asked for
 
 
-def run_study(
-    study: Study,
-    task: Task,
-    how: Running,
-    *,
-    fit_params: Mapping[str, Any] | None = None,
-    then: Callable[[Study], Final | None] | None = None,
-) -> Outcome:
-    """Answer a study. The same question and seed give the same numbers, whatever `how` says.
-
-    `then` makes the final predictor of the study whose choices are made; it may be called before kernels are checked,
-    and once more where one fails.
-    """
+def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str, Any] | None = None) -> Outcome:
+    """Answer a study. The same question and seed give the same numbers, whatever `how` says."""
     started = perf_counter()
     work = _work_of(study, task, fit_params or {}, how)
     progress = open_progress(
@@ -111,7 +98,7 @@ def run_study(
         )
         stopped = None
         try:
-            loop.go_round(queue_seed=how.options.queue_seed, then=then)
+            loop.go_round(queue_seed=how.options.queue_seed)
         except KeyboardInterrupt as interrupt:
             if how.journal is not None:
                 interrupt.add_note(f"What finished is in {how.journal}. The same call goes on from there.")
@@ -132,7 +119,6 @@ def run_study(
         journal=journal.use,
         lost=tuple(progress.lost),
         stopped=stopped,
-        final=loop.final,
     )
 
 
@@ -147,9 +133,8 @@ class _Loop:
     stage: Stage
     plans: list[Plan] = field(default_factory=list)
     races: Started | None = None  # where a race was asked for
-    final: Final | None = None
 
-    def go_round(self, *, queue_seed: int | None, then: Callable[[Study], Final | None] | None = None) -> None:
+    def go_round(self, *, queue_seed: int | None) -> None:
         done: frozenset[str] = frozenset()
         stage = self.stage
         if self.study.race is not None:
@@ -164,15 +149,9 @@ class _Loop:
             )
             for panel in ready:
                 _open_table(stage.tables, panel, self.study)
+            perform_stage(plan, stage, queue_seed=queue_seed)
             done = done.union(panel.key for panel in ready)
-            advanced = partial(advance, self.study, stage.tables)
-            if then is None:
-                perform_stage(plan, stage, queue_seed=queue_seed)
-                self.study = advanced()
-            else:
-                ahead = Ahead(advanced, partial(_then_or_wait, then, done))
-                stands = perform_stage(plan, stage, queue_seed=queue_seed, ahead=ahead)
-                self.study, self.final = ahead.result(stands=stands)
+            self.study = advance(self.study, stage.tables)
 
     def _plan(self, done: frozenset[str]) -> Plan:
         work = self.stage.work
@@ -196,11 +175,6 @@ class _Loop:
         assert first is not None, "every study has a panel that waits for nothing"
         account = account_for(study, task, first, second)
         return account if self.races is None else with_race(account, self.races)
-
-
-def _then_or_wait(then: Callable[[Study], Final | None], done: frozenset[str], study: Study) -> Final | None:
-    """What is made of the choices, where no panel waits any more."""
-    return None if ready_panels(study, done) else then(study)
 
 
 def _work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Running | None = None) -> Work:

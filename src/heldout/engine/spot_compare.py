@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 
 from heldout.base.responses import METHODS, Responses
-from heldout.engine.spot_rows import named_rows
-from heldout.engine.spots import APPROXIMATE, Spot, SpotCheck
+from heldout.engine.spots import Spot, SpotCheck
 from heldout.engine.threads import one_thread
 from heldout.kernels.brute import answer_quietly
 from heldout.kernels.perform import perform
-from heldout.kernels.step import Training, Work
-from heldout.study.panels import TrainRef
+from heldout.kernels.step import Work
 from heldout.study.tables import Answer, BlockAnswer, CellAnswer, Tables
 from heldout.task.containers import in_double
 
@@ -46,40 +44,21 @@ def compare_losses(spots: Sequence[Spot], answers: Mapping[str, CellAnswer], tab
     )
 
 
-def _by_responses(spot: Spot, brute: CellAnswer) -> bool:
-    """Whether responses are compared, for which the kernel answers the cell alone, or the losses that it recorded."""
-    if spot.tier == APPROXIMATE:
-        return False
-    return spot.fewer is not None or (spot.tier != "identical" and brute.failure is None)
-
-
-def compare_cell(
-    spot: Spot, brute: CellAnswer, alone: Sequence[Answer] | None, tables: Tables, work: Work
-) -> SpotCheck:
-    """A cell by brute force, and by its kernel: alone where responses are compared, else as it is in the tables."""
+def compare_cell(spot: Spot, brute: CellAnswer, tables: Tables, work: Work) -> SpotCheck:
+    """A cell by brute force, and as its kernel answered it: responses, or losses where those must be the same."""
     table = tables[spot.held.panel]
     place = (spot.candidate - table.candidates.start, spot.held.part - table.parts.start)
     recorded = table.losses[place]
-    if _by_responses(spot, brute):
-        alone = answered_alone(spot, spot.training, work) if alone is None else alone
-        difference = _responses_differ(spot, brute, alone, work)
-        same = _allowed(difference, spot, brute, work)
-    else:
+    if spot.fewer is None and (spot.tier == "identical" or brute.failure is not None):
         same = np.array_equal(recorded, np.array(brute.losses), equal_nan=True)
         difference = 0.0 if same else float(np.max(np.abs(recorded - np.array(brute.losses))))
+    else:
+        difference = _responses_differ(spot, brute, tables, work)
+        same = _allowed(difference, spot, brute, work)
     words = f"{work.search.describe(spot.candidate)} on {spot.held.panel}, part {spot.held.part}"
-    if spot.final:
-        words = f"{work.search.describe(spot.candidate)} on all rows, by the final predictor"
-    elif spot.fewer is not None:
+    if spot.fewer is not None:
         words += f", {spot.fewer.train_sizes[0]:,} of its training rows"
     return SpotCheck(kernel=spot.kernel, tier=spot.tier, cell=words, difference=difference, passed=bool(same))
-
-
-def widened(check: SpotCheck, drift: float, spot: Spot, brute: CellAnswer, work: Work) -> SpotCheck:
-    """A check with one more difference, which must be allowed too."""
-    if drift <= check.difference:
-        return check
-    return replace(check, difference=drift, passed=check.passed and _allowed(drift, spot, brute, work))
 
 
 def _allowed(difference: float, spot: Spot, brute: CellAnswer, work: Work) -> bool:
@@ -106,59 +85,40 @@ def _in_single(responses: Responses | None) -> bool:
     return any(answer is not None and answer.dtype == np.float32 for answer in answers)
 
 
-def answered_alone(spot: Spot, training: Training, work: Work) -> Sequence[Answer]:
-    """A cell by the spot's kernel, without the company of others."""
-    own = training.answers[0]._replace(panel=spot.panel)
-    alone = replace(spot.origin, candidates=(spot.candidate,), trainings=(training._replace(answers=(own,)),), fits=1)
-    with one_thread():
-        return perform(alone, work)
-
-
-def differs_from_named(spot: Spot, work: Work) -> float:
-    """How far the cell that a final spot was drawn from is from the same cell with its rows named one by one.
-
-    Kernels take a training set's sums from those of all rows; how much that costs shows here.
-    """
-    held = spot.source.answers[0]
-    named = Training((TrainRef(spot.panel, 0),), False, (held._replace(splits=spot.panel, part=0),))
-    apart = replace(work, splits={**work.splits, spot.panel: named_rows(spot.source, work)})
-    answers = [answered_alone(spot, spot.source, work), answered_alone(spot, named, apart)]
-    if all(isinstance(answer[0], CellAnswer) and answer[0].failure is not None for answer in answers):
-        return 0.0  # both fail on these rows
-    one, other = (_kept_responses(answer) for answer in answers)
-    if one is None or other is None:
-        return float("inf")
-    return _largest(one, other, spot, work)
-
-
-def _responses_differ(spot: Spot, brute: CellAnswer, answers: Sequence[Answer], work: Work) -> float:
+def _responses_differ(spot: Spot, brute: CellAnswer, tables: Tables, work: Work) -> float:
     """The largest difference of responses, relative to the largest response."""
-    if brute.failure is not None and isinstance(answers[0], CellAnswer) and answers[0].failure is not None:
-        return 0.0  # both fail on these rows
-    kernel = _kept_responses(answers)
+    kernel = tables[spot.held.panel].watched.get((spot.candidate, spot.held.part)) if spot.fewer is None else None
+    if kernel is None:  # the study did not ask just this, or asked before it was interrupted
+        answer = _answered_alone(spot, work)
+        if brute.failure is not None and isinstance(answer, CellAnswer) and answer.failure is not None:
+            return 0.0  # both fail on these rows
+        kernel = _kept_responses(answer)
     if kernel is None or brute.responses is None:
         return float("inf")
-    return _largest(kernel, brute.responses, spot, work)
-
-
-def _largest(ours: Responses, theirs: Responses, spot: Spot, work: Work) -> float:
     return max(
         (
-            _share_of_others(getattr(ours, method), getattr(theirs, method))
+            _share_of_others(getattr(kernel, method), getattr(brute.responses, method))
             if method == "predict" and spot.tier == "solver" and work.task.classes is not None
-            else _relative(getattr(ours, method), getattr(theirs, method))
+            else _relative(getattr(kernel, method), getattr(brute.responses, method))
             for method in METHODS
-            if getattr(theirs, method) is not None
+            if getattr(brute.responses, method) is not None
         ),
         default=0.0,
     )
 
 
-def _kept_responses(answers: Sequence[Answer]) -> Responses | None:
-    first = answers[0]
-    if isinstance(first, BlockAnswer):
-        return None if first.responses is None else first.responses[0]
-    return first.responses
+def _answered_alone(spot: Spot, work: Work) -> Answer:
+    """The spot by its kernel, without the company of other cells."""
+    own = spot.training.answers[0]._replace(panel=spot.panel)
+    training = spot.training._replace(answers=(own,))
+    with one_thread():
+        return perform(replace(spot.origin, candidates=(spot.candidate,), trainings=(training,), fits=1), work)[0]
+
+
+def _kept_responses(answer: Answer) -> Responses | None:
+    if isinstance(answer, BlockAnswer):
+        return None if answer.responses is None else answer.responses[0]
+    return answer.responses
 
 
 def _share_of_others(ours: Any, theirs: Any) -> float:

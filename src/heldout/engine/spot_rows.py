@@ -11,12 +11,6 @@ from heldout.task.task import Task
 
 MOST_NUMBERS = 8_000_000  # of X on the training side: brute force makes several copies of them
 FEWEST_ROWS = 1_000
-ANSWERED = 500  # rows, at most, that the final predictor is asked for
-
-
-def is_large(task: Task) -> bool:
-    """Whether one more pass over all rows is more than a check may cost."""
-    return len(task) * (task.n_columns or 1) > MOST_NUMBERS
 
 
 def fewer_rows(training: Training, work: Work, *, seed: int) -> Splits | None:
@@ -39,19 +33,6 @@ def fewer_rows(training: Training, work: Work, *, seed: int) -> Splits | None:
         held_cuts=np.array([0, len(tested)]),
         recipe=Recipe(kind="given", words="rows of a spot check"),
     )
-
-
-def all_rows(task: Task) -> Splits:
-    """All rows to train on, and some of them to answer, as splits of one part."""
-    whole = task.all_rows
-    some = whole[:: -(-len(whole) // ANSWERED)]
-    return Splits.from_pairs(whole, [(whole, some)], Recipe(kind="given", words="all rows, for a spot check"))
-
-
-def named_rows(training: Training, work: Work) -> Splits:
-    """The rows of a training and of the side it answers, named one by one: nobody can tell that they are a rest."""
-    train, held = work.train_rows(training.trains[0]), work.held_rows(training.answers[0])
-    return Splits.from_pairs(work.task.all_rows, [(train, held)], Recipe(kind="given", words="rows of a spot check"))
 
 
 def _some(task: Task, rows: Rows, most: int, random: np.random.Generator) -> Rows:

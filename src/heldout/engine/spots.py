@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from sklearn.compose import ColumnTransformer
 
 from heldout.base.seeds import derive
-from heldout.engine.spot_rows import all_rows, fewer_rows, is_large
-from heldout.kernels.fitting import make_candidate
-from heldout.kernels.perform import OF_ANY_ROWS, SHARPENED
+from heldout.engine.spot_rows import fewer_rows
+from heldout.kernels.perform import SHARPENED
 from heldout.kernels.sharp import SHARP
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.planner.brute_force import brute_step
@@ -50,36 +47,15 @@ class Spot:
     training: Training  # the same, or one with fewer rows
     panel: str  # as the check knows it
     step: Step  # brute force on this cell alone
-    fewer: Splits | None  # the rows that are checked instead: some of the cell's, where a fit on all takes much memory
-    final: bool = False  # on all rows: the final predictor answers it, and a cell ties the study's own rows to it
+    fewer: Splits | None  # the rows of the cell that are checked, where a fit on all of them takes much memory
 
 
-def drawn_cell(step: Step, work: Work, favourite: int | None) -> Spot:
+def drawn_cell(step: Step, work: Work) -> Spot:
+    """A cell of this step, drawn by the seed."""
     seed, kernel = work.search.seed, step.kernel
     training = step.trainings[derive(seed, "spot training", kernel) % len(step.trainings)]
     candidate = step.candidates[derive(seed, "spot candidate", kernel) % len(step.candidates)]
-    final = False
-    if favourite is not None and favourite in step.candidates:
-        candidate = favourite
-        final = can_wait(kernel, work) and not _has_columns(make_candidate(work.search, candidate))
-    return _spot(step, training, candidate, work, panel=f"{SPOT}{kernel}", final=final)
-
-
-def can_wait(kernel: str, work: Work) -> bool:
-    """Whether a study's final predictor can check this kernel, which answers beside its fit.
-
-    The filters of warnings are those of the whole process, and those of the fit must not get lost: scores of whole sets
-    are made with warnings caught, and so is a look at a ColumnTransformer. None of it depends on the number of jobs.
-    """
-    if kernel not in OF_ANY_ROWS or work.search.final != "retrain" or work.fit_params or is_large(work.task):
-        return False
-    if any(loss.rows is None for losses in work.losses.values() for loss in losses):
-        return False
-    return not any(_has_columns(family.estimator) for family in work.search.families)
-
-
-def _has_columns(estimator: Any) -> bool:
-    return any(isinstance(value, ColumnTransformer) for value in estimator.get_params(deep=True).values())
+    return _spot(step, training, candidate, work, panel=f"{SPOT}{kernel}")
 
 
 def drawn_cells(steps: Sequence[Step], work: Work) -> list[Spot]:
@@ -95,12 +71,10 @@ def drawn_cells(steps: Sequence[Step], work: Work) -> list[Spot]:
     return spots
 
 
-def _spot(step: Step, training: Training, candidate: int, work: Work, *, panel: str, final: bool = False) -> Spot:
+def _spot(step: Step, training: Training, candidate: int, work: Work, *, panel: str) -> Spot:
     source, held = training, training.answers[0]
     fewer = None
-    if final:
-        fewer = all_rows(work.task)
-    elif step.tier != APPROXIMATE:
+    if step.tier != APPROXIMATE:
         fewer = fewer_rows(training, work, seed=derive(work.search.seed, "spot rows", step.kernel))
     if fewer is not None:
         training = Training((TrainRef(panel, 0),), False, (held._replace(splits=panel, part=0),))
@@ -116,7 +90,6 @@ def _spot(step: Step, training: Training, candidate: int, work: Work, *, panel: 
         panel=panel,
         step=_checking_step(step.kernel, candidate, alone),
         fewer=fewer,
-        final=final,
     )
 
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from heldout.engine.ahead import Ahead
 from heldout.engine.backends import Backend
 from heldout.engine.expected import longest_first
 from heldout.engine.journal import NoJournal
 from heldout.engine.progress import Progress
-from heldout.engine.spot_check import SpotChecks, answered_beside, answered_meanwhile, is_spot
-from heldout.engine.spots import Spot, can_wait
+from heldout.engine.spot_check import SpotChecks, answered_beside, is_spot
 from heldout.kernels.step import Step, Work
 from heldout.planner.brute_force import brute_step, cut_brute_force
 from heldout.planner.plan import Plan
@@ -32,33 +30,24 @@ class Stage:
     journal: NoJournal = field(default_factory=NoJournal)
 
 
-def perform_stage(plan: Plan, stage: Stage, *, queue_seed: int | None, ahead: Ahead | None = None) -> bool:
-    """Do every step that the journal does not know; where a kernel fails its spot check, use brute force instead.
-
-    What may go `ahead` on the answers does so while they are being checked; whether it stands is returned.
-    """
+def perform_stage(plan: Plan, stage: Stage, *, queue_seed: int | None) -> None:
+    """Do every step that the journal does not know; where a kernel fails its spot check, use brute force instead."""
     spots = stage.checks.draw(plan.steps, stage.work)
     known = stage.journal.known_checks(spots)
     new = [spot for spot in spots if spot.kernel not in known]
-    work = _with_spots(stage, new)
+    work = stage.journal.widened(stage.work)
+    work = replace(
+        work,
+        keep_responses=work.keep_responses | {spot.panel for spot in new},
+        watched=frozenset((spot.held.panel, spot.candidate, spot.held.part) for spot in new if spot.fewer is None),
+        splits={**work.splits, **{spot.panel: spot.fewer for spot in new if spot.fewer is not None}},
+    )
     steps = _recall(stage, plan.steps, stage.journal)
-    late = {spot.kernel for spot in new if ahead is not None and can_wait(spot.kernel, work)}
-    early = [spot for spot in new if spot.kernel not in late]
     # Kernels that spread leave no queue to put their spot in, so it is answered beside them.
-    aside = [spot for spot in early if spot.origin.spreads and work.jobs > 1]
+    aside = [spot for spot in new if spot.origin.spreads and work.jobs > 1]
+    queued = [spot.step for spot in new if spot not in aside]
     with answered_beside(aside, work, stage.checks):
-        _do(stage, [*steps, *(spot.step for spot in early if spot not in aside)], work, stage.journal, queue_seed)
-    if ahead is not None and late:
-        # The spot is of the candidate that is chosen, by whose final predictor the kernel can be checked.
-        drawn = stage.checks.draw(plan.steps, stage.work, favourite=ahead.begin())
-        waiting = [spot for spot in drawn if spot.kernel in late]
-        spots = [*(spot for spot in spots if spot.kernel not in late), *waiting]
-        known |= stage.journal.known_checks(waiting)
-        new = [spot for spot in spots if spot.kernel not in known]
-        work = _with_spots(stage, new)
-        with answered_meanwhile([spot for spot in waiting if spot in new], work, stage.checks):
-            ahead.go()
-            stage.checks.take_final([spot for spot in waiting if spot in new], ahead.predictor, work)
+        _do(stage, [*steps, *queued], work, stage.journal, queue_seed)
     failed = stage.checks.compare(spots, stage.tables, work, known=known)
     made = {check.kernel: check for check in stage.checks.made}
     stage.journal.keep_checks(new, [made[spot.kernel] for spot in new])
@@ -67,17 +56,6 @@ def perform_stage(plan: Plan, stage: Stage, *, queue_seed: int | None, ahead: Ah
         journal = stage.journal.instead_of(kernel, wrong)
         again = cut_brute_force(tuple(brute_step(step.candidates, step.trainings) for step in wrong))
         _do(stage, _recall(stage, again, journal), journal.widened(stage.work), journal, queue_seed)
-    return not failed
-
-
-def _with_spots(stage: Stage, spots: Sequence[Spot]) -> Work:
-    """What there is to work with, spots included."""
-    work = stage.journal.widened(stage.work)
-    return replace(
-        work,
-        keep_responses=work.keep_responses | {spot.panel for spot in spots},
-        splits={**work.splits, **{spot.panel: spot.fewer for spot in spots if spot.fewer is not None}},
-    )
 
 
 def _recall(stage: Stage, steps: Sequence[Step], journal: NoJournal) -> list[Step]:
@@ -95,7 +73,7 @@ def _do(stage: Stage, steps: list[Step], work: Work, journal: NoJournal, queue_s
         steps = longest_first(steps, work.task, work.splits, work.search)
     for step, answers in stage.backend.run(work, steps):
         if is_spot(step):
-            stage.checks.take_queued(answers)
+            stage.checks.take(answers)
             continue
         # The journal has an answer before the tables do: whoever stops here has lost nothing that was counted.
         for answer in journal.keep(step, answers, stage.tables):

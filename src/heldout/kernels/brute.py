@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -32,7 +31,8 @@ def answer_candidate(
 ) -> Iterator[CellAnswer]:
     """One candidate in one training, asked on each held-out side; `change` makes another estimator of it first."""
     started = perf_counter()
-    with _recorded(work) as caught:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         try:
             predictor = fit_predictor(training, work, candidate, change=change)
             failure = None
@@ -45,20 +45,11 @@ def answer_candidate(
             yield failed_cell(work, held, candidate, failure, warnings=fit_warnings, fit_seconds=fit_seconds)
             continue
         started = perf_counter()
-        with _recorded(work) as caught:
-            answer = answer_held(predictor, work, held, candidate, fit_seconds)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            answer = _answer_held(predictor, work, held, candidate, fit_seconds)
         all_warnings = (*fit_warnings, *plain_warnings(caught))
         yield _timed(answer, perf_counter() - started, all_warnings)
-
-
-@contextmanager
-def _recorded(work: Work) -> Iterator[list[warnings.WarningMessage]]:
-    if work.quiet:
-        yield []
-        return
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield caught
 
 
 def answer_quietly(training: Training, work: Work, candidate: int, *, change: Change | None = None) -> CellAnswer:
@@ -68,7 +59,7 @@ def answer_quietly(training: Training, work: Work, candidate: int, *, change: Ch
         predictor = fit_predictor(training, work, candidate, change=change)
     except (Exception, SystemExit) as error:
         return failed_cell(work, held, candidate, failure_of(error, "fit"))
-    return answer_held(predictor, work, held, candidate, 0.0)
+    return _answer_held(predictor, work, held, candidate, 0.0)
 
 
 def fit_predictor(training: Training, work: Work, candidate: int, *, change: Change | None = None) -> Any:
@@ -91,8 +82,7 @@ def _made(work: Work, candidate: int, change: Change | None) -> Any:
     return estimator if change is None else change(estimator)
 
 
-def answer_held(predictor: Any, work: Work, held: Held, candidate: int, fit_seconds: float) -> CellAnswer:
-    """What a fitted predictor says of a held-out side, scored."""
+def _answer_held(predictor: Any, work: Work, held: Held, candidate: int, fit_seconds: float) -> CellAnswer:
     rows = work.held_rows(held)
     try:
         responses = ask_responses(predictor, work.task.take(rows), needed_methods(work.losses[held.level]), rows)

@@ -44,9 +44,6 @@ SHARPENED: Mapping[str, Sharpen] = {
     kernel.name: sharpen for kernel in ACROSS if (sharpen := getattr(kernel, "sharpened", None)) is not None
 }
 
-# Kernels that answer rows which they train on like any others, so that a fit on all rows can check them.
-OF_ANY_ROWS = frozenset(kernel.name for kernel in ACROSS if getattr(kernel, "of_any_rows", False))
-
 KERNELS: Mapping[str, Kernel] = {
     "brute": answer_by_brute_force,
     "within": answer_within,

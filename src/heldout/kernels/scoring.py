@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from heldout.base.error_text import describe_error
 from heldout.base.errors import FitFailed, PredictionError
 from heldout.base.losses import Loss, is_mean_of_rows, mean_loss, row_losses
-from heldout.base.responses import METHODS, Responses, cut_rows
+from heldout.base.responses import METHODS, Responses, cut_rows, own_copy
 from heldout.base.rowkeys import Rows
 from heldout.kernels.step import Held, Work
 from heldout.study.panels import VALIDATION
@@ -56,6 +56,7 @@ def score_cell(work: Work, held: Held, candidate: int, responses: Responses, **s
         losses=tuple(values),
         rows=kept,
         responses=responses if held.panel in work.keep_responses else None,
+        watched=own_copy(responses) if (held.panel, candidate, held.part) in work.watched else None,
         warnings=tuple(missing),
         **seconds,
     )
@@ -170,9 +171,22 @@ def score_block(
             cuts=cuts,
             rows=tuple(kept for _, kept in found) if panel in work.keep_rows else None,
             responses=tuple(responses) if panel in work.keep_responses else None,
+            watched={
+                (candidate, part): own_copy(
+                    cut_rows(responses[candidates.index(candidate)], _stretch(cuts, part, parts))
+                )
+                for watched, candidate, part in work.watched
+                if watched == panel and candidate in candidates and part in parts
+            },
             seconds=seconds,
         )
     ]
+
+
+def _stretch(cuts: NDArray[np.intp], part: int, parts: range) -> slice:
+    """Where the rows of a part stand among those of its block."""
+    place = parts.index(part)
+    return slice(int(cuts[place]), int(cuts[place + 1]))
 
 
 def _all_losses(

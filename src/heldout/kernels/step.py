@@ -49,12 +49,12 @@ class Work:
     losses: Mapping[str, tuple[Loss, ...]]  # by level: what chooses, and what is reported
     keep_rows: frozenset[str] = frozenset()  # panels whose row losses are kept
     keep_responses: frozenset[str] = frozenset()  # panels whose responses are kept
+    watched: frozenset[tuple[str, int, int]] = frozenset()  # cells, by panel, candidate and part, that will be checked
     fit_params: Mapping[str, Any] = field(default_factory=dict)  # passed to fit; what has a row each is cut to the rows
     config: Mapping[str, Any] = field(default_factory=dict)  # scikit-learn's configuration where the study was asked
     jobs: int = 1  # threads a step that spreads may use; they change no bit
     budget: int = 1 << 30  # bytes of working memory a step may take: it cuts blocks, so it never depends on the machine
     room: int = 1 << 30  # bytes that what kernels keep for later steps may take: it saves time and changes no bit
-    quiet: bool = False  # warnings of fits are not caught: another thread works, and would lose its own
     products: dict[Any, Any] = field(
         default_factory=dict
     )  # what kernels prepared, by key, for later steps to use again

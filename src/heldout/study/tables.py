@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +40,7 @@ class CellAnswer:
     losses: tuple[float, ...]
     rows: tuple[NDArray[np.float64] | None, ...] | None = None
     responses: Responses | None = None
+    watched: Responses | None = None  # where the cell will be checked
     fit_seconds: float = 0.0
     score_seconds: float = 0.0
     failure: Failure | None = None
@@ -59,6 +61,7 @@ class BlockAnswer:
     cuts: NDArray[np.intp]
     rows: tuple[NDArray[np.float64] | None, ...] | None = None  # for each loss: candidates × rows
     responses: tuple[Responses, ...] | None = None  # for each candidate: all rows
+    watched: Mapping[tuple[int, int], Responses] = field(default_factory=dict)  # of cells that will be checked
     seconds: float = 0.0  # of the whole block
 
     def place(self, candidate: int, part: int) -> tuple[int, slice] | None:
@@ -130,6 +133,7 @@ class PanelTable:
     answered: NDArray[np.bool_]
     failures: dict[tuple[int, int], Failure] = field(default_factory=dict)
     sizes: NDArray[np.intp] | None = None  # held-out rows of each part, where they are known
+    watched: dict[tuple[int, int], Responses] = field(default_factory=dict)  # of cells that will be checked
     _kept: RowLosses | None = None  # of single cells
     _responses: dict[tuple[int, int], Responses] = field(default_factory=dict)
     _blocks: list[BlockAnswer] = field(default_factory=list)
@@ -167,6 +171,8 @@ class PanelTable:
             self._room(len(answer.rows)).put(place, answer.rows)
         if answer.responses is not None:
             self._responses[answer.candidate, answer.part] = answer.responses
+        if answer.watched is not None:
+            self.watched[answer.candidate, answer.part] = answer.watched
 
     def put_cells(
         self,
@@ -197,6 +203,7 @@ class PanelTable:
         self.losses[places] = block.losses
         self.fit_seconds[places] = block.seconds / max(1, block.losses.shape[0] * block.losses.shape[1])
         self.answered[places] = True
+        self.watched.update(block.watched)
         if block.rows is not None or block.responses is not None:
             self._blocks.append(block)
 

@@ -24,7 +24,6 @@ class BayesKernel:
 
     name = "bayes"
     tier = "rounding"
-    of_any_rows = True
 
     def claim(self, search: Search, task: Task) -> Claims:
         return claim(search, task)

@@ -20,7 +20,6 @@ class DiscriminantsKernel:
 
     name = "discriminants"
     tier = "rounding"
-    of_any_rows = True
 
     def claim(self, search: Search, task: Task) -> Claims:
         return claim(search, task)

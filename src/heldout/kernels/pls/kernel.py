@@ -19,7 +19,6 @@ class PLSKernel:
 
     name = "pls"
     tier = "rounding"
-    of_any_rows = True
 
     def claim(self, search: Search, task: Task) -> Claims:
         return claim(search, task)

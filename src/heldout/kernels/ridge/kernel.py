@@ -23,7 +23,6 @@ class RidgeKernel:
 
     name = "ridge"
     tier = "rounding"
-    of_any_rows = True
 
     def claim(self, search: Search, task: Task) -> Claims:
         return claim(search, task)

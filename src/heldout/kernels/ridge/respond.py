@@ -46,7 +46,8 @@ def linear_values(solved: Solved, design: Design, form: Form, rows: Rows) -> tup
         chunk = rows[start : start + design.chunk]
         x = space.read(chunk, shift)
         x = x if places is None else x[:, list(places)]
-        np.matmul(x, flat, out=values[start : start + len(chunk)])
+        with np.errstate(all="ignore"):  # coefficients of a candidate that is left to fits may be of any size
+            np.matmul(x, flat, out=values[start : start + len(chunk)])
         for checked, spectrum in solved.spectra.items():
             coordinates = ((x - solved.centre) / solved.scale) @ spectrum.basis
             worst[list(checked)] = np.maximum(worst[list(checked)], error_of(coordinates, spectrum))

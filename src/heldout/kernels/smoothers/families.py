@@ -47,9 +47,10 @@ def make_families(cuts: Sequence[Cut], names: Sequence[str], size: int) -> list[
             if len(own) and held.max() < len(own) and np.array_equal(own[held], cut.held):
                 alike.setdefault((len(own), len(held)), []).append((number, own, held))
         for (width, _), members in alike.items():
-            kept += len(members) * width**2
-            if len(members) < FEWEST or kept > FLAT_NUMBERS:
+            places = len(members) * width**2
+            if len(members) < FEWEST or kept + places > FLAT_NUMBERS:
                 continue
+            kept += places
             own = np.stack([one for _, one, _ in members])
             found.append(
                 Family(

@@ -13,8 +13,10 @@ from heldout.kernels.smoothers.spectrum import EPS, ROUNDINGS, WIDER, WITHIN, Sp
 
 HOPELESS = 300.0  # times the tier: an estimate beyond this is not made again with more care
 SMALL_SHARE = 1e-2  # of the largest response of a panel: what a single row's response is measured by at least
-CANCELLED = 4.0  # units of the last place that a residual is off, times the root of the rows that it is summed over,
-CANCELLED_ROWS = 256  # or of so many where there are fewer: the largest seen is half of it
+# A residual that is a sum over n rows was seen to be off by up to 2·√n units of its last place, or by 2·√256 where n is
+# smaller; twice that is allowed for.
+CANCELLED = 4.0
+CANCELLED_ROWS = 256
 
 Places = NDArray[np.intp]
 

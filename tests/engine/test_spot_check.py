@@ -1,0 +1,106 @@
+"""Spot checks hold a kernel to what it answered in the study: on held-out rows, and in the company of other cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+
+import heldout as ho
+from heldout.engine import spot_check
+from heldout.engine.spots import SpotCheck
+from heldout.kernels.ridge import normal
+from heldout.kernels.smoothers import families
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(120, 4))
+Y = X[:, 0] + RNG.normal(size=120)
+RIDGE = (Ridge(), {"alpha": [0.1, 1.0, 10.0]})
+SMOOTHER = (KernelRidge(kernel="rbf"), {"alpha": [0.01, 1.0]})
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[SpotCheck]:
+    """The checks of every study from here on."""
+    found: list[SpotCheck] = []
+    own = spot_check.compare_cell
+
+    def compare(*given: Any) -> SpotCheck:
+        found.append(own(*given))
+        return found[-1]
+
+    monkeypatch.setattr(spot_check, "compare_cell", compare)
+    return found
+
+
+def fitted(learner: Any, *, jobs: int, **more: Any) -> ho.Tuned:
+    return ho.Tuned(*learner, validation=ho.KFold(4), jobs=jobs, **more).fit(X, Y)
+
+
+def nested(learner: Any, **more: Any) -> ho.Result:
+    tuned = ho.Tuned(*learner, validation=ho.KFold(8))
+    return ho.evaluate(tuned, X, Y, test=ho.KFold(10), jobs=1, progress=False, **more)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_fit_checks_a_cell_drawn_by_the_seed(made: list[SpotCheck], jobs: int) -> None:
+    cells = set()
+    for seed in range(12):
+        fitted(RIDGE, jobs=jobs, random_state=seed)
+        assert made[-1].passed
+        cells.add(made[-1].cell)
+    assert len(cells) > 3  # of three candidates and four parts
+    assert all("on validation, part" in cell for cell in cells)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_kernel_that_looks_at_held_out_rows_is_found_out(
+    made: list[SpotCheck], jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_hand = fitted(RIDGE, jobs=1, options=ho.Options(rules={"ridge": False}))
+    own = normal._centres
+
+    def leaking(form: Any, M: Any, shift: Any, mean: Any) -> Any:
+        centre, _ = own(form, M, shift, mean)
+        return centre, Y.mean() - shift.y  # of all rows, not of the training rows
+
+    monkeypatch.setattr(normal, "_centres", leaking)
+    tuned = fitted(RIDGE, jobs=jobs)
+    assert not made[-1].passed
+    scores = "mean_test_score"
+    assert np.array_equal(tuned.cv_results_[scores], by_hand.cv_results_[scores])
+
+
+def test_a_kernel_that_errs_only_where_cells_are_answered_together_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    by_hand = nested(SMOOTHER, options=ho.Options(rules={"smoothers": False}))
+    own = families._solve
+    monkeypatch.setattr(families, "_solve", scaled(own, 1 + 1e-6))
+    result = nested(SMOOTHER)
+    (check,) = result.facts.plan["checks"]
+    assert (check["kernel"], check["passed"]) == ("smoothers", False)
+    assert [finding.code for finding in result.findings] == ["H205"]
+    assert np.array_equal(result.predictions["predict"], by_hand.predictions["predict"])
+
+
+def scaled(solve: Callable[..., Any], factor: float) -> Callable[..., Any]:
+    def wrong(*given: Any) -> Any:
+        found = solve(*given)
+        return None if found is None else found * factor
+
+    return wrong
+
+
+def test_what_is_checked_is_not_computed_again(made: list[SpotCheck], monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any) -> Any:
+        raise AssertionError("the cell was answered alone")
+
+    monkeypatch.setattr("heldout.engine.spot_compare._answered_alone", never)
+    for learner in (RIDGE, SMOOTHER):
+        nested(learner)
+        assert made[-1].passed
