@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 
 import heldout as ho
+from heldout.base.errors import FitFailed
 
 X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60.0)
 
@@ -58,6 +59,19 @@ def test_a_choice_that_was_not_reached_is_no_choice() -> None:
     assert (result.choices["candidate"] == -1).all()
     assert result.folds["squared"].isna().all()
     assert len(result.failures) == 0, "what was not reached has not failed"
+
+
+def test_a_predictor_has_as_long_again_or_says_that_it_was_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = ho.Tuned(Paced(), {"pause": [0.0, 0.1]}, validation=ho.KFold(3, shuffle=False))
+    limits = {"backend": "inline", "progress": False, "options": ho.Options(timeout=0.8)}
+    result = ho.evaluate(learner, X, y, test=ho.KFold(3), **limits)
+    time.sleep(0.8)
+    assert result.predictor.mean_ == y.mean()
+    again = ho.evaluate(learner, X, y, test=ho.KFold(3), **limits)
+    own = Paced.fit
+    monkeypatch.setattr(Paced, "fit", lambda self, X, y: time.sleep(0.5) or own(self, X, y))
+    with pytest.raises(FitFailed, match=r"time limit of 0.8 s .* no candidate is chosen. Give it longer"):
+        _ = again.predictor
 
 
 def test_time_enough_changes_nothing(tmp_path: Any) -> None:

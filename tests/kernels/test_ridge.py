@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -207,6 +208,15 @@ def test_polars_columns_of_single_precision_are_computed_in_double_as_by_scikit_
     frame = pl.DataFrame(X.astype(np.float32), schema=list("abcd"))
     step, work = posed(estimator, frame, y, test=ho.KFold(3))
     assert worst_difference(step, work) < 1e-12
+
+
+def test_candidates_of_any_size_give_no_warning() -> None:
+    X, y = np.random.default_rng(0).normal(size=(120, 5)), np.random.default_rng(1).normal(size=120)
+    X[:, 1] = X[:, 0]
+    for jobs in (1, 2):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            ho.Tuned(Ridge(), {"alpha": [1e-15, 100.0]}, validation=ho.KFold(4), jobs=jobs).fit(X, y)
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"no": 3.0}])

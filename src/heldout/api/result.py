@@ -45,8 +45,8 @@ class Live:
     final: Callable[[], Any] | None = None  # how a stream makes its predictor
 
     def how_now(self) -> Running:
-        """How to run what is asked for later: here, where the cluster of the study was closed since."""
-        return self.how if still_open(self.how.backend) else replace(self.how, backend=None)
+        """How to run what is asked for later: with as long again, and here where the cluster was closed since."""
+        return replace(self.how, deadline=None, backend=self.how.backend if still_open(self.how.backend) else None)
 
 
 class Result:

@@ -114,8 +114,10 @@ def check_search(search: Search, task: Task, *, checked: tuple[Loss, ...] = ()) 
 
 
 def chosen_or_refuse(outcome: Outcome) -> int:
-    """The candidate chosen on all rows; an error with the first failure when there is none."""
-    chosen = outcome.study.chosen[FINAL].candidate
+    """The candidate chosen on all rows; an error with what came before it when there is none."""
+    chosen = outcome.study.chosen[FINAL].candidate if FINAL in outcome.study.chosen else None
+    if chosen is None and outcome.stopped is not None:
+        raise FitFailed(f"{outcome.stopped}, so no candidate is chosen. Give it longer: Options(timeout=…).")
     if chosen is None:
         raise FitFailed(describe_all_failed(outcome))
     return chosen

@@ -160,8 +160,8 @@ def _posed(learner: Any, read: Read, question: Question, *, names: tuple[str, ..
     }
     if question.race in (None, "exact") and question.race_level != Options().race_level:
         raise OptionError(
-            f"{question.called('race_level')} is the probability that a race by chance may go wrong, and none is "
-            "asked for. Add --race hoeffding, bernstein or paired, or leave it out."
+            f"{question.called('race_level')} is the probability that a race goes wrong by chance, which the races "
+            "hoeffding, bernstein and paired may. Ask for one of them, or leave it out."
         )
     options = Options(**{name: getattr(question, name) for name in SETTINGS})
     head = {**read.head, "learner": words}

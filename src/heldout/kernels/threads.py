@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from threading import Lock, local
@@ -12,6 +12,7 @@ from weakref import WeakSet
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
+Spread = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]  # a map over threads, in order
 
 _here = local()
 _pools: dict[tuple[str, int], ThreadPoolExecutor] = {}
@@ -57,6 +58,17 @@ def threads(count: int, *, use: str = "kernels") -> Iterator[Threads]:
         yield some
     finally:
         some.end()
+
+
+@contextmanager
+def spreading(count: int) -> Iterator[Spread]:
+    """A map over so many threads, which does without them where there is one, or one thing to do."""
+    with threads(count) as some:
+
+        def spread(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
+            return list(some.map(do, jobs)) if count > 1 and len(jobs) > 1 else [do(job) for job in jobs]
+
+        yield spread
 
 
 def _pool(use: str, count: int) -> ThreadPoolExecutor:

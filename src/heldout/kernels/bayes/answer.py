@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from heldout.kernels.bayes.recognise import forms_of
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Step, Training, Work
-from heldout.kernels.threads import threads
+from heldout.kernels.threads import spreading
 from heldout.study.tables import Answer
 
 BATCH_NUMBERS = 1 << 22  # responses computed before they are scored and let go
@@ -30,11 +29,7 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
         return
     able = frozenset(level for level, losses in work.losses.items() if not lacking(losses))
     proba = frozenset(level for level in able if wants_proba(work.losses[level]))
-    with threads(work.jobs) as pool:
-
-        def spread(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
-            return list(pool.map(do, jobs)) if work.jobs > 1 and len(jobs) > 1 else [do(job) for job in jobs]
-
+    with spreading(work.jobs) as spread:
         for form, members in forms_of(work.search, work.task, step.candidates).items():
             yield from _answer_group(make_group(form, members, proba, work, spread), step, able)
 

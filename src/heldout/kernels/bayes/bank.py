@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -13,11 +13,11 @@ from heldout.kernels.bayes.data import Data
 from heldout.kernels.bayes.sums import Sums, minus, plus, sum_rows
 from heldout.kernels.ridge.bank import covers
 from heldout.kernels.step import Work
+from heldout.kernels.threads import Spread
 from heldout.study.panels import TrainRef
 
 PIECE_CHUNKS = 4  # chunks of rows summed by one thread where a total has no blocks of its own
 SPENT = "bayes/bytes"
-Spread = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]  # a map over threads, in order
 
 
 class Left(NamedTuple):

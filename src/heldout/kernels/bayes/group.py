@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.bayes import discrete, gaussian
-from heldout.kernels.bayes.bank import Bank, Spread
+from heldout.kernels.bayes.bank import Bank
 from heldout.kernels.bayes.data import Data, make_data
 from heldout.kernels.bayes.forms import Form
 from heldout.kernels.ridge.design import Floats
 from heldout.kernels.ridge.normal import LostDigits
 from heldout.kernels.step import Training, Work
+from heldout.kernels.threads import Spread
 from heldout.kernels.trainings import Held
 
 SHARE = 8  # of the budget: what the tables of one training set may take, since several are at work

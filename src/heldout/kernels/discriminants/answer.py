@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from time import perf_counter
 from typing import Any
@@ -26,7 +26,7 @@ from heldout.kernels.ridge.design import Floats
 from heldout.kernels.ridge.normal import LostDigits
 from heldout.kernels.ridge.sums import Space, Sums
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.kernels.threads import threads
+from heldout.kernels.threads import spreading
 from heldout.kernels.trainings import Plain, pieces_of
 from heldout.study.tables import Answer
 
@@ -45,11 +45,7 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
     for candidate in step.candidates:
         form, shrinkage = reader.read(candidate)
         forms.setdefault(form, {})[candidate] = shrinkage
-    with threads(work.jobs) as pool:
-
-        def spread(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
-            return list(pool.map(do, jobs)) if work.jobs > 1 and len(jobs) > 1 else [do(job) for job in jobs]
-
+    with spreading(work.jobs) as spread:
         for form, members in forms.items():
             yield from _answer_group(form, members, step, work, spread)
 

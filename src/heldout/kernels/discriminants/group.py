@@ -9,9 +9,10 @@ import numpy as np
 
 from heldout.kernels.discriminants.forms import Form
 from heldout.kernels.discriminants.recognise import methods_asked
-from heldout.kernels.ridge.bank import Bank, Spread
+from heldout.kernels.ridge.bank import Bank
 from heldout.kernels.ridge.design import Design, Floats, Shift, class_codes, column_shift, matrix_of
 from heldout.kernels.step import Work
+from heldout.kernels.threads import Spread
 
 KEY = "discriminants"
 

@@ -17,9 +17,9 @@ from heldout.kernels.discriminants.classes import Classes, Undecided, amplified
 from heldout.kernels.discriminants.forms import Form
 from heldout.kernels.discriminants.linear import BORDER, HOPELESS, ROUNDINGS
 from heldout.kernels.discriminants.rows_out import LEVERAGE_LEFT, NUMBERS, distances, shrunk_inverses
-from heldout.kernels.ridge.bank import Spread
 from heldout.kernels.ridge.design import Design, Floats
 from heldout.kernels.ridge.normal import EPS
+from heldout.kernels.threads import Spread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -10,9 +10,9 @@ from heldout.kernels.discriminants.forms import Form
 from heldout.kernels.discriminants.linear import BORDER
 from heldout.kernels.discriminants.quadratic import Quadratic, Shape, shape_errors, solve_quadratic
 from heldout.kernels.discriminants.rows_out import LEVERAGE_LEFT, NUMBERS, distances, shrunk_inverses
-from heldout.kernels.ridge.bank import Spread
 from heldout.kernels.ridge.design import Design, Floats
 from heldout.kernels.ridge.normal import EPS
+from heldout.kernels.threads import Spread
 
 Job = tuple[Form, Classes, Quadratic, Floats, Design, Rows, int]
 

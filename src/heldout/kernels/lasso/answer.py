@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +26,14 @@ from heldout.kernels.ridge.solve import Solved, as_solved
 from heldout.kernels.ridge.sums import sum_rows_apart
 from heldout.kernels.sharp import answer_sharply
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.kernels.threads import threads
+from heldout.kernels.threads import spreading
 from heldout.study.tables import Answer
 
 Side = tuple[Training, Held, Floats, NDArray[np.bool_]]  # numbers on held-out rows, and the candidates that are sure
 BATCH_NUMBERS = 1 << 22  # responses computed before they are scored and let go
 SHARE_BYTES = 1 << 23  # products of columns that one thread has at hand
+COEFFICIENT_BYTES = 1 << 26  # of all penalties on the training sets that one thread answers side by side
+COPIES = 6  # of coefficients, from the path to the lines that answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,11 +63,7 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
     for candidate in step.candidates:
         form, penalty = read_candidate(work.search, work.task, candidate)
         forms.setdefault(form, {})[candidate] = penalty
-    with threads(work.jobs) as pool:
-
-        def spread(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
-            return list(pool.map(do, jobs)) if work.jobs > 1 and len(jobs) > 1 else [do(job) for job in jobs]
-
+    with spreading(work.jobs) as spread:
         for form, members in forms.items():
             alphas = {candidate: penalty.alpha for candidate, penalty in members.items()}
             group = make_group(form.linear, alphas, work, spread)
@@ -131,7 +128,9 @@ def _batches(group: Group, trainings: Sequence[Training]) -> Iterator[list[Train
 
 def _shares(group: Group, batch: Sequence[Training]) -> Iterator[Sequence[Training]]:
     """Trainings that one thread answers side by side: as many for each, and products that memory is quick with."""
-    size = min(-(-len(batch) // group.work.jobs), max(1, SHARE_BYTES // group.bank.bytes_of_sums))
+    coefficients = COPIES * 8 * group.design.width * len(group.candidates) * group.design.Y.shape[1]
+    most = min(SHARE_BYTES // group.bank.bytes_of_sums, COEFFICIENT_BYTES // coefficients)
+    size = min(-(-len(batch) // group.work.jobs), max(1, most))
     for start in range(0, len(batch), size):
         yield batch[start : start + size]
 

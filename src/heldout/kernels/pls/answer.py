@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from time import perf_counter
-from typing import Any
 
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import MOST_KEPT, candidates_of
@@ -15,7 +14,7 @@ from heldout.kernels.ridge.blocks import by_brute_force, end_to_end, score_found
 from heldout.kernels.ridge.group import Group, make_group
 from heldout.kernels.ridge.respond import lacking
 from heldout.kernels.step import Step, Training, Work
-from heldout.kernels.threads import threads
+from heldout.kernels.threads import spreading
 from heldout.study.tables import Answer
 
 BATCH_NUMBERS = 1 << 22  # responses computed before they are scored and let go
@@ -26,11 +25,7 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
     if work.fit_params:
         yield from answer_by_brute_force(step, work)
         return
-    with threads(work.jobs) as pool:
-
-        def spread(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
-            return list(pool.map(do, jobs)) if work.jobs > 1 and len(jobs) > 1 else [do(job) for job in jobs]
-
+    with spreading(work.jobs) as spread:
         for form, members in _forms(step, work).items():
             counts = {candidate: float(count) for candidate, count in members.items()}
             yield from _answer_form(form, make_group(form.linear, counts, work, spread), step)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from heldout.kernels.ridge.respond import lacking, linear_values
 from heldout.kernels.ridge.solve import Solved, Undecided, solve
 from heldout.kernels.ridge.sums import sum_rows_apart
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.kernels.threads import threads
+from heldout.kernels.threads import spreading
 from heldout.kernels.trainings import Plain, pieces_of
 from heldout.study.tables import Answer
 
@@ -41,11 +40,7 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
     for candidate in step.candidates:
         form, alpha = reader.read(candidate)
         forms.setdefault(form, {})[candidate] = alpha
-    with threads(work.jobs) as pool:
-
-        def spread(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
-            return list(pool.map(do, jobs)) if work.jobs > 1 and len(jobs) > 1 else [do(job) for job in jobs]
-
+    with spreading(work.jobs) as spread:
         for form, members in forms.items():
             yield from _answer_group(make_group(form, members, work, spread), step)
 

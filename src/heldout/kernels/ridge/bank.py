@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -12,12 +12,12 @@ from heldout.base.rowkeys import Rows
 from heldout.kernels.ridge.design import Design, Floats
 from heldout.kernels.ridge.sums import Sums, minus, plus, sum_rows
 from heldout.kernels.step import Work
+from heldout.kernels.threads import Spread
 from heldout.splits.drawn import Splits
 from heldout.study.panels import TrainRef
 
 PIECE_CHUNKS = 4  # chunks of rows summed by one thread where a total has no blocks of its own
 AT_A_TIME = 8  # pieces of a total in memory together
-Spread = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]  # a map over threads, in order
 
 
 class Held(NamedTuple):
@@ -134,13 +134,13 @@ class Bank:
 
     def _find_way(self, ref: TrainRef) -> tuple[str, str]:
         splits = self._work.splits[ref.splits]
+        if splits.train is not None:
+            return "apart", ""
         wholes = self._whole_named()
         if int(splits.train_sizes[ref.part]) in self._whole_sizes:
             whole = wholes.get(self._digest(ref))
             if whole is not None:
                 return "total", whole
-        if splits.train is not None:
-            return "apart", ""
         if not covers(splits) and int(splits.train_sizes.sum()) <= len(splits.rows) + len(splits.held):
             return "apart", ""
         return "rest", ""

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from heldout.kernels.ridge.bank import Bank, Spread
+from heldout.kernels.ridge.bank import Bank
 from heldout.kernels.ridge.design import Design, Floats, make_design, matrix_of, numeric_type
 from heldout.kernels.ridge.forms import Form
 from heldout.kernels.step import Work
+from heldout.kernels.threads import Spread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.ridge.bank import Spread
 from heldout.kernels.ridge.design import Design, Floats
 from heldout.kernels.ridge.forms import Form
 from heldout.kernels.ridge.normal import EPS, LostDigits, Normal, normal_equations
 from heldout.kernels.ridge.scaled_rows import Change, Eigen, corrected
 from heldout.kernels.ridge.solve import CUT_MARGIN, ROUNDINGS, WITHIN, inverses, is_doubtful, sizes, with_ones
 from heldout.kernels.ridge.sums import Sums, sum_rows_apart
+from heldout.kernels.threads import Spread
 
 NEARLY_ALL = 1e-3  # a row with all but this share of a sum of squares leaves too few digits behind
 LEVERAGE_LEFT = 1e-3  # 1 − h below this needs a check, as a bad condition does
