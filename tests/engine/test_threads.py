@@ -27,6 +27,29 @@ def test_every_library_has_one_thread_and_its_own_number_after() -> None:
     assert [lib["num_threads"] for lib in threadpool_info()] == before
 
 
+def test_who_leaves_first_frees_nothing_and_who_leaves_last_frees_all() -> None:
+    def blas() -> list[int]:
+        return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
+
+    def hold() -> None:
+        with one_thread():
+            entered.set()
+            leave.wait(10)
+            seen.append(blas())
+
+    before, seen = blas(), []
+    entered, leave = threading.Event(), threading.Event()
+    other = threading.Thread(target=hold)
+    with one_thread():
+        other.start()
+        assert entered.wait(10)
+    assert set(blas()) == {1}
+    leave.set()
+    other.join(10)
+    assert seen == [[1] * len(before)]
+    assert blas() == before
+
+
 def test_an_estimator_with_all_jobs_stays_in_its_thread_and_keeps_its_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = make_classification(200, random_state=0)
     model = RandomForestClassifier(20, n_jobs=-1, random_state=0)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
+from typing import Any
 
 import joblib
+import threadpoolctl
 from threadpoolctl import ThreadpoolController
 
 THREAD_VARIABLES = (
@@ -37,12 +41,62 @@ class _Libraries:
         return self._controller
 
 
+class _Held:
+    """The BLAS of the process on one thread, for as long as anybody wants it so: who leaves first frees nothing."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Nobody holds it: a fork has none of the threads that did."""
+        self._lock = Lock()
+        self._holders = 0
+        self._limits: list[Any] = []
+        self._limited: ThreadpoolController | None = None
+
+    def take(self, controller: ThreadpoolController) -> None:
+        with self._lock:
+            self._holders += 1
+            if controller is not self._limited:  # the first to hold it, or a library was loaded since
+                self._limits.append(controller.select(user_api="blas").limit(limits=1))
+                self._limited = controller
+
+    def leave(self) -> None:
+        with self._lock:
+            self._holders -= 1
+            if not self._holders:
+                _let_any_thread_set_it()
+                while self._limits:
+                    self._limits.pop().restore_original_limits()
+                _let_any_thread_set_it()
+                self._limited = None
+
+
+def _let_any_thread_set_it() -> None:
+    """threadpoolctl 3.8 and later lets nobody but the first thread change OpenBLAS; here the last one sets it back."""
+    clear = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
+
+
 _libraries = _Libraries()
+_held = _Held()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_held.forget)
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    _held.take(_libraries.controller())
+    try:
+        yield
+    finally:
+        _held.leave()
 
 
 @contextmanager
 def one_openmp_thread() -> Iterator[None]:
-    """Hold OpenMP to one thread for the thread that calls, where the BLAS of the whole process is held already."""
+    """Hold OpenMP to one thread for the thread that calls; the BLAS is the whole process's, and is not touched."""
     with _libraries.controller().limit(limits=1, user_api="openmp"):
         yield
 
@@ -62,5 +116,5 @@ def one_thread() -> Iterator[None]:
     ...     joblib.effective_n_jobs(-1)
     1
     """
-    with _libraries.controller().limit(limits=1), joblib.parallel_config(backend="sequential"):
+    with _one_blas_thread(), one_openmp_thread(), joblib.parallel_config(backend="sequential"):
         yield
