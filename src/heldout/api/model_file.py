@@ -23,6 +23,7 @@ from heldout.api.model_sound import check_sound
 from heldout.api.model_types import PACKAGES, allowed_types, packages_of
 from heldout.base.errors import LearnerError, OptionError, StoredError
 from heldout.base.sizes import show_bytes
+from heldout.base.warned import catch_warnings
 from heldout.engine.memory import total_memory
 
 FORMAT = Format(
@@ -140,7 +141,7 @@ def _unpack(data: bytes, allowed: frozenset[str], place: Path) -> Any:
     from skops.io.exceptions import UntrustedTypesFoundException
 
     try:
-        with warnings.catch_warnings():
+        with catch_warnings():
             warnings.simplefilter("ignore", InconsistentVersionWarning)  # versions are compared by heldout, all at once
             predictor = sio.loads(data, trusted=sorted(allowed))
         check_sound(predictor)

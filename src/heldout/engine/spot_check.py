@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import sklearn
 
 from heldout.base.seeds import derive
+from heldout.base.warned import catch_warnings
 from heldout.engine.spot_compare import compare_cell, compare_losses
 from heldout.engine.spots import APPROXIMATE, SPOT, Spot, SpotCheck, drawn_cell, drawn_cells
 from heldout.engine.threads import one_openmp_thread, one_thread
@@ -75,7 +76,7 @@ def answered_beside(spots: Sequence[Spot], work: Work, checks: SpotChecks) -> It
     if not spots:
         yield
         return
-    with one_thread(), warnings.catch_warnings(), threads(1, use="checks") as thread:
+    with one_thread(), catch_warnings(), threads(1, use="checks") as thread:
         warnings.simplefilter("ignore")
         answers = [thread.submit(_answer_spot, spot, work) for spot in spots]
         yield

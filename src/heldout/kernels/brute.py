@@ -10,6 +10,7 @@ from typing import Any
 
 from heldout.base.losses import ask_predictor, needed_methods
 from heldout.base.responses import Responses
+from heldout.base.warned import catch_warnings
 from heldout.kernels.ensemble import average
 from heldout.kernels.fitting import fit_on_rows, make_candidate
 from heldout.kernels.scoring import ask_responses, failed_cell, failure_of, plain_warnings, score_cell
@@ -31,7 +32,7 @@ def answer_candidate(
 ) -> Iterator[CellAnswer]:
     """One candidate in one training, asked on each held-out side; `change` makes another estimator of it first."""
     started = perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
+    with catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             predictor = fit_predictor(training, work, candidate, change=change)
@@ -45,7 +46,7 @@ def answer_candidate(
             yield failed_cell(work, held, candidate, failure, warnings=fit_warnings, fit_seconds=fit_seconds)
             continue
         started = perf_counter()
-        with warnings.catch_warnings(record=True) as caught:
+        with catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             answer = _answer_held(predictor, work, held, candidate, fit_seconds)
         all_warnings = (*fit_warnings, *plain_warnings(caught))

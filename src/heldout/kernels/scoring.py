@@ -17,6 +17,7 @@ from heldout.base.errors import FitFailed, PredictionError
 from heldout.base.losses import Loss, is_mean_of_rows, mean_loss, row_losses
 from heldout.base.responses import METHODS, Responses, cut_rows, own_copy
 from heldout.base.rowkeys import Rows
+from heldout.base.warned import catch_warnings
 from heldout.kernels.step import Held, Work
 from heldout.study.panels import VALIDATION
 from heldout.study.tables import Answer, BlockAnswer, CellAnswer, Failure, FitWarning
@@ -252,7 +253,7 @@ _RECORDING = Lock()
 @contextmanager
 def _recorded() -> Iterator[list[warnings.WarningMessage]]:
     """Warnings of scores of whole sets, which belong to their cells; one thread at a time, as filters are shared."""
-    with _RECORDING, warnings.catch_warnings(record=True) as caught:
+    with _RECORDING, catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield caught
 

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Any
 
 from heldout.base.errors import OptionError, did_you_mean
+from heldout.base.warned import catch_warnings
 from heldout.report.figures.canvas import axes_of, matplotlib_figure
 from heldout.report.figures.catalogue import KINDS, TOGETHER, Kind
 from heldout.report.figures.told import Cell
@@ -54,7 +55,7 @@ def draw_all(name: str, data: Mapping[str, Any], *, prefix: str) -> list[Drawn]:
     if "none" in data:
         return []
     panels = [(kind, panel) for kind in TOGETHER.get(name, (name,)) for panel in KINDS[kind].panels(data)]
-    with _LOCK, warnings.catch_warnings():
+    with _LOCK, catch_warnings():
         # A letter that matplotlib's own font lacks is no fault here: the page's fonts draw it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         # A setting that is about to go is set to what it is by default, which needs no warning.

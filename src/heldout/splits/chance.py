@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
+from heldout.base.warned import catch_warnings
 from heldout.splits.cargo import Cargo, cargo_of
 from heldout.splits.grouped import exchange_for_shares
 from heldout.splits.labelled import label_holdouts
@@ -113,7 +114,7 @@ def _row_places(task: Task, rows: Rows, chance: Chance, seed: int) -> list[NDArr
             f"{chance.who} cannot stratify: {chance.count} rows held out and {len(rows) - chance.count} for training "
             f"cannot each have all {kinds} {PLURALS[strata.word]}. Pass stratify=False, or another share."
         )
-    with warnings.catch_warnings():  # scikit-learn's remarks on many small classes
+    with catch_warnings():  # scikit-learn's remarks on many small classes
         warnings.simplefilter("ignore", UserWarning)
         return [held for _, held in StratifiedShuffleSplit(**options).split(strata.codes, strata.codes)]
 

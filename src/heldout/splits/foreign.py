@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
+from heldout.base.warned import catch_warnings
 from heldout.splits.check import checked, partition_repeats
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.kfold import KFold
@@ -140,7 +141,7 @@ def _ask(splitter: Any, task: Task, rows: Rows) -> Iterator[Any]:
     X = np.zeros(len(rows)) if own else task.take(rows)
     groups = None if task.groups is None else _group_labels(task, rows, codes=own)
     try:
-        with warnings.catch_warnings():
+        with catch_warnings():
             if own:  # remarks on rare classes and ignored groups: findings and checks of ours say it
                 warnings.simplefilter("ignore", UserWarning)
             yield from splitter.split(X, task.y[rows], groups)

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
+from heldout.base.warned import catch_warnings
 from heldout.splits.blocks import (
     Manner,
     blocks_between,
@@ -227,6 +228,6 @@ def _even_blocks(n: int, k: int, seed: int | None) -> list[NDArray[np.intp]]:
 
 def _held_of(splitter: Any, labels: NDArray[Any], groups: NDArray[np.intp] | None) -> list[NDArray[np.intp]]:
     """The held-out places a scikit-learn splitter gives; its remarks on rare classes are findings of ours."""
-    with warnings.catch_warnings():
+    with catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return [held for _, held in splitter.split(labels, labels, groups)]

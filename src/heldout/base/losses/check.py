@@ -17,6 +17,7 @@ from heldout.base.losses.rows import absolute_rows, log_rows, squared_rows, zero
 from heldout.base.losses.scorers import ScorerParts, accepts_weight, scorer_parts
 from heldout.base.losses.scoring import as_number, weightless
 from heldout.base.responses import Responses
+from heldout.base.warned import catch_warnings
 
 _FEW_ROWS = 500  # a trial needs every class, not every row
 
@@ -67,7 +68,7 @@ def _check_built_in(loss: Loss, y: NDArray[Any], classification: bool) -> None:
 def _try(loss: Loss, parts: ScorerParts, trial: tuple[NDArray[Any], Responses], classification: bool) -> None:
     y, responses = trial
     try:
-        with warnings.catch_warnings():
+        with catch_warnings():
             warnings.simplefilter("ignore")  # a handful of perfect rows may well be degenerate
             answer = loss.scorer(Replay(responses), None, y)  # type: ignore[misc]
     except Exception as error:

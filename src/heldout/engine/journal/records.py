@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from heldout.base.losses import Loss, needed_methods
 from heldout.base.responses import METHODS, Responses
+from heldout.base.warned import catch_warnings
 from heldout.engine.journal.keys import Places
 from heldout.kernels.scoring import failed_cell, plain_warnings, score_block, score_cell
 from heldout.kernels.step import Held, Work
@@ -161,7 +162,7 @@ def _cell(
 def _scored(
     responses: Responses, told: tuple[FitWarning, ...], cell: tuple[Held, int], work: Work, seconds: dict[str, Any]
 ) -> CellAnswer:
-    with warnings.catch_warnings(record=True) as caught:
+    with catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         answer = score_cell(work, cell[0], cell[1], responses, **seconds)
     every = dict.fromkeys((*told, *plain_warnings(caught), *answer.warnings))

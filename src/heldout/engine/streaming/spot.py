@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.base.losses import SQUARED
 from heldout.base.seeds import derive
+from heldout.base.warned import catch_warnings
 from heldout.engine.spot_compare import ROUNDING
 from heldout.engine.spots import SpotCheck
 from heldout.engine.streaming.account import RULE, TIER
@@ -48,7 +49,7 @@ def check_on_sample(study: Study, source: Source, families: Sequence[Family], sa
     place = good[derive(seed, "spot candidate", RULE) % len(good)]
     candidate = family.candidates[place]
     estimator = make_candidate(study.search, candidate)
-    with warnings.catch_warnings():
+    with catch_warnings():
         warnings.simplefilter("ignore")
         estimator.fit(train.X, train.y)
         difference = max(_differences(fits, place, estimator, held))

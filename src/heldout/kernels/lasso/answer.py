@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from heldout.base.warned import catch_warnings
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.lasso.forms import Form, Penalty
 from heldout.kernels.lasso.problem import make_problem
@@ -82,7 +83,7 @@ def _answer_paths(paths: Paths, step: Step) -> Iterator[Answer]:
     for batch in _batches(group, able):
         started = perf_counter()
         group.bank.read_ahead([training.trains[0] for training in batch])
-        with warnings.catch_warnings():  # here and not in the threads: filters are of the whole process
+        with catch_warnings():  # here and not in the threads: filters are of the whole process
             warnings.simplefilter("ignore", ConvergenceWarning)  # of sweeps that Newton steps go on from
             answered = group.spread(_answer_trainings, [(paths, some) for some in _shares(group, batch)])
         yield from _scored(paths, [one for many in answered for one in many], step, perf_counter() - started)

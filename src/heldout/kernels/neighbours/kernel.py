@@ -21,6 +21,7 @@ from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 
 from heldout.base.losses import needed_methods
+from heldout.base.warned import catch_warnings
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import Claims
 from heldout.kernels.fitting import fit_on_rows
@@ -99,7 +100,7 @@ def _prepare(group: Group, runs: list[Run], target: Target, work: Work) -> bool:
     for run in runs:
         empty = Outbox(group.members, target, 0, proba=False)
         asked.append((run, empty, routes(empty, run, setting, work, repeats=_repeats(run, work))))
-    with warnings.catch_warnings(record=True) as caught:
+    with catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             _try_out(group, work)
@@ -123,7 +124,7 @@ def _try_out(group: Group, work: Work) -> None:
 def _answer_run(group: Group, run: Run, target: Target, step: Step, work: Work) -> Iterator[Answer]:
     started = perf_counter()
     out = Outbox(group.members, target, len(run.rows), proba=_needs_proba(work, run.helds[0].level))
-    with warnings.catch_warnings(record=True) as caught:
+    with catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             _fill_run(group, out, run, work)

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.preprocessing import StandardScaler
 
+from heldout.base.warned import catch_warnings
 from heldout.task.task import Task
 
 
@@ -74,7 +75,7 @@ def columns_of(step: Any, task: Task) -> Columns:
 def _probed(step: Any, task: Task) -> Any:
     """The transformer fitted on two rows: which columns it picks does not depend on their values."""
     probe = clone(step).set_params(verbose_feature_names_out=True)
-    with warnings.catch_warnings():
+    with catch_warnings():
         warnings.simplefilter("ignore")
         try:
             return probe.fit(task.take(np.arange(min(2, len(task)), dtype=np.intp)))

@@ -14,6 +14,7 @@ import sklearn
 from scipy import sparse
 from sklearn.base import clone
 
+from heldout.base.warned import catch_warnings
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.fitting import set_seeds, unseeded_names
 from heldout.kernels.neighbours.spread import spread
@@ -125,7 +126,7 @@ def _answer_batch(
         tasks = [(sitting, shape) for sitting in sittings for shape in longest]
     else:
         tasks = [(sitting, shape) for shape in longest for sitting in sittings]
-    with warnings.catch_warnings():
+    with catch_warnings():
         warnings.simplefilter("ignore")
         threads = min(work.jobs, max(1, work.budget // max(_bytes_of(training, work) for training in trainings)))
         found = spread(threads, lambda task: _solved(task[0], shapes[task[1]]), tasks, library=True)

@@ -19,6 +19,7 @@ from sklearn.base import clone
 from heldout.base.losses import needed_methods
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
+from heldout.base.warned import catch_warnings
 from heldout.kernels.fitting import make_candidate, set_seeds, unseeded_names
 from heldout.kernels.scoring import (
     ask_responses,
@@ -246,7 +247,7 @@ def _staged(stage: str) -> Iterator[None]:
 
 @contextmanager
 def _recorded() -> Iterator[list[warnings.WarningMessage]]:
-    with warnings.catch_warnings(record=True) as caught:
+    with catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield caught
 

@@ -1,0 +1,70 @@
+"""Warnings caught in several threads at once, with the filters of the program as they were when the last one is done.
+
+Python's filters and its way to show a warning are those of the whole process: of two threads that catch warnings, the
+one that leaves last puts back what it found, which is the other's.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from threading import Lock, get_ident
+from typing import Any
+
+
+class _Before:
+    """What filters were before the first of those who now catch warnings."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Nobody catches any: a fork has none of the threads that did."""
+        self._lock = Lock()
+        self._inside = 0
+        self._thread = 0
+        self._mixed = False  # whether several threads were inside at once
+        self._filters: Any = None
+        self._contents: list[Any] = []
+        self._shown: dict[str, Any] = {}
+
+    def enter(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._thread, self._mixed = get_ident(), False
+                self._filters, self._contents = warnings.filters, list(warnings.filters)
+                self._shown = {name: getattr(warnings, name) for name in _SHOWING if hasattr(warnings, name)}
+            self._mixed |= get_ident() != self._thread
+            self._inside += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside or not self._mixed:
+                return
+            self._filters[:] = self._contents
+            warnings.filters = self._filters
+            for name, one in self._shown.items():
+                setattr(warnings, name, one)
+            if (mutated := getattr(warnings, "_filters_mutated", None)) is not None:
+                mutated()  # what was shown once by other filters may be shown again
+
+
+_SHOWING = ("showwarning", "_showwarnmsg_impl")
+_before = _Before()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_before.forget)
+
+
+class catch_warnings(warnings.catch_warnings):
+    """As Python's own, for use by several threads at once."""
+
+    def __enter__(self) -> Any:
+        _before.enter()
+        return super().__enter__()
+
+    def __exit__(self, *of_error: Any) -> None:
+        try:
+            super().__exit__(*of_error)
+        finally:
+            _before.leave()
