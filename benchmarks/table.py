@@ -2,8 +2,9 @@
 
 scikit-learn gets both cores, at the best of n_jobs on the outer level, on the inner level, or none (none is left out
 for forests, which take minutes). heldout's seconds are the median of several warm runs, one after the other. A peer
-that takes less than a second is measured as often, in turns with heldout and with a rest between them, which costs a
-short run up to a third: a machine at rest wakes slowly. scikit-learn's leave-one-out is timed on some of its parts.
+that takes less than a second is measured likewise, in turns with heldout: a rest, some runs that are not timed, since
+a machine at rest wakes slowly, and then as many timed ones for either side. scikit-learn's leave-one-out is timed on
+some of its parts.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ JOBS = 2
 QUICK = 1.0  # seconds below which a peer is timed several times
 ROUNDS = 11
 REST = 0.1  # seconds after another side: threads of its BLAS still spin, and would slow the next
+WAKE = 0.2  # seconds of runs that are not timed, after a rest
+TURNS, IN_A_ROW = 7, 3  # runs of quick sides
 LONG = 10.0  # seconds of heldout's own, after which three rounds are enough
 ALPHAS = ho.log_grid(-6, 2, 17).tolist()
 
@@ -52,15 +55,19 @@ def print_table(rows: Mapping[str, Callable[[], Row]], asked: list[str]) -> None
 
 def _print_row(row: Row) -> bool:
     scores, fits = row.ours()  # workers boot and libraries load outside the clock
-    firsts = {name: _timed(way) for name, way in row.theirs.items()}
+    firsts = {name: _rested(way) for name, way in row.theirs.items()}
     quick = [name for name, (spent, _) in firsts.items() if spent < QUICK]
     seconds: dict[str, list[float]] = {name: [] if name in quick else [spent] for name, (spent, _) in firsts.items()}
     own: list[float] = []
-    sleep(REST)
-    for _ in range(ROUNDS):  # side by side: what else the machine does hits both
-        own.append(_timed(row.ours, rest=bool(quick))[0])
+    for _ in range(TURNS if quick else 0):  # side by side: what else the machine does hits both
+        own += _spell(row.ours)
         for name in quick:
-            seconds[name].append(_timed(row.theirs[name])[0])
+            seconds[name] += _spell(row.theirs[name])
+        if sum(own) > LONG:
+            break
+    sleep(REST)
+    for _ in range(0 if quick else ROUNDS):
+        own.append(_timed(row.ours)[0])
         if sum(own) > LONG and len(own) >= 3:
             break
     best = min(seconds, key=lambda name: median(seconds[name]))
@@ -75,9 +82,22 @@ def _print_row(row: Row) -> bool:
     return ratio < row.floor
 
 
-def _timed(call: Callable[[], Any], *, rest: bool = True) -> tuple[float, Any]:
-    if rest:
-        sleep(REST)
+def _spell(call: Callable[[], Any]) -> list[float]:
+    """Seconds of some runs in a row, after others that wake the machine."""
+    sleep(REST)
+    awake = perf_counter() + WAKE
+    call()
+    while perf_counter() < awake:
+        call()
+    return [_timed(call)[0] for _ in range(IN_A_ROW)]
+
+
+def _rested(call: Callable[[], Any]) -> tuple[float, Any]:
+    sleep(REST)
+    return _timed(call)
+
+
+def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
     started = perf_counter()
     answer = call()
     return perf_counter() - started, answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -48,18 +48,25 @@ def pls_ikpls(folds: int) -> Row:
 def _by_ikpls(X: Any, y: Any, folds: int, processes: int) -> Any:
     from ikpls.fast_cross_validation.numpy import PLS as FastPLS
     from ikpls.numpy import PLS
-    from threadpoolctl import threadpool_limits
 
     parts = np.empty(len(X), dtype=int)
     for part, (_, held) in enumerate(KFold(folds).split(X)):
         parts[held] = part
     # Its own choice of BLAS threads is many times slower than one.
-    with contextlib.redirect_stdout(io.StringIO()), threadpool_limits(1):
+    with contextlib.redirect_stdout(io.StringIO()), _libraries().limit(limits=1):
         model = FastPLS(algorithm=2, ddof=1)
         found = model.cross_validate(X, y[:, None], max(COMPONENTS), parts, _squared, n_jobs=processes, verbose=0)
         errors = np.stack([found[part] for part in range(folds)])
         PLS(algorithm=2, ddof=1).fit(X, y[:, None], int(errors.mean(axis=0).argmin()) + 1)
     return errors
+
+
+@cache
+def _libraries() -> Any:
+    """To look them up takes milliseconds, which are not the peer's."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _squared(true: Any, predicted: Any) -> Any:

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
-from heldout.api.tuning import chosen_or_refuse, make_final
+from heldout.api.tuning import chosen_or_refuse, final_of, make_final
 from heldout.base.errors import FitFailed
 from heldout.base.finding import Finding
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.spot_compare import ROUNDING
 from heldout.engine.threads import one_thread
 from heldout.study.panels import TEST
-from heldout.study.pose import FINAL, OUTER, pose_tuning
+from heldout.study.pose import OUTER, pose_tuning
 from heldout.task import Task
 
 
@@ -29,10 +29,8 @@ def final_predictor(outcome: Outcome, task: Task, how: Running, learner: Any) ->
         with one_thread():
             return make_final(search, 0, task, task.all_rows, None, fit_params={}), ()
     study = pose_tuning(search, task, task.all_rows, outer=outcome.study.splits[OUTER], race=outcome.study.race)
-    final = run_study(study, task, how)
-    chosen = chosen_or_refuse(final)
-    with one_thread():
-        return make_final(search, chosen, task, task.all_rows, final.study.splits[FINAL], fit_params={}), ()
+    final = run_study(study, task, how, finally_fit=True)
+    return final_of(final, task, chosen_or_refuse(final), fit_params={})[0], ()
 
 
 def _tested_again(outcome: Outcome, task: Task) -> tuple[Any, tuple[Finding, ...]]:

@@ -102,7 +102,8 @@ def _drawing(task: Task, study: Study, inner: Splits) -> Drawing:
     return Drawing(
         units=inner.held if task.groups is None else task.groups[inner.held],
         weights=np.asarray(weight / np.repeat(totals, inner.held_sizes), dtype=np.float64),
-        seed=derive(study.search.seed, "bbc", task.content_key(inner.rows)),
+        # By targets alone: nothing else of a fit may want a pass over all columns.
+        seed=derive(study.search.seed, "bbc", task.target_key(inner.rows)),
     )
 
 

@@ -64,12 +64,11 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
     fit_params = {name: _as_array(value, len(task)) for name, value in params.items()}
     options = own_options(tuned.options)
     study = pose_tuning(search, task, task.all_rows, race=race_of(options))
-    outcome = run_study(study, task, Running(jobs=tuned.jobs, options=options), fit_params=fit_params)
+    how = Running(jobs=tuned.jobs, options=options)
+    outcome = run_study(study, task, how, fit_params=fit_params, finally_fit=True)
     chosen = chosen_or_refuse(outcome)
-    started = perf_counter()
-    with one_thread():
-        predictor = make_final(search, chosen, task, task.all_rows, outcome.study.splits[FINAL], fit_params=fit_params)
-    _leave_attributes(tuned, outcome, predictor, chosen=chosen, seconds=perf_counter() - started)
+    predictor, seconds = final_of(outcome, task, chosen, fit_params=fit_params)
+    _leave_attributes(tuned, outcome, predictor, chosen=chosen, seconds=seconds)
     tuned._covers = covers_of_tuning(search, tuned.splits_)
     tuned._estimates = Selection.of(task, outcome, level=LEVEL)
     return tuned
@@ -132,6 +131,17 @@ def describe_all_failed(outcome: Outcome) -> str:
         f"All {len(failures)} cells failed. The first: {search.describe(candidate)} on {panel}, part {part}, "
         f"in {failure.stage}: {failure.kind}: {failure.message}\n{failure.traceback}"
     )
+
+
+def final_of(outcome: Outcome, task: Task, chosen: int, *, fit_params: Mapping[str, Any]) -> tuple[Any, float]:
+    """The final predictor of what was chosen on all rows, and the seconds it took: the kernel's own, or another fit."""
+    if outcome.final is not None:
+        return outcome.final.predictor, outcome.final.seconds
+    started = perf_counter()
+    search, inner = outcome.study.search, outcome.study.splits[FINAL]
+    with one_thread():
+        predictor = make_final(search, chosen, task, task.all_rows, inner, fit_params=fit_params)
+    return predictor, perf_counter() - started
 
 
 def make_final(

@@ -44,8 +44,11 @@ def allowed_jobs(requested: int | None) -> int:
     wanted = _whole_number(requested)
     if already_parallel():
         return 1
-    cpus = int(joblib.cpu_count())
-    jobs = cpus if wanted is None else wanted if wanted > 0 else max(1, cpus + 1 + wanted)
+    if wanted is not None and wanted > 0:
+        jobs = wanted  # CPUs are not counted, which takes a look at several files
+    else:
+        cpus = int(joblib.cpu_count())
+        jobs = cpus if wanted is None else max(1, cpus + 1 + wanted)
     return min(jobs, _MOST_ON_WINDOWS) if sys.platform == "win32" else jobs
 
 

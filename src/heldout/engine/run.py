@@ -16,6 +16,7 @@ from heldout.base.options import Options, switched_rules
 from heldout.base.sizes import show_seconds
 from heldout.engine.backends import open_backend
 from heldout.engine.expected import expected_work
+from heldout.engine.final_fit import FinalFit, final_by_kernel
 from heldout.engine.jobs import allowed_jobs
 from heldout.engine.journal import JournalUse, journal_of
 from heldout.engine.limits import OutOfTime, limits_of
@@ -67,10 +68,16 @@ class Outcome:
     journal: JournalUse | None = None  # what came from the journal; it changes no number
     lost: tuple[WorkerLost, ...] = ()  # worker processes that died on the way
     stopped: str | None = None  # why it is incomplete, where its time was up
+    final: FinalFit | None = None  # of the choice on all rows, where that was asked for and its kernel can make it
 
 
-def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str, Any] | None = None) -> Outcome:
-    """Answer a study. The same question and seed give the same numbers, whatever `how` says."""
+def run_study(
+    study: Study, task: Task, how: Running, *, fit_params: Mapping[str, Any] | None = None, finally_fit: bool = False
+) -> Outcome:
+    """Answer a study. The same question and seed give the same numbers, whatever `how` says.
+
+    With `finally_fit`, and where a kernel can, the candidate chosen on all rows is fitted from what the study computed.
+    """
     started = perf_counter()
     work = _work_of(study, task, fit_params or {}, how)
     progress = open_progress(
@@ -96,9 +103,11 @@ def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str
             limited=how.options.limits_fits,
             stage=Stage(work=work, backend=backend, tables=Tables(), progress=progress, journal=journal),
         )
-        stopped = None
+        stopped = final = None
         try:
             loop.go_round(queue_seed=how.options.queue_seed)
+            if finally_fit:
+                final = final_by_kernel(loop.study, loop.plans, loop.stage.checks.made, work)
         except KeyboardInterrupt as interrupt:
             if how.journal is not None:
                 interrupt.add_note(f"What finished is in {how.journal}. The same call goes on from there.")
@@ -119,6 +128,7 @@ def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str
         journal=journal.use,
         lost=tuple(progress.lost),
         stopped=stopped,
+        final=final,
     )
 
 

@@ -17,7 +17,7 @@ from heldout.engine.threads import one_openmp_thread, one_thread
 from heldout.kernels.brute import answer_quietly
 from heldout.kernels.perform import SHARPENED
 from heldout.kernels.step import Step, Work
-from heldout.kernels.threads import threads
+from heldout.kernels.threads import helpers
 from heldout.planner.draft import BRUTE
 from heldout.study.tables import Answer, CellAnswer, Tables
 
@@ -76,7 +76,7 @@ def answered_beside(spots: Sequence[Spot], work: Work, checks: SpotChecks) -> It
     if not spots:
         yield
         return
-    with one_thread(), catch_warnings(), threads(1, use="checks") as thread:
+    with one_thread(), catch_warnings(), helpers(work.jobs) as thread:
         warnings.simplefilter("ignore")
         answers = [thread.submit(_answer_spot, spot, work) for spot in spots]
         yield

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
+from threading import Lock, local
 from typing import Any
 
 import joblib
@@ -79,6 +79,7 @@ def _let_any_thread_set_it() -> None:
         clear(force=True)
 
 
+_here = local()  # with which libraries this thread is held to one thread of OpenMP
 _libraries = _Libraries()
 _held = _Held()
 if hasattr(os, "register_at_fork"):
@@ -97,8 +98,17 @@ def _one_blas_thread() -> Iterator[None]:
 @contextmanager
 def one_openmp_thread() -> Iterator[None]:
     """Hold OpenMP to one thread for the thread that calls; the BLAS is the whole process's, and is not touched."""
-    with _libraries.controller().limit(limits=1, user_api="openmp"):
+    controller = _libraries.controller()
+    outer = getattr(_here, "limited", None)
+    if outer is controller:  # as it is already: each call of a library gives other threads a turn of milliseconds
         yield
+        return
+    with controller.limit(limits=1, user_api="openmp"):
+        _here.limited = controller
+        try:
+            yield
+        finally:
+            _here.limited = outer
 
 
 @contextmanager

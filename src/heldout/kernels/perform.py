@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 import sklearn
 
@@ -42,6 +43,11 @@ ACROSS: tuple[AcrossKernel, ...] = (
 
 SHARPENED: Mapping[str, Sharpen] = {
     kernel.name: sharpen for kernel in ACROSS if (sharpen := getattr(kernel, "sharpened", None)) is not None
+}
+
+# Kernels that can make the final predictor of what they answered.
+FITTED: Mapping[str, Callable[[Any, Work, str], Any | None]] = {
+    kernel.name: fitted for kernel in ACROSS if (fitted := getattr(kernel, "fitted", None)) is not None
 }
 
 KERNELS: Mapping[str, Kernel] = {

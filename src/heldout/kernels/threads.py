@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -61,14 +62,54 @@ def threads(count: int, *, use: str = "kernels") -> Iterator[Threads]:
 
 
 @contextmanager
+def helpers(count: int) -> Iterator[Threads]:
+    """The threads that work beside the one that asks, so many together with it."""
+    with threads(count - 1, use="helpers") as some:
+        yield some
+
+
+@contextmanager
 def spreading(count: int) -> Iterator[Spread]:
-    """A map over so many threads, which does without them where there is one, or one thing to do."""
-    with threads(count) as some:
+    """A map over so many threads, of which who asks is one: it begins at once, and others help as they come free."""
+    with helpers(count) as some:
 
         def spread(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
-            return list(some.map(do, jobs)) if count > 1 and len(jobs) > 1 else [do(job) for job in jobs]
+            beside = min(count, len(jobs)) - 1
+            return _shared(do, jobs, some, beside) if beside > 0 else in_turn(do, jobs)
 
         yield spread
+
+
+def in_turn(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
+    """A map of this thread alone."""
+    return [do(job) for job in jobs]
+
+
+def _shared(do: Callable[[Any], Any], jobs: Sequence[Any], some: Threads, beside: int) -> list[Any]:
+    found: list[Any] = [None] * len(jobs)
+    left = deque(range(len(jobs)))
+
+    def work() -> None:
+        while left:
+            try:
+                place = left.popleft()
+            except IndexError:  # another was quicker
+                return
+            try:
+                found[place] = do(jobs[place])
+            except BaseException:
+                left.clear()
+                raise
+
+    helping = [some.submit(work) for _ in range(beside)]
+    try:
+        work()
+    finally:
+        begun = [future for future in helping if not future.cancel()]
+        wait(begun)
+    for future in begun:
+        future.result()
+    return found
 
 
 def _pool(use: str, count: int) -> ThreadPoolExecutor:

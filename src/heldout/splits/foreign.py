@@ -35,6 +35,11 @@ class Foreign:
 
     inner_ok_under_partition: ClassVar[bool] = True
 
+    @property
+    def seeded(self) -> bool:
+        """Whether the splitter leaves its seed to us."""
+        return _rolls_dice(self.splitter) and self.splitter.random_state is None
+
     def __repr__(self) -> str:
         return repr(self.splitter)
 
@@ -45,7 +50,7 @@ class Foreign:
         """
         splitter = deepcopy(self.splitter)
         by_chance = _rolls_dice(splitter)
-        if by_chance and splitter.random_state is None:
+        if self.seeded:
             splitter.random_state = seed
         who = repr(self)
         pairs = [self._as_rows(pair, rows, who) for pair in _ask(splitter, task, rows)]
@@ -67,6 +72,7 @@ class Pairs:
     parts: tuple[tuple[Packed, Packed], ...]
 
     inner_ok_under_partition: ClassVar[bool] = False
+    seeded: ClassVar[bool] = False
 
     @classmethod
     def of(cls, pairs: Iterable[Any]) -> Pairs:

@@ -57,6 +57,7 @@ class Given:
     folds: Any = None
 
     inner_ok_under_partition: ClassVar[bool] = False
+    seeded: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if (self.rows is None) == (self.folds is None):

@@ -35,6 +35,7 @@ class LeaveOneOut:
     """
 
     inner_ok_under_partition: ClassVar[bool] = True
+    seeded: ClassVar[bool] = False
 
     def __repr__(self) -> str:
         return shown(self)

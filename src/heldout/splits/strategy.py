@@ -26,6 +26,14 @@ class Strategy(Protocol):
         ...
 
 
+def takes_seed(strategy: Strategy) -> bool:
+    """Whether `seed` has a say in what a strategy draws: one that has none need not wait for the rows to be hashed.
+
+    A strategy says so by `seeded = False`; of one that says nothing it is taken that chance has a part.
+    """
+    return bool(getattr(strategy, "seeded", True))
+
+
 def shown(strategy: Any) -> str:
     """The call that makes this strategy, without the arguments left at their defaults.
 

@@ -11,6 +11,7 @@ from heldout.base.seeds import derive
 from heldout.splits.drawn import Splits
 from heldout.splits.given import Given
 from heldout.splits.shared import SharedBlocks, outer_blocks, shared_blocks
+from heldout.splits.strategy import takes_seed
 from heldout.study.choosing import check_parts
 from heldout.study.panels import TEST, VALIDATION, Choice, Panel, Study, TrainRef
 from heldout.study.race_rule import RaceRule, check_race
@@ -82,9 +83,10 @@ def draw_validation(
     if isinstance(search.validation, SharedBlocks) and outer is not None and part is not None:
         return shared_blocks(outer, part)
     rows = _ascending(rows, part)
-    seed = derive(search.seed, VALIDATION, task.content_key(rows))
+    validation = search.validation
+    seed = derive(search.seed, VALIDATION, task.content_key(rows)) if takes_seed(validation) else 0
     try:
-        drawn: Splits = search.validation.draw(task, rows, seed=seed)
+        drawn: Splits = validation.draw(task, rows, seed=seed)
     except SplitError as error:
         if part is None:
             raise

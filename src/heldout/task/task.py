@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Hashes, Rows, index_hashes, key_of
 from heldout.task.containers import take_rows
-from heldout.task.content import row_hashes, task_fingerprint
+from heldout.task.content import row_hashes, target_hashes, task_fingerprint
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -72,6 +72,10 @@ class Task:
     def content_key(self, rows: Rows) -> int:
         """The key of the content of these rows, whatever their numbers: equal in any task that holds them."""
         return key_of(self.row_hashes, rows)
+
+    def target_key(self, rows: Rows) -> int:
+        """The key of the targets of these rows, whatever their numbers and their columns."""
+        return key_of(target_hashes(self.y[rows]), np.arange(len(rows)))
 
     def identity_key(self, rows: Rows) -> int:
         """The key of these rows as rows of this task: equal contents under other numbers have another key."""

@@ -46,6 +46,8 @@ def check_losses(losses: Sequence[Loss], y: NDArray[Any], classification: bool, 
                     f"{loss.name!r} needs {' or '.join(parts.methods)}, which a learner that predicts numbers has not. "
                     "Use a loss for numbers, such as 'squared' or 'absolute'."
                 )
+            if not classification and loss.rows in (squared_rows, absolute_rows):
+                continue  # any numbers will do
             trial = trial or (_trial_classes(y) if classification else _trial_numbers(y))
             _try(loss, parts, trial, classification)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.brute import answer_by_brute_force
-from heldout.kernels.glm.design import Design, Floats, Spread, make_design, row_weights, targets_of
+from heldout.kernels.glm.design import Design, Floats, make_design, row_weights, targets_of
 from heldout.kernels.glm.families import Family
 from heldout.kernels.glm.forms import Form
 from heldout.kernels.glm.newton import solve_path
@@ -22,7 +22,7 @@ from heldout.kernels.glm.sharpen import sharpened
 from heldout.kernels.scoring import score_block
 from heldout.kernels.sharp import answer_sharply
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.kernels.threads import Threads, threads
+from heldout.kernels.threads import Spread, in_turn, spreading
 from heldout.study.tables import Answer
 
 TOGETHER = 13  # training sets whose second derivatives are made by one product
@@ -58,12 +58,12 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
     if work.fit_params:  # what is passed to fit may be weights of its own
         yield from answer_by_brute_force(step, work)
         return
-    with threads(work.jobs) as pool:
+    with spreading(work.jobs) as spread:
         for form, members in read_candidates(work.search, work.task, step.candidates).items():
-            yield from _answer_group(make_group(form, members, work, pool.map), step, pool)
+            yield from _answer_group(make_group(form, members, work, spread), step, spread)
 
 
-def make_group(form: Form, members: dict[int, float], work: Work, spread: Spread = map) -> Group:
+def make_group(form: Form, members: dict[int, float], work: Work, spread: Spread = in_turn) -> Group:
     """The candidates of one form with their strengths, and the data as the form reads them."""
     strengths, places = np.unique(-np.array(list(members.values())), return_inverse=True)
     classes = len(work.task.classes) if form.classifies and work.task.classes is not None else 0
@@ -79,7 +79,7 @@ def make_group(form: Form, members: dict[int, float], work: Work, spread: Spread
     )
 
 
-def _answer_group(group: Group, step: Step, pool: Threads) -> Iterator[Answer]:
+def _answer_group(group: Group, step: Step, spread: Spread) -> Iterator[Answer]:
     lacks = {level for level, losses in group.work.losses.items() if lacking(group.form, losses)}
     able: list[Training] = []
     for training in step.trainings:
@@ -88,15 +88,14 @@ def _answer_group(group: Group, step: Step, pool: Threads) -> Iterator[Answer]:
             continue
         able.append(training)
         if len(able) == BATCH:
-            yield from _answer_batch(group, step, able, pool)
+            yield from _answer_batch(group, step, able, spread)
             able = []
     if able:
-        yield from _answer_batch(group, step, able, pool)
+        yield from _answer_batch(group, step, able, spread)
 
 
-def _answer_batch(group: Group, step: Step, trainings: list[Training], pool: Threads) -> Iterator[Answer]:
+def _answer_batch(group: Group, step: Step, trainings: list[Training], spread: Spread) -> Iterator[Answer]:
     started = perf_counter()
-    spread = pool.map if group.work.jobs > 1 else map
     chunks = [(group, chunk) for chunk in _chunks(group, trainings)]
     solved = [one for many in spread(_solve_chunk, chunks) for one in many]
     each = (perf_counter() - started) / len(trainings)

@@ -6,7 +6,6 @@ of one size. What a StandardScaler does inside a training set enters as that set
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -18,6 +17,7 @@ from heldout.base.rowkeys import Rows
 from heldout.kernels.glm.forms import Form
 from heldout.kernels.ridge.design import class_codes, matrix_of
 from heldout.kernels.step import Work
+from heldout.kernels.threads import Spread, in_turn
 from heldout.task.task import Task
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,6 @@ MOST_KEPT = 1 << 28  # bytes of products of pairs that are kept
 NO_LENGTH = 1e-12  # of a direction in which no row lies
 FLAT = 1e-8  # the share of the largest variance below which that of a direction loses digits
 EVEN = 1e-6  # added to the metric of the rows, for columns that lie in one plane
-Spread = Callable[[Callable[[slice], None], Iterable[slice]], Iterable[None]]  # map, or that of a pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -58,7 +57,7 @@ class Design:
         return self.back is not None and self.pairs is not None
 
 
-def make_design(work: Work, form: Form, spread: Spread = map) -> Design:
+def make_design(work: Work, form: Form, spread: Spread = in_turn) -> Design:
     """The design of the form's columns: that of an earlier step where it is kept, else made by what `spread` maps."""
     key = ("glm", form.columns.places)
     if key not in work.products:
@@ -83,7 +82,7 @@ def spread_of(X: Floats) -> tuple[Floats, Floats]:
     return shift, scale
 
 
-def with_pairs(Z: Floats, shift: Floats, scale: Floats, *, room: int, spread: Spread = map) -> Design:
+def with_pairs(Z: Floats, shift: Floats, scale: Floats, *, room: int, spread: Spread = in_turn) -> Design:
     """A design of these rows, with products of pairs where they find room."""
     width = Z.shape[1]
     products = Z.T @ Z / len(Z)
@@ -105,7 +104,7 @@ def with_pairs(Z: Floats, shift: Floats, scale: Floats, *, room: int, spread: Sp
                 products_of_pairs(even, out=pairs[start : start + len(some)])
 
     each = 4 * PAIRED_ROWS
-    list(spread(fill, [slice(start, min(start + each, len(Z))) for start in range(0, len(Z), each)]))
+    spread(fill, [slice(start, min(start + each, len(Z))) for start in range(0, len(Z), each)])
     farthest = float(far.max()) * (1 + 1e-6)  # what rounding may take from it
     return Design(Z=Z, shift=shift, scale=scale, metric=metric, far=farthest, back=back, pairs=pairs)
 

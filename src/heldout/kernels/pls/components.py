@@ -28,6 +28,7 @@ class Runs(NamedTuple):
     coef: Floats  # training sets × components × columns
     shadow: Floats  # training sets × components × columns
     share: Floats  # training sets × components: of the columns' squares, the least of the components so far
+    weights: Floats  # training sets × run and shadow × components × columns
 
 
 def run_components(products: Products, d: Floats, size: Floats, length: Floats, *, count: int) -> Runs:
@@ -43,8 +44,8 @@ def run_components(products: Products, d: Floats, size: Floats, length: Floats, 
         Length of the target.
     """
     sets, columns = d.shape
-    shake = _Shake(size, columns)
-    S = np.stack([d, d + SHAKEN * shake.target * size * length[:, None]], axis=1)
+    shake = Shake(size, length)
+    S = shake.with_shadow(d)
     coef = np.empty((sets, 2, count, columns))
     W = np.empty((sets, 2, count, columns))
     squares = np.empty((sets, count))
@@ -66,7 +67,7 @@ def run_components(products: Products, d: Floats, size: Floats, length: Floats, 
                 coef[:, :, k] += coef[:, :, k - 1]
         squares[~(_overlap(W[:, 0]) <= USED_UP)] = 0.0
         shares = np.minimum.accumulate(squares / (size**2).sum(axis=1, keepdims=True), axis=1)
-    return Runs(coef[:, 0], coef[:, 1], shares)
+    return Runs(coef[:, 0], coef[:, 1], shares, W)
 
 
 def _overlap(W: Floats) -> Floats:
@@ -75,15 +76,20 @@ def _overlap(W: Floats) -> Floats:
     return np.asarray(np.abs(np.tril(products, -1)).max(axis=2))
 
 
-class _Shake:
-    """A symmetric change of C, each entry of it about as large as the product of the two columns' lengths."""
+class Shake:
+    """What the shadow gets: a change of d, and a symmetric one of C, each entry of it about as large as the product of
+    the two columns' lengths."""
 
-    def __init__(self, size: Floats, columns: int) -> None:
-        U = np.random.default_rng(SEED).normal(size=(DIRECTIONS + 1, columns))
-        self.target: Floats = U[-1]
+    def __init__(self, size: Floats, length: Floats) -> None:
+        U = np.random.default_rng(SEED).normal(size=(DIRECTIONS + 1, size.shape[1]))
+        self._target = SHAKEN * U[-1] * size * length[:, None]
         self._into = (U[:-1] * np.resize([1.0, -1.0], DIRECTIONS)[:, None]).T * (SHAKEN / DIRECTIONS**0.5)
         self._back = U[:-1]
         self._size = size
+
+    def with_shadow(self, d: Floats) -> Floats:
+        """Training sets × run and shadow × columns."""
+        return np.stack([d, d + self._target], axis=1)
 
     def __call__(self, r: Floats) -> Floats:
         return np.asarray(((r * self._size) @ self._into) @ self._back * self._size)

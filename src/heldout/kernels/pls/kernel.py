@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from heldout.kernels.claims import Claims
 from heldout.kernels.pls.answer import answer
+from heldout.kernels.pls.fitted import fitted
 from heldout.kernels.pls.recognise import claim, refuse_training, takes_all
 from heldout.kernels.step import Step, Training, Work
 from heldout.splits.drawn import Splits
@@ -31,6 +33,9 @@ class PLSKernel:
 
     def answer(self, step: Step, work: Work) -> Iterator[Answer]:
         return answer(step, work)
+
+    def fitted(self, estimator: Any, work: Work, splits: str) -> Any | None:
+        return fitted(estimator, work, splits)
 
 
 KERNEL = PLSKernel()

@@ -78,16 +78,28 @@ class Space:
 
     def __init__(self, design: Design, rows: int) -> None:
         self._X = design.X
+        self._as_they_are = design.X.dtype == np.float64
         self._taken = np.empty((max(1, rows), design.X.shape[1]), dtype=design.X.dtype)
         self.changed = self._taken if design.X.dtype == np.float64 else np.empty(self._taken.shape)
 
     def read(self, rows: Rows, shift: Floats) -> Floats:
-        """The columns of these rows less their shift, as float64; valid until the next call."""
+        """The columns of these rows less their shift, as float64; valid until the next call, and not to be written to.
+
+        Rows that follow each other and need no change are read where they are.
+        """
+        if self._as_they_are and not shift.any() and _follow_each_other(rows):
+            found = self._X[int(rows[0]) : int(rows[-1]) + 1]
+            found.flags.writeable = False
+            return found
         taken, changed = self._taken[: len(rows)], self.changed[: len(rows)]
         np.take(self._X, rows, axis=0, out=taken, mode="clip")  # "clip" writes straight into `taken`
         if shift.any() or taken.dtype != np.float64:
             np.subtract(taken, shift, out=changed)
         return changed
+
+
+def _follow_each_other(rows: Rows) -> bool:
+    return len(rows) > 0 and int(rows[-1]) - int(rows[0]) == len(rows) - 1 and bool((np.diff(rows) == 1).all())
 
 
 def _targets_and_one(design: Design, rows: Rows, shift: Shift) -> Floats:

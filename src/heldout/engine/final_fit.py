@@ -1,0 +1,43 @@
+"""The final predictor of a choice, from the kernel that answered the chosen candidate, where it can make one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import sklearn
+
+from heldout.engine.spots import SpotCheck
+from heldout.engine.threads import one_thread
+from heldout.kernels.fitting import make_candidate
+from heldout.kernels.perform import FITTED
+from heldout.kernels.step import Work
+from heldout.planner.plan import Plan
+from heldout.study.panels import Study
+from heldout.study.pose import FINAL
+
+
+class FinalFit(NamedTuple):
+    """A predictor on all rows, which kernel made it, and the seconds it took."""
+
+    predictor: Any
+    kernel: str
+    tier: str
+    seconds: float
+
+
+def final_by_kernel(study: Study, plans: Sequence[Plan], checks: Iterable[SpotCheck], work: Work) -> FinalFit | None:
+    """The chosen candidate on all rows, by the kernel that answered each of its cells and passed its check."""
+    chosen = study.chosen[FINAL].candidate if FINAL in study.chosen else None
+    if chosen is None or study.search.final != "retrain" or work.fit_params:
+        return None
+    answered = {step.kernel for plan in plans for step in plan.steps if chosen in step.candidates}
+    passed = {check.kernel: check.tier for check in checks if check.passed}
+    if len(answered) != 1 or not answered <= passed.keys() & FITTED.keys():
+        return None
+    (kernel,) = answered
+    started = perf_counter()
+    with one_thread(), sklearn.config_context(**work.config):
+        predictor = FITTED[kernel](make_candidate(study.search, chosen), work, FINAL)
+    return None if predictor is None else FinalFit(predictor, kernel, passed[kernel], perf_counter() - started)
