@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import ThreadpoolController, threadpool_info
 
 from heldout.engine import threads
-from heldout.engine.threads import one_thread
+from heldout.engine.threads import one_openmp_thread, one_thread
 
 
 def test_every_library_has_one_thread_and_its_own_number_after() -> None:
@@ -85,3 +85,17 @@ def test_libraries_are_looked_up_again_only_after_imports(monkeypatch: pytest.Mo
     monkeypatch.setitem(threads.sys.modules, "heldout_no_such_module", threads)
     libraries.controller()
     assert len(looks) == 2
+
+
+def test_inside_one_thread_libraries_are_not_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call of a library lets go of the interpreter, and other threads keep it for milliseconds."""
+    told: list[object] = []
+    limit = ThreadpoolController.limit
+    monkeypatch.setattr(ThreadpoolController, "limit", lambda self, **how: told.append(how) or limit(self, **how))
+    with one_thread():
+        first = len(told)
+        with one_thread(), one_openmp_thread():
+            assert len(told) == first
+        assert {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "openmp"} <= {1}
+    with one_openmp_thread():
+        assert len(told) == first + 1

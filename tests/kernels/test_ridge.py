@@ -26,6 +26,8 @@ from heldout.kernels import ridge
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.ridge import KERNEL
 from heldout.kernels.ridge.bank import Bank
+from heldout.kernels.ridge.design import Design, Shift
+from heldout.kernels.ridge.sums import Space
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.tables import BlockAnswer, PanelTable
 
@@ -348,3 +350,18 @@ def test_losses_that_ask_the_estimator_are_refused() -> None:
 
 def test_the_kernel_says_who_it_is() -> None:
     assert (ridge.KERNEL.name, ridge.KERNEL.tier) == ("ridge", "rounding")
+
+
+def test_rows_that_follow_each_other_are_read_where_they_are() -> None:
+    X = np.arange(40.0).reshape(10, 4)
+    design = Design(X=X, Y=np.zeros((10, 1)), shift=Shift(x=np.zeros(4), y=np.zeros(1)), weight=None, strata=None)
+    space, none = Space(design, 10), np.zeros(4)
+    near = space.read(np.arange(3, 7), none)
+    assert np.shares_memory(near, X)
+    assert not near.flags.writeable
+    assert np.array_equal(near, X[3:7])
+    for rows in ([3, 5, 6], [6, 5, 4], [4, 4, 6], [3, 6, 5, 6]):
+        assert not np.shares_memory(space.read(np.array(rows), none), X)
+        assert np.array_equal(space.read(np.array(rows), none), X[rows])
+    assert np.array_equal(space.read(np.arange(3, 7), np.ones(4)), X[3:7] - 1)
+    assert X.flags.writeable

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
-from threading import Event, Timer, current_thread
+from threading import Barrier, Event, Lock, Timer, current_thread
 
 import pytest
 
-from heldout.kernels.threads import threads
+from heldout.kernels.threads import helpers, spreading, threads
 
 
 def name(_: object = None) -> str:
@@ -50,6 +50,59 @@ def test_what_was_not_begun_is_left() -> None:
 def test_an_error_reaches_who_reads() -> None:
     with threads(2, use="test") as some, pytest.raises(ZeroDivisionError):
         list(some.map(lambda x: 1 / x, [1, 0]))
+
+
+def test_who_spreads_takes_part_and_the_order_stays() -> None:
+    meet = Barrier(2, timeout=10)  # two threads at once, or it breaks
+
+    def do(item: int) -> tuple[int, str]:
+        if item < 2:
+            meet.wait()
+        return item, name()
+
+    with spreading(2) as spread:
+        found = spread(do, range(6))
+    assert [item for item, _ in found] == list(range(6))
+    assert current_thread().name in {who for _, who in found}
+
+
+def test_who_spreads_waits_for_nobody_that_is_busy() -> None:
+    """A helper that checks a cell helps when it is done; until then who asks does everything alone."""
+    go_on = Event()
+    with helpers(2) as beside:
+        busy = beside.submit(go_on.wait, 10)
+        with spreading(2) as spread:
+            assert set(spread(name, range(4))) == {current_thread().name}
+        go_on.set()
+        assert busy.result(timeout=10)
+
+
+def test_never_more_threads_than_asked_for() -> None:
+    inside, most, lock = [0], [0], Lock()
+
+    def do(_: int) -> None:
+        with lock:
+            inside[0] += 1
+            most[0] = max(most[0], inside[0])
+        Event().wait(0.005)
+        with lock:
+            inside[0] -= 1
+
+    with spreading(3) as spread:
+        spread(do, range(12))
+    assert most[0] <= 3
+
+
+@pytest.mark.parametrize("bad", range(4))
+def test_an_error_of_any_thread_ends_a_spread(bad: int) -> None:
+    def do(item: int) -> int:
+        Event().wait(0.002)
+        return 1 // (item - bad)
+
+    with spreading(2) as spread:
+        with pytest.raises(ZeroDivisionError):
+            spread(do, range(4))
+        assert spread(abs, [-1, -2, -3]) == [1, 2, 3]
 
 
 def _ask_in_fork(pipe: multiprocessing.connection.Connection) -> None:

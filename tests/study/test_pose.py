@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import KFold
 
 import heldout as ho
 from heldout.base.errors import SplitError
@@ -147,3 +148,21 @@ def test_shared_blocks_choose_finally_on_the_outer_blocks():
     assert pairs(pose_tuning(search, task, task.all_rows, outer=outer).splits[FINAL]) == pairs(outer)
     with pytest.raises(SplitError, match="no blocks of its own"):
         pose_tuning(search, task, task.all_rows)
+
+
+SPACE = {"fit_intercept": [True, False]}  # of a learner that leaves nothing to chance
+
+
+def test_splits_that_take_no_seed_wait_for_no_hash_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass over all columns that nothing of the fit wants; shuffled splits do want it."""
+
+    def hashed(*_: object) -> object:
+        raise AssertionError("rows were hashed")
+
+    X, y = np.arange(24.0).reshape(12, 2) ** 2, np.arange(12.0)
+    monkeypatch.setattr("heldout.task.task.row_hashes", hashed)
+    for validation in (KFold(3), ho.LeaveOneOut(), [(np.arange(8), np.arange(8, 12))]):
+        tuned = ho.Tuned(LinearRegression(), SPACE, validation=validation, random_state=0).fit(X, y)
+        assert tuned.estimates_  # nor do corrections of the best number, which draw rows by their targets
+    with pytest.raises(AssertionError, match="hashed"):
+        ho.Tuned(LinearRegression(), SPACE, validation=ho.KFold(3), random_state=0).fit(X, y)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.threads import one_thread
 from heldout.kernels.ensemble import average
 from heldout.kernels.fitting import check_names, check_takes_weights, fit_on_rows, make_candidate
+from heldout.planner.account import Account
 from heldout.planner.passes import check_rules
 from heldout.risk.estimate import Estimate
 from heldout.splits.drawn import Splits
@@ -171,7 +172,7 @@ def _leave_attributes(tuned: Any, outcome: Outcome, predictor: Any, *, chosen: i
     tuned.multimetric_ = len(search.losses) > 1
     tuned.splits_ = outcome.study.splits[FINAL]
     tuned.n_splits_ = len(tuned.splits_)
-    tuned.plan_ = outcome.account
+    tuned.plan_ = _account_of(outcome)
     tuned.failures_ = [
         {
             "candidate": search.describe(candidate),
@@ -187,6 +188,15 @@ def _leave_attributes(tuned: Any, outcome: Outcome, predictor: Any, *, chosen: i
         for category, message, places in outcome.tables.warnings_in_order()
     ]
     tuned.refit_time_ = seconds
+
+
+def _account_of(outcome: Outcome) -> Account:
+    """The plan, and which kernel made the final predictor, where one did."""
+    account, final = outcome.account, outcome.final
+    if final is None:
+        return account
+    note = f"the final predictor comes from the kernel {final.kernel}, tier {final.tier}: no further fit was made"
+    return replace(account, notes=(*account.notes, note))
 
 
 def _as_array(value: Any, n: int) -> Any:

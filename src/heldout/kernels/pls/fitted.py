@@ -19,7 +19,7 @@ from heldout.kernels.pls.components import SHAKEN, Shake, run_components
 from heldout.kernels.pls.forms import Form, read_form
 from heldout.kernels.pls.problem import Problems, from_vectors
 from heldout.kernels.pls.products import centred, from_grams
-from heldout.kernels.pls.respond import LEAST_SHARE, ROUNDINGS, WITHIN
+from heldout.kernels.pls.respond import LEAST_SHARE, ROUNDINGS, WITHIN, error_of_means
 from heldout.kernels.ridge.design import Design, Floats
 from heldout.kernels.ridge.group import make_group
 from heldout.kernels.ridge.normal import EPS
@@ -27,8 +27,10 @@ from heldout.kernels.ridge.sums import Space, Sums
 from heldout.kernels.step import Work
 from heldout.kernels.threads import spreading
 
+ROUNDINGS_LEFT = 100.0  # rounding errors of a covariance, in units of the last place of the first; most are below 1
 TIED = 1e-6  # two entries of a weight this near to each other in size: rounding may decide which gives it its sign
-NO_RESIDUAL = 1e-6  # of the target's length: scikit-learn ends, with a warning, where it takes the rest for constant
+NO_RESIDUAL = 1e-6  # of the target: scikit-learn ends, with a warning, where it takes the rest for constant
+MOST_UNLIKE = 1e3  # lengths of columns: past it scikit-learn's deflation leaves few digits in its weights
 LOOKED_AT = 512  # rows on which the shadow's scores are compared
 
 
@@ -78,7 +80,8 @@ def _model(form: Form, design: Design, total: Sums, rows: Any, count: int) -> di
     material = from_grams(total.grams, [total], slice(0, design.X.shape[1]))
     problems, sure = from_vectors(form, material.vectors)
     products = centred(problems, material.multiply)
-    if not sure.all():
+    size = problems.size[problems.size > 0]
+    if not sure.all() or size.max(initial=0.0) > MOST_UNLIKE * size.min(initial=np.inf):
         return None
     runs = run_components(products, problems.d, problems.size, problems.length, count=count)
     if not runs.share[0, -1] > LEAST_SHARE:
@@ -95,9 +98,17 @@ def _model(form: Form, design: Design, total: Sums, rows: Any, count: int) -> di
     shadow = _scores(axes.rotations[1], problems, design, rows[some])
     target = (design.Y[rows, 0] - design.shift.y[0] - (problems.y_centre[0] - design.shift.y[0])) / problems.y_unit[0]
     share = ROUNDINGS * EPS / (SHAKEN * float(problems.kept[0]))
+    lines = np.vstack([axes.rotations[0], axes.targets[:1] @ axes.rotations[0]]) / problems.unit[0]
+    answers = np.column_stack([scores, scores @ axes.targets[0]])
+    if (error_of_means(problems, lines[None])[0] > WITHIN * np.abs(answers).max(axis=0)).any():
+        return None
     if not _stays(axes, scores[some], shadow, share=share) or not _agrees(axes, scores, target):
         return None
-    return _attributes(axes, scores, target, problems)
+    y_scores = _target_scores(axes.targets[0], scores, target)
+    known = 16.0 * EPS * (np.abs(problems.y_centre[0]) / problems.y_unit[0] + np.abs(target).max())
+    if (known > WITHIN * np.abs(y_scores).max() * np.abs(axes.targets[0])).any():
+        return None
+    return _attributes(axes, scores, y_scores, problems)
 
 
 def _axes(weights: Floats, weighed: Floats, d: Floats) -> Axes | None:
@@ -133,11 +144,21 @@ def _scores(rotations: Floats, problems: Problems, design: Design, rows: Any) ->
     return scores
 
 
+def _target_scores(targets: Floats, scores: Floats, target: Floats) -> Floats:
+    """What is left of the target before each component, in units of its loading."""
+    told = np.cumsum(scores * targets, axis=1)
+    return np.asarray((target[:, None] - np.pad(told[:, :-1], ((0, 0), (1, 0)))) / targets)
+
+
 def _stays(axes: Axes, run: Floats, shadow: Floats, *, share: float) -> bool:
     """Whether rounding stays inside the tier in all that a model shows, signs among it."""
     pairs = [(both[0], both[1]) for both in (axes.weights, axes.rotations, axes.loadings, axes.targets)]
     pairs += [(run, shadow), (run @ axes.targets[0], shadow @ axes.targets[1])]
     if not all(np.abs(one - other).max() * share <= WITHIN * np.abs(one).max() for one, other in pairs):
+        return False
+    # Each weight is what is left of the covariance, and scikit-learn's has the rounding errors of all that was there.
+    left = np.abs(axes.targets[0]) * axes.lengths
+    if not left.min() * WITHIN >= ROUNDINGS_LEFT * EPS * left.max():
         return False
     size = np.sort(np.abs(axes.weights[0]), axis=1)
     return size.shape[1] == 1 or bool((size[:, -1] - size[:, -2] > TIED * size[:, -1]).all())
@@ -149,22 +170,20 @@ def _agrees(axes: Axes, scores: Floats, target: Floats) -> bool:
     products = scores.T @ scores / (length * length[:, None])
     targets = axes.targets[0]
     told = scores.T @ target / axes.lengths
-    left = np.linalg.norm(target - scores[:, :-1] @ targets[:-1])
+    left = np.abs(target - scores[:, :-1] @ targets[:-1]).max()
     return bool(
         np.abs(products - np.eye(len(length))).max() <= WITHIN
         and np.abs(told - targets).max() <= WITHIN * np.abs(targets).max()
-        and left > NO_RESIDUAL * np.linalg.norm(target)
+        and left > NO_RESIDUAL * np.abs(target).max()
     )
 
 
-def _attributes(axes: Axes, scores: Floats, target: Floats, problems: Problems) -> dict[str, Any]:
+def _attributes(axes: Axes, scores: Floats, y_scores: Floats, problems: Problems) -> dict[str, Any]:
     """As scikit-learn names, turns and signs them: the largest entry of each weight is positive."""
     weights = axes.weights[0]
     sign = np.sign(weights[np.arange(len(weights)), np.abs(weights).argmax(axis=1)])
     rotations, targets = axes.rotations[0] * sign[:, None], axes.targets[0] * sign
-    scores = scores * sign
-    told = np.cumsum(scores * targets, axis=1)
-    y_scores = (target[:, None] - np.pad(told[:, :-1], ((0, 0), (1, 0)))) / targets
+    scores, y_scores = scores * sign, y_scores * sign
     y_unit = problems.y_unit.copy()
     y_mean = problems.y_centre.copy()
     return {

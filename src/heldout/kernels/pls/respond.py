@@ -57,13 +57,13 @@ def make_lines(problems: Problems, runs: Runs, counts: Rows) -> Lines:
             strayed=strayed,
             centre=problems.centre,
             there=found & (counts <= problems.counts[:, None]) & (runs.share[:, places] > LEAST_SHARE),
-            means=_error_of_means(problems, coef),
+            means=error_of_means(problems, coef),
             share=(ROUNDINGS * EPS / (SHAKEN * problems.kept))[:, None],
             shift=problems.shift,
         )
 
 
-def _error_of_means(problems: Problems, coef: Floats) -> Floats:
+def error_of_means(problems: Problems, coef: Floats) -> Floats:
     """How far scikit-learn's responses may be off because a mean far from zero is known to so many digits only."""
     offset = problems.centre + problems.shift
     each = coef * (EPS * np.sqrt(problems.counts)[:, None] * np.abs(offset))[:, None, :]
