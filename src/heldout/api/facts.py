@@ -156,7 +156,7 @@ def fit_findings(outcome: Outcome) -> list[Finding]:
     given = outcome.tables.warnings_in_order()
     for category, message, places in given[:MOST_WARNINGS]:
         panel, candidate, part = places[0]
-        where = f"{study.search.describe(candidate)}, {panel.split('/')[0]} part {part}"
+        where = f"{study.search.brief(candidate)}, {panel.split('/')[0]} part {part}"
         text = f"{len(places)} cells gave {category}: {message} (first: {where})"
         found.append(Finding(code="H201", severity="info", message=text))
     if rest := given[MOST_WARNINGS:]:
@@ -168,7 +168,7 @@ def fit_findings(outcome: Outcome) -> list[Finding]:
     if failures:
         panel, candidate, part, failure = failures[0]
         text = (
-            f"{len(failures)} cells failed; the first: {study.search.describe(candidate)} on {panel}, part {part}, "
+            f"{len(failures)} cells failed; the first: {study.search.brief(candidate)} on {panel}, part {part}, "
             f"in {failure.stage}: {failure.kind}: {failure.message.removesuffix('.')}. See result.failures."
         )
         if any(one.kind in MEMORY for *_, one in failures):

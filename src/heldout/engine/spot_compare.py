@@ -55,7 +55,7 @@ def compare_cell(spot: Spot, brute: CellAnswer, tables: Tables, work: Work) -> S
     else:
         difference = _responses_differ(spot, brute, tables, work)
         same = _allowed(difference, spot, brute, work)
-    words = f"{work.search.describe(spot.candidate)} on {spot.held.panel}, part {spot.held.part}"
+    words = f"{work.search.brief(spot.candidate)} on {spot.held.panel}, part {spot.held.part}"
     if spot.fewer is not None:
         words += f", {spot.fewer.train_sizes[0]:,} of its training rows"
     return SpotCheck(kernel=spot.kernel, tier=spot.tier, cell=words, difference=difference, passed=bool(same))

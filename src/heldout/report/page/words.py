@@ -6,27 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from heldout.base.sizes import show_seconds
-from heldout.base.words import clipped, line, number, safe, share
+from heldout.base.words import SHORT, clipped, line, number, safe, share, shortened
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-SHORT, WHOLE = 60, 500  # characters of a name that are shown, and that its tooltip holds
+WHOLE = 500  # characters of a name that its tooltip holds
 PROSE, CODE = 1_500, 20_000  # characters of a sentence, and of a program
 SHARES = ("zero_one", "accuracy")  # losses that count rows
-
-
-def shortened(value: Any, most: int = SHORT) -> str:
-    """A text on one line, cut in its middle where it is longer than so many characters.
-
-    >>> shortened("a" * 50 + "b" * 50, 11)
-    'aaaaa…bbbbb'
-    """
-    text = line(value)
-    if len(text) <= most:
-        return text
-    tail = (most - 1) // 2
-    return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def named(value: Any, most: int = SHORT) -> Markup:
