@@ -66,6 +66,21 @@ def number(value: float | str | None) -> str:
         return clipped(str(value), 20)
 
 
+def amount(value: float | str | None) -> str:
+    """A number for people: four digits, all of those before the point; a dash for none.
+
+    >>> amount(0.123456), amount(12345.6), amount(None), amount(-0.00002), amount("inf")
+    ('0.1235', '12,346', '–', '-2e-05', '∞')
+    """
+    if value in ("inf", "-inf"):
+        return "∞" if value == "inf" else "-∞"
+    if isinstance(value, int) and abs(value) < 10**15:
+        return f"{value:,}"
+    if isinstance(value, float) and 1000 <= abs(value) < 1e7:
+        return f"{value:,.0f}"
+    return number(value)
+
+
 def share(value: float) -> str:
     """A share in per cent: one digit after the point, or as many as it takes not to say none or all where it is not.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from heldout.base.sizes import show_seconds
-from heldout.base.words import SHORT, clipped, line, number, safe, share, shortened
+from heldout.base.words import SHORT, amount, clipped, line, safe, share, shortened
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -35,21 +35,6 @@ def prose(text: Any) -> str:
 def code(text: Any) -> str:
     """A program with its line breaks, and with an end."""
     return clipped(safe(text), CODE)
-
-
-def amount(value: float | str | None) -> str:
-    """A number for people: four digits, all of those before the point; a dash for none.
-
-    >>> amount(0.123456), amount(12345.6), amount(None), amount(-0.00002), amount("inf")
-    ('0.1235', '12,346', '–', '-2e-05', '∞')
-    """
-    if value in ("inf", "-inf"):
-        return "∞" if value == "inf" else "-∞"
-    if isinstance(value, int) and abs(value) < 10**15:
-        return f"{value:,}"
-    if isinstance(value, float) and 1000 <= abs(value) < 1e7:
-        return f"{value:,.0f}"
-    return number(value)
 
 
 def percent(share: float) -> str:
