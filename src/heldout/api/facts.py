@@ -187,6 +187,13 @@ def fit_findings(outcome: Outcome) -> list[Finding]:
                 f"fitted exactly the loss differs by {check.difference:.2g} at most and by {check.mean:.2g} on average."
             )
             found.append(Finding(code="H210", severity="warning", message=text))
+        if not check.conclusive:
+            text = (
+                f"The kernel {check.kernel!r} could not be checked on {check.cell}: the fit by scikit-learn that it is "
+                f"held to did not converge itself, and differs by {check.difference:.2g}. Its columns are nearly "
+                "combinations of each other."
+            )
+            found.append(Finding(code="H211", severity="info", message=text))
         if not check.passed:
             text = (
                 f"The kernel {check.kernel!r} differs from brute force by {check.difference:.2g} on {check.cell}, more "

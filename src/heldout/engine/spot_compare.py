@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from heldout.base.responses import METHODS, Responses
 from heldout.engine.spots import Spot, SpotCheck
 from heldout.engine.threads import one_thread
-from heldout.kernels.brute import answer_quietly
-from heldout.kernels.perform import perform
+from heldout.kernels.brute import answer_candidate, answer_quietly
+from heldout.kernels.perform import MAY_STOP, SHARPENED, perform
 from heldout.kernels.step import Work
 from heldout.study.tables import Answer, BlockAnswer, CellAnswer, Tables
 from heldout.task.containers import in_double
@@ -55,10 +56,31 @@ def compare_cell(spot: Spot, brute: CellAnswer, tables: Tables, work: Work) -> S
     else:
         difference = _responses_differ(spot, brute, tables, work)
         same = _allowed(difference, spot, brute, work)
+    conclusive = same or not _stopped_early(spot, brute, work)
     words = f"{work.search.brief(spot.candidate)} on {spot.held.panel}, part {spot.held.part}"
     if spot.fewer is not None:
         words += f", {spot.fewer.train_sizes[0]:,} of its training rows"
-    return SpotCheck(kernel=spot.kernel, tier=spot.tier, cell=words, difference=difference, passed=bool(same))
+    return SpotCheck(
+        kernel=spot.kernel,
+        tier=spot.tier,
+        cell=words,
+        difference=difference,
+        passed=bool(same or not conclusive),
+        conclusive=bool(conclusive),
+    )
+
+
+def _stopped_early(spot: Spot, brute: CellAnswer, work: Work) -> bool:
+    """Whether the tight fit that a kernel is held to says of itself that it did not converge: then it is no judge.
+
+    It is fitted once more where it was fitted beside the kernel, in a thread that cannot tell its warnings from others.
+    """
+    if spot.kernel not in MAY_STOP or brute.failure is not None:
+        return False
+    again: Iterable[CellAnswer] = ()
+    if not brute.warnings:
+        again = answer_candidate(spot.step.trainings[0], work, spot.candidate, change=SHARPENED[spot.kernel])
+    return any(warned.category == ConvergenceWarning.__name__ for one in (brute, *again) for warned in one.warnings)
 
 
 def _allowed(difference: float, spot: Spot, brute: CellAnswer, work: Work) -> bool:

@@ -44,6 +44,9 @@ SHARPENED: Mapping[str, Sharpen] = {
     kernel.name: sharpen for kernel in ACROSS if (sharpen := getattr(kernel, "sharpened", None)) is not None
 }
 
+# Those whose tight fit says so with a warning where it stopped before its optimum, and is no judge there.
+MAY_STOP = frozenset(kernel.name for kernel in ACROSS if getattr(kernel, "sharp_may_stop", False))
+
 KERNELS: Mapping[str, Kernel] = {
     "brute": answer_by_brute_force,
     "within": answer_within,
