@@ -47,6 +47,12 @@ class Fussy(RegressorMixin, BaseEstimator):
                 raise RuntimeError("I stumble")
             if self.how == "short":
                 return answer[:-1]
+            if self.how == "short list":
+                return answer[:-1].tolist()
+            if self.how == "ragged":
+                return [[one] * (2 if place == 3 else 1) for place, one in enumerate(answer)]
+            if self.how == "list":
+                return [np.nan, *answer[1:]]
             if self.how == "single":
                 return 3.0
             if self.how == "wide":
@@ -142,6 +148,9 @@ NONSENSE = {
     "inf": ("PredictionError", r"predict answered NaN or infinity on 1 of 15 held-out rows"),
     "huge": ("PredictionError", r"not a finite number"),
     "short": ("PredictionError", r"predict answered 14 rows for 15 held-out rows"),
+    "short list": ("PredictionError", r"predict answered 14 rows for 15 held-out rows"),
+    "ragged": ("PredictionError", r"predict answered rows of different lengths, which make no array"),
+    "list": ("PredictionError", r"predict answered NaN or infinity on 1 of 15 held-out rows"),
     "single": ("PredictionError", r"predict answered a single value for 15 held-out rows"),
     "wide": ("PredictionError", r"predict answered an array of shape \(15, 2\) for a target of shape \(15,\)"),
     "raise": ("RuntimeError", r"I stumble"),

@@ -105,15 +105,33 @@ def test_a_study_file_of_any_name_is_written_whole() -> None:
     assert first.stdout == again.stdout
 
 
+def end_of(*words: str, stdout: int) -> tuple[int, str]:
+    """The exit code of a program of its own, and what it says on stderr."""
+    line = [sys.executable, "-m", "heldout.cli.main", *words]
+    done = subprocess.run(line, stdout=stdout, stderr=subprocess.PIPE, text=True)
+    return done.returncode, done.stderr
+
+
+ANSWERS = [("--help",), ("--version",), ("check", *HOUSES), ("advise", *HOUSES, "--json")]
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full disk to write to")
-def test_a_full_disk_behind_stdout_ends_in_a_line() -> None:
+@pytest.mark.parametrize("words", ANSWERS, ids=lambda words: words[0])
+def test_a_full_disk_behind_stdout_ends_in_a_line(words: tuple[str, ...]) -> None:
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "heldout.cli.main", "check", *HOUSES], stdout=full, stderr=subprocess.PIPE, text=True
-        )
-    assert done.returncode == 3
-    assert done.stderr.startswith("Error: No space left on device.")
-    assert "Traceback" not in done.stderr
+        code, told = end_of(*words, stdout=full.fileno())
+    assert code == 3
+    assert told.splitlines() == ["Error: No space left on device. The result could not be told, or not be reached."]
+
+
+@pytest.mark.parametrize("words", ANSWERS, ids=lambda words: words[0])
+def test_a_reader_who_has_had_enough_ends_it_silently(words: tuple[str, ...]) -> None:
+    reads, writes = os.pipe()
+    os.close(reads)
+    try:
+        assert end_of(*words, stdout=writes) == (141, "")
+    finally:
+        os.close(writes)
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def fit_findings(outcome: Outcome) -> list[Finding]:
     given = outcome.tables.warnings_in_order()
     for category, message, places in given[:MOST_WARNINGS]:
         panel, candidate, part = places[0]
-        where = f"{study.search.describe(candidate)}, {panel.split('/')[0]} part {part}"
+        where = f"{study.search.brief(candidate)}, {panel.split('/')[0]} part {part}"
         text = f"{len(places)} cells gave {category}: {message} (first: {where})"
         found.append(Finding(code="H201", severity="info", message=text))
     if rest := given[MOST_WARNINGS:]:
@@ -168,7 +168,7 @@ def fit_findings(outcome: Outcome) -> list[Finding]:
     if failures:
         panel, candidate, part, failure = failures[0]
         text = (
-            f"{len(failures)} cells failed; the first: {study.search.describe(candidate)} on {panel}, part {part}, "
+            f"{len(failures)} cells failed; the first: {study.search.brief(candidate)} on {panel}, part {part}, "
             f"in {failure.stage}: {failure.kind}: {failure.message.removesuffix('.')}. See result.failures."
         )
         if any(one.kind in MEMORY for *_, one in failures):
@@ -187,6 +187,13 @@ def fit_findings(outcome: Outcome) -> list[Finding]:
                 f"fitted exactly the loss differs by {check.difference:.2g} at most and by {check.mean:.2g} on average."
             )
             found.append(Finding(code="H210", severity="warning", message=text))
+        if not check.conclusive:
+            text = (
+                f"The kernel {check.kernel!r} could not be checked on {check.cell}: the fit by scikit-learn that it is "
+                f"held to did not converge itself, and differs by {check.difference:.2g}. Its columns are nearly "
+                "combinations of each other."
+            )
+            found.append(Finding(code="H211", severity="info", message=text))
         if not check.passed:
             text = (
                 f"The kernel {check.kernel!r} differs from brute force by {check.difference:.2g} on {check.cell}, more "

@@ -129,7 +129,7 @@ def describe_all_failed(outcome: Outcome) -> str:
     panel, candidate, part, failure = failures[0]
     search = outcome.study.search
     return (
-        f"All {len(failures)} cells failed. The first: {search.describe(candidate)} on {panel}, part {part}, "
+        f"All {len(failures)} cells failed. The first: {search.brief(candidate)} on {panel}, part {part}, "
         f"in {failure.stage}: {failure.kind}: {failure.message}\n{failure.traceback}"
     )
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
+
+from heldout.base.errors import PredictionError
 
 METHODS = ("predict", "predict_proba", "decision_function")
 
@@ -19,6 +22,30 @@ class Responses:
     decision_function: NDArray[Any] | None = None
     classes: NDArray[Any] | None = None  # of the predictor: the columns of predict_proba
     asked: dict[str, float] = field(default_factory=dict)  # losses that had to ask the predictor itself, by name
+
+
+def as_response(answer: Any, method: str) -> NDArray[Any]:
+    """What a predictor answered as an array: it may have been a plain list, or an array for each of several outputs.
+
+    >>> as_response([0.5, 1.5], "predict")
+    array([0.5, 1.5])
+    >>> as_response([np.zeros((4, 2)), np.zeros((4, 2)), np.zeros((4, 2))], "predict_proba").shape
+    (4, 3, 2)
+    """
+    try:
+        if _is_by_output(answer):
+            return np.stack(answer, axis=1)
+        return np.asarray(answer)
+    except ValueError as error:  # numpy's words are of shapes and dimensions, and name no method
+        parts = "outputs" if _is_by_output(answer) else "rows"
+        raise PredictionError(f"{method} answered {parts} of different lengths, which make no array.") from error
+
+
+def _is_by_output(answer: Any) -> bool:
+    """Whether this is a list with an array (rows × classes) an output, as scikit-learn's forests answer."""
+    if not isinstance(answer, list) or not answer:
+        return False
+    return all(isinstance(part, np.ndarray) and part.ndim == 2 for part in answer)
 
 
 def own_copy(responses: Responses) -> Responses:

@@ -9,6 +9,8 @@ from typing import Any
 # Control characters, marks that turn the direction of writing, and halves of characters that no file can hold.
 _ACTS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
+SHORT = 60  # characters of a name that are shown among others
+
 
 def safe(text: Any) -> str:
     """Text from data or learners with nothing in it that a terminal would act on.
@@ -37,6 +39,19 @@ def clipped(text: str, most: int = 300) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+def shortened(value: Any, most: int = SHORT) -> str:
+    """A text on one line, cut in its middle where it is longer than so many characters.
+
+    >>> shortened("a" * 50 + "b" * 50, 11)
+    'aaaaa…bbbbb'
+    """
+    text = line(value)
+    if len(text) <= most:
+        return text
+    tail = (most - 1) // 2
+    return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
+
+
 def number(value: float | str | None) -> str:
     """A number with four significant digits, or a dash; infinity comes as text, since JSON has none.
 
@@ -49,6 +64,21 @@ def number(value: float | str | None) -> str:
         return f"{value:.4g}"
     except OverflowError:  # a whole number that no float can hold
         return clipped(str(value), 20)
+
+
+def amount(value: float | str | None) -> str:
+    """A number for people: four digits, all of those before the point; a dash for none.
+
+    >>> amount(0.123456), amount(12345.6), amount(None), amount(-0.00002), amount("inf")
+    ('0.1235', '12,346', '–', '-2e-05', '∞')
+    """
+    if value in ("inf", "-inf"):
+        return "∞" if value == "inf" else "-∞"
+    if isinstance(value, int) and abs(value) < 10**15:
+        return f"{value:,}"
+    if isinstance(value, float) and 1000 <= abs(value) < 1e7:
+        return f"{value:,.0f}"
+    return number(value)
 
 
 def share(value: float) -> str:

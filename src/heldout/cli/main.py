@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import click
@@ -18,7 +20,7 @@ from heldout.cli.completion import completion
 from heldout.cli.evaluate import evaluate
 from heldout.cli.explain import explain
 from heldout.cli.ledger import ledger
-from heldout.cli.options import INCOMPLETE, INTERRUPTED, WRONG_USE
+from heldout.cli.options import INCOMPLETE, INTERRUPTED, UNREAD, WRONG_USE
 from heldout.cli.predict import predict
 from heldout.cli.report import report
 from heldout.cli.running import interrupted_words, interruptible, remember_arguments, way_on
@@ -34,7 +36,8 @@ class Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         remember_arguments(ctx, args)
-        return super().parse_args(ctx, args)
+        with _written(ctx):  # --help and --version answer here
+            return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -46,7 +49,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with interruptible():
+            with _written(ctx), interruptible():
                 return super().invoke(ctx)
         except (FitFailed, BackendError) as error:
             _say(error)
@@ -56,21 +59,38 @@ class Commands(click.Group):
         except HeldoutError as error:
             _say(error)
             ctx.exit(WRONG_USE)
-        except OSError as error:
-            if isinstance(error, BrokenPipeError):
-                raise  # whoever reads has had enough, and click ends quietly
-            _end_unwritten(ctx, error)
         except KeyboardInterrupt:
             click.echo(interrupted_words(ctx), err=True)
             ctx.exit(INTERRUPTED)
+
+
+@contextmanager
+def _written(ctx: click.Context) -> Iterator[None]:
+    """All that the body says is written out; where the system refuses, the command ends in a line, not a traceback."""
+    try:
+        try:
+            yield
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()  # here and not as Python ends, when no one could tell of it any more
+    except BrokenPipeError:  # whoever reads has had enough: nothing is wrong, and there is no one to tell
+        _say_no_more()
+        ctx.exit(UNREAD)
+    except OSError as error:
+        _end_unwritten(ctx, error)
+
+
+def _say_no_more() -> None:
+    """What is left to flush would fail again."""
+    if sys.stdout is not None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open until Python ends
 
 
 def _end_unwritten(ctx: click.Context, error: OSError) -> NoReturn:
     """End where the system refuses, such as a full disk behind stdout."""
     where = f"{error.filename!r}: " if error.filename is not None else ""
     said = line(f"{where}{error.strerror or error}. The result could not be told, or not be reached.")
-    if sys.stdout is not None:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - what is left to flush would fail again
+    _say_no_more()
     click.echo(click.style("Error: ", fg="red", bold=True) + said, err=True)
     if (way := way_on(ctx)) is not None:
         click.echo(way, err=True)

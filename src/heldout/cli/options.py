@@ -16,6 +16,7 @@ from heldout.cli.completing import complete_columns, complete_learners, complete
 from heldout.cli.study_file import SEEDS, StudyFile, is_study_file, read_study
 
 FINDINGS, WRONG_USE, INCOMPLETE, INTERRUPTED = 1, 2, 3, 130  # exit codes
+UNREAD = 141  # as a shell tells of a command that a closed pipe ended
 STUDY = "heldout.study"  # where a command keeps the study file it was given
 
 # The catalogue itself imports scikit-learn, which --help must not.

@@ -33,7 +33,7 @@ def final_by_kernel(study: Study, plans: Sequence[Plan], checks: Iterable[SpotCh
     if chosen is None or study.search.final != "retrain" or work.fit_params:
         return None
     answered = {step.kernel for plan in plans for step in plan.steps if chosen in step.candidates}
-    passed = {check.kernel: check.tier for check in checks if check.passed}
+    passed = {check.kernel: check.tier for check in checks if check.passed and check.conclusive}
     if len(answered) != 1 or not answered <= passed.keys() & FITTED.keys():
         return None
     (kernel,) = answered

@@ -29,7 +29,8 @@ class SpotCheck:
     tier: str
     cell: str
     difference: float  # largest difference of responses (of losses, for identical kernels), relative
-    passed: bool
+    passed: bool  # nothing was found against the kernel
+    conclusive: bool = True  # False where the fit that it is held to says itself that it did not converge
     cells: int = 1  # that were answered again
     mean: float | None = None  # of approximations: the mean difference of losses, as `difference` is their largest
 

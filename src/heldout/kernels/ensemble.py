@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
 from heldout.base.errors import LearnerError
+from heldout.base.responses import as_response
 from heldout.kernels.collapse import collapse_classifiers, collapse_regressors
 
 
@@ -42,11 +43,15 @@ class AveragedRegressor(RegressorMixin, _Members):  # type: ignore[misc]
     """Predicts the mean of its members' predictions."""
 
     def predict(self, X: Any) -> NDArray[Any]:
-        return np.asarray(np.mean([member.predict(X) for member in self.members], axis=0))
+        return np.asarray(np.mean(_answers(self.members, "predict", X), axis=0))
 
     def collapse(self) -> Any:
         """One linear predictor that equals the average, where all members are linear; refused elsewhere."""
         return collapse_regressors(self.members)
+
+
+def _answers(members: Sequence[Any], method: str, X: Any) -> list[NDArray[Any]]:
+    return [as_response(getattr(member, method)(X), method) for member in members]
 
 
 def _all_have(method: str) -> Any:
@@ -79,8 +84,7 @@ class AveragedClassifier(ClassifierMixin, _Members):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         classes = self.classes_
         answers = []
-        for member in self.members:
-            answer = member.predict_proba(X)
+        for member, answer in zip(self.members, _answers(self.members, "predict_proba", X), strict=True):
             wide = np.zeros((len(answer), len(classes)), dtype=answer.dtype)
             wide[:, np.searchsorted(classes, member.classes_)] = answer  # a class a member never saw has probability 0
             answers.append(wide)
@@ -88,7 +92,7 @@ class AveragedClassifier(ClassifierMixin, _Members):  # type: ignore[misc]
 
     @available_if(_decides)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        return np.asarray(np.mean([member.decision_function(X) for member in self.members], axis=0))
+        return np.asarray(np.mean(_answers(self.members, "decision_function", X), axis=0))
 
     def predict(self, X: Any) -> NDArray[Any]:
         classes = self.classes_
@@ -101,7 +105,7 @@ class AveragedClassifier(ClassifierMixin, _Members):  # type: ignore[misc]
         return self._vote(X, classes)
 
     def _vote(self, X: Any, classes: NDArray[Any]) -> NDArray[Any]:
-        votes = np.stack([np.searchsorted(classes, member.predict(X)) for member in self.members])
+        votes = np.stack([np.searchsorted(classes, answer) for answer in _answers(self.members, "predict", X)])
         counts = np.stack([(votes == c).sum(axis=0) for c in range(len(classes))])
         return np.asarray(classes[counts.argmax(axis=0)])  # a tie goes to the class that sorts first
 

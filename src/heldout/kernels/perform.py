@@ -23,7 +23,9 @@ from heldout.kernels.smoothers import KERNEL as SMOOTHERS
 from heldout.kernels.step import Step, Work
 from heldout.kernels.vectors import KERNEL as VECTORS
 from heldout.kernels.within import answer_within
+from heldout.study.search import Search
 from heldout.study.tables import Answer
+from heldout.task.task import Task
 
 Kernel = Callable[[Step, Work], Iterator[Answer]]
 
@@ -48,6 +50,14 @@ SHARPENED: Mapping[str, Sharpen] = {
 # Kernels that can make the final predictor of what they answered.
 FITTED: Mapping[str, Callable[[Any, Work, str], Any | None]] = {
     kernel.name: fitted for kernel in ACROSS if (fitted := getattr(kernel, "fitted", None)) is not None
+}
+
+# Those whose tight fit says so with a warning where it stopped before its optimum, and is no judge there.
+MAY_STOP = frozenset(kernel.name for kernel in ACROSS if getattr(kernel, "sharp_may_stop", False))
+
+# Those that can tell whether a candidate answers the same wherever columns begin.
+IGNORES_ORIGIN: Mapping[str, Callable[[Search, Task, int], bool]] = {
+    kernel.name: ignores for kernel in ACROSS if (ignores := getattr(kernel, "ignores_origin", None)) is not None
 }
 
 KERNELS: Mapping[str, Kernel] = {

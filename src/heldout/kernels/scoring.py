@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from heldout.base.error_text import describe_error
 from heldout.base.errors import FitFailed, PredictionError
 from heldout.base.losses import Loss, is_mean_of_rows, mean_loss, row_losses
-from heldout.base.responses import METHODS, Responses, cut_rows, own_copy
+from heldout.base.responses import METHODS, Responses, as_response, cut_rows, own_copy
 from heldout.base.rowkeys import Rows
 from heldout.base.warned import catch_warnings
 from heldout.kernels.step import Held, Work
@@ -123,9 +123,7 @@ def ask_responses(predictor: Any, X: Any, methods: Iterable[tuple[str, ...]], ro
 
 def checked_response(answer: Any, method: str, n: int) -> NDArray[Any]:
     """One response as an array, refused where its length is wrong or it holds NaN or infinity."""
-    if isinstance(answer, list):  # multi-output predict_proba: one array an output
-        answer = np.stack([np.asarray(a) for a in answer], axis=1)
-    array = np.asarray(answer)
+    array = as_response(answer, method)
     if array.ndim == 0 or len(array) != n:
         shape = "a single value" if array.ndim == 0 else f"{len(array)} rows"
         raise PredictionError(f"{method} answered {shape} for {n} held-out rows.")

@@ -9,8 +9,10 @@ from itertools import accumulate
 from typing import Any
 
 from heldout.base.losses import Loss
+from heldout.base.words import shortened
 from heldout.study.space import Candidates, Params
 
+BRIEF = 80  # characters of a candidate in a message: terminals and notebooks show some 300 of the whole
 Chooser = Callable[[Mapping[str, Any]], int]
 
 
@@ -68,6 +70,10 @@ class Search:
         if len(self.families) > 1 or not inside:
             return f"{family.name}({inside})" if inside else family.name
         return inside
+
+    def brief(self, candidate: int) -> str:
+        """The same in words so few that what is said of the candidate after them stays in sight."""
+        return shortened(self.describe(candidate), BRIEF)
 
 
 def _short(value: Any) -> str:

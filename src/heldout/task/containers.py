@@ -115,6 +115,18 @@ def in_double(X: Any) -> Any:
     return X.astype(np.float64) if X.dtype == np.float32 else X
 
 
+def less_row(X: Any, row: int) -> Any:
+    """X less one of its rows, which moves columns to zero; None where X is no table of double precision.
+
+    >>> less_row(np.array([[1e9, 1.0], [1e9 + 2, 4.0]]), 0)
+    array([[0., 0.],
+           [2., 3.]])
+    """
+    if is_pandas(X, "DataFrame"):
+        return X - X.iloc[row] if (X.dtypes == np.float64).all() else None
+    return X - X[row] if isinstance(X, np.ndarray) and X.dtype == np.float64 else None
+
+
 def _is_from(library: str, value: Any, names: tuple[str, ...]) -> bool:
     module = sys.modules.get(library)
     # getattr with a default: a library half imported by another thread has no classes yet.

@@ -48,8 +48,8 @@ def test_estimates_stand_below_each_other_with_their_intervals():
         "0.31 (0.27 to 0.36)",
         "best validation mean (optimistic)",
         "0.275",
-        "the same, corrected …sing by a bootstrap",
-        "0.29 (0.24 to inf)",
+        "the same, corrected f…osing by a bootstrap",
+        "0.29 (0.24 to ∞)",
     ]
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # from the top down
     assert ax.get_xlabel() == "log_loss (lower is better)"
@@ -73,7 +73,7 @@ def test_estimates_in_words_and_numbers():
     told = tell_estimates(data.estimates())
     assert told.alt == (
         "3 estimates of log_loss (lower is better): nested 10-fold cross-validation 0.31 (0.27 to 0.36); best "
-        "validation mean (optimistic) 0.275; the same, corrected for choosing by a bootstrap 0.29 (0.24 to inf)."
+        "validation mean (optimistic) 0.275; the same, corrected for choosing by a bootstrap 0.29 (0.24 to ∞)."
     )
     assert told.rows[1] == ("best validation mean", 0.275, None, None, 0.95, "yes")
     assert told.tips[POINTS][0] == "nested 10-fold cross-validation: 0.31 (0.27 to 0.36)"

@@ -55,7 +55,7 @@ def check_on_sample(study: Study, source: Source, families: Sequence[Family], sa
         difference = max(_differences(fits, place, estimator, held))
         # Single precision is answered in single precision, and checked against double.
         allowed = SINGLE if family.single else ROUNDING
-    words = f"{study.search.describe(candidate)} on {panel.key}, part {part}, {len(train.y):,} rows of a sample"
+    words = f"{study.search.brief(candidate)} on {panel.key}, part {part}, {len(train.y):,} rows of a sample"
     return SpotCheck(kernel=RULE, tier=TIER, cell=words, difference=difference, passed=difference <= allowed)
 
 

@@ -25,6 +25,7 @@ class LassoKernel:
 
     name = "lasso"
     tier = "solver"
+    sharp_may_stop = True  # descent on strongly correlated columns crawls for longer than a check may take
 
     def claim(self, search: Search, task: Task) -> Claims:
         return claim(search, task)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from heldout.kernels.claims import Claims
 from heldout.kernels.ridge.answer import answer
-from heldout.kernels.ridge.recognise import claim, refuse_training, takes_all
+from heldout.kernels.ridge.recognise import Reader, claim, refuse_training, takes_all
 from heldout.kernels.step import Step, Training, Work
 from heldout.splits.drawn import Splits
 from heldout.study.search import Search
@@ -35,6 +35,9 @@ class RidgeKernel:
 
     def answer(self, step: Step, work: Work) -> Iterator[Answer]:
         return answer(step, work)
+
+    def ignores_origin(self, search: Search, task: Task, candidate: int) -> bool:
+        return Reader(search, task).read(candidate)[0].intercept
 
 
 KERNEL = RidgeKernel()

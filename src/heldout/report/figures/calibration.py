@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.base.words import number
+from heldout.base.words import amount
 from heldout.report.figures.canvas import Shape, axes_of, key, name_axes, present, quiet
 from heldout.report.figures.lettering import SMALL, cleaned, short, write
 from heldout.report.figures.palette import GREY, PAPER, SEVERAL, SOFT
@@ -128,7 +128,7 @@ def tell_calibration(data: Mapping[str, Any]) -> Told:
     if off:
         _, worst = bins[off.index(max(off))]
         alt += (
-            f" Farthest from the diagonal: predicted {number(worst['predicted'])}, observed {number(worst['observed'])}"
+            f" Farthest from the diagonal: predicted {amount(worst['predicted'])}, observed {amount(worst['observed'])}"
             f" in {counted(int(worst['rows']), 'row')}."
         )
     return tell(
@@ -144,5 +144,5 @@ def tell_calibration(data: Mapping[str, Any]) -> Told:
 
 
 def _tip(one: Mapping[str, Any]) -> str:
-    sure = "" if one["observed_low"] is None else f" ({number(one['observed_low'])} to {number(one['observed_high'])})"
-    return f"predicted {number(one['predicted'])}: true in {number(one['observed'])}{sure} of {one['rows']:,} rows"
+    sure = "" if one["observed_low"] is None else f" ({amount(one['observed_low'])} to {amount(one['observed_high'])})"
+    return f"predicted {amount(one['predicted'])}: true in {amount(one['observed'])}{sure} of {one['rows']:,} rows"

@@ -10,7 +10,10 @@ from typing import Any
 from heldout.base.errors import OptionError
 from heldout.report.figures.lettering import SMALL, TEXT, literal, short
 from heldout.report.figures.palette import GRID, INK, PAPER, SOFT
+from heldout.report.figures.scales import linear_words
 
+LEFT, LARGEST_LEFT = 0.62, 1.4  # inches: room for numbers of five digits, and of as many as there may be
+DIGIT, ASIDE = 6.4, 7.0  # points: the width of a digit, and what is free on both sides of a number
 WIDTH = 5.2  # inches: on the page as wide as a phone, so that ten points are ten points
 
 
@@ -19,7 +22,7 @@ class Shape:
     """The height of a figure and its margins, in inches. Fixed, since measuring every label takes most of the time."""
 
     height: float
-    left: float = 0.62
+    left: float = LEFT
     right: float = 0.14
     bottom: float = 0.52
     top: float = 0.36
@@ -58,6 +61,13 @@ def axes_of(shape: Shape, *, shown: bool = True) -> Any:
         top=1 - shape.top / shape.height,
     )
     return figure.subplots()
+
+
+def left_of_numbers(low: float, high: float, *, least: float = LEFT) -> float:
+    """Inches at the left of an axis that runs from here to there: counted in digits, since measuring takes long."""
+    matplotlib_figure()  # its error says what to install
+    needed = (max(map(len, linear_words(low, high)), default=0) * DIGIT + ASIDE) / 72
+    return min(max(least, needed), LARGEST_LEFT)
 
 
 def quiet(ax: Any, *, grid: bool = False, floor: bool = False) -> None:

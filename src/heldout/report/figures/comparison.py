@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from heldout.base.words import number
+from heldout.base.words import amount
 from heldout.report.figures.canvas import Shape, axes_of, name_axes, present
 from heldout.report.figures.lettering import LETTERS, SMALL, cleaned, room, short, write
 from heldout.report.figures.palette import GREY, INK, SOFT
@@ -35,7 +35,7 @@ def draw_comparison(data: Mapping[str, Any], ax: Any = None) -> Any:
     _sides(ax, data)
     shown = len(data["pairs"])
     beside = f", {MOST_ROWS} of {shown:,} pairs" if shown > MOST_ROWS else ""
-    equal = f", equal within ±{number(data['rope'])} (shaded)" if rope > 0 else ""
+    equal = f", equal within ±{amount(data['rope'])} (shaded)" if rope > 0 else ""
     name_axes(ax, x=f"difference in {short(data['loss'], 20)}{equal}{beside}", most=64)
     return ax
 
@@ -76,7 +76,7 @@ def tell_comparison(data: Mapping[str, Any]) -> Told:
     """The differences in words and numbers."""
     rows, pairs = _rows(data)[:MOST_ROWS], data["pairs"]
     way = "above" if data["greater_is_better"] else "below"
-    equal = f" Within ±{number(data['rope'])} they count as equal." if is_finite(data["rope"]) else ""
+    equal = f" Within ±{amount(data['rope'])} they count as equal." if is_finite(data["rope"]) else ""
     alt = f"{counted(len(pairs), 'difference')} in {short(data['loss'], 40)}, {way} 0 where the first is better: "
     alt += "; ".join(f"{row.label} {number_words(row)}" for row in rows[:6])
     listed = spread(pairs)

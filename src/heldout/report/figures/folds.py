@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.base.words import number
-from heldout.report.figures.canvas import Shape, axes_of, better, name_axes, present, quiet
+from heldout.base.words import amount
+from heldout.report.figures.canvas import Shape, axes_of, better, left_of_numbers, name_axes, present, quiet
 from heldout.report.figures.lettering import SMALL, write
 from heldout.report.figures.palette import BLUE, INK, PAPER, SOFT
 from heldout.report.figures.scales import ends, is_finite, linear, real, within
@@ -20,7 +20,11 @@ JITTER = 0.56  # of a column of repeats, over which its folds are spread
 
 def shape_of_folds(data: Mapping[str, Any]) -> Shape:
     """Room at the right for the words of the mean."""
-    return Shape(height=2.75, right=0.86)
+    return Shape(height=2.75, right=0.86, left=left_of_numbers(*_reach(data)))
+
+
+def _reach(data: Mapping[str, Any]) -> tuple[float, float]:
+    return ends([*(p["value"] for p in _shown(data)), data["value"], data["low"], data["high"]])
 
 
 def draw_folds(data: Mapping[str, Any], ax: Any = None) -> Any:
@@ -43,7 +47,8 @@ def draw_folds(data: Mapping[str, Any], ax: Any = None) -> Any:
         clip_on=False,
         gid=POINTS,
     )
-    ax.set_ylim(*ends([*(p["value"] for p in points), data["value"], data["low"], data["high"]]))
+    ax.set_ylim(*_reach(data))
+    linear(ax.yaxis)
     _columns(ax, data, points)
     _estimate(ax, data)
     name_axes(ax, y=better(data))
@@ -101,7 +106,7 @@ def _estimate(ax: Any, data: Mapping[str, Any]) -> None:
     value = real(data["value"])
     ax.axhline(value, color=INK, linewidth=1.2, zorder=2)
     flat = ax.get_yaxis_transform()
-    write(ax, (1.02, value), number(data["value"]), transform=flat, va="center", fontweight="bold")
+    write(ax, (1.02, value), amount(data["value"]), transform=flat, va="center", fontweight="bold")
     if data["low"] is not None:
         level = f"{100 * data['level']:.4g}% interval"
         write(
@@ -116,7 +121,7 @@ def tell_folds(data: Mapping[str, Any]) -> Told:
     sure = interval(data["low"], data["high"], data["level"])
     alt = (
         f"{counted(len(points), 'fold')} by {better(data)}, {between([point['value'] for point in points])}. "
-        f"The estimate is {number(data['value'])}{f', {sure}' if sure else ', without an interval'}."
+        f"The estimate is {amount(data['value'])}{f', {sure}' if sure else ', without an interval'}."
     )
     if missing:
         alt += f" {counted(missing, 'fold')} without a value."
@@ -132,4 +137,4 @@ def tell_folds(data: Mapping[str, Any]) -> Told:
 
 def _tip(point: Mapping[str, Any], *, repeated: bool) -> str:
     of = f", repeat {point['repeat']}" if repeated else ""
-    return f"fold {point['fold']}{of}: {number(point['value'])} ({point['held_rows']:,} rows held out)"
+    return f"fold {point['fold']}{of}: {amount(point['value'])} ({point['held_rows']:,} rows held out)"

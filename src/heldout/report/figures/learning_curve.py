@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.base.words import number
-from heldout.report.figures.canvas import Shape, axes_of, better, name_axes, present, quiet
+from heldout.base.words import amount
+from heldout.report.figures.canvas import Shape, axes_of, better, left_of_numbers, name_axes, present, quiet
 from heldout.report.figures.lettering import SMALL
 from heldout.report.figures.palette import BLUE, PAPER, SOFT
 from heldout.report.figures.scales import ends, is_finite, linear, log_ends, powers, real, within
@@ -16,8 +16,8 @@ LOG_FROM = 12.0  # how many times the smallest size the largest is, from which o
 
 
 def shape_of_learning_curve(data: Mapping[str, Any]) -> Shape:
-    """The shape of every curve."""
-    return Shape(height=2.9)
+    """Wide enough at the left for the risks."""
+    return Shape(height=2.9, left=left_of_numbers(*_reach(data)))
 
 
 def draw_learning_curve(data: Mapping[str, Any], ax: Any = None) -> Any:
@@ -27,9 +27,7 @@ def draw_learning_curve(data: Mapping[str, Any], ax: Any = None) -> Any:
     quiet(ax, grid=True)
     points, beyond = _points(data), _beyond(data)
     xs, ys = [real(point["size"]) for point in points], [real(point["value"]) for point in points]
-    reach = [*ys, *([real(beyond["value"])] if beyond else [])]
-    reach += [value for point in points for value in (point["low"], point["high"]) if is_finite(value)]
-    bottom, top = ends(reach)
+    bottom, top = _reach(data)
     sure = [point for point in points if point["low"] is not None and point["high"] is not None]
     ax.vlines(
         [real(point["size"]) for point in sure],
@@ -60,7 +58,7 @@ def draw_learning_curve(data: Mapping[str, Any], ax: Any = None) -> Any:
     linear(ax.yaxis)
     if beyond:
         where = {"xytext": (0, 9), "textcoords": "offset points", "ha": "right", "fontsize": SMALL, "color": SOFT}
-        ax.annotate(f"extrapolated {number(beyond['value'])}", (real(beyond["size"]), real(beyond["value"])), **where)
+        ax.annotate(f"extrapolated {amount(beyond['value'])}", (real(beyond["size"]), real(beyond["value"])), **where)
     name_axes(ax, x="training rows", y=better(data))
     return ax
 
@@ -68,6 +66,13 @@ def draw_learning_curve(data: Mapping[str, Any], ax: Any = None) -> Any:
 def _points(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     found = [point for point in data["points"] if is_finite(point["size"], point["value"])]
     return sorted(found, key=lambda point: real(point["size"]))
+
+
+def _reach(data: Mapping[str, Any]) -> tuple[float, float]:
+    """From where to where risks are drawn: every dot, and the ends of intervals that have one."""
+    points, beyond = _points(data), _beyond(data)
+    found = [one["value"] for one in (*points, *([beyond] if beyond else []))]
+    return ends([*found, *(point[end] for point in points for end in ("low", "high"))])
 
 
 def _beyond(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -93,21 +98,21 @@ def tell_learning_curve(data: Mapping[str, Any]) -> Told:
     alt = f"{counted(len(points), 'training size')} by {better(data)}"
     if points:
         first, last = points[0], points[-1]
-        alt += f": {number(first['value'])} with {real(first['size']):,.0f} rows"
-        alt += f", {number(last['value'])} with {real(last['size']):,.0f} rows"
+        alt += f": {amount(first['value'])} with {real(first['size']):,.0f} rows"
+        alt += f", {amount(last['value'])} with {real(last['size']):,.0f} rows"
     alt += "."
     rows: list[tuple[Any, ...]] = [
         (p["size"], p["value"], p["low"], p["high"], "measured") for p in spread(points, 199)
     ]
     texts = [_tip(point) for point in points]
     if beyond:
-        alt += f" Extrapolated to {real(beyond['size']):,.0f} rows: {number(beyond['value'])}, a rule of thumb."
+        alt += f" Extrapolated to {real(beyond['size']):,.0f} rows: {amount(beyond['value'])}, a rule of thumb."
         rows.append((beyond["size"], beyond["value"], None, None, "extrapolated"))
-        texts.append(f"{real(beyond['size']):,.0f} rows: {number(beyond['value'])}, extrapolated")
+        texts.append(f"{real(beyond['size']):,.0f} rows: {amount(beyond['value'])}, extrapolated")
     head = ("training rows", better(data), "low", "high", "how")
     return tell(title="Learning curve", alt=alt, head=head, rows=tuple(rows), tips=texts)
 
 
 def _tip(point: Mapping[str, Any]) -> str:
-    sure = "" if point["low"] is None else f" ({number(point['low'])} to {number(point['high'])})"
-    return f"{real(point['size']):,.0f} rows: {number(point['value'])}{sure}"
+    sure = "" if point["low"] is None else f" ({amount(point['low'])} to {amount(point['high'])})"
+    return f"{real(point['size']):,.0f} rows: {amount(point['value'])}{sure}"

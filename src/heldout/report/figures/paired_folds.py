@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from heldout.base.words import amount
 from heldout.report.figures.canvas import Shape, axes_of, better, name_axes, present, quiet
 from heldout.report.figures.lettering import cleaned, room, short, write
 from heldout.report.figures.palette import BLUE, GREY, PAPER
@@ -89,5 +90,5 @@ def tell_paired_folds(data: Mapping[str, Any]) -> Told:
         alt=alt + ("; …" if len(names) > 6 else ".") + some(len(parts), whole, "folds"),
         head=("fold", *(short(name, 60) for name in names)),
         rows=tuple((part, *column) for part, column in zip(parts, columns, strict=True)),
-        tips=[f"{cleaned(names[row])}, fold {parts[place]}: {value:.4g}" for value, row, place in _dots(columns)],
+        tips=[f"{cleaned(names[row])}, fold {parts[place]}: {amount(value)}" for value, row, place in _dots(columns)],
     )

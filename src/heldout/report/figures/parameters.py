@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.base.words import number
-from heldout.report.figures.canvas import Shape, axes_of, better, key, name_axes, present, quiet
+from heldout.base.words import amount, number
+from heldout.report.figures.canvas import Shape, axes_of, better, key, left_of_numbers, name_axes, present, quiet
 from heldout.report.figures.lettering import SMALL, cleaned, short
 from heldout.report.figures.palette import BLUE, INK, PAPER, SOFT, VERMILION
 from heldout.report.figures.scales import ends, is_finite, linear, log_ends, named, powers, real
@@ -24,7 +24,12 @@ def shape_of_panel(data: Mapping[str, Any]) -> Shape:
     """Taller where names stand upright under the axis."""
     panel = data["panels"][0]
     upright = _scale(panel) == "category" and not _lies(_values(panel))
-    return Shape(height=3.0 + (0.85 if upright else 0), top=0.62, bottom=0.52 + (0.85 if upright else 0))
+    return Shape(
+        height=3.0 + (0.85 if upright else 0),
+        top=0.62,
+        bottom=0.52 + (0.85 if upright else 0),
+        left=left_of_numbers(*_reach(data)),
+    )
 
 
 def panels_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -45,7 +50,7 @@ def draw_panel(data: Mapping[str, Any], ax: Any) -> Any:
     scale, points = _scale(panel), _shown(panel)
     quiet(ax, grid=True)
     xs, ys = _places(panel, [point["value"] for point in points]), [real(point["mean"]) for point in points]
-    errors = [real(point["se"]) if is_finite(point["se"]) else 0.0 for point in points]
+    errors = _errors(points)
     if any(errors):
         ax.vlines(
             xs,
@@ -60,9 +65,8 @@ def draw_panel(data: Mapping[str, Any], ax: Any) -> Any:
         ax.plot(xs, ys, color=BLUE, linewidth=1.2, alpha=0.6, zorder=2)
     ax.scatter(xs, ys, s=26, color=BLUE, edgecolors=PAPER, linewidths=0.8, zorder=4, clip_on=False, gid=POINTS)
     _x_axis(ax, panel)
-    reach = [value for y, e in zip(ys, errors, strict=True) for value in (y - e, y + e)]
-    limit = data["one_se"]["limit"] if data["one_se"] else None
-    ax.set_ylim(*_y_ends([*reach, limit], below=not data["greater_is_better"]))
+    limit = _limit(data)
+    ax.set_ylim(*_reach(data))
     linear(ax.yaxis)
     _mark_choices(ax, data, dict(zip(map(repr, (p["value"] for p in points)), ys, strict=True)))
     _mark_one_se(ax, panel, limit)
@@ -71,11 +75,23 @@ def draw_panel(data: Mapping[str, Any], ax: Any) -> Any:
     return ax
 
 
-def _y_ends(values: Sequence[Any], *, below: bool) -> tuple[float, float]:
-    """Room for the count of folds on the side where the chosen values lie."""
-    low, high = ends(values)
+def _errors(points: Sequence[Mapping[str, Any]]) -> list[float]:
+    return [real(point["se"]) if is_finite(point["se"]) else 0.0 for point in points]
+
+
+def _limit(data: Mapping[str, Any]) -> Any:
+    return data["one_se"]["limit"] if data["one_se"] else None
+
+
+def _reach(data: Mapping[str, Any]) -> tuple[float, float]:
+    """From where to where losses are drawn, with room for the count of folds on the side where chosen values lie."""
+    points = _shown(data["panels"][0])
+    means = [real(point["mean"]) for point in points]
+    low, high = ends(
+        [*(m + side * e for m, e in zip(means, _errors(points), strict=True) for side in (-1, 1)), _limit(data)]
+    )
     free = 0.14 * (high - low)
-    return (low - free, high) if below else (low, high + free)
+    return (low, high + free) if data["greater_is_better"] else (low - free, high)
 
 
 def _scale(panel: Panel) -> str:
@@ -196,7 +212,7 @@ def tell_panel(data: Mapping[str, Any]) -> Told:
     if points:
         pick = max if data["greater_is_better"] else min
         best = pick(points, key=lambda point: real(point["mean"]))
-        alt += f" Best at {_word(best['value'])}: {number(best['mean'])}."
+        alt += f" Best at {_word(best['value'])}: {amount(best['mean'])}."
     if chosen:
         told = "; ".join(
             f"{short(_word(value), 40)} by {counted(count, 'fold')}" for value, count in panel["chosen"][:5]
@@ -221,6 +237,6 @@ def _cell(value: Any) -> Any:
 
 
 def _tip(point: Mapping[str, Any], times: int) -> str:
-    error = f" ± {number(point['se'])}" if is_finite(point["se"]) else ""
+    error = f" ± {amount(point['se'])}" if is_finite(point["se"]) else ""
     taken = f", chosen by {counted(times, 'fold')}" if times else ""
-    return f"{short(_word(point['value']), 60)}: {number(point['mean'])}{error}{taken}"
+    return f"{short(_word(point['value']), 60)}: {amount(point['mean'])}{error}{taken}"

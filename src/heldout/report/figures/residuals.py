@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.base.words import number
-from heldout.report.figures.canvas import Shape, axes_of, key, name_axes, present, quiet
+from heldout.base.words import amount
+from heldout.report.figures.canvas import Shape, axes_of, key, left_of_numbers, name_axes, present, quiet
 from heldout.report.figures.lettering import short
 from heldout.report.figures.palette import BLUE, INK, VERMILION
 from heldout.report.figures.scales import ends, is_finite, linear, real
@@ -15,7 +15,7 @@ from heldout.report.figures.told import POINTS, Told, between, some, spread, tel
 
 def shape_of_residuals(data: Mapping[str, Any]) -> Shape:
     """Room above for what the marks mean."""
-    return Shape(height=3.3, top=0.6, left=0.7)
+    return Shape(height=3.3, top=0.6, left=left_of_numbers(*_reach(data["outputs"][0]), least=0.7))
 
 
 def outputs_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -42,7 +42,7 @@ def draw_residuals(data: Mapping[str, Any], ax: Any = None) -> Any:
         gid=POINTS,
     )
     ax.set_xlim(*ends(real(one["predicted"]) for one in (*points, *bands)))
-    ax.set_ylim(*ends([*(p["residual"] for p in points), *(b[s] for b in bands for s in ("low", "high")), 0.0]))
+    ax.set_ylim(*_reach(output))
     ax.axhline(0.0, color=INK, linewidth=1.2, zorder=3)
     if bands:
         along = [real(band["predicted"]) for band in bands]
@@ -59,6 +59,11 @@ def draw_residuals(data: Mapping[str, Any], ax: Any = None) -> Any:
 
 def _points(output: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [point for point in output["points"] if is_finite(point["predicted"], point["residual"])]
+
+
+def _reach(output: Mapping[str, Any]) -> tuple[float, float]:
+    points, bands = _points(output), _bands(output)
+    return ends([*(p["residual"] for p in points), *(b[side] for b in bands for side in ("low", "high")), 0.0])
 
 
 def _bands(output: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -97,11 +102,11 @@ def tell_residuals(data: Mapping[str, Any]) -> Told:
     if bands:
         first, last = bands[0], bands[-1]
         alt += (
-            f" Their middle is {number(first['middle'])} at the lowest predictions and {number(last['middle'])} at the "
+            f" Their middle is {amount(first['middle'])} at the lowest predictions and {amount(last['middle'])} at the "
             "highest."
         )
     title = f"Residuals{of}"
-    texts = [f"predicted {number(p['predicted'])}: residual {number(p['residual'])}" for p in points]
+    texts = [f"predicted {amount(p['predicted'])}: residual {amount(p['residual'])}" for p in points]
     if bands:
         rows = tuple(tuple(band[side] for side in BAND) for band in spread(bands))
         return tell(title=title, alt=alt, head=("predicted", "low", "middle", "high"), rows=rows, tips=texts)

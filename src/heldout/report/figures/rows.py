@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heldout.base.words import number
+from heldout.base.words import amount
 from heldout.report.figures.canvas import Shape, quiet
 from heldout.report.figures.lettering import SMALL, room, short, write
 from heldout.report.figures.palette import BLUE, INK, PAPER, SOFT
@@ -37,8 +37,8 @@ def rows_shape(count: int) -> Shape:
 
 def number_words(row: Row) -> str:
     """The number of a row and its interval: "0.12 (0.1 to 0.14)"."""
-    beside = "" if row.low is None or row.high is None else f" ({number(row.low)} to {number(row.high)})"
-    return f"{number(row.value)}{beside}".replace("-", "−")
+    beside = "" if row.low is None or row.high is None else f" ({amount(row.low)} to {amount(row.high)})"
+    return f"{amount(row.value)}{beside}".replace("-", "−")
 
 
 def draw_rows(ax: Any, rows: Sequence[Row], *, always: Sequence[float] = ()) -> None:

@@ -12,6 +12,7 @@ from heldout.report.figures.lettering import literal
 
 LARGEST = 1e300  # farther out is drawn here, so that no difference of two places overflows
 LAST_POWER = 305.0
+MOST_TICKS = 5
 PAD = 0.06  # of the range, left free at each end
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -93,12 +94,22 @@ def _apart(texts: Sequence[str], values: Sequence[float]) -> bool:
     return near and len(set(texts)) == len(set(values))
 
 
-def linear(axis: Any, *, most: int = 5, whole: bool = False) -> None:
+def linear(axis: Any, *, most: int = MOST_TICKS, whole: bool = False) -> None:
     """Few ticks at round numbers."""
+    axis.set_major_locator(_locator(most, whole=whole))
+    axis.set_major_formatter(_formatter()())
+
+
+def _locator(most: int, *, whole: bool) -> Any:
     from matplotlib.ticker import MaxNLocator
 
-    axis.set_major_locator(MaxNLocator(nbins=most, integer=whole, steps=[1, 2, 2.5, 5, 10]))
-    axis.set_major_formatter(_formatter()())
+    return MaxNLocator(nbins=most, integer=whole, steps=[1, 2, 2.5, 5, 10])
+
+
+def linear_words(low: float, high: float) -> list[str]:
+    """What stands beside the ticks of such an axis."""
+    ticks = _locator(MOST_TICKS, whole=False).tick_values(low, high)
+    return tick_words([float(tick) for tick in ticks if low <= tick <= high])
 
 
 def powers(axis: Any, low: float, high: float, *, most: int = 6) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from heldout.base.words import number
+from heldout.base.words import amount
 from heldout.report.figures.lettering import short
 from heldout.report.figures.scales import is_finite
 
@@ -57,7 +57,7 @@ def interval(low: Any, high: Any, level: Any = None) -> str:
     """ "0.1 to 0.2", with its level where that is known; nothing where there is no interval."""
     if low is None or high is None:
         return ""
-    words = f"{number(low)} to {number(high)}"
+    words = f"{amount(low)} to {amount(high)}"
     return words if level is None else f"{100 * level:.4g}% interval {words}"
 
 
@@ -71,4 +71,4 @@ def between(values: Sequence[Any]) -> str:
     told = [float(value) for value in values if is_finite(value)]
     if not told:
         return "without a number"
-    return f"from {number(min(told))} to {number(max(told))}"
+    return f"from {amount(min(told))} to {amount(max(told))}"

@@ -62,9 +62,13 @@ def _refusals(passes: list[Mapping[str, Any]]) -> list[tuple[str, str]]:
     return found[:MOST_REFUSALS]
 
 
+def _verdict(check: Mapping[str, Any]) -> str:
+    if not check.get("conclusive", True):
+        return "no verdict"
+    return "yes" if check["passed"] else "no"
+
+
 def _checks(checks: list[Mapping[str, Any]]) -> Table:
     head = ("Kernel", "Cell", "Tier", "Difference", "Passed")
-    rows = (
-        [one["kernel"], one["cell"], one["tier"], one["difference"], "yes" if one["passed"] else "no"] for one in checks
-    )
+    rows = ([one["kernel"], one["cell"], one["tier"], one["difference"], _verdict(one)] for one in checks)
     return make_table("Cells answered again by brute force", head, rows, numeric=("Difference",))

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from heldout.base.words import line
-from heldout.report.page.words import amount, named, shortened
+from heldout.base.words import amount, line, shortened
+from heldout.report.page.words import named
 
 if TYPE_CHECKING:
     from markupsafe import Markup

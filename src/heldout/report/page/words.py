@@ -6,27 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from heldout.base.sizes import show_seconds
-from heldout.base.words import clipped, line, number, safe, share
+from heldout.base.words import SHORT, amount, clipped, line, safe, share, shortened
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-SHORT, WHOLE = 60, 500  # characters of a name that are shown, and that its tooltip holds
+WHOLE = 500  # characters of a name that its tooltip holds
 PROSE, CODE = 1_500, 20_000  # characters of a sentence, and of a program
 SHARES = ("zero_one", "accuracy")  # losses that count rows
-
-
-def shortened(value: Any, most: int = SHORT) -> str:
-    """A text on one line, cut in its middle where it is longer than so many characters.
-
-    >>> shortened("a" * 50 + "b" * 50, 11)
-    'aaaaa…bbbbb'
-    """
-    text = line(value)
-    if len(text) <= most:
-        return text
-    tail = (most - 1) // 2
-    return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def named(value: Any, most: int = SHORT) -> Markup:
@@ -48,21 +35,6 @@ def prose(text: Any) -> str:
 def code(text: Any) -> str:
     """A program with its line breaks, and with an end."""
     return clipped(safe(text), CODE)
-
-
-def amount(value: float | str | None) -> str:
-    """A number for people: four digits, all of those before the point; a dash for none.
-
-    >>> amount(0.123456), amount(12345.6), amount(None), amount(-0.00002), amount("inf")
-    ('0.1235', '12,346', '–', '-2e-05', '∞')
-    """
-    if value in ("inf", "-inf"):
-        return "∞" if value == "inf" else "-∞"
-    if isinstance(value, int) and abs(value) < 10**15:
-        return f"{value:,}"
-    if isinstance(value, float) and 1000 <= abs(value) < 1e7:
-        return f"{value:,.0f}"
-    return number(value)
 
 
 def percent(share: float) -> str:
