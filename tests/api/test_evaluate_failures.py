@@ -159,6 +159,17 @@ def test_what_is_said_of_cells_that_failed_is_counted() -> None:
     assert "scoring.py" not in said
 
 
+def test_a_scorer_that_misses_a_class_among_the_rows_is_told_with_the_way_out() -> None:
+    y = np.array(["a", "b", "c"])[np.arange(30) % 3]
+    test = ho.Given(np.flatnonzero(y != "c")[:4])
+    with pytest.raises(
+        ho.HeldoutError, match=r"The only test cell failed.*'neg_log_loss' failed on 4 held-out"
+    ) as told:
+        ho.evaluate(DummyClassifier(), np.zeros((30, 1)), y, test=test, loss="neg_log_loss", jobs=1)
+    assert "They lack a class that the predictor knows: hold out more rows, stratify, or take" in str(told.value)
+    assert ho.evaluate(DummyClassifier(), np.zeros((30, 1)), y, test=test, loss="log", jobs=1).risk.value is not None
+
+
 NONSENSE = {
     "nan": ("PredictionError", r"predict answered NaN or infinity on 1 of 15 held-out rows"),
     "inf": ("PredictionError", r"predict answered NaN or infinity on 1 of 15 held-out rows"),
@@ -186,7 +197,7 @@ def test_a_predictor_that_answers_nonsense_is_named(how: str) -> None:
 @pytest.mark.parametrize("how", ["nan", "huge", "short"])
 def test_nonsense_on_the_only_test_set_is_an_error(how: str) -> None:
     X, y = data()
-    with pytest.raises(ho.HeldoutError, match="cells failed"):
+    with pytest.raises(ho.HeldoutError, match=r"cells? failed"):
         ho.evaluate(Fussy(stumbles=7, how=how), X, y, test=ho.Given(range(15)), jobs=1)
 
 

@@ -127,13 +127,13 @@ def describe_all_failed(outcome: Outcome) -> str:
     """That nothing worked, with the place and the traceback of the first failure."""
     panel, candidate, part, failure = outcome.tables.failures()[0]
     return (
-        f"{_count_failed(outcome)}. The first: {outcome.study.search.describe(candidate)} on {panel}, part {part}, "
+        f"{_count_failed(outcome)}: {outcome.study.search.describe(candidate)} on {panel}, part {part}, "
         f"in {failure.stage}: {failure.kind}: {failure.message}\n{failure.traceback}"
     ).rstrip()
 
 
 def _count_failed(outcome: Outcome) -> str:
-    """How many of the cells that were asked failed, at each level where some did."""
+    """How many of the cells that were asked failed, at each level where some did, up to the name of the first."""
     counts = {}
     for level in (VALIDATION, TEST):
         tables = [outcome.tables[p.key] for p in outcome.study.of_level(level) if p.key in outcome.tables.panels]
@@ -143,11 +143,10 @@ def _count_failed(outcome: Outcome) -> str:
     if len(counts) == 1:
         ((level, (failed, asked)),) = counts.items()
         if failed == asked:
-            return f"All {asked:,} {level} cells failed"
-        return f"{failed:,} of {asked:,} {level} cells failed, at least one of each candidate"
-    return (
-        " and ".join(f"{failed:,} of {asked:,} {level} cells" for level, (failed, asked) in counts.items()) + " failed"
-    )
+            return f"The only {level} cell failed" if asked == 1 else f"All {asked:,} {level} cells failed. The first"
+        return f"{failed:,} of {asked:,} {level} cells failed, at least one of each candidate. The first"
+    words = [f"{failed:,} of {asked:,} {level} cells" for level, (failed, asked) in counts.items()]
+    return f"{' and '.join(words)} failed. The first"
 
 
 def make_final(

@@ -208,7 +208,8 @@ def _refuse_mixed(values: pd.Series[Any], count: int, *, wanted: bool | None) ->
     if count == len(values):
         raise TargetError(
             f"The target {values.name!r} is {first_text(values)}, and no two rows have the same, so that there "
-            "are no classes to learn. If these are amounts, write them as plain numbers (1234.5), without units and separators."
+            "are no classes to learn. If these are amounts, write them as plain numbers (1234.5), without units or "
+            "separators."
         )
 
 
