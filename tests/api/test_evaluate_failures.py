@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeClassifier
 
@@ -135,12 +136,44 @@ def test_a_fold_in_which_every_candidate_fails_has_no_value() -> None:
 
 def test_when_nothing_works_there_is_no_result() -> None:
     X, y = data()
-    with pytest.raises(ho.HeldoutError, match=r"(?s)All 3 cells failed.*I need row 999.*Traceback"):
+    with pytest.raises(ho.HeldoutError, match=r"(?s)All 3 test cells failed.*I need row 999.*Traceback"):
         ho.evaluate(Fussy(needs=999), X, y, test=ho.KFold(3), jobs=1)
-    with pytest.raises(ho.HeldoutError, match=r"(?s)All 6 cells failed.*alpha=0.1 on .*I need row 999.*Traceback"):
+    with pytest.raises(
+        ho.HeldoutError, match=r"(?s)All 6 validation cells failed.*alpha=0.1 on .*I need row 999.*Traceback"
+    ):
         ho.Tuned(Fussy(needs=999), {"alpha": [0.1, 1.0]}, validation=3, jobs=1).fit(X, y)
     with pytest.raises(ho.HeldoutError, match=r"I need row 999"):
         ho.evaluate(ho.Tuned(Fussy(needs=999), {"alpha": [0.1, 1.0]}, validation=3), X, y, test=ho.KFold(3), jobs=1)
+
+
+def test_what_is_said_of_cells_that_failed_is_counted() -> None:
+    """Not every cell failed, and an error of ours needs no traceback of ours."""
+    y = np.arange(30) % 2
+    y[:12] = 0  # nothing to rank in the first part
+    learner = ho.Tuned(
+        DummyClassifier(strategy="constant"),
+        {"constant": [0, 1]},
+        validation=ho.KFold(3, shuffle=False, stratify=False),
+        jobs=1,
+    )
+    with pytest.raises(ho.HeldoutError) as caught:
+        learner.set_params(loss="roc_auc").fit(np.zeros((30, 1)), y)
+    said = str(caught.value)
+    assert "2 of 6 validation cells failed, at least one of each candidate. The first: constant=0 on" in said
+    assert "'roc_auc' is not defined on these 10 held-out rows" in said
+    assert "Traceback" not in said
+    assert "scoring.py" not in said
+
+
+def test_a_scorer_that_misses_a_class_among_the_rows_is_told_with_the_way_out() -> None:
+    y = np.array(["a", "b", "c"])[np.arange(30) % 3]
+    test = ho.Given(np.flatnonzero(y != "c")[:4])
+    with pytest.raises(
+        ho.HeldoutError, match=r"The only test cell failed.*'neg_log_loss' failed on 4 held-out"
+    ) as told:
+        ho.evaluate(DummyClassifier(), np.zeros((30, 1)), y, test=test, loss="neg_log_loss", jobs=1)
+    assert "They lack a class that the predictor knows: hold out more rows, stratify, or take" in str(told.value)
+    assert ho.evaluate(DummyClassifier(), np.zeros((30, 1)), y, test=test, loss="log", jobs=1).risk.value is not None
 
 
 NONSENSE = {
@@ -173,7 +206,7 @@ def test_a_predictor_that_answers_nonsense_is_named(how: str) -> None:
 @pytest.mark.parametrize("how", ["nan", "huge", "short"])
 def test_nonsense_on_the_only_test_set_is_an_error(how: str) -> None:
     X, y = data()
-    with pytest.raises(ho.HeldoutError, match="cells failed"):
+    with pytest.raises(ho.HeldoutError, match=r"cells? failed"):
         ho.evaluate(Fussy(stumbles=7, how=how), X, y, test=ho.Given(range(15)), jobs=1)
 
 

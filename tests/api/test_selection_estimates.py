@@ -250,3 +250,23 @@ def test_on_null_data_nested_is_unbiased_and_the_best_number_is_not():
     assert np.mean(best) < 0.5 - 5 * error
     assert abs(np.mean(nested) - 0.5) < 3 * np.std(nested) / np.sqrt(40)
     assert np.mean(best) + 2 * error < np.mean(corrected)
+
+
+def test_all_estimates_of_a_choice_speak_of_the_same_training_size() -> None:
+    X, y = numbers(16)
+    found = ho.Tuned(KNeighborsRegressor(), {"n_neighbors": [1, 3]}, validation=3, jobs=1).fit(X, y).estimates_
+    assert {name: one.train_size for name, one in found.items()} == dict.fromkeys(found, pytest.approx(32 / 3))
+
+
+def test_rows_of_no_weight_leave_the_corrections_finite(tmp_path: Any) -> None:
+    X, y = numbers(40)
+    groups, weight = np.arange(40) % 10, (np.arange(40) % 10 < 3) * 1.0
+    learner = ho.Tuned(Ridge(), {"alpha": [0.1, 10.0]}, validation=ho.KFold(2, stratify=False))
+    result = ho.evaluate(learner, X, y, test=ho.Given([0, 10, 20]), sample_weight=weight, jobs=1)
+    corrected = result.estimates["best_validation_bbc"]
+    assert np.isfinite([corrected.value, corrected.low, corrected.high]).all()
+    result.save(tmp_path / "study.heldout")
+    assert ho.load(tmp_path / "study.heldout").estimates == result.estimates
+    alone = clone(learner).set_params(validation=ho.Given(np.flatnonzero(groups < 1)), jobs=1)
+    one_group = alone.fit(X, y, groups=groups, sample_weight=weight).estimates_["best_validation_bbc"]
+    assert one_group.reason == "No value: BBC-CV draws rows, or whole groups, and needs at least two."

@@ -162,3 +162,33 @@ def test_numbers_beyond_all_floats_are_looked_at_as_names(houses: pd.DataFrame) 
 def test_limits_are_called_as_on_the_command_line() -> None:
     assert in_words_of_the_command("fit_memory= is a size") == "--fit-memory is a size"
     assert in_words_of_the_command("jobs=0 is no number") == "--jobs 0 is no number"
+
+
+def test_numbers_past_64_bits_are_names_and_not_amounts(houses: pd.DataFrame) -> None:
+    """As floats they would all be one value."""
+    houses.assign(invoice=[10**20 + row for row in range(40)]).to_csv("long.csv", index=False)
+    told = run("check", "long.csv", "--target", "price").output
+    assert "single value" not in told
+    assert "'invoice'" in told
+    done = run("explain", "long.csv", "--target", "price")
+    assert done.exit_code == 0, done.stderr
+    assert "invoice (an identifier" in done.output
+
+
+def test_a_target_of_texts_that_never_repeat_is_no_target(houses: pd.DataFrame) -> None:
+    houses.assign(price=[f"1,{row + 100}.50" for row in range(40)]).to_csv("thousands.csv", index=False)
+    for command in ("evaluate", "check"):
+        told = " ".join(error_of(command, "thousands.csv", "--target", "price").split())
+        assert "The target 'price' is text ('1,100.50'), and no two rows have the same" in told
+        assert "write them as plain numbers" in told
+
+
+def test_an_infinite_target_is_refused_in_one_line(houses: pd.DataFrame) -> None:
+    houses.assign(price=[np.inf, *range(39)]).to_csv("endless.csv", index=False)
+    assert "The target is infinite in row 0" in error_of("check", "endless.csv", "--target", "price")
+
+
+def test_a_line_with_too_many_fields_is_named_with_the_way_out() -> None:
+    Path("ragged.csv").write_text("price,area\n1,2\n3,4,5\n")
+    told = " ".join(error_of("evaluate", "ragged.csv", "--target", "price").split())
+    assert "Expected 2 fields in line 3, saw 3. Correct that line; a text with ','" in told

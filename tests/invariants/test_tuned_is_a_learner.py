@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import ShuffleSplit, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -68,13 +68,15 @@ CASES: dict[str, tuple[Any, Any]] = {
     ),
     "foreign": (ho.Tuned(KNeighborsClassifier(), {"n_neighbors": [1, 9]}, validation=3), flowers),
 }
+TESTS = {"ascending": ho.KFold(3), "in an order of their own": ShuffleSplit(3, test_size=0.3, random_state=0)}
 
 
+@pytest.mark.parametrize("rows", TESTS)
 @pytest.mark.parametrize("case", CASES)
-def test_a_clone_fitted_on_an_outer_part_repeats_that_fold(case: str) -> None:
+def test_a_clone_fitted_on_an_outer_part_repeats_that_fold(case: str, rows: str) -> None:
     learner, data = CASES[case]
     X, y = data()
-    result = ho.evaluate(learner, X, y, test=ho.KFold(3), jobs=1)
+    result = ho.evaluate(learner, X, y, test=TESTS[rows], jobs=1)
     for fold, (train, held) in enumerate(outer_pairs(result)):
         again = clone(learner).set_params(jobs=1).fit(X[train], y[train])
         assert again.best_index_ == result.choices["candidate"][fold]
@@ -88,11 +90,12 @@ def test_a_clone_fitted_on_an_outer_part_repeats_that_fold(case: str) -> None:
         assert predicted.tolist() == recorded.tolist()
 
 
+@pytest.mark.parametrize("rows", TESTS)
 @pytest.mark.parametrize("case", CASES)
-def test_cross_val_score_gives_minus_the_fold_losses(case: str) -> None:
+def test_cross_val_score_gives_minus_the_fold_losses(case: str, rows: str) -> None:
     learner, data = CASES[case]
     X, y = data()
-    result = ho.evaluate(learner, X, y, test=ho.KFold(3), jobs=1)
+    result = ho.evaluate(learner, X, y, test=TESTS[rows], jobs=1)
     with threadpool_limits(1):
         scores = cross_val_score(clone(learner).set_params(jobs=1), X, y, cv=outer_pairs(result))
     shown = result.folds[result.risk.loss].to_numpy()

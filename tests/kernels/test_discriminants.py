@@ -194,6 +194,18 @@ def test_failures_are_those_of_fits() -> None:
     assert 0 < found.left < 5
 
 
+@pytest.mark.parametrize("test", [ho.KFold(3), ho.LeaveOneOut()])
+def test_columns_that_nowhere_spread_fail_as_fits_do(test: Any) -> None:
+    """Where a training part has no direction left, scikit-learn's fit fails; that is a failed cell, and no crash."""
+    X, y = np.full((30, 2), 3.0), np.arange(30) % 3
+    with pytest.raises(ho.HeldoutError, match=r"test cells failed.*in fit: IndexError"):
+        ho.evaluate(LinearDiscriminantAnalysis(), X, y, test=test, jobs=1)
+    X[-1] = 5.0
+    failed = ho.evaluate(LinearDiscriminantAnalysis(), X, y, test=test, jobs=1)
+    assert failed.risk.value is None
+    assert failed.failures["error"].str.startswith("IndexError").all()
+
+
 def test_collinear_columns_that_svd_drops() -> None:
     X, y = data(60, 4)
     X = np.column_stack([X, X[:, 0] - X[:, 1], np.zeros(60)])

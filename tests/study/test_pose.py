@@ -125,6 +125,28 @@ def test_validation_draws_depend_on_the_rows_and_not_on_their_numbers():
     assert other.held.tolist() != inside.held.tolist()
 
 
+def test_an_order_of_their_own_is_kept_by_what_is_drawn_from_rows():
+    task = declare(X, y, classification=False, time=np.arange(len(y)) % 7)
+    rows = np.random.default_rng(0).permutation(len(y))[:40]
+    alone = declare(X[rows], y[rows], classification=False, time=task.time[rows])
+    for validation in (ho.KFold(3, buffer=1), ho.Forward(2), ho.LeaveOneOut(), ho.Holdout(0.3)):
+        search = tuned(validation=validation).as_search(seed=0)
+        inside, apart = draw_validation(search, task, rows), draw_validation(search, alone, alone.all_rows)
+        assert inside.recipe == apart.recipe
+        for part in range(len(apart)):
+            assert inside.train_rows(part).tolist() == rows[apart.train_rows(part)].tolist()
+            assert inside.held_rows(part).tolist() == rows[apart.held_rows(part)].tolist()
+
+
+def test_training_rows_in_an_order_of_their_own_are_not_named_by_the_billion(monkeypatch):
+    monkeypatch.setattr("heldout.splits.sequence.MOST_NUMBERS", 1000)
+    task = declare(X, y, classification=False)
+    search = tuned(validation=ho.LeaveOneOut()).as_search(seed=0)
+    assert len(draw_validation(search, task, task.all_rows)) == len(y)
+    with pytest.raises(SplitError, match=r"would name .* training rows.*Sort its training rows"):
+        draw_validation(search, task, task.all_rows[::-1])
+
+
 def test_shared_blocks_are_the_other_outer_blocks(asked):
     study = asked(tuned(validation=ho.SharedBlocks()), X, y, test=ho.KFold(4)).study
     outer = study.splits[OUTER]

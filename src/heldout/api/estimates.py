@@ -198,7 +198,7 @@ def best_validation_estimate(study: Study, *, level: float) -> Estimate:
         high=loss.high,
         fold_losses=np.array([np.nan if value is None else value for value in chosen]),
         row_losses=None,
-        train_sizes=sizes.astype(np.intp),
+        train_sizes=sizes,
         held_sizes=np.array([one.held_sizes.sum() for one in inner], dtype=np.intp),
         kind=VALIDATION,
     )

@@ -189,7 +189,7 @@ def _bbc(own: Selection, choice: Choice) -> Correction | str:
     if own.timed or goes_forward(inner):
         return "No value: BBC-CV draws rows as if they were independent, and these follow each other in time."
     drawing = own.drawings[choice.key]
-    if (drawing.units == drawing.units[0]).all():
+    if len(np.unique(drawing.units[drawing.weights > 0])) < 2:
         return "No value: BBC-CV draws rows, or whole groups, and needs at least two."
     matrix = table.row_matrix(0, inner.held_sizes)
     if matrix is None:

@@ -27,7 +27,7 @@ from heldout.planner.account import Account
 from heldout.planner.passes import check_rules
 from heldout.risk.estimate import Estimate
 from heldout.splits.drawn import Splits
-from heldout.study.panels import VALIDATION
+from heldout.study.panels import TEST, VALIDATION
 from heldout.study.pose import FINAL, pose_tuning
 from heldout.study.race_rule import race_of
 from heldout.study.search import Search
@@ -125,13 +125,28 @@ def chosen_or_refuse(outcome: Outcome) -> int:
 
 def describe_all_failed(outcome: Outcome) -> str:
     """That nothing worked, with the place and the traceback of the first failure."""
-    failures = outcome.tables.failures()
-    panel, candidate, part, failure = failures[0]
-    search = outcome.study.search
+    panel, candidate, part, failure = outcome.tables.failures()[0]
     return (
-        f"All {len(failures)} cells failed. The first: {search.brief(candidate)} on {panel}, part {part}, "
+        f"{_count_failed(outcome)}: {outcome.study.search.brief(candidate)} on {panel}, part {part}, "
         f"in {failure.stage}: {failure.kind}: {failure.message}\n{failure.traceback}"
-    )
+    ).rstrip()
+
+
+def _count_failed(outcome: Outcome) -> str:
+    """How many of the cells that were asked failed, at each level where some did, up to the name of the first."""
+    counts = {}
+    for level in (VALIDATION, TEST):
+        tables = [outcome.tables[p.key] for p in outcome.study.of_level(level) if p.key in outcome.tables.panels]
+        failed, asked = sum(len(table.failures) for table in tables), sum(table.answered.size for table in tables)
+        if failed:
+            counts[level] = (failed, asked)
+    if len(counts) == 1:
+        ((level, (failed, asked)),) = counts.items()
+        if failed == asked:
+            return f"The only {level} cell failed" if asked == 1 else f"All {asked:,} {level} cells failed. The first"
+        return f"{failed:,} of {asked:,} {level} cells failed, at least one of each candidate. The first"
+    words = [f"{failed:,} of {asked:,} {level} cells" for level, (failed, asked) in counts.items()]
+    return f"{' and '.join(words)} failed. The first"
 
 
 def final_of(outcome: Outcome, task: Task, chosen: int, *, fit_params: Mapping[str, Any]) -> tuple[Any, float]:

@@ -181,27 +181,35 @@ def target_kind(target: pd.Series[Any], *, wanted: bool | None) -> tuple[bool, s
         )
     values = target.dropna()
     count = int(values.nunique())
+    if not numeric:
+        _refuse_mixed(values, count, wanted=wanted)
     if wanted is not None:
         return wanted, f"{count} classes, as asked" if wanted else "numbers, as asked"
     if not numeric:
-        _refuse_mixed(values, count)
         return True, f"{count} classes"
-    whole = bool(np.equal(np.mod(values.to_numpy(dtype=float), 1), 0).all())
+    amounts = values.to_numpy(dtype=float)
+    whole = bool(np.isfinite(amounts).all()) and bool(np.equal(np.mod(amounts, 1), 0).all())
     if whole and few_enough_for_classes(count, len(values)):
         return True, f"{count} classes, being {count} whole numbers (--regression if they are amounts)"
     return False, "numbers"
 
 
-def _refuse_mixed(values: pd.Series[Any], count: int) -> None:
-    """Refuse amounts with a text among them, which would all be classes of their own."""
+def _refuse_mixed(values: pd.Series[Any], count: int, *, wanted: bool | None) -> None:
+    """Refuse amounts with a text among them, which would all be classes of their own, and texts that never repeat."""
     if few_enough_for_classes(count, len(values)):
         return
     amounts = pd.to_numeric(values.astype(str), errors="coerce").notna()
-    if len(values) / 2 < amounts.sum() < len(values):
+    if wanted is None and len(values) / 2 < amounts.sum() < len(values):
         row, text = values.index[~amounts][0], str(values[~amounts].iloc[0])
         raise TargetError(
             f"The target {values.name!r} holds numbers and, in row {row}, the text {text[:40]!r}. Correct or leave out "
             "such rows, or add --classification if the numbers are classes."
+        )
+    if count == len(values):
+        raise TargetError(
+            f"The target {values.name!r} is {first_text(values)}, and no two rows have the same, so that there "
+            "are no classes to learn. If these are amounts, write them as plain numbers (1234.5), without units or "
+            "separators."
         )
 
 

@@ -46,7 +46,10 @@ def _read_text(file: TableFile, separator: str) -> pd.DataFrame:
         raise InputError(f"{file.name!r} is empty: it has no header and no rows.") from None
     except (pd.errors.ParserError, OverflowError) as error:
         reason = str(error).strip().removeprefix("Error tokenizing data. C error: ")
-        raise InputError(f"{file.name!r} is not a regular table: {reason}.") from None
+        raise InputError(
+            f"{file.name!r} is not a regular table: {reason}. Correct that line; a text with {separator!r} "
+            "or a line break in it needs quotes around it."
+        ) from None
 
 
 def _check_header(file: TableFile, separator: str) -> list[str]:

@@ -18,7 +18,10 @@ _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?")
 
 
 def see_types(frame: pd.DataFrame, *, leave: frozenset[str] = frozenset()) -> pd.DataFrame:
-    """Dates where a text column holds nothing else, and yes-or-no columns with gaps as such; `leave` stays as it is."""
+    """Dates where a text column holds nothing else, yes-or-no columns with gaps as such, endless numbers as texts.
+
+    What is in `leave` stays as it is.
+    """
     changed: dict[str, Any] = {}
     for name in frame.columns:
         if name in leave:
@@ -80,8 +83,14 @@ def as_types(frame: pd.DataFrame, types: Mapping[str, str], *, file: str) -> pd.
 def _seen(values: pd.Series[Any]) -> pd.Series[Any]:
     import pandas as pd
 
-    if values.dtype == object and values.map(lambda one: isinstance(one, bool)).sum() == values.notna().sum() > 0:
-        return values.astype("boolean")
+    if values.dtype == object:
+        kinds = set(map(type, values.dropna()))
+        if kinds == {bool}:
+            return values.astype("boolean")
+        if (
+            kinds == {int} and max(map(abs, values.dropna())) >= 2**63
+        ):  # floats cannot tell such apart: names, no amounts
+            return _as_words(values)
     if pd.api.types.is_string_dtype(values.dtype):
         return _dates_if_all(values)
     return values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from threading import Lock
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.error_text import describe_error
-from heldout.base.errors import FitFailed, PredictionError
+from heldout.base.errors import FitFailed, HeldoutError, PredictionError
 from heldout.base.losses import Loss, is_mean_of_rows, mean_loss, row_losses
 from heldout.base.responses import METHODS, Responses, as_response, cut_rows, own_copy
 from heldout.base.rowkeys import Rows
@@ -78,7 +78,7 @@ def failed_cell(
     if error_score == "raise" and held.level == VALIDATION:
         raise FitFailed(
             f"{work.search.describe(candidate)} failed ({failure.kind}: {failure.message}) and the search says "
-            f'error_score="raise".\n{failure.traceback}'
+            f'error_score="raise".\n{failure.traceback}'.rstrip()
         )
     value = np.nan if error_score is None or held.level != VALIDATION else -float(error_score)
     return CellAnswer(
@@ -93,8 +93,10 @@ def failed_cell(
 
 
 def failure_of(error: BaseException, stage: str) -> Failure:
+    """What failed; an error of ours says all there is to say, so only what others raised has its traceback."""
     kind, message, trace = describe_error(error)
-    return Failure(kind=kind, message=message, traceback=trace, stage=stage)
+    own = isinstance(error, HeldoutError) and error.__cause__ is None
+    return Failure(kind=kind, message=message, traceback="" if own else trace, stage=stage)
 
 
 def ask_responses(predictor: Any, X: Any, methods: Iterable[tuple[str, ...]], rows: Rows) -> Responses:
@@ -152,14 +154,14 @@ def score_block(
     y = work.task.y[every]
     weight = None if work.task.weight is None else work.task.weight[every]
     losses = work.losses[level]
-    try:
+    sound = False
+    with suppress(Exception):
         for one in responses:
             _check_finite(one)
         found, warned = _all_losses(losses, y, weight, responses, cuts)
         means = np.stack([mean for mean, _ in found], axis=2)
-        if warned or not np.isfinite(means).all():
-            raise PredictionError("A loss is not a finite number, or warns.")
-    except Exception:  # something in the block fails: find out which cell, one at a time
+        sound = not warned and bool(np.isfinite(means).all())
+    if not sound:  # something in the block fails or warns: find out which cell, one at a time
         return _score_one_by_one(work, helds, candidates, responses, cuts)
     return [
         BlockAnswer(

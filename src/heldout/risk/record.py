@@ -28,7 +28,7 @@ class Record:
     weights: tuple[Floats, ...] | None = None  # as row_losses
     groups: tuple[NDArray[np.integer], ...] | None = None  # as row_losses: which group each row belongs to
     halves: NDArray[np.integer] | None = None  # which half of the rows a part lies in; 2i and 2i + 1 share none
-    train_sizes: NDArray[np.integer]
+    train_sizes: NDArray[np.integer] | Floats  # a mean where a part stands for several
     held_sizes: NDArray[np.integer]
     kind: str  # "kfold", "loo", "holdout", "resample", "forward", "given", "shared", "foreign"
     stratified: bool = False

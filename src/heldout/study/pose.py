@@ -10,6 +10,7 @@ from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
 from heldout.splits.drawn import Splits
 from heldout.splits.given import Given
+from heldout.splits.sequence import draw_in_sequence
 from heldout.splits.shared import SharedBlocks, outer_blocks, shared_blocks
 from heldout.splits.strategy import takes_seed
 from heldout.study.choosing import check_parts
@@ -79,30 +80,27 @@ def pose_tuning(
 def draw_validation(
     search: Search, task: Task, rows: Rows, *, outer: Splits | None = None, part: int | None = None
 ) -> Splits:
-    """Validation splits of these rows: they depend on the seed and the rows' content, not on which fold this is."""
+    """Validation splits of these rows in their order: they depend on the seed and the content, not on which fold."""
     if isinstance(search.validation, SharedBlocks) and outer is not None and part is not None:
         return shared_blocks(outer, part)
-    rows = _ascending(rows, part)
+    _refuse_repeated(rows, part)
     validation = search.validation
     seed = derive(search.seed, VALIDATION, task.content_key(rows)) if takes_seed(validation) else 0
     try:
-        drawn: Splits = validation.draw(task, rows, seed=seed)
+        return draw_in_sequence(validation, task, rows, seed=seed)
     except SplitError as error:
         if part is None:
             raise
         raise SplitError(f"Validation splits inside test fold {part}: {error}") from error
-    return drawn
 
 
-def _ascending(rows: Rows, part: int | None) -> Rows:
-    """A foreign splitter's training rows may come in an order of their own; splits are drawn from them in ours."""
-    ascending = np.sort(rows)
-    if len(ascending) > 1 and (np.diff(ascending) == 0).any():
+def _refuse_repeated(rows: Rows, part: int | None) -> None:
+    """A foreign splitter may name a training row twice: validation could then hold out what it trains on."""
+    if (np.diff(np.sort(rows)) == 0).any():
         raise SplitError(
             f"The training rows of test fold {part} repeat, so validation would train on rows that it holds out. "
             "Use test splits that name each training row once."
         )
-    return ascending
 
 
 def check_validation(search: Search, outer: Splits) -> None:

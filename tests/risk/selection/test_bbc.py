@@ -45,6 +45,16 @@ def test_it_is_what_plain_loops_give(units, weighted):
     assert found.interval.high == pytest.approx(np.quantile(scores, 0.975), rel=1e-12)
 
 
+def test_what_counts_for_nothing_is_not_drawn():
+    """Else a draw could leave out nothing but such rows, and be scored on no weight at all."""
+    losses, weights = np.random.default_rng(0).random((3, 6)), np.array([1.0, 0.0, 2.0, 0.0, 0.0, 1.0])
+    found = bbc(losses, resamples=50, weights=weights)
+    same = bbc(losses[:, weights > 0], resamples=50, weights=weights[weights > 0])
+    assert (found.value, found.interval) == (same.value, same.interval)
+    grouped = bbc(losses, resamples=50, weights=weights, units=np.array([0, 1, 2, 1, 1, 0]))
+    assert np.isfinite([grouped.value, grouped.interval.low, grouped.interval.high]).all()
+
+
 def test_draws_made_in_blocks_follow_the_same_rule(monkeypatch):
     losses = np.random.default_rng(0).random((5, 12))
     whole = bbc(losses, resamples=60)

@@ -75,7 +75,8 @@ def call_scorer(loss: Loss, estimator: Any, X: Any, y: NDArray[Any], weight: NDA
     try:
         answer = loss.scorer(estimator, X, y, **options)
     except Exception as error:
-        raise LossError(f"{loss.name!r} failed on {len(y)} held-out rows: {_line(error)}") from error
+        told = f"{loss.name!r} failed on {len(y)} held-out rows: {_line(error)}"
+        raise LossError(f"{told.rstrip('.')}. {_MORE_CLASSES}" if _lacks_class(estimator, y) else told) from error
     value = as_number(loss, answer)
     if not np.isfinite(value):
         raise LossError(
@@ -104,6 +105,17 @@ def weightless(loss: Loss) -> LossError:
         f"{loss.name!r} takes no sample_weight, but the rows have weights. "
         "Leave sample_weight out, or take a loss that weighs rows."
     )
+
+
+_MORE_CLASSES = (
+    "They lack a class that the predictor knows: hold out more rows, stratify, or take a loss that each row has, such "
+    "as 'log' or 'zero_one'."
+)
+
+
+def _lacks_class(estimator: Any, y: NDArray[Any]) -> bool:
+    classes = getattr(estimator, "classes_", None)
+    return classes is not None and y.ndim == 1 and len(np.unique(y)) < len(classes)
 
 
 def _line(error: Exception) -> str:

@@ -154,6 +154,8 @@ def _whitened(form: Form, classes: Classes) -> Directions:
     kept = values > limit
     if (np.abs(values - limit) <= BORDER * limit + error).any() or (values[kept] * HOPELESS < error).any():
         raise Undecided
+    if not kept.any():  # nothing spreads within classes, and scikit-learn's own fit fails
+        raise Undecided
     unit = unit * classes.scale
     basis = vectors[:, kept] / unit[:, None]
     return Directions(basis=basis, inverse=1.0 / values[kept][:, None], unit=unit, error=np.array([error]))
@@ -176,8 +178,6 @@ def _between(form: Form, weights: Floats, along: Floats, inverse: Floats) -> Flo
     """The class means without the directions in which they hardly differ, which scikit-learn drops."""
     roots = np.sqrt(inverse)[:, None]
     inside = (along * roots).T  # classes × directions
-    if not len(inverse):
-        return along
     _, sizes, turned = np.linalg.svd(np.sqrt(weights / (len(weights) - 1))[:, None] * inside, full_matrices=False)
     limit = form.tol * sizes[0]
     gone = sizes <= 1e-10 * sizes[0]  # the means lie in one dimension less than there are classes

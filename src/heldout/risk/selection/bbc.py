@@ -46,7 +46,7 @@ def bbc(
     units : array, one a column, optional
         What is drawn whole: the row that a column belongs to, or its group. Left out, each column is its own unit.
     weights : array, one a column, optional
-        What each loss counts for in a mean.
+        What each loss counts for in a mean. Units that count for nothing are not drawn.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def bbc(
     >>> float(best), round(corrected, 2)
     (0.35, 0.51)
     """
-    sums, scale, mass = _by_unit(np.asarray(losses, dtype=np.float64), units, weights)
+    sums, scale, mass = _by_unit(*_of_some_weight(np.asarray(losses, dtype=np.float64), units, weights))
     candidates, count = sums.shape
     if count < 2:
         raise OptionError(f"BBC-CV draws rows, or whole groups, and needs at least two, but there are {count}.")
@@ -76,6 +76,15 @@ def bbc(
     low, high = (float(end) for end in np.quantile(every, (tail, 1 - tail)))
     interval = Interval(low=low, high=high, level=level, method=METHOD, guarantee="heuristic")
     return Correction(value=float(every.mean()), method=METHOD, interval=interval)
+
+
+def _of_some_weight(
+    losses: Floats, units: NDArray[Any] | None, weights: Floats | None
+) -> tuple[Floats, NDArray[Any] | None, Floats | None]:
+    """The columns that count. Of a draw that leaves out those that count for nothing alone there would be no mean."""
+    if weights is None or (counts := np.asarray(weights) > 0).all():
+        return losses, units, weights
+    return losses[:, counts], None if units is None else np.asarray(units)[counts], np.asarray(weights)[counts]
 
 
 def _by_unit(
