@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,14 @@ def studies() -> Iterator[tuple[str, Callable[[], Any]]]:
         learner = build()[0]
         if isinstance(learner, ho.Tuned) and type(learner.estimator) is PLSRegression:
             yield label, build
+    for x in (1e-4, 1e-2, 1.0, 1e3):
+        for y in (1e-3, 1.0, 1e5, 1e7):
+            yield f"units {x:g} and {y:g}", partial(_in_units, x, y)
+
+
+def _in_units(x: float, y: float) -> Any:
+    X, target = pls_studies._data(n=120)
+    return pls_studies._plain(), x * X, y * target, {}
 
 
 def check(label: str, build: Callable[[], Any]) -> Comparison:

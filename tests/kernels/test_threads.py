@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import sys
 from threading import Barrier, Event, Lock, Timer, current_thread
+from weakref import ref
 
 import pytest
 
@@ -75,6 +76,22 @@ def test_who_spreads_waits_for_nobody_that_is_busy() -> None:
             assert set(spread(name, range(4))) == {current_thread().name}
         go_on.set()
         assert busy.result(timeout=10)
+
+
+def test_a_busy_helper_keeps_nothing_of_what_was_spread() -> None:
+    """What was asked of it is cancelled, but stays in its queue until it looks there."""
+
+    class Large: ...
+
+    go_on = Event()
+    with helpers(2) as beside, spreading(2) as spread:
+        beside.submit(go_on.wait, 10)
+        jobs = [Large(), Large()]
+        found = spread(lambda _: Large(), jobs)
+        left = [ref(one) for one in (*jobs, *found)]
+        del jobs, found
+        assert [one() for one in left] == [None] * 4
+        go_on.set()
 
 
 def test_never_more_threads_than_asked_for() -> None:

@@ -85,28 +85,44 @@ def in_turn(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
     return [do(job) for job in jobs]
 
 
-def _shared(do: Callable[[Any], Any], jobs: Sequence[Any], some: Threads, beside: int) -> list[Any]:
-    found: list[Any] = [None] * len(jobs)
-    left = deque(range(len(jobs)))
+class _Shared:
+    """Jobs that several threads do together: each takes what is left, until nothing is."""
 
-    def work() -> None:
-        while left:
+    def __init__(self, do: Callable[[Any], Any], jobs: Sequence[Any]) -> None:
+        self._do: Callable[[Any], Any] | None = do
+        self._jobs = jobs
+        self._found: list[Any] = [None] * len(jobs)
+        self._left = deque(range(len(jobs)))
+
+    def work(self) -> None:
+        """Do what is left. Nobody goes on after an error."""
+        while self._left and self._do is not None:
             try:
-                place = left.popleft()
+                place = self._left.popleft()
             except IndexError:  # another was quicker
                 return
             try:
-                found[place] = do(jobs[place])
+                self._found[place] = self._do(self._jobs[place])
             except BaseException:
-                left.clear()
+                self._left.clear()
                 raise
 
-    helping = [some.submit(work) for _ in range(beside)]
+    def end(self) -> list[Any]:
+        """What was found. A helper that was busy all the time still has this object in its queue, and nothing in it."""
+        found = self._found
+        self._do, self._jobs, self._found = None, (), []
+        return found
+
+
+def _shared(do: Callable[[Any], Any], jobs: Sequence[Any], some: Threads, beside: int) -> list[Any]:
+    shared = _Shared(do, jobs)
+    helping = [some.submit(shared.work) for _ in range(beside)]
     try:
-        work()
+        shared.work()
     finally:
         begun = [future for future in helping if not future.cancel()]
         wait(begun)
+        found = shared.end()
     for future in begun:
         future.result()
     return found

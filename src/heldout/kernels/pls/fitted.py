@@ -49,8 +49,8 @@ def fitted(estimator: Any, work: Work, splits: str) -> Any | None:
 
     Predictions and every public attribute are within the tier of scikit-learn's.
     """
-    if type(estimator) is not PLSRegression or work.task.y.ndim > 1:
-        return None
+    if type(estimator) is not PLSRegression or work.task.y.ndim > 1 or estimator.max_iter == 1:
+        return None  # at one iteration scikit-learn's own fit warns
     form, count = read_form(estimator, work.task)
     with spreading(work.jobs) as spread:
         group = make_group(form.linear, {0: float(count)}, work, spread)
@@ -91,8 +91,8 @@ def _model(form: Form, design: Design, total: Sums, rows: Any, count: int) -> di
     weighed = products(weights.reshape(1, 2 * count, -1)).reshape(weights.shape)
     weighed[1] += shake(weights[1])
     axes = _axes(weights, weighed, shake.with_shadow(problems.d)[0])
-    if axes is None:
-        return None
+    if axes is None or not (np.abs(axes.targets[0]) * axes.lengths).min() * WITHIN >= EPS * problems.length[0] ** 2:
+        return None  # scikit-learn adds an epsilon to the length of each weight, which shows where y's unit is large
     scores = _scores(axes.rotations[0], problems, design, rows)
     some = np.arange(0, len(rows), -(-len(rows) // LOOKED_AT))
     shadow = _scores(axes.rotations[1], problems, design, rows[some])
