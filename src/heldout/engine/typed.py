@@ -87,9 +87,8 @@ def _seen(values: pd.Series[Any]) -> pd.Series[Any]:
         kinds = set(map(type, values.dropna()))
         if kinds == {bool}:
             return values.astype("boolean")
-        if (
-            kinds == {int} and max(map(abs, values.dropna())) >= 2**63
-        ):  # floats cannot tell such apart: names, no amounts
+        endless = kinds == {int} and max(map(abs, values.dropna())) >= 2**63
+        if endless:  # floats cannot tell such apart: names, no amounts
             return _as_words(values)
     if pd.api.types.is_string_dtype(values.dtype):
         return _dates_if_all(values)
