@@ -46,6 +46,9 @@ class Row(NamedTuple):
 
 def print_table(rows: Mapping[str, Callable[[], Row]], asked: list[str]) -> None:
     """Print the table, a row as soon as it is measured."""
+    unknown = [name for name in asked if name not in rows]
+    if unknown:
+        raise SystemExit(f"No row is called {unknown[0]!r}. There are: {', '.join(rows)}.")
     print(f"{'study':66}{'heldout':>10}{'peer':>10}{'ratio':>9}{'asked':>7}{'difference':>12}{'fits':>7}")
     below = 0
     for name, build in rows.items():

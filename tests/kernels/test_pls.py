@@ -19,7 +19,7 @@ from heldout.engine.run import _work_of
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.pls import KERNEL
 from heldout.kernels.pls.answer import _forms
-from heldout.kernels.pls.components import run_components
+from heldout.kernels.pls.components import Shake, run_components
 from heldout.kernels.pls.jobs import make_jobs
 from heldout.kernels.pls.problem import sums_exactly
 from heldout.kernels.ridge.group import make_group
@@ -179,7 +179,7 @@ def test_the_shadow_strays_where_digits_are_lost() -> None:
     X -= X.mean(axis=0)
     C, d = X.T @ X, X.T @ rng.normal(size=100)
     sizes = np.sqrt(np.diagonal(C))[None]
-    run = run_components(lambda r: r @ C, d[None], sizes, np.array([10.0]), count=6)
+    run = run_components(lambda r: r @ C, d[None], Shake(sizes, np.array([10.0])), count=6)
     strays = np.abs(run.coef - run.shadow).max(axis=2)[0]
     assert strays[0] < 1e-9
     assert strays[-1] > 1e-2

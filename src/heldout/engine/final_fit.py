@@ -22,22 +22,30 @@ class FinalFit(NamedTuple):
     """A predictor on all rows, which kernel made it, and the seconds it took."""
 
     predictor: Any
+    candidate: int
     kernel: str
     tier: str
     seconds: float
 
 
-def final_by_kernel(study: Study, plans: Sequence[Plan], checks: Iterable[SpotCheck], work: Work) -> FinalFit | None:
-    """The chosen candidate on all rows, by the kernel that answered each of its cells and passed its check."""
+def final_by_kernel(study: Study, plans: Sequence[Plan], work: Work) -> FinalFit | None:
+    """The chosen candidate on all rows, by the kernel that answered each of its cells."""
     chosen = study.chosen[FINAL].candidate if FINAL in study.chosen else None
     if chosen is None or study.search.final != "retrain" or work.fit_params:
         return None
-    answered = {step.kernel for plan in plans for step in plan.steps if chosen in step.candidates}
-    passed = {check.kernel: check.tier for check in checks if check.passed and check.conclusive}
-    if len(answered) != 1 or not answered <= passed.keys() & FITTED.keys():
+    answered = {(step.kernel, step.tier) for plan in plans for step in plan.steps if chosen in step.candidates}
+    if len(answered) != 1:
         return None
-    (kernel,) = answered
+    ((kernel, tier),) = answered
+    if kernel not in FITTED:
+        return None
     started = perf_counter()
     with one_thread(), sklearn.config_context(**work.config):
         predictor = FITTED[kernel](make_candidate(study.search, chosen), work, FINAL)
-    return None if predictor is None else FinalFit(predictor, kernel, passed[kernel], perf_counter() - started)
+    return None if predictor is None else FinalFit(predictor, chosen, kernel, tier, perf_counter() - started)
+
+
+def is_sound(final: FinalFit, study: Study, checks: Iterable[SpotCheck]) -> bool:
+    """Whether the kernel passed its check, and its candidate is still the chosen one."""
+    passed = {check.kernel for check in checks if check.passed and check.conclusive}
+    return final.kernel in passed and study.chosen[FINAL].candidate == final.candidate

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +16,7 @@ SHARE_KEPT = 4  # what kernels keep for later steps takes at most one part in so
 _ASSUMED = 4 << 30  # where the system does not tell
 
 
+@cache
 def total_memory() -> int:
     """The machine's memory in bytes, or what the control group of this process leaves it."""
     try:

@@ -16,7 +16,7 @@ from heldout.base.options import Options, switched_rules
 from heldout.base.sizes import show_seconds
 from heldout.engine.backends import open_backend
 from heldout.engine.expected import expected_work
-from heldout.engine.final_fit import FinalFit, final_by_kernel
+from heldout.engine.final_fit import FinalFit, final_by_kernel, is_sound
 from heldout.engine.jobs import allowed_jobs
 from heldout.engine.journal import JournalUse, journal_of
 from heldout.engine.limits import OutOfTime, limits_of
@@ -102,12 +102,11 @@ def run_study(
             precision=how.options.precision,
             limited=how.options.limits_fits,
             stage=Stage(work=work, backend=backend, tables=Tables(), progress=progress, journal=journal),
+            finally_fit=finally_fit,
         )
-        stopped = final = None
+        stopped = None
         try:
             loop.go_round(queue_seed=how.options.queue_seed)
-            if finally_fit:
-                final = final_by_kernel(loop.study, loop.plans, loop.stage.checks.made, work)
         except KeyboardInterrupt as interrupt:
             if how.journal is not None:
                 interrupt.add_note(f"What finished is in {how.journal}. The same call goes on from there.")
@@ -128,7 +127,7 @@ def run_study(
         journal=journal.use,
         lost=tuple(progress.lost),
         stopped=stopped,
-        final=final,
+        final=loop.final,
     )
 
 
@@ -143,6 +142,8 @@ class _Loop:
     stage: Stage
     plans: list[Plan] = field(default_factory=list)
     races: Started | None = None  # where a race was asked for
+    finally_fit: bool = False
+    final: FinalFit | None = None
 
     def go_round(self, *, queue_seed: int | None) -> None:
         done: frozenset[str] = frozenset()
@@ -159,9 +160,17 @@ class _Loop:
             )
             for panel in ready:
                 _open_table(stage.tables, panel, self.study)
-            perform_stage(plan, stage, queue_seed=queue_seed)
+            perform_stage(plan, stage, queue_seed=queue_seed, meanwhile=self._fit_finally)
             done = done.union(panel.key for panel in ready)
             self.study = advance(self.study, stage.tables)
+            if self.final is not None and not is_sound(self.final, self.study, stage.checks.made):
+                self.final = None
+
+    def _fit_finally(self) -> None:
+        """A final predictor of what is chosen by now, while a check of its kernel may still run."""
+        if self.finally_fit and self.final is None:
+            study = advance(self.study, self.stage.tables)
+            self.final = final_by_kernel(study, self.plans, self.stage.work)
 
     def _plan(self, done: frozenset[str]) -> Plan:
         work = self.stage.work

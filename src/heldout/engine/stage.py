@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -30,8 +30,11 @@ class Stage:
     journal: NoJournal = field(default_factory=NoJournal)
 
 
-def perform_stage(plan: Plan, stage: Stage, *, queue_seed: int | None) -> None:
-    """Do every step that the journal does not know; where a kernel fails its spot check, use brute force instead."""
+def perform_stage(plan: Plan, stage: Stage, *, queue_seed: int | None, meanwhile: Callable[[], None]) -> None:
+    """Do every step that the journal does not know; where a kernel fails its spot check, use brute force instead.
+
+    What is to be done `meanwhile` has all answers of the stage, while checks of them may still run.
+    """
     spots = stage.checks.draw(plan.steps, stage.work)
     known = stage.journal.known_checks(spots)
     new = [spot for spot in spots if spot.kernel not in known]
@@ -48,6 +51,7 @@ def perform_stage(plan: Plan, stage: Stage, *, queue_seed: int | None) -> None:
     queued = [spot.step for spot in new if spot not in aside]
     with answered_beside(aside, work, stage.checks):
         _do(stage, [*steps, *queued], work, stage.journal, queue_seed)
+        meanwhile()
     failed = stage.checks.compare(spots, stage.tables, work, known=known)
     made = {check.kernel: check for check in stage.checks.made}
     stage.journal.keep_checks(new, [made[spot.kernel] for spot in new])

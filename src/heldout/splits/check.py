@@ -44,9 +44,11 @@ def partition_repeats(rows: Rows, held: Rows, held_cuts: Rows) -> int:
     1
     """
     repeats, rest = divmod(len(held), len(rows)) if len(rows) else (0, 0)
-    if rest or not np.isin(np.arange(repeats) * len(rows), held_cuts).all():
+    starts = np.arange(repeats) * len(rows)
+    if rest or not (held_cuts[np.searchsorted(held_cuts, starts)] == starts).all():
         return 0
-    return repeats if (np.sort(held.reshape(repeats, -1), axis=1) == rows).all() else 0
+    each = held.reshape(repeats, -1)
+    return repeats if (each == rows).all() or (np.sort(each, axis=1) == rows).all() else 0
 
 
 def _check_sizes(splits: Splits, who: str) -> None:

@@ -314,10 +314,10 @@ def as_cv_results(search: Any, table: PanelTable) -> dict[str, Any]:
 def _param_column(name: str, params: list[dict[str, Any]]) -> Any:
     """A parameter over candidates, masked where one does not set it; of a plain type where all values have one."""
     values = {place: one[name] for place, one in enumerate(params) if name in one}
-    column: Any = np.ma.MaskedArray(np.empty(len(params), dtype=_plain_type(list(values.values()))), mask=True)
+    column, mask = np.empty(len(params), dtype=_plain_type(list(values.values()))), np.ones(len(params), dtype=bool)
     for place, value in values.items():
-        column[place] = value
-    return column
+        column[place], mask[place] = value, False
+    return np.ma.MaskedArray(column, mask=mask)
 
 
 def _plain_type(values: list[Any]) -> Any:

@@ -8,6 +8,7 @@ that are nearly collinear, a covariance that is used up.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -31,20 +32,15 @@ class Runs(NamedTuple):
     weights: Floats  # training sets × run and shadow × components × columns
 
 
-def run_components(products: Products, d: Floats, size: Floats, length: Floats, *, count: int) -> Runs:
+def run_components(products: Products, d: Floats, shake: Shake, *, count: int) -> Runs:
     """Coefficients for 1 to `count` components, and those of the shadow, for each training set.
 
     Parameters
     ----------
     d : array of training sets × columns
         Products of columns with the target.
-    size : array of training sets × columns
-        Lengths of the columns, the roots of C's diagonal.
-    length : array of training sets
-        Length of the target.
     """
     sets, columns = d.shape
-    shake = Shake(size, length)
     S = shake.with_shadow(d)
     coef = np.empty((sets, 2, count, columns))
     W = np.empty((sets, 2, count, columns))
@@ -66,7 +62,7 @@ def run_components(products: Products, d: Floats, size: Floats, length: Floats, 
             if k:
                 coef[:, :, k] += coef[:, :, k - 1]
         squares[~(_overlap(W[:, 0]) <= USED_UP)] = 0.0
-        shares = np.minimum.accumulate(squares / (size**2).sum(axis=1, keepdims=True), axis=1)
+        shares = np.minimum.accumulate(squares / (shake.size**2).sum(axis=1, keepdims=True), axis=1)
     return Runs(coef[:, 0], coef[:, 1], shares, W)
 
 
@@ -78,21 +74,36 @@ def _overlap(W: Floats) -> Floats:
 
 class Shake:
     """What the shadow gets: a change of d, and a symmetric one of C, each entry of it about as large as the product of
-    the two columns' lengths."""
+    the two columns' lengths.
+
+    Parameters
+    ----------
+    size : array of training sets × columns
+        Lengths of the columns, the roots of C's diagonal.
+    length : array of training sets
+        Length of the target.
+    """
 
     def __init__(self, size: Floats, length: Floats) -> None:
-        U = np.random.default_rng(SEED).normal(size=(DIRECTIONS + 1, size.shape[1]))
+        U = _directions(size.shape[1])
+        self.size = size
         self._target = SHAKEN * U[-1] * size * length[:, None]
         self._into = (U[:-1] * np.resize([1.0, -1.0], DIRECTIONS)[:, None]).T * (SHAKEN / DIRECTIONS**0.5)
         self._back = U[:-1]
-        self._size = size
 
     def with_shadow(self, d: Floats) -> Floats:
         """Training sets × run and shadow × columns."""
         return np.stack([d, d + self._target], axis=1)
 
     def __call__(self, r: Floats) -> Floats:
-        return np.asarray(((r * self._size) @ self._into) @ self._back * self._size)
+        return np.asarray(((r * self.size) @ self._into) @ self._back * self.size)
+
+
+@lru_cache(maxsize=8)
+def _directions(columns: int) -> Floats:
+    found = np.random.default_rng(SEED).normal(size=(DIRECTIONS + 1, columns))
+    found.flags.writeable = False
+    return found
 
 
 def _dot(a: Floats, b: Floats) -> Floats:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.pls.components import Products, run_components
+from heldout.kernels.pls.components import Products, Shake, run_components
 from heldout.kernels.pls.forms import Form
 from heldout.kernels.pls.problem import Problems, from_rows, from_vectors
 from heldout.kernels.pls.products import (
@@ -162,7 +162,7 @@ def _run(job: Job, problems: Problems, products: Products) -> Lines:
     """As far as there are components."""
     counts = job.group.alphas.astype(np.intp)
     count = min(int(counts.max()), problems.d.shape[1], int(problems.counts.max()))
-    runs = run_components(products, problems.d, problems.size, problems.length, count=count)
+    runs = run_components(products, problems.d, Shake(problems.size, problems.length), count=count)
     return make_lines(problems, runs, counts)
 
 
