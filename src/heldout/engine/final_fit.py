@@ -48,4 +48,5 @@ def final_by_kernel(study: Study, plans: Sequence[Plan], work: Work) -> FinalFit
 def is_sound(final: FinalFit, study: Study, checks: Iterable[SpotCheck]) -> bool:
     """Whether the kernel passed its check, and its candidate is still the chosen one."""
     passed = {check.kernel for check in checks if check.passed and check.conclusive}
-    return final.kernel in passed and study.chosen[FINAL].candidate == final.candidate
+    chosen = study.chosen.get(FINAL)
+    return final.kernel in passed and chosen is not None and chosen.candidate == final.candidate
