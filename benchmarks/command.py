@@ -52,7 +52,7 @@ def table_of(name: str) -> pd.DataFrame:
 
 def by_command(place: Path, *, regression: bool) -> tuple[dict[str, Any], float]:
     """The risk that the command prints, and its seconds."""
-    words = [sys.executable, "-m", "heldout.cli.main", "evaluate", str(place), "--target", "target"]
+    words = [sys.executable, "-m", "heldout", "evaluate", str(place), "--target", "target"]
     words += ["--learner", "all", "--json", "--no-progress", "--regression" if regression else "--classification"]
     started = time.perf_counter()
     # A folder of its own, so that no journal answers for it.

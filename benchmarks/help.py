@@ -12,8 +12,8 @@ from time import perf_counter
 
 TIMES = 15
 PROGRAMS = {
-    "heldout --help": ["-m", "heldout.cli.main", "--help"],
-    "heldout evaluate --help": ["-m", "heldout.cli.main", "evaluate", "--help"],
+    "heldout --help": ["-m", "heldout", "--help"],
+    "heldout evaluate --help": ["-m", "heldout", "evaluate", "--help"],
     "import sklearn": ["-c", "import sklearn"],
     "python alone": ["-c", "pass"],
 }

@@ -39,7 +39,7 @@ def journal(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def address(journal: Path) -> Iterator[str]:
     """Where the journal is served."""
-    line = [sys.executable, "-m", "heldout.cli.main", "serve", str(journal), "--port", "0"]
+    line = [sys.executable, "-m", "heldout", "serve", str(journal), "--port", "0"]
     program = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert program.stdout is not None
     yield program.stdout.readline().split()[0]

@@ -333,10 +333,8 @@ def test_help_and_version_import_nothing_heavy() -> None:
 
 def test_the_real_command(iris: str) -> None:
     words = ["evaluate", iris, "--target", "species", "--learner", "dummy", "--test", "loo", "--json", "--jobs", "1"]
-    done = subprocess.run(
-        [sys.executable, "-m", "heldout.cli.main", *words], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-m", "heldout", *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["about"]["test"] == "leave-one-out"
-    wrong = subprocess.run([sys.executable, "-m", "heldout.cli.main", "evaluat"], capture_output=True, check=False)
+    wrong = subprocess.run([sys.executable, "-m", "heldout", "evaluat"], capture_output=True, check=False)
     assert wrong.returncode == 2

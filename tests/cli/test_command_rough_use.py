@@ -107,7 +107,7 @@ def test_a_study_file_of_any_name_is_written_whole() -> None:
 
 def end_of(*words: str, stdout: int) -> tuple[int, str]:
     """The exit code of a program of its own, and what it says on stderr."""
-    line = [sys.executable, "-m", "heldout.cli.main", *words]
+    line = [sys.executable, "-m", "heldout", *words]
     done = subprocess.run(line, stdout=stdout, stderr=subprocess.PIPE, text=True)
     return done.returncode, done.stderr
 

@@ -200,7 +200,7 @@ def test_a_killed_run_goes_on(working_folder: Path) -> None:
         "        return super().fit(X, y, sample_weight)\n"
     )
     words = ["evaluate", "numbers.csv", "-t", "y", "-l", "slow:Slow", "--allow-import", "--json", *NO_STUDY]
-    command = [sys.executable, "-m", "heldout.cli.main", *words]
+    command = [sys.executable, "-m", "heldout", *words]
     killed = subprocess.run(command, capture_output=True, text=True, check=False)
     assert killed.returncode == -9, killed.stderr
     done = subprocess.run(command, capture_output=True, text=True, check=False)

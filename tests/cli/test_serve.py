@@ -285,7 +285,7 @@ def test_the_journal_is_neither_changed_nor_locked(client: Client, journal: Path
 
 
 def serve(*words: object, **how: Any) -> subprocess.Popen[str]:
-    line = [sys.executable, "-m", "heldout.cli.main", "serve", *map(str, words)]
+    line = [sys.executable, "-m", "heldout", "serve", *map(str, words)]
     return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how)
 
 

@@ -123,7 +123,7 @@ def interrupt(folder: Path) -> str:
 
 
 def _command(words: list[str]) -> list[str]:
-    return [sys.executable, "-m", "heldout.cli.main", *words]
+    return [sys.executable, "-m", "heldout", *words]
 
 
 def _environment(folder: Path) -> dict[str, str]:

@@ -123,13 +123,10 @@ def main() -> None:
     The risk that is reported is measured on rows that no fit and no choice has seen. With several learners, choosing
     between them is part of what is measured.
 
-    Exit codes: 0 good, 1 findings at the chosen severity, 2 wrong use, 3 incomplete (a fit that the risk needs failed),
-    130 interrupted.
+    Exit codes: 0 good, 1 findings at the chosen severity, 2 wrong use, 3 incomplete (a fit that the risk needs failed,
+    or what was found could not be written), 130 interrupted, 141 whoever read the output left.
     """
 
 
 for _command in (check, advise, explain, evaluate, compare, predict, report, serve, ledger, completion):
     main.add_command(_command)
-
-if __name__ == "__main__":
-    main(prog_name="heldout")
