@@ -11,7 +11,7 @@ import sklearn
 from heldout.engine.spots import SpotCheck
 from heldout.engine.threads import one_thread
 from heldout.kernels.fitting import make_candidate
-from heldout.kernels.perform import FITTED
+from heldout.kernels.perform import FITTED, naming_the_way_out
 from heldout.kernels.step import Work
 from heldout.planner.plan import Plan
 from heldout.study.panels import Study
@@ -40,7 +40,7 @@ def final_by_kernel(study: Study, plans: Sequence[Plan], work: Work) -> FinalFit
     if kernel not in FITTED:
         return None
     started = perf_counter()
-    with one_thread(), sklearn.config_context(**work.config):
+    with one_thread(), sklearn.config_context(**work.config), naming_the_way_out(kernel):
         predictor = FITTED[kernel](make_candidate(study.search, chosen), work, FINAL)
     return None if predictor is None else FinalFit(predictor, chosen, kernel, tier, perf_counter() - started)
 

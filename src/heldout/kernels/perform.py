@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import sklearn
 
+from heldout.base.errors import HeldoutError
+from heldout.base.options import RULES_VARIABLE
 from heldout.kernels.approximate import KERNEL as APPROXIMATE
 from heldout.kernels.bayes import KERNEL as BAYES
 from heldout.kernels.brute import answer_by_brute_force
@@ -60,6 +63,9 @@ IGNORES_ORIGIN: Mapping[str, Callable[[Search, Task, int], bool]] = {
     kernel.name: ignores for kernel in ACROSS if (ignores := getattr(kernel, "ignores_origin", None)) is not None
 }
 
+# Kernels that bear the name of the rule that uses them, by which users switch them off.
+SWITCHED = frozenset({"within", *(kernel.name for kernel in ACROSS)})
+
 KERNELS: Mapping[str, Kernel] = {
     "brute": answer_by_brute_force,
     "within": answer_within,
@@ -70,5 +76,21 @@ KERNELS: Mapping[str, Kernel] = {
 
 def perform(step: Step, work: Work) -> list[Answer]:
     """All answers of one step, computed under the scikit-learn configuration in which the study was asked."""
-    with sklearn.config_context(**work.config):
+    with sklearn.config_context(**work.config), naming_the_way_out(step.kernel):
         return list(KERNELS[step.kernel](step, work))
+
+
+@contextmanager
+def naming_the_way_out(kernel: str) -> Iterator[None]:
+    """Where a kernel itself fails, which nobody expects, its error says how to go without it."""
+    try:
+        yield
+    except HeldoutError:
+        raise
+    except Exception as error:
+        if kernel in SWITCHED:
+            error.add_note(
+                f"This came out of heldout's rule {kernel!r}. To go without it: Options(rules={{{kernel!r}: False}}), "
+                f"or {RULES_VARIABLE}={kernel}=off in the environment."
+            )
+        raise
