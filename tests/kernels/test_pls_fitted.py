@@ -15,7 +15,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
+from heldout.base.errors import FitFailed
+from heldout.engine import stage
+from heldout.engine.limits import OutOfTime
 from heldout.kernels.pls import fitted as subject
+from heldout.kernels.pls import jobs
 
 MADE = "final predictor"
 
@@ -178,10 +182,9 @@ def test_sums_that_are_not_those_of_the_rows_are_noticed(monkeypatch: pytest.Mon
     assert not is_made(tuned(X, y, [2]))
 
 
-def test_a_kernel_that_failed_its_check_makes_no_predictor(monkeypatch: pytest.MonkeyPatch) -> None:
-    from heldout.kernels.pls import jobs
-
-    X, y = numbers()
+@pytest.fixture
+def mistaken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel whose check will fail."""
     right = jobs.respond
 
     def wrong(*given: Any) -> Any:
@@ -189,9 +192,60 @@ def test_a_kernel_that_failed_its_check_makes_no_predictor(monkeypatch: pytest.M
         return values * 1.001, good
 
     monkeypatch.setattr(jobs, "respond", wrong)
+
+
+@pytest.mark.usefixtures("mistaken")
+def test_a_kernel_that_failed_its_check_makes_no_predictor() -> None:
+    X, y = numbers()
     ours = tuned(X, y, [1, 2, 3])
     assert not is_made(ours)
     assert np.array_equal(ours.predict(X), PLSRegression(**ours.best_params_).fit(X, y).predict(X))
+
+
+@pytest.mark.usefixtures("mistaken")
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_error_of_a_kernel_that_failed_its_check_is_nobodys(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(subject, "_model", fail)
+    X, y = numbers()
+    learner = ho.Tuned(PLSRegression(), {"n_components": [1, 2]}, validation=KFold(4), random_state=0, jobs=count)
+    assert learner.fit(X, y).predict(X).shape == (80,)
+
+
+@pytest.mark.usefixtures("mistaken")
+def test_nothing_is_chosen_by_refuted_numbers_where_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def time_is_up(*_: Any) -> Any:
+        raise OutOfTime
+
+    monkeypatch.setattr(stage, "cut_brute_force", time_is_up)
+    with pytest.raises(FitFailed, match="no candidate is chosen"):
+        tuned(*numbers(), [1, 2, 3])
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_function_that_chooses_is_asked_once_after_the_check(count: int) -> None:
+    asked = []
+
+    def choose(results: Any) -> int:
+        asked.append(results)
+        return 1
+
+    X, y = numbers()
+    learner = ho.Tuned(PLSRegression(), {"n_components": [1, 2]}, validation=KFold(4), choose=choose, random_state=0)
+    assert is_made(learner.set_params(jobs=count).fit(X, y))
+    assert len(asked) == 1
+
+
+def test_coefficients_of_a_column_in_tiny_units() -> None:
+    """The target ignores it, so its coefficient is a rounding error, and large in the units of the column."""
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(100, 3))
+    y = X[:, 0] + 2 * X[:, 1]
+    X[:, 2] *= 1e-12
+    ours = tuned(X, y, [3])
+    assert np.array_equal(ours.best_estimator_.coef_, PLSRegression(3).fit(X, y).coef_)
 
 
 def test_the_predictor_of_an_evaluation_is_made_likewise() -> None:

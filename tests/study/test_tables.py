@@ -14,7 +14,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 import heldout as ho
 from heldout.base.responses import Responses
-from heldout.study.tables import BlockAnswer, CellAnswer, Failure, FitWarning, PanelTable, Tables, as_cv_results
+from heldout.study.cv_results import as_cv_results
+from heldout.study.tables import BlockAnswer, CellAnswer, Failure, FitWarning, PanelTable, Tables
 
 FAILURE = Failure(kind="ValueError", message="no", traceback="", stage="fit")
 
@@ -61,6 +62,32 @@ def test_a_cell_that_is_answered_again_is_no_longer_failed():
     tables.put(cell(5, 3, 2.0))
     assert tables.failures() == []
     assert tables["panel"].losses[1, 1, 0] == 2.0
+
+
+def test_forgotten_cells_are_as_if_never_answered():
+    """As when a kernel did not pass its check, and time is up before brute force takes over."""
+    tables = opened()
+    told = FitWarning(category="A", message="said twice")
+    rows = (np.arange(3.0),)
+    tables.put(cell(4, 2, 1.0, rows=rows, warnings=(told,)))
+    tables.put(cell(5, 2, np.nan, failure=FAILURE, warnings=(told,)))
+    block = np.full((2, 1, 1), 7.0), (np.full((2, 3), 7.0),)
+    tables.put(
+        BlockAnswer(
+            panel="panel", candidates=(5, 6), parts=range(3, 4), losses=block[0], cuts=np.array([0, 3]), rows=block[1]
+        )
+    )
+    tables.forget((5, 6), [("panel", 2), ("panel", 3)])
+    table = tables["panel"]
+    assert table.answered.tolist() == [[True, False], [False, False], [False, False]]
+    assert np.isnan(table.losses[1:]).all()
+    assert table.row_losses(5, 3) is None
+    assert table.row_losses(4, 2) is not None
+    assert tables.failures() == []
+    assert tables.warnings_in_order() == [("A", "said twice", [("panel", 4, 2)])]
+    tables.put(cell(5, 2, 3.0, rows=rows))
+    assert table.losses[1, 0, 0] == 3.0
+    assert table.row_losses(5, 2) is not None
 
 
 def test_failures_come_in_the_order_of_the_study():

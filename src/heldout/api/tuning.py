@@ -27,12 +27,12 @@ from heldout.planner.account import Account
 from heldout.planner.passes import check_rules
 from heldout.risk.estimate import Estimate
 from heldout.splits.drawn import Splits
+from heldout.study.cv_results import as_cv_results
 from heldout.study.panels import TEST, VALIDATION
 from heldout.study.pose import FINAL, pose_tuning
 from heldout.study.race_rule import race_of
 from heldout.study.search import Search
 from heldout.study.simplicity import simplicity
-from heldout.study.tables import as_cv_results
 from heldout.task import Task, declare
 
 if TYPE_CHECKING:

@@ -16,20 +16,65 @@ from heldout.kernels.step import Work
 from heldout.planner.plan import Plan
 from heldout.study.panels import Study
 from heldout.study.pose import FINAL
+from heldout.study.search import Search
 
 
 class FinalFit(NamedTuple):
     """A predictor on all rows, which kernel made it, and the seconds it took."""
 
     predictor: Any
-    candidate: int
     kernel: str
     tier: str
     seconds: float
 
 
-def final_by_kernel(study: Study, plans: Sequence[Plan], work: Work) -> FinalFit | None:
-    """The chosen candidate on all rows, by the kernel that answered each of its cells."""
+class Asked(NamedTuple):
+    """A chosen candidate, and the kernel that answered each of its cells and can make predictors."""
+
+    candidate: int
+    kernel: str
+    tier: str
+
+
+class Early(NamedTuple):
+    """What was made before the kernel's check was over; None where only scikit-learn's own fit will do."""
+
+    asked: Asked
+    made: FinalFit | None
+
+
+def may_be_early(search: Search, plans: Sequence[Plan]) -> bool:
+    """Whether a predictor may be made before a check is over: functions of the user's see no numbers until then."""
+    able = any(step.kernel in FITTED for plan in plans for step in plan.steps)
+    return able and not callable(search.choose) and not callable(search.simplest)
+
+
+def make_early(study: Study, plans: Sequence[Plan], work: Work) -> Early | None:
+    """The chosen candidate on all rows, while a check of its kernel may still run.
+
+    An error is nobody's yet: where the kernel passes, the same is tried again, and then it is told.
+    """
+    asked = _asked(study, plans, work)
+    if asked is None:
+        return None
+    try:
+        return Early(asked, _fit(asked, work))
+    except Exception:
+        return None
+
+
+def final_by_kernel(
+    study: Study, plans: Sequence[Plan], checks: Iterable[SpotCheck], work: Work, *, early: Early | None = None
+) -> FinalFit | None:
+    """The chosen candidate on all rows, by the kernel that answered each of its cells and passed its check."""
+    asked = _asked(study, plans, work)
+    passed = {check.kernel for check in checks if check.passed and check.conclusive}
+    if asked is None or asked.kernel not in passed:
+        return None
+    return early.made if early is not None and early.asked == asked else _fit(asked, work)
+
+
+def _asked(study: Study, plans: Sequence[Plan], work: Work) -> Asked | None:
     chosen = study.chosen[FINAL].candidate if FINAL in study.chosen else None
     if chosen is None or study.search.final != "retrain" or work.fit_params:
         return None
@@ -37,16 +82,11 @@ def final_by_kernel(study: Study, plans: Sequence[Plan], work: Work) -> FinalFit
     if len(answered) != 1:
         return None
     ((kernel, tier),) = answered
-    if kernel not in FITTED:
-        return None
+    return Asked(chosen, kernel, tier) if kernel in FITTED else None
+
+
+def _fit(asked: Asked, work: Work) -> FinalFit | None:
     started = perf_counter()
-    with one_thread(), sklearn.config_context(**work.config), naming_the_way_out(kernel):
-        predictor = FITTED[kernel](make_candidate(study.search, chosen), work, FINAL)
-    return None if predictor is None else FinalFit(predictor, chosen, kernel, tier, perf_counter() - started)
-
-
-def is_sound(final: FinalFit, study: Study, checks: Iterable[SpotCheck]) -> bool:
-    """Whether the kernel passed its check, and its candidate is still the chosen one."""
-    passed = {check.kernel for check in checks if check.passed and check.conclusive}
-    chosen = study.chosen.get(FINAL)
-    return final.kernel in passed and chosen is not None and chosen.candidate == final.candidate
+    with one_thread(), sklearn.config_context(**work.config), naming_the_way_out(asked.kernel):
+        predictor = FITTED[asked.kernel](make_candidate(work.search, asked.candidate), work, FINAL)
+    return None if predictor is None else FinalFit(predictor, asked.kernel, asked.tier, perf_counter() - started)

@@ -16,7 +16,7 @@ from heldout.base.options import Options, switched_rules
 from heldout.base.sizes import show_seconds
 from heldout.engine.backends import open_backend
 from heldout.engine.expected import expected_work
-from heldout.engine.final_fit import FinalFit, final_by_kernel, is_sound
+from heldout.engine.final_fit import Early, FinalFit, final_by_kernel, make_early, may_be_early
 from heldout.engine.jobs import allowed_jobs
 from heldout.engine.journal import JournalUse, journal_of
 from heldout.engine.limits import OutOfTime, limits_of
@@ -104,9 +104,11 @@ def run_study(
             stage=Stage(work=work, backend=backend, tables=Tables(), progress=progress, journal=journal),
             finally_fit=finally_fit,
         )
-        stopped = None
+        stopped = final = None
         try:
             loop.go_round(queue_seed=how.options.queue_seed)
+            if finally_fit:
+                final = final_by_kernel(loop.study, loop.plans, loop.stage.checks.made, work, early=loop.early)
         except KeyboardInterrupt as interrupt:
             if how.journal is not None:
                 interrupt.add_note(f"What finished is in {how.journal}. The same call goes on from there.")
@@ -127,7 +129,7 @@ def run_study(
         journal=journal.use,
         lost=tuple(progress.lost),
         stopped=stopped,
-        final=loop.final,
+        final=final,
     )
 
 
@@ -143,7 +145,7 @@ class _Loop:
     plans: list[Plan] = field(default_factory=list)
     races: Started | None = None  # where a race was asked for
     finally_fit: bool = False
-    final: FinalFit | None = None
+    early: Early | None = None  # a final predictor that waits for a check
 
     def go_round(self, *, queue_seed: int | None) -> None:
         done: frozenset[str] = frozenset()
@@ -160,17 +162,13 @@ class _Loop:
             )
             for panel in ready:
                 _open_table(stage.tables, panel, self.study)
-            perform_stage(plan, stage, queue_seed=queue_seed, meanwhile=self._fit_finally)
+            perform_stage(plan, stage, queue_seed=queue_seed, meanwhile=self._fit_early)
             done = done.union(panel.key for panel in ready)
             self.study = advance(self.study, stage.tables)
-            if self.final is not None and not is_sound(self.final, self.study, stage.checks.made):
-                self.final = None
 
-    def _fit_finally(self) -> None:
-        """A final predictor of what is chosen by now, while a check of its kernel may still run."""
-        if self.finally_fit and self.final is None:
-            study = advance(self.study, self.stage.tables)
-            self.final = final_by_kernel(study, self.plans, self.stage.work)
+    def _fit_early(self) -> None:
+        if self.finally_fit and may_be_early(self.study.search, self.plans):
+            self.early = make_early(advance(self.study, self.stage.tables), self.plans, self.stage.work)
 
     def _plan(self, done: frozenset[str]) -> Plan:
         work = self.stage.work

@@ -13,6 +13,7 @@ from heldout.engine.journal import NoJournal
 from heldout.engine.progress import Progress
 from heldout.engine.spot_check import SpotChecks, answered_beside, is_spot
 from heldout.kernels.step import Step, Work
+from heldout.kernels.trainings import sides_of
 from heldout.planner.brute_force import brute_step, cut_brute_force
 from heldout.planner.plan import Plan
 from heldout.study.tables import Tables
@@ -58,6 +59,9 @@ def perform_stage(plan: Plan, stage: Stage, *, queue_seed: int | None, meanwhile
     for kernel in failed:
         wrong = [step for step in plan.steps if step.kernel == kernel]
         journal = stage.journal.instead_of(kernel, wrong)
+        for step in wrong:  # nobody may choose by them, not even where time is up before they are replaced
+            sides = (held for stretch in sides_of(step.trainings) for held in stretch)
+            stage.tables.forget(step.candidates, ((held.panel, held.part) for held in sides))
         again = cut_brute_force(tuple(brute_step(step.candidates, step.trainings) for step in wrong))
         _do(stage, _recall(stage, again, journal), journal.widened(stage.work), journal, queue_seed)
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from heldout.base.errors import OptionError, SpaceError
+from heldout.study.cv_results import as_cv_results
 from heldout.study.panels import Chosen
 from heldout.study.search import Search
 from heldout.study.simplicity import simplicity
-from heldout.study.tables import PanelTable, as_cv_results
+from heldout.study.tables import PanelTable
 
 
 def choose(search: Search, table: PanelTable) -> Chosen:

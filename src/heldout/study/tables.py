@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -191,15 +191,32 @@ class PanelTable:
         if rows is not None and len(candidates):
             self._room(len(rows)).put(places, rows)
 
+    def forget(self, candidates: Sequence[int], parts: Sequence[int]) -> NDArray[np.bool_]:
+        """As if these candidates had never been answered on these parts; gives candidates × parts, True where so."""
+        gone = np.zeros(self.answered.shape, dtype=bool)
+        gone[self._places(candidates, parts)] = True
+        self.losses[gone] = np.nan
+        self.fit_seconds[gone] = self.score_seconds[gone] = 0.0
+        self.answered[gone] = False
+        if self._kept is not None:
+            self._kept.there[gone] = False
+        for known in (self.failures, self.watched, self._responses):
+            for candidate, part in list(known):
+                if gone[candidate - self.candidates.start, part - self.parts.start]:
+                    del known[candidate, part]
+        self._blocks = [one for one in self._blocks if not gone[self._places(one.candidates, one.parts)].all()]
+        return gone
+
+    def _places(self, candidates: Sequence[int], parts: Sequence[int]) -> Any:
+        return np.ix_([c - self.candidates.start for c in candidates], [p - self.parts.start for p in parts])
+
     def _room(self, losses: int) -> RowLosses:
         if self._kept is None:
             self._kept = RowLosses.empty(self.answered.shape, losses, self.sizes)
         return self._kept
 
     def _put_block(self, block: BlockAnswer) -> None:
-        places = np.ix_(
-            [c - self.candidates.start for c in block.candidates], [p - self.parts.start for p in block.parts]
-        )
+        places = self._places(block.candidates, block.parts)
         self.losses[places] = block.losses
         self.fit_seconds[places] = block.seconds / max(1, block.losses.shape[0] * block.losses.shape[1])
         self.answered[places] = True
@@ -270,6 +287,20 @@ class Tables:
             places = self.warnings.setdefault((warning.category, warning.message), [])
             places.append((answer.panel, answer.candidate, answer.part))
 
+    def forget(self, candidates: Sequence[int], sides: Iterable[tuple[str, int]]) -> None:
+        """As if these candidates had never been answered on these parts of panels."""
+        parts: dict[str, list[int]] = {}
+        for panel, part in sides:
+            parts.setdefault(panel, []).append(part)
+        gone = {panel: self.panels[panel].forget(candidates, own) for panel, own in parts.items()}
+
+        def is_gone(panel: str, candidate: int, part: int) -> bool:
+            table = self.panels[panel]
+            return panel in gone and bool(gone[panel][candidate - table.candidates.start, part - table.parts.start])
+
+        left = {told: [cell for cell in cells if not is_gone(*cell)] for told, cells in self.warnings.items()}
+        self.warnings = {told: cells for told, cells in left.items() if cells}
+
     def warnings_in_order(self) -> list[tuple[str, str, list[tuple[str, int, int]]]]:
         """Each warning with its cells, in the order of the study, whatever the order in which cells were answered."""
         places = {panel: place for place, panel in enumerate(self.panels)}
@@ -286,50 +317,3 @@ class Tables:
         for key, table in self.panels.items():
             found += [(key, c, p, failure) for (c, p), failure in sorted(table.failures.items(), key=lambda kv: kv[0])]
         return found
-
-
-def as_cv_results(search: Any, table: PanelTable) -> dict[str, Any]:
-    """A panel's table in the shape of scikit-learn's ``cv_results_``: greater is better, the first loss as "score"."""
-    results: dict[str, Any] = {}
-    for name, seconds in (("fit_time", table.fit_seconds), ("score_time", table.score_seconds)):
-        results[f"mean_{name}"], results[f"std_{name}"] = seconds.mean(axis=1), seconds.std(axis=1)
-    if len(search.families) > 1:
-        results["family"] = np.array([search.family_of(c).name for c in table.candidates], dtype=object)
-    params = [search.params_of(c) for c in table.candidates]
-    for name in dict.fromkeys(name for family in search.families for name in family.candidates.names):
-        results[f"param_{name}"] = _param_column(name, params)
-    results["params"] = params
-    several = len(search.losses) > 1
-    for number, loss in enumerate(search.losses):
-        suffix = loss.name if several else "score"
-        scores = 0.0 - table.losses[:, :, number]  # and not -0.0 where the loss is 0
-        for part in range(scores.shape[1]):
-            results[f"split{part}_test_{suffix}"] = scores[:, part]
-        means = scores.mean(axis=1)
-        results[f"mean_test_{suffix}"], results[f"std_test_{suffix}"] = means, scores.std(axis=1)
-        results[f"rank_test_{suffix}"] = _ranks(means)
-    return results
-
-
-def _param_column(name: str, params: list[dict[str, Any]]) -> Any:
-    """A parameter over candidates, masked where one does not set it; of a plain type where all values have one."""
-    values = {place: one[name] for place, one in enumerate(params) if name in one}
-    column, mask = np.empty(len(params), dtype=_plain_type(list(values.values()))), np.ones(len(params), dtype=bool)
-    for place, value in values.items():
-        column[place], mask[place] = value, False
-    return np.ma.MaskedArray(column, mask=mask)
-
-
-def _plain_type(values: list[Any]) -> Any:
-    """The numpy type of numbers and booleans; object for texts, sequences and whatever else."""
-    if all(isinstance(value, bool | int | float | np.number | np.bool_) for value in values):
-        return np.array(values).dtype
-    return object
-
-
-def _ranks(means: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Ranks from 1, ties sharing the smallest, candidates with a failed fit last."""
-    low = np.nanmin(means) - 1 if np.isfinite(means).any() else 0.0
-    filled = np.where(np.isnan(means), low, means)
-    order = np.sort(-filled)
-    return (np.searchsorted(order, -filled) + 1).astype(np.int32)

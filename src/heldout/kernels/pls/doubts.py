@@ -30,7 +30,9 @@ def columns_unlike(problems: Problems) -> bool:
 def axes_stray(axes: Axes, problems: Problems) -> bool:
     """Whether rounding may show in the axes themselves."""
     share = _share(problems)
-    if not all(_near(both[0], both[1], share) for both in (axes.weights, axes.rotations, axes.loadings, axes.targets)):
+    coef = np.matmul(axes.targets[:, None, :], axes.rotations) / problems.unit[0]  # in the units of the columns
+    shown = (axes.weights, axes.rotations, axes.loadings, axes.targets, coef)
+    if not all(_near(both[0], both[1], share) for both in shown):
         return True
     # Each weight is what is left of the covariance, and scikit-learn's has the rounding errors of all that was there.
     # It also adds an epsilon to the length of each weight, which shows where y's unit is large.
