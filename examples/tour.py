@@ -107,7 +107,7 @@ def transcript(command: str, folder: Path) -> str:
     """What a command prints, on both streams, as a terminal shows it."""
     words = shlex.split(command)
     if words[0] == "heldout":
-        words = [sys.executable, "-m", "heldout.cli.main", *words[1:]]
+        words = [sys.executable, "-m", "heldout", *words[1:]]
     settings = {**os.environ, "COLUMNS": str(WIDTH), "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
         words, cwd=folder, env=settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", check=False
