@@ -9,6 +9,11 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer]
+FAMILIES = (
+    *("zero_one", "squared", "absolute", "log", "brier"),  # losses of rows
+    *("r2", "root", "recalls", "f1", "matthews", "means"),  # functions of means over rows, pooled by default
+    *("auc", "other"),  # scores of whole sets that are never pooled; other row losses are "other" too
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -19,17 +24,17 @@ class PooledScore:
     and the variance of the score is that of a mean of such numbers. None where only the value is known.
     """
 
-    kind: str  # "r2", "root", "recalls", "f1", "matthews" or "other": which interval suits it
     value: float  # lower is better, as all losses inside
     influence: tuple[Floats, ...] | None = None  # one array a part
+    blocks: tuple[Integers, ...] | None = None  # as influence: rows whose influence is known only together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Answers:
     """What was true and what was predicted on the held-out rows, one array a part.
 
-    For classes these are codes from 0 on, `probability` is that of the class `positive` where there are two, and
-    `weights` what a row of each class counts for in the learner's own fit.
+    For classes these are codes from 0 on. Where there are two, `probability` is that of the class `positive`, and
+    `scores` what rows are ranked by. `class_weights` is what a row of each class counts for in the learner's own fit.
     """
 
     truth: tuple[Floats, ...]
@@ -37,6 +42,7 @@ class Answers:
     classes: int = 0  # 0 for numbers
     positive: int = 1
     probability: tuple[Floats, ...] | None = None
+    scores: tuple[Floats, ...] | None = None
     class_weights: Floats | None = None
 
 
@@ -79,8 +85,8 @@ class Record:
     partition: bool = False
     repeats: int = 1
     seed: int = 0  # what intervals that shuffle or resample derive their own from
-    family: str = "other"  # "zero_one", "squared", "absolute", "log", "brier" or "auc": losses with a rule of their own
-    pooled: PooledScore | None = None  # of a score that is a function of means over rows
+    family: str = "other"  # losses and scores with a rule of their own: see FAMILIES
+    pooled: PooledScore | None = None  # of a score of whole sets
     answers: Answers | None = None
     elsewhere: Elsewhere | None = None
     least_squares: bool = False  # the learner minimises squared errors, linearly
