@@ -56,7 +56,7 @@ class Facts:
 
 
 def gather_facts(
-    task: Task, outcome: Outcome, *, level: float, seed: int, pool: bool, interval: str | None = None
+    task: Task, outcome: Outcome, *, level: float, seed: int, pool: bool | None, interval: str | None = None
 ) -> Facts:
     """The facts of a study that ran."""
     study = outcome.study

@@ -72,7 +72,7 @@ def sampling_of(record: Record, contributions: Floats, weights: Floats) -> Sampl
     return Sampling(
         variance=scale * scale * variance,
         units=count,
-        effective=_evenness(np.bincount(units, weights=weights)),
+        effective=_evenness(np.asarray(np.bincount(units, weights=weights), dtype=np.float64)),
         skew=skew,
     )
 
@@ -86,7 +86,7 @@ def _units(record: Record) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         _, incidences = np.unique(parts * (int(units.max()) + 1) + units, return_inverse=True)
         return units, incidences
     every = np.arange(len(parts))
-    if record.rows is None or record.repeats == 1 and record.partition:
+    if record.rows is None or (record.repeats == 1 and record.partition):
         return every, every
     _, units = np.unique(np.concatenate(record.rows), return_inverse=True)
     return units, every

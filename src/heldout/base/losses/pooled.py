@@ -2,8 +2,8 @@
 
 R², RMSE, balanced accuracy, F1 and Matthews' correlation are functions of means over rows. Taken in each fold and
 averaged they miss what they estimate where folds are small, so they are taken once of all held-out rows. Scores
-of a ranking, such as the area under the ROC curve, compare rows with each other: those of different predictors cannot be
-compared, so they stay means over folds.
+of a ranking, such as the area under the ROC curve, compare rows with each other: those of different predictors cannot
+be compared, so they stay means over folds.
 """
 
 from __future__ import annotations
@@ -156,7 +156,12 @@ def _leaving_blocks_out(
     names[order] = np.arange(n) % count
 
     def score(kept: NDArray[Any]) -> float:
-        part = replace(responses, **{m: _rows(getattr(responses, m), kept) for m in _METHODS})
+        part = replace(
+            responses,
+            predict=_rows(responses.predict, kept),
+            predict_proba=_rows(responses.predict_proba, kept),
+            decision_function=_rows(responses.decision_function, kept),
+        )
         return call_scorer(loss, Replay(part), None, y[kept], None if weight is None else weight[kept])
 
     whole = score(np.ones(n, dtype=bool))
@@ -165,9 +170,6 @@ def _leaving_blocks_out(
         out = names == block
         influence[out] = (whole - score(~out)) * (n - out.sum()) / out.sum()
     return whole, influence - float(np.mean(influence)), names
-
-
-_METHODS = ("predict", "predict_proba", "decision_function")
 
 
 def _rows(answer: NDArray[Any] | None, kept: NDArray[Any]) -> NDArray[Any] | None:

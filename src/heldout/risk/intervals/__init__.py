@@ -19,8 +19,9 @@ from heldout.risk.intervals.student import STUDENT
 from heldout.risk.intervals.wilson import WILSON
 
 _ONE_TEST_SET = (CLOPPER_PEARSON, WILSON, BETTING, MAURER_PONTIL, HOEFFDING, BOOTSTRAP_T, BCA, STUDENT, CLUSTER_T)
-_SEVERAL_PARTS = (ROWS, BATCH_MEANS, CORRECTED_T, CAUTIOUS_T, BAYLE, BAYLE_WITHIN, CONSERVATIVE_Z, COMBINED_F, FIVE_BY_TWO_T)
+_SEVERAL_PARTS = (ROWS, BATCH_MEANS, CORRECTED_T, CAUTIOUS_T, BAYLE, BAYLE_WITHIN)
+_OTHERS = (CONSERVATIVE_Z, COMBINED_F, FIVE_BY_TWO_T)
 
-METHODS: dict[str, Method] = {method.key: method for method in (*_ONE_TEST_SET, *_SEVERAL_PARTS)}
+METHODS: dict[str, Method] = {method.key: method for method in (*_ONE_TEST_SET, *_SEVERAL_PARTS, *_OTHERS)}
 
 __all__ = ["METHODS", "Method"]

@@ -77,7 +77,7 @@ def density_at_zero(errors: Floats) -> float:
     width = 1.06 * (min(robust, deviation) if robust > 0 else deviation) * len(errors) ** -0.2
     if width <= 0:
         return 0.0
-    return float(np.mean(np.exp(-0.5 * (errors / width) ** 2))) / (width * sqrt(2 * np.pi))
+    return float(np.mean(np.exp(-0.5 * (errors / width) ** 2)) / (width * sqrt(2 * np.pi)))
 
 
 def _slopes(record: Record) -> Floats | None:
