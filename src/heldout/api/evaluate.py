@@ -30,6 +30,7 @@ from heldout.planner.passes import check_rules
 from heldout.splits import Given
 from heldout.splits.drawn import Splits
 from heldout.splits.findings import mixed_time_note, near_validation_note
+from heldout.study.everywhere import with_everywhere
 from heldout.study.panels import TEST, Study
 from heldout.study.pose import OUTER, pose_evaluation
 from heldout.study.race_rule import race_of
@@ -207,7 +208,7 @@ def ask(
     outer = strategy.draw(task, task.all_rows, seed=test_seed)
     check_classes_in_parts(task, outer, reported, options.pool)
     check_answer(options, outer, reported)
-    study = pose_evaluation(search, task, outer, reported=reported, race=race_of(options))
+    study = with_everywhere(pose_evaluation(search, task, outer, reported=reported, race=race_of(options)), task)
     check_interval(task, study, options.interval)
     return Asked(
         learner=learner,

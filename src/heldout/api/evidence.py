@@ -42,7 +42,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome
-from heldout.study.panels import TEST
+from heldout.study.everywhere import aside_of
+from heldout.study.panels import EVERYWHERE, TEST, Study
 from heldout.study.pose import OUTER
 from heldout.task import Task
 
@@ -68,7 +69,22 @@ def fold_predictor_responses(task: Task, outcome: Outcome) -> list[FoldResponses
 
     They are those of at most ten parts of the first repeat. A predictor whose answers failed is left out.
     """
-    return None
+    study = outcome.study
+    found = []
+    for part in study.everywhere:
+        table = outcome.tables.asides.get(aside_of(part))
+        responses = None if table is None else table.responses(table.candidates[0], 0)
+        if responses is not None:
+            rows = study.splits[EVERYWHERE].rows
+            found.append(FoldResponses(part, rows, responses, np.isin(rows, _trained_on(study, part))))
+    return found or None
+
+
+def _trained_on(study: Study, part: int) -> Rows:
+    """The rows that the predictor of one test part was trained on; of an average, those of any of its members."""
+    panel = next(panel for panel in study.of_level(TEST) if part in panel.parts)
+    sides = [study.splits[ref.splits].train_rows(ref.part) for ref in panel.trains_of(part)]
+    return np.concatenate(sides)
 
 
 def held_out_responses(task: Task, outcome: Outcome) -> tuple[Responses | None, ...]:
