@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
@@ -35,7 +37,13 @@ RISK, BEST_VALIDATION = "risk", "best_validation"
 
 
 def study_estimates(
-    task: Task, outcome: Outcome, *, level: float, pool: bool | None, interval: str | None = None, seed: int = 0
+    task: Task,
+    outcome: Outcome,
+    records: Sequence[Record],
+    *,
+    level: float,
+    pool: bool | None,
+    interval: str | None = None,
 ) -> dict[str, Estimate]:
     """The risk for each reported loss; beside it the optimistic number and the fold predictors' mean risk.
 
@@ -48,7 +56,6 @@ def study_estimates(
     sizes = trained_sizes(study, outer)
     trained = float(np.mean(sizes)) or None  # None: fitted beforehand
     found: dict[str, Estimate] = {}
-    records = test_records(task, outcome, sizes, seed=seed)
     for number, (loss, record) in enumerate(zip(study.reported, records, strict=True)):
         name = RISK if number == 0 else f"{RISK}_{loss.name}"
         words = estimand_of(
@@ -117,11 +124,14 @@ def size_at_all_rows(task: Task, study: Study) -> float:
     return len(task) * float(np.mean(trained_sizes(study, outer)) / np.mean(outer.train_sizes))
 
 
-def interval_findings(task: Task, outcome: Outcome) -> list[Finding]:
-    """What the losses themselves say against their intervals."""
+def records_of(task: Task, outcome: Outcome, *, seed: int = 0) -> list[Record]:
+    """What the test panels recorded of every reported loss."""
     study = outcome.study
-    sizes = trained_sizes(study, study.splits[OUTER])
-    records = test_records(task, outcome, sizes)
+    return test_records(task, outcome, trained_sizes(study, study.splits[OUTER]), seed=seed)
+
+
+def interval_findings(task: Task, records: Sequence[Record]) -> list[Finding]:
+    """What the losses themselves say against their intervals."""
     return [finding for record in records for finding in doubts(record, columns=task.n_columns)]
 
 

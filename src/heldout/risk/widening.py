@@ -8,12 +8,12 @@ further fit: docs/intervals.md says how well. All of it is a rule of thumb, so t
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import sqrt
 
 import numpy as np
 
 from heldout.risk.record import Elsewhere, Floats, Record
-from heldout.risk.sampling import Sampling, end_to_end, sampling_of
+from heldout.risk.sampling import end_to_end, sampling_of
 
 PLAIN = 1.35  # κ where nothing is known of the fold predictors
 LEAST_SQUARES = 1.15  # κ of least-squares learners beside their complexity
@@ -128,10 +128,7 @@ def _folds(record: Record) -> int:
 
 
 def least(record: Record, kappa: float) -> float:
-    """κ where rows come in groups: at least 1.3."""
+    """κ as it is used: 1 where nothing was trained or one predictor was tested, at least 1.3 where groups are drawn."""
+    if record.parts == 1 or not np.sum(record.train_sizes):
+        return 1.0
     return max(kappa, FOR_GROUPS) if record.grouped else kappa
-
-
-def log_error(sampling: Sampling, mean: float) -> float:
-    """The standard error of the logarithm of a mean."""
-    return sampling.error / mean if mean > 0 else log(2)

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from heldout.risk.intervals.shapes import Ends, logit_ends
 from heldout.risk.record import Floats, Record
 from heldout.risk.sampling import end_to_end, mean_weights, sampling_of
-from heldout.risk.widening import PLAIN
+from heldout.risk.widening import PLAIN, least
 
 
 def hanley_mcneil(area: float, positives: float, negatives: float) -> float:
@@ -64,7 +64,7 @@ def auc_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
     else:
         independent = float(np.sum(weights * influence**2)) / rows
         design = max(1.0, sampling.variance / independent) if record.grouped and independent > 0 else 1.0
-        error = PLAIN * sqrt(design * hanley_mcneil(area, positives, negatives))
+        error = least(record, PLAIN) * sqrt(design * hanley_mcneil(area, positives, negatives))
         name = "Hanley–McNeil, logit scale"
     low, high = logit_ends(area, error, quantile)
     return (-high, -low), name

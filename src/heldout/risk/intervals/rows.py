@@ -98,9 +98,7 @@ def _share_ends(record: Record, errors: Floats, value: float, level: float, weig
     sampling = sampling_of(record, errors, weights)
     plain = share * (1 - share)
     draws = min(plain / sampling.variance, 4.0 * sampling.units) if sampling.variance > 0 else float(sampling.units)
-    kappa = 1.0
-    if record.parts > 1:
-        kappa = least(record, adaptive(record, held_out=share) * shift(record, errors, weights, None))
+    kappa = least(record, adaptive(record, held_out=share) * shift(record, errors, weights, None))
     quantile = quantile_of(sampling, level) if record.grouped else float(ndtri(0.5 + level / 2))
     low, high = wilson_ends(share, draws / kappa**2, quantile)
     return record.low + low, record.low + high

@@ -11,7 +11,7 @@ from dataclasses import replace
 from math import isfinite, sqrt
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import stdtrit
 
 from heldout.risk.intervals.auc import auc_ends
 from heldout.risk.intervals.shapes import LEANING, Ends, fisher_ends, hall_ends, log_ends, logit_ends, wilson_ends
@@ -58,14 +58,10 @@ def _by_blocks(record: Record) -> Record:
     return replace(record, groups=record.pooled.blocks, grouped=True)
 
 
-def _kappa(record: Record, kappa: float) -> float:
-    return 1.0 if record.parts == 1 else least(record, kappa)
-
-
 def _root(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
     """A root of a mean, by the interval of the mean."""
     fitted = complexity(record) if record.least_squares and record.parts > 1 else None
-    kappa = _kappa(record, PLAIN if fitted is None else LEAST_SQUARES * (1 + fitted))
+    kappa = least(record, PLAIN if fitted is None else LEAST_SQUARES * (1 + fitted))
     mean, error = value * value, 2 * value * kappa * sampling.error
     if sampling.lean > LEANING or mean <= 0:
         low, high = hall_ends(mean, error, quantile, skew=sampling.skew, draws=sampling.units)
@@ -77,7 +73,7 @@ def _root(record: Record, value: float, sampling: Sampling, quantile: float) -> 
 def _r2(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
     """Shares of variance: log(1 − R²) is nearer normal than R². Inside, the value is −R²."""
     fitted = complexity(record) if record.least_squares and record.parts > 1 else None
-    kappa = _kappa(record, 1.4 if fitted is None else 1.25 * (1 + fitted))
+    kappa = least(record, 1.4 if fitted is None else 1.25 * (1 + fitted))
     left = 1 + value
     if left <= 0:
         return (value - quantile * kappa * sampling.error, value + quantile * kappa * sampling.error), "t over rows"
@@ -91,7 +87,7 @@ def _recalls(record: Record, value: float, sampling: Sampling, quantile: float) 
     totals = counts.sum(axis=1)
     there = totals > 0
     recalls = np.diagonal(counts)[there] / totals[there]
-    kappa = _kappa(record, OF_COUNTS * _shared(record, sampling, _recall_slopes, both=False))
+    kappa = least(record, OF_COUNTS * _shared(record, sampling, _recall_slopes, both=False))
     design = _design(record, sampling, counts)
     ends = [
         wilson_ends(float(share), float(total) / (kappa**2 * design), quantile)
@@ -107,7 +103,7 @@ def _f1(record: Record, value: float, sampling: Sampling, quantile: float) -> tu
     counts, positive = _counts(record)
     right = float(counts[positive, positive])
     total = float(counts[positive].sum() + counts[:, positive].sum() - right)
-    kappa = _kappa(record, OF_COUNTS * _shared(record, sampling, _f1_slopes, both=True))
+    kappa = least(record, OF_COUNTS * _shared(record, sampling, _f1_slopes, both=True))
     shown = -value
     share = shown / (2 - shown)
     low, high = wilson_ends(share, total / (kappa**2 * _design(record, sampling, counts)), quantile)
@@ -125,7 +121,7 @@ def _matthews(record: Record, value: float, sampling: Sampling, quantile: float)
     middle, slopes = _matthews_of(cells), _gradient(_matthews_of, cells)
     total = float(cells.sum())
     error = sqrt(float(np.sum(cells / total * slopes**2)) / total) * total
-    kappa = _kappa(record, OF_COUNTS * _shared(record, sampling, _matthews_slopes, both=True))
+    kappa = least(record, OF_COUNTS * _shared(record, sampling, _matthews_slopes, both=True))
     design = _design(record, sampling, counts)
     low, high = fisher_ends(middle, kappa * sqrt(design) * error, quantile)
     return (-high, -low), "Fisher's z over counts"
@@ -133,7 +129,7 @@ def _matthews(record: Record, value: float, sampling: Sampling, quantile: float)
 
 def _other(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
     """Any other score: the shape by its range."""
-    error = _kappa(record, PLAIN) * sampling.error
+    error = least(record, PLAIN) * sampling.error
     width = record.high - record.low
     if isfinite(width) and record.low < value < record.high:
         low, high = logit_ends((value - record.low) / width, error / width, quantile)
@@ -235,8 +231,3 @@ def _shared(record: Record, sampling: Sampling, slopes: Callable[[Floats], Float
         weights = mean_weights(record, pooled=True)
         factor = max(factor, shift(record, end_to_end(record.pooled.influence), weights, moved))
     return factor
-
-
-def normal(level: float) -> float:
-    """The normal quantile of a two-sided level."""
-    return float(ndtri(0.5 + level / 2))
