@@ -17,8 +17,8 @@ from heldout.risk.sampling import end_to_end, mean_weights, sampling_of
 WITH_FITS = ("bht",)  # methods that need fits of their own, so that no record of losses suffices for them
 MANY = 20_000  # draws from which resampling costs seconds and changes nothing
 
-_ONE_TEST_SET = ("clopper-pearson", "betting", "bootstrap-t", "student", "cluster-t", "rows")
-_MANY_DRAWS = ("clopper-pearson", "betting", "student", "cluster-t", "rows")
+_ONE_TEST_SET = ("clopper-pearson", "betting", "bootstrap-t", "student", "rows")
+_MANY_DRAWS = ("clopper-pearson", "betting", "student", "rows")
 _LEANING = ("clopper-pearson", "betting", "rows")  # of losses whose mean is far from normal
 _SEVERAL_PARTS = ("rows",)
 _UNKNOWN_ROWS = ("rows", "cautious-t")  # where nothing took the spread out of the means of parts
@@ -37,8 +37,8 @@ def choose_method(record: Record, asked: str | None = None) -> Method | NoInterv
 
     Left to itself it takes the first that accepts the record. On one test set: Clopper–Pearson for right and wrong;
     betting for bounded losses; for others the bootstrap-t, or Student with fewer than 20 rows (or groups), more than
-    20,000, or one value that is most common; the cluster t where groups differ in size or rows have weights; the spread
-    of rows by Hall's transformation where losses lean far, and for scores of whole sets. Over several parts: the
+    20,000, or one value that is most common; the spread of rows where groups differ in size or rows have weights, where
+    losses lean far, and for scores of whole sets. Over several parts: the
     spread of rows, widened; where rows are not known the cautious t, but never over stratified parts, whose
     means have lost their spread. In time: five batch means.
 
@@ -55,7 +55,7 @@ def choose_method(record: Record, asked: str | None = None) -> Method | NoInterv
         refusal = METHODS[key].refusal(record)
         if refusal is None:
             return METHODS[key]
-        reason = reason or refusal
+        reason = refusal
     return NoInterval(reason=f"No interval: {reason}.")
 
 

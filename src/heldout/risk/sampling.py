@@ -15,15 +15,10 @@ from heldout.risk.record import Floats, Record
 class Sampling:
     """What the draw of rows does to a weighted mean."""
 
-    variance: float
+    error: float  # standard error
     units: int  # independent draws: distinct rows, or groups
     effective: float  # draws of equal weight that would weigh the mean as evenly
     skew: float  # of what single draws add to the mean
-
-    @property
-    def error(self) -> float:
-        """The standard error."""
-        return sqrt(self.variance)
 
     @property
     def lean(self) -> float:
@@ -51,6 +46,12 @@ def mean_weights(record: Record, *, pooled: bool) -> Floats:
     return np.repeat(1.0 / (len(sizes) * sizes), sizes)
 
 
+def mean_of(contributions: Floats, weights: Floats) -> float:
+    """The weighted mean; exactly the one value where all are equal."""
+    least, most = float(np.min(contributions)), float(np.max(contributions))
+    return min(max(float(np.sum(weights * contributions)), least), most)
+
+
 def sampling_of(record: Record, contributions: Floats, weights: Floats) -> Sampling:
     """The sampling of a mean whose rows contribute these numbers with these weights.
 
@@ -58,19 +59,21 @@ def sampling_of(record: Record, contributions: Floats, weights: Floats) -> Sampl
     rows. Where rows come in groups, sums of whole groups are what varies.
     """
     units, incidences = _units(record)
-    away = contributions - float(np.sum(weights * contributions))
+    away = contributions - mean_of(contributions, weights)
     scale = float(np.max(np.abs(away), initial=0.0))
     counted = np.bincount(units, weights=weights) > 0
     count = int(np.count_nonzero(counted))
     if scale == 0 or count < 2:
-        return Sampling(variance=0.0, units=count, effective=float(count), skew=0.0)
+        return Sampling(error=0.0, units=count, effective=float(count), skew=0.0)
     sums = np.bincount(incidences, weights=weights * away / scale)
     sums = sums[np.bincount(incidences, weights=weights) > 0]
-    square = float(np.sum(sums**2))
-    variance = len(sums) / (count - 1) * square
-    skew = float(np.mean(sums**3) / np.mean(sums**2) ** 1.5)
+    square = float(np.mean(sums**2))
+    if square == 0:  # whole groups cancel out
+        return Sampling(error=0.0, units=count, effective=float(count), skew=0.0)
+    error = len(sums) * sqrt(square / (count - 1))
+    skew = float(np.mean(sums**3)) / square**1.5
     return Sampling(
-        variance=scale * scale * variance,
+        error=scale * error,
         units=count,
         effective=_evenness(np.asarray(np.bincount(units, weights=weights), dtype=np.float64)),
         skew=skew,

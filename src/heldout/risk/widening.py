@@ -97,9 +97,9 @@ def shift(record: Record, losses: Floats, weights: Floats, slopes: Floats | None
     if slopes is None:
         slopes = at_threshold(p) * (1 - 2 * y)
     slope = float(np.sum(weights * slopes))
-    plain = sampling_of(record, losses, weights).variance
-    moved = sampling_of(record, losses + slope * influence, weights).variance
-    return sqrt(moved / plain) if moved > plain > 0 else 1.0
+    plain = sampling_of(record, losses, weights).error
+    moved = sampling_of(record, losses + slope * influence, weights).error
+    return moved / plain if moved > plain > 0 else 1.0
 
 
 def at_threshold(p: Floats) -> Floats:

@@ -59,11 +59,11 @@ def auc_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
     quantile = float(ndtri(0.5 + level / 2))
     if record.parts == 1:
         rough = hanley_mcneil(area, positives, negatives)
-        error = sampling.error if 0 < -value < 1 and sampling.variance > 0 else sqrt(rough)
+        error = sampling.error if 0 < -value < 1 and sampling.error > 0 else sqrt(rough)
         name = "DeLong, logit scale"
     else:
         independent = float(np.sum(weights * influence**2)) / rows
-        design = max(1.0, sampling.variance / independent) if record.grouped and independent > 0 else 1.0
+        design = max(1.0, sampling.error**2 / independent) if record.grouped and independent > 0 else 1.0
         error = least(record, PLAIN) * sqrt(design * hanley_mcneil(area, positives, negatives))
         name = "Hanley–McNeil, logit scale"
     low, high = logit_ends(area, error, quantile)

@@ -44,10 +44,12 @@ def effective_rows(losses: Floats) -> float:
     >>> effective_rows(np.tile([0.0, 1.0], 50)) > 100
     True
     """
-    away = losses - float(np.mean(losses))
-    square = float(np.sum(away**2))
-    if square == 0:
+    away = losses / 2 - float(np.mean(losses / 2))
+    scale = float(np.max(np.abs(away)))
+    if scale == 0:
         return float(len(losses))
+    away = away / scale
+    square = float(np.sum(away**2))
     lagged = float(np.clip(np.sum(away[1:] * away[:-1]) / square, -HIGHEST, 1.0))
     return len(losses) * (1 - lagged) / (1 + lagged)
 

@@ -97,7 +97,9 @@ def _share_ends(record: Record, errors: Floats, value: float, level: float, weig
     share = min(max(value - record.low, 0.0), 1.0)
     sampling = sampling_of(record, errors, weights)
     plain = share * (1 - share)
-    draws = min(plain / sampling.variance, 4.0 * sampling.units) if sampling.variance > 0 else float(sampling.units)
+    draws = float(sampling.units)
+    if sampling.error > 0:
+        draws = min(plain / sampling.error**2, 4 * draws)
     kappa = least(record, adaptive(record, held_out=share) * shift(record, errors, weights, None))
     quantile = quantile_of(sampling, level) if record.grouped else float(ndtri(0.5 + level / 2))
     low, high = wilson_ends(share, draws / kappa**2, quantile)
@@ -119,9 +121,12 @@ def _refusal(record: Record) -> str | None:
     what = "group" if record.grouped else "row"
     drawn = sampling_of(record, end_to_end(record.row_losses), mean_weights(record, pooled=False))
     if drawn.units < FEWEST:
-        return f"one {what} has no spread"
+        return f"one test {what} has no spread"
     if drawn.effective < FEWEST:
-        return f"one {what} weighs so much that all of them tell no more than {drawn.effective:.1f} equal ones would"
+        return (
+            f"one {what} weighs so much that the {drawn.units} test {what}s tell no more than "
+            f"{drawn.effective:.1f} equal ones would"
+        )
     return None
 
 

@@ -166,7 +166,7 @@ def _design(record: Record, sampling: Sampling, counts: Floats) -> float:
     assert record.pooled.influence is not None
     influence, weights = end_to_end(record.pooled.influence), mean_weights(record, pooled=True)
     plain = float(np.sum(weights * influence**2)) / float(counts.sum())
-    return max(1.0, sampling.variance / plain) if plain > 0 else 1.0
+    return max(1.0, sampling.error**2 / plain) if plain > 0 else 1.0
 
 
 # Of the four counts (TP, FP, FN, TN) of the positive class.
@@ -213,7 +213,7 @@ def _shared(record: Record, sampling: Sampling, slopes: Callable[[Floats], Float
     `both` takes the larger of this and the shift of all probabilities.
     """
     answers = record.answers
-    if answers is None or answers.classes != 2 or record.parts == 1 or sampling.variance <= 0:
+    if answers is None or answers.classes != 2 or record.parts == 1 or sampling.error <= 0:
         return 1.0
     counts, positive = _counts(record)
     other = 1 - positive
@@ -223,7 +223,7 @@ def _shared(record: Record, sampling: Sampling, slopes: Callable[[Floats], Float
     factor = 1.0
     if (variance := share_variance(record)) is not None:
         slope = 0.5 * (by_share[0] + by_share[1] - by_share[2] - by_share[3])
-        factor = sqrt(1 + slope**2 * variance / sampling.variance)
+        factor = sqrt(1 + slope**2 * variance / sampling.error**2)
     if both and answers.probability is not None and record.pooled is not None and record.pooled.influence is not None:
         p = np.clip(end_to_end(answers.probability), 1e-12, 1 - 1e-12)
         y = end_to_end(answers.truth) == positive
