@@ -19,22 +19,23 @@ SOME = {"n_neighbors": [1, 5]}
 
 
 @pytest.mark.parametrize("test", [ho.Given(TIME[150:]), ho.Given(folds=TIME % 4), [(TIME[:150], TIME[150:])]])
-def test_declared_time_leaves_no_interval_whoever_held_the_rows_out(test):
+def test_declared_time_is_counted_in_stretches_whoever_held_the_rows_out(test):
     found = ho.evaluate(KNN, X, Y, test=test, time=TIME, jobs=1).estimates
-    assert found["risk"].low is None
-    assert "in time" in found["risk"].reason
-    assert all(one.low is None for one in found.values())
+    assert (found["risk"].method, found["risk"].guarantee) == ("five batch means", "heuristic")
+    assert all(one.low is None for name, one in found.items() if name != "risk")
 
 
-def test_a_frozen_predictor_in_time_has_no_interval():
+def test_a_frozen_predictor_in_time_needs_rows_enough_for_stretches():
     fitted = FrozenEstimator(KNeighborsClassifier().fit(X[:100], Y[:100]))
-    assert "in time" in ho.evaluate(fitted, X, Y, test=ho.Given(TIME[150:]), time=TIME).risk.reason
+    assert ho.evaluate(fitted, X, Y, test=ho.Given(TIME[150:]), time=TIME).risk.method == "five batch means"
+    few = ho.evaluate(fitted, X, Y, test=ho.Given(TIME[160:]), time=TIME).risk
+    assert few.low is None
+    assert "40 test rows in time are too few" in few.reason
 
 
 def test_parts_that_go_forward_are_known_without_a_declared_time():
     risk = ho.evaluate(KNN, X, Y, test=TimeSeriesSplit(4), jobs=1).risk
-    assert risk.low is None
-    assert "in time" in risk.reason
+    assert risk.method == "five batch means"
 
 
 def test_declared_time_leaves_a_given_development_set_no_bound():
@@ -65,9 +66,12 @@ def test_no_error_in_any_fold_is_no_proof_of_none():
     labels = np.repeat([0, 1], 20)
     study = ho.evaluate(KNN, apart, labels, test=ho.KFold(4), options=ho.Options(interval="bht", repetitions=1), jobs=1)
     tuned = ho.Tuned(KNN, SOME, validation=ho.KFold(4), jobs=1).fit(apart, labels)
-    for one in (study.risk, study.estimates["cross_validation"], tuned.estimates_["best_validation_bbc"]):
+    for one in (study.risk, tuned.estimates_["best_validation_bbc"]):
         assert (one.value, one.low) == (0.0, None)
         assert "do not vary" in one.reason
+    plain = study.estimates["cross_validation"]
+    assert (plain.value, plain.low) == (0.0, 0.0)
+    assert plain.high > 3.84 / (40 + 3.84)  # Wilson's for no error among 40 rows, widened
 
 
 @pytest.mark.parametrize(
