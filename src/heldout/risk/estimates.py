@@ -6,6 +6,7 @@ import numpy as np
 
 from heldout.base.errors import OptionError
 from heldout.risk.choose import NoInterval, choose_method, choose_method_leniently
+from heldout.risk.estimands import Sizes
 from heldout.risk.estimate import Estimate, Interval
 from heldout.risk.intervals.ends import NO_WIDTH, has_no_width
 from heldout.risk.intervals.method import Method
@@ -77,7 +78,7 @@ def estimate_risk(
             elif method.belongs_to not in (None, name):
                 estimand = f"{estimand}; the interval is that of {method.estimand}"
     low, high, unclipped = _shown_interval(record, found)
-    trained = float(np.mean(record.train_sizes))
+    trained = Sizes.of(record.train_sizes)  # None: a predictor that came fitted was trained on none of these rows
     return Estimate(
         name=name,
         loss=record.loss,
@@ -88,13 +89,14 @@ def estimate_risk(
         method=None if found is None else found.method,
         guarantee=None if found is None else found.guarantee,
         estimand=estimand,
-        train_size=trained or None,  # a predictor that came fitted was trained on none of these rows
+        train_size=None if trained is None else trained.mean,
         n=record.predicted,
         optimistic=optimistic,
         greater_is_better=record.sign < 0,
         reason=reason,
         unclipped=unclipped,
         interval_seed=None if found is None else found.seed,
+        train_range=None if trained is None else trained.range,
     )
 
 
