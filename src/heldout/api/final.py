@@ -51,8 +51,7 @@ def is_cheap(outcome: Outcome, task: Task, how: Running) -> bool:
 
     It is decided by the plan's operation counts, never by the clock. Steps that fit have no such count.
     """
-    own = [line.operations for line in outcome.account.lines]
-    if outcome.stopped is not None or None in own or not all(check.passed for check in outcome.checks):
+    if outcome.stopped is not None or not all(check.passed for check in outcome.checks):
         return False
     posed = _posed(outcome.study, task)
     plan = make_plan(
@@ -64,7 +63,8 @@ def is_cheap(outcome: Outcome, task: Task, how: Running) -> bool:
         limited=how.options.limits_fits,
     )
     costs = [operations(step, task, posed.splits) for step in plan.steps]
-    return None not in costs and sum(filter(None, costs)) <= sum(filter(None, own))
+    own = sum(line.operations or 0.0 for line in outcome.account.lines)
+    return None not in costs and sum(filter(None, costs)) <= own
 
 
 def _posed(study: Study, task: Task) -> Study:
