@@ -42,8 +42,7 @@ def estimate_risk(
     interval : str, optional
         The interval method; chosen by recipe and loss when left out.
     strict : bool
-        Whether an interval method that does not suit the record is an error. Otherwise the one that suits is taken,
-        and `reason` says so.
+        Whether an interval method that does not suit is an error; otherwise one that does is taken, and `reason` says.
     pool : bool
         Take the mean over all held-out rows, not the mean of the means of the parts.
     optimistic : bool
