@@ -344,7 +344,7 @@ def test_a_quiet_answer_says_what_it_estimates(iris: str) -> None:
     done = run("evaluate", iris, "-t", "species", "-l", "knn", "--test", "kfold:3", "--jobs", "1", "--quiet")
     (line,) = done.stdout.splitlines()
     assert line.endswith(
-        "): expected zero-one risk of the tuned learner trained on 50 rows, at the class shares of the sample"
+        "); expected zero-one risk of the tuned learner trained on 50 rows, at the class shares of the sample"
     )
     both = run("compare", iris, "-t", "species", "-l", "knn,dummy", "--test", "kfold:3", "--jobs", "1", "--quiet")
     (line,) = both.stdout.splitlines()

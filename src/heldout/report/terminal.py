@@ -82,13 +82,13 @@ def one_line(summary: Mapping[str, Any]) -> Text:
     >>> words = "expected squared risk of the learner trained on 80 rows"
     >>> risk = {"loss": "squared", "value": 2.0, "low": 1.5, "high": 2.5, "level": 0.95, "estimand": words}
     >>> one_line({"risk": risk}).plain
-    'squared 2 (95% interval 1.5 to 2.5): expected squared risk of the learner trained on 80 rows'
+    'squared 2 (95% interval 1.5 to 2.5); expected squared risk of the learner trained on 80 rows'
     """
     risk = summary["risk"]
     text = Text(f"{line(risk['loss'])} {told(risk)}", no_wrap=True, overflow="ignore")
     if risk["low"] is not None:
         text.append(f" ({_interval(risk)})")
-    return text.append(f": {line(risk['estimand'])}")
+    return text.append(f"; {line(risk['estimand'])}")
 
 
 def result_view(summary: Mapping[str, Any]) -> Group:
