@@ -136,7 +136,7 @@ def test_every_estimate_says_what_it_is() -> None:
     assert result.risk.estimand == "expected squared risk of the tuned learner trained on 80 rows"
     assert result.risk.low < result.risk.value < result.risk.high
     assert result.risk.method == "t over rows, log scale"
-    assert result.estimates["best_validation"].train_size == 60
+    assert result.estimates["best_validation"].train_size == 75
     assert result.estimates["best_validation"].optimistic
     assert result.estimates["fold_predictors"].value == result.risk.value
 

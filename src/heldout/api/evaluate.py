@@ -120,7 +120,7 @@ def evaluate(
     >>> X, y = load_iris(return_X_y=True)
     >>> result = ho.evaluate(DecisionTreeClassifier(max_depth=2, random_state=0), X, y, test=ho.KFold(5))
     >>> result.risk.estimand
-    'expected zero-one risk of the learner trained on 120 rows'
+    'expected zero-one risk of the learner trained on 120 rows, at the class shares of the sample'
     """
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
     given = {"test": test, "roles": roles, "loss": loss, "level": level, "seed": seed, "options": options}
