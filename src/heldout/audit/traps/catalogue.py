@@ -15,6 +15,8 @@ class Explained:
     severity: str  # when it is which
 
 
+NOT_SEEN = ("columns that were chosen beforehand by looking at all rows; choose them inside the pipeline",)
+
 EXPLAINED = {
     "H101": Explained(
         looks="Counts the rows of each class (or declared stratum) and compares them with the number of folds.",
