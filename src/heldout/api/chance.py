@@ -105,7 +105,8 @@ def chance(
     """Evaluate a learner on the target as it is, and on shuffled ones, in which there is nothing to learn.
 
     Rows are shuffled among those that could as well have had each other's target: within strata where strata are
-    declared; within groups where the target varies inside them, and otherwise whole groups exchange their targets.
+    declared; with groups, whole groups that have one target each exchange it, and otherwise groups of about the same
+    size exchange their targets, in random order. What is then learned is chance, whatever groups have in common.
     Time and weights are not taken: rows in order of time are not exchangeable, and a weight may belong to the
     features or to the target.
 

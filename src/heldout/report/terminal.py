@@ -16,6 +16,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from heldout.base.words import fit_words
 from heldout.report.choices import words_of_choice
 from heldout.report.text import is_shown, line, number, optimism_of, safe, told
 
@@ -56,8 +57,8 @@ def head_view(head: Mapping[str, str], plan: Mapping[str, Any]) -> RenderableTyp
     """What was understood of the question, then the plan in a line or two."""
     facts = _facts(head)
     candidates = "1 candidate" if plan["candidates"] == 1 else f"{plan['candidates']:,} candidates"
-    fewer = f" instead of {plan['fits_before']:,}" if plan["fits"] < plan["fits_before"] else ""
-    _add(facts, "plan", f"{candidates}, {plan['cells']:,} cells, {plan['fits']:,} fits{fewer}")
+    fits = fit_words(plan["fits"], plan["fits_before"])
+    _add(facts, "plan", f"{candidates}, {plan['cells']:,} cells, {fits}")
     _add(facts, "", f"test {plan['outer']}")
     if plan["inner"]:
         _add(facts, "", f"validation {plan['inner']}")
@@ -193,7 +194,7 @@ def _foot(summary: Mapping[str, Any]) -> RenderableType:
     fits = sum(step["fits"] for step in summary["plan"]["lines"])
     facts = _facts()
     _add(facts, "predictor", summary["covers"]["sentence"])
-    work = f"{fits:,} fits in {seconds['total']:.3g} s; seed {about['seed']}, data {about['fingerprint'][:12]}"
+    work = f"{fit_words(fits)} in {seconds['total']:.3g} s; seed {about['seed']}, data {about['fingerprint'][:12]}"
     _add(facts, "work", work)
     return facts
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.base.words import clipped, interval_words, line, number, safe, told
+from heldout.base.words import clipped, fit_words, interval_words, line, number, safe, told
 from heldout.report.choices import words_of_choice
 
 __all__ = ["is_shown", "line", "number", "optimism_of", "render_text", "safe", "told"]
@@ -103,7 +103,7 @@ def _footer(summary: Mapping[str, Any]) -> str:
             f"Predictor   {line(summary['covers']['sentence'])}",
             f"Test        {line(about['test'])}"
             + (f"; validation {line(about['validation'])}" if about["validation"] else ""),
-            f"Work        {fits:,} fits in {seconds['total']:.3g} s; "
+            f"Work        {fit_words(fits)} in {seconds['total']:.3g} s; "
             f"seed {about['seed']}, data {about['fingerprint'][:12]}",
         ]
     )
