@@ -18,6 +18,8 @@ from sklearn.linear_model import (
     BayesianRidge,
     ElasticNet,
     ElasticNetCV,
+    GammaRegressor,
+    HuberRegressor,
     Lars,
     LarsCV,
     Lasso,
@@ -32,9 +34,11 @@ from sklearn.linear_model import (
     MultiTaskLassoCV,
     OrthogonalMatchingPursuit,
     OrthogonalMatchingPursuitCV,
+    PoissonRegressor,
     Ridge,
     RidgeCV,
     SGDRegressor,
+    TweedieRegressor,
 )
 from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_class_weight
@@ -52,6 +56,7 @@ _LEAST_SQUARES = (
     *(Lars, LarsCV, LassoLars, LassoLarsCV, LassoLarsIC, OrthogonalMatchingPursuit, OrthogonalMatchingPursuitCV),
     *(MultiTaskLasso, MultiTaskLassoCV, MultiTaskElasticNet, MultiTaskElasticNetCV),
     *(BayesianRidge, ARDRegression, PLSRegression, KernelRidge),
+    *(HuberRegressor, GammaRegressor, PoissonRegressor, TweedieRegressor),  # nearly: their fits are weighted squares
 )
 
 
