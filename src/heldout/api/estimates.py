@@ -150,6 +150,7 @@ def _record(
     outer, loss = study.splits[OUTER], study.reported[number]
     parts = range(len(outer))
     weight, groups, recipe = task.weight, task.groups, outer.recipe
+    timed = task.time is not None or goes_forward(outer)
     return Record(
         loss=loss.name,
         sign=loss.sign,
@@ -159,17 +160,27 @@ def _record(
         row_losses=rows,
         weights=None if weight is None else tuple(weight[outer.held_rows(p)] for p in parts),
         groups=None if groups is None else tuple(groups[outer.held_rows(p)] for p in parts),
+        rows=tuple(outer.held_rows(p) for p in parts),
+        order=_order(task, outer) if timed else None,
         halves=halves_of(outer),
         train_sizes=outer.train_sizes,
         held_sizes=outer.held_sizes,
         kind=recipe.kind,
         stratified=recipe.stratified,
         grouped=recipe.grouped,
-        timed=task.time is not None or goes_forward(outer),
+        timed=timed,
         drawn=recipe.drawn,
         partition=recipe.partition,
         repeats=recipe.repeats,
     )
+
+
+def _order(task: Task, outer: Splits) -> tuple[NDArray[np.integer], ...]:
+    """The place of each held-out row in time: rows are in order where no time was declared."""
+    if task.time is None:
+        return tuple(outer.held_rows(part) for part in range(len(outer)))
+    places = np.unique(task.time, return_inverse=True)[1]
+    return tuple(places[outer.held_rows(part)] for part in range(len(outer)))
 
 
 def interval_findings(task: Task, outcome: Outcome) -> list[Finding]:

@@ -27,6 +27,8 @@ class Record:
     row_losses: tuple[Floats, ...] | None  # one array a part; None for scores of whole sets
     weights: tuple[Floats, ...] | None = None  # as row_losses
     groups: tuple[NDArray[np.integer], ...] | None = None  # as row_losses: which group each row belongs to
+    rows: tuple[NDArray[np.integer], ...] | None = None  # as row_losses: which row of the task each is
+    order: tuple[NDArray[np.integer], ...] | None = None  # as row_losses: the place of each row in time
     halves: NDArray[np.integer] | None = None  # which half of the rows a part lies in; 2i and 2i + 1 share none
     train_sizes: NDArray[np.integer] | Floats  # a mean where a part stands for several
     held_sizes: NDArray[np.integer]

@@ -31,6 +31,7 @@ def difference_record(first: Record, second: Record) -> Record:
     if not np.array_equal(first.held_sizes, second.held_sizes):
         raise InputError("Losses are compared part by part, but these two records come from different splits.")
     rows: tuple[Floats, ...] | None = None
+    # What rows contribute to a pooled score of whole sets would be subtracted here just as their losses are.
     if first.row_losses is not None and second.row_losses is not None:
         rows = tuple(subtract(a, b) for a, b in zip(first.row_losses, second.row_losses, strict=True))
     width = first.high - first.low

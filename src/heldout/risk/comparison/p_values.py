@@ -7,7 +7,9 @@ from math import inf, sqrt
 import numpy as np
 from scipy.special import stdtr
 
+from heldout.risk.comparison.batch_means import BATCH_MEANS, spread_in_time
 from heldout.risk.comparison.five_by_two import five_by_two_mean
+from heldout.risk.comparison.paired_rows import PAIRED_ROWS, Spread, spread_of
 from heldout.risk.intervals.betting import betting_p
 from heldout.risk.intervals.cautious_t import MOST
 from heldout.risk.intervals.draws import independent_draws, scaled_draws
@@ -67,8 +69,17 @@ def inverted_p(method: Method, record: Record, value: float) -> float:
     return 1 - low
 
 
+def spread_by(method: Method, record: Record) -> Spread | None:
+    """The standard error of a method that takes the rows of several parts; None for any other."""
+    if method is PAIRED_ROWS:
+        return spread_of(record)
+    return spread_in_time(record) if method is BATCH_MEANS else None
+
+
 def p_of_method(method: Method, record: Record, value: float, level: float) -> float:
     """The p-value that goes with an interval method."""
+    if (spread := spread_by(method, record)) is not None:
+        return spread.p(value=value)
     if method.key in ("corrected-t", "cautious-t"):
         ratio = float(np.sum(record.held_sizes) / np.sum(record.train_sizes))
         p_value = corrected_t_p if method.key == "corrected-t" else cautious_t_p

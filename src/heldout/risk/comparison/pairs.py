@@ -9,18 +9,26 @@ from itertools import combinations
 import numpy as np
 
 from heldout.risk.choose import NoInterval, choose_method
-from heldout.risk.comparison.correlated_t import Probabilities, correlated_t
+from heldout.risk.comparison.batch_means import BATCH_MEANS
+from heldout.risk.comparison.correlated_t import Probabilities, correlated_t, t_posterior
 from heldout.risk.comparison.differences import ROUNDING, difference_record, has_no_spread
 from heldout.risk.comparison.holm import holm
 from heldout.risk.comparison.mcnemar import mcnemar
-from heldout.risk.comparison.p_values import p_of_method
+from heldout.risk.comparison.p_values import p_of_method, spread_by
+from heldout.risk.comparison.paired_rows import PAIRED_ROWS
 from heldout.risk.comparison.sentences import Verdict, judge, pair_sentence
 from heldout.risk.estimands import risk_words, rows_words
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimates import estimate_risk, failed_parts, inside_value
 from heldout.risk.intervals import METHODS, Method
 from heldout.risk.intervals.draws import refuse_dependent_test_rows
-from heldout.risk.record import Record, zero_one_errors
+from heldout.risk.record import Floats, Record, zero_one_errors
+
+BY_FOLDS = ("corrected-t", "cautious-t", "conservative-z", "5x2", "5x2-t")  # over several parts, on request
+STRATIFIED = (
+    "No interval: this score belongs to whole sets, and stratified folds have too little spread to tell how far their "
+    "mean is off. KFold(…, stratify=False) gives an interval."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +80,8 @@ def compare_records(
     pool : bool
         Take means over all held-out rows, not means of the means of the parts.
     interval : str, optional
-        The interval method, as "5x2", where it takes differences; elsewhere, and when left out, the one that suits.
+        The interval method, as "corrected-t" or "5x2", where it takes differences; elsewhere, and when left out, the
+        one that suits: paired rows over several parts.
     """
     options = _Options(pool=pool, interval=interval)
     able = sum(inside_value(record, pool=pool) is not None for record in records.values())
@@ -99,7 +108,7 @@ def _compare(
         name="difference",
         estimand=_estimand(names, (first, second), record),
         level=level,
-        interval=None if isinstance(method, NoInterval) else method.key,
+        interval=None if isinstance(method, NoInterval) else method,
         pool=options.pool,
         reason=method.reason if isinstance(method, NoInterval) else None,
     )
@@ -116,7 +125,7 @@ def _compare(
         p=p,
         p_method=p_method,
         p_holm=None,
-        probabilities=_posterior(record, rope) if difference.low is not None else None,
+        probabilities=_posterior(record, method, rope, pool=options.pool) if difference.low is not None else None,
         rope=rope,
         verdict=Verdict.NONE,
         sentence="",
@@ -145,18 +154,30 @@ def _reason_of_no_value(names: tuple[str, str], records: tuple[Record, Record], 
 
 
 def _reason_of_no_spread(record: Record) -> str | None:
-    """Differences that are all the same would make an interval of no width, which no data can justify."""
-    if record.parts > 1:
-        sample, what = record.fold_losses, f"{record.parts} parts"
-    elif record.row_losses is not None and np.isinf(record.high):
-        sample, what = record.row_losses[0], f"{len(record.row_losses[0])} rows"
-    else:
-        return None
-    if len(sample) < 2 or not has_no_spread(sample):
+    """Differences that are all the same would make an interval of no width, which no data can justify.
+
+    Those of right and wrong are counts, which vary by more than they show, unless no row differs.
+    """
+    sample, what = _sample(record)
+    if sample is None or len(sample) < 2 or not has_no_spread(sample):
         return None
     if not sample.any():
-        return f"No interval: the two lost the same on all {what}."
-    return f"No interval: the difference is the same on all {what}, so that nothing tells how it would vary."
+        return f"No interval: the two lost the same on all {len(sample)} {what}."
+    if np.isfinite(record.high) and what == "rows" and abs(float(sample[0])) == record.high:
+        return None  # right against wrong on every row: an interval of counts has a width all the same
+    return (
+        f"No interval: the difference is the same on all {len(sample)} {what}, so that nothing tells how it would vary."
+    )
+
+
+def _sample(record: Record) -> tuple[Floats | None, str]:
+    """What the interval of a difference is made from."""
+    if record.parts == 1:
+        rows = record.row_losses is not None and np.isinf(record.high)
+        return (record.row_losses[0] if rows and record.row_losses is not None else None), "rows"
+    if record.row_losses is None:
+        return record.fold_losses, "parts"
+    return np.concatenate(record.row_losses), "rows"
 
 
 def _p_value(
@@ -164,8 +185,9 @@ def _p_value(
 ) -> tuple[float | None, str | None]:
     first, second, record = records
     if difference.low is None or isinstance(method, NoInterval):
-        same = not record.fold_losses.any() and (record.parts > 1 or _same_rows(record))
-        return (1.0, "no difference in any part") if same and not record.leaves_one_out else (None, None)
+        known = record.row_losses is not None or record.parts > 1
+        same = known and not record.fold_losses.any() and _same_rows(record)
+        return (1.0, "no difference in any part") if same else (None, None)
     if record.parts == 1 and refuse_dependent_test_rows(record) is None:
         wrong = zero_one_errors(first), zero_one_errors(second)
         if wrong[0] is not None and wrong[1] is not None:
@@ -178,30 +200,47 @@ def _p_value(
 def _method(record: Record, asked: str | None) -> Method | NoInterval:
     """The method for a record of differences: the one asked for where it takes them, else the one that suits.
 
-    Over one partition into folds that is the corrected t. Repeats and resamples move together more than it allows for
-    (learners that are alike were told apart in up to 9 % of studies), so there its degrees of freedom are capped.
+    Over several parts that is paired rows, or batch means where rows follow each other in time. Scores of whole sets
+    have fold means alone, and those of stratified folds vary too little to make an interval from.
     """
     if (no_spread := _reason_of_no_spread(record)) is not None:
         return NoInterval(reason=no_spread)
-    if asked in METHODS and METHODS[asked].belongs_to is None and METHODS[asked].refusal(record) is None:
-        return METHODS[asked]
+    if asked in METHODS and (record.parts == 1 or asked in BY_FOLDS):
+        method = METHODS[asked]
+        if method.belongs_to is None and method.refusal(record) is None:
+            return method
+    if record.timed:
+        return _unless_refused(BATCH_MEANS, record)
     if record.parts == 1:
         chosen = choose_method(record)
         # Differences lean neither way, and their tails are heavy: there Student keeps its level, and the bootstrap-t
         # told learners that are alike apart in 8 % of studies.
         by_rows = METHODS["student"]
         return by_rows if chosen is METHODS["bootstrap-t"] and by_rows.refusal(record) is None else chosen
+    if record.row_losses is not None:
+        return _unless_refused(PAIRED_ROWS, record)
     method = METHODS["corrected-t" if record.partition and record.repeats == 1 else "cautious-t"]
+    found = _unless_refused(method, record)
+    return NoInterval(reason=STRATIFIED) if record.stratified and not isinstance(found, NoInterval) else found
+
+
+def _unless_refused(method: Method, record: Record) -> Method | NoInterval:
     refusal = method.refusal(record)
     return method if refusal is None else NoInterval(reason=f"No interval: {refusal}.")
 
 
 def _same_rows(record: Record) -> bool:
-    return record.row_losses is not None and not record.row_losses[0].any()
+    return record.row_losses is None or not any(rows.any() for rows in record.row_losses)
 
 
-def _posterior(record: Record, rope: float | None) -> Probabilities | None:
-    """The correlated t is for splits that share training rows; one test set has no such posterior."""
+def _posterior(record: Record, method: Method | NoInterval, rope: float | None, *, pool: bool) -> Probabilities | None:
+    """By the standard error of the interval; one test set has no such posterior."""
+    if isinstance(method, NoInterval):
+        return None
+    if (spread := spread_by(method, record)) is not None:
+        value = inside_value(record, pool=pool)
+        assert value is not None
+        return t_posterior(spread.shrink * value, spread.error, spread.freedom, rope=rope or 0.0)
     if METHODS["corrected-t"].refusal(record) is not None:
         return None
     ratio = float(np.sum(record.held_sizes) / np.sum(record.train_sizes))
@@ -214,4 +253,7 @@ def _estimand(names: tuple[str, str], records: tuple[Record, Record], record: Re
     if record.parts == 1 or not all(sizes):
         return f"{quantity} of the predictor {names[0]!r} less that of {names[1]!r}"
     words = rows_words(sizes[0]) if sizes[0] == sizes[1] else " and ".join(map(rows_words, sizes))
-    return f"expected {quantity} of {names[0]!r} less that of {names[1]!r}, trained on {words}"
+    return (
+        f"expected {quantity} of {names[0]!r} less that of {names[1]!r}, trained on {words}: of the learners, not of "
+        f"these {record.parts} pairs of fits"
+    )
