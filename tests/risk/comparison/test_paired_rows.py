@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 from heldout.risk.comparison import compare_records, mcnemar, paired_rows, paired_rows_p, spread_of_rows
-from heldout.risk.comparison.batch_means import batch_means, worth_of_rows
-from heldout.risk.record import Record
+from heldout.risk.record import PooledScore, Record
 
 
 def parts_of(losses, rows, **changed):
@@ -154,20 +153,30 @@ def test_holm_adjusts_the_p_values_of_paired_rows():
     assert order[2].p_holm == pytest.approx(max(order[2].p, order[1].p_holm))
 
 
-def test_neighbours_in_time_that_are_alike_are_worth_few_rows():
+def test_scores_of_whole_sets_pair_what_rows_add_to_them():
     rng = np.random.default_rng(0)
-    steps = np.cumsum(rng.normal(size=200))
-    assert worth_of_rows(steps, np.arange(200)) < 30
-    assert worth_of_rows(rng.normal(size=200), np.arange(200)) > 100
-    shuffled = rng.permutation(200)
-    assert batch_means(steps[shuffled], order=shuffled).error == pytest.approx(
-        batch_means(steps, order=np.arange(200)).error
+    blank = replace(parts_of(np.zeros(60), folds_of(60, 5)), row_losses=None, family="r2", low=-1.0, high=np.inf)
+    adds = [rng.normal(size=60) for _ in range(2)]
+    adds = [one - one.mean() for one in adds]
+    first, second = (
+        replace(blank, pooled=PooledScore(value=v, influence=tuple(np.split(one, 5))), fold_losses=np.full(5, v))
+        for v, one in zip((-0.6, -0.4), adds, strict=True)
     )
-
-
-def test_batches_are_wider_than_rows_where_neighbours_are_alike():
-    rng = np.random.default_rng(1)
-    d = np.zeros(400)
-    for i in range(1, 400):
-        d[i] = 0.8 * d[i - 1] + rng.normal()
-    assert batch_means(d, order=np.arange(400)).error > 1.5 * spread_of_rows(d, kappa=1.0).error
+    (pair,) = compare_records({"a": first, "b": second})
+    half = 1.3 * stats.t.ppf(0.975, 59) * (adds[0] - adds[1]).std(ddof=1) / np.sqrt(60)
+    assert pair.difference.value == pytest.approx(-0.2)
+    assert pair.difference.high - pair.difference.low == pytest.approx(2 * half)
+    assert pair.p_method == "paired rows"
+    one_set = [
+        replace(
+            r,
+            fold_losses=r.fold_losses[:1],
+            held_sizes=np.array([60]),
+            train_sizes=np.array([90]),
+            pooled=PooledScore(value=r.pooled.value, influence=(np.concatenate(r.pooled.influence),)),
+            rows=None,
+        )
+        for r in (first, second)
+    ]
+    (alone,) = compare_records(dict(zip("ab", one_set, strict=True)))
+    assert alone.difference.high - alone.difference.low == pytest.approx(2 * half / 1.3)  # no fit shares rows

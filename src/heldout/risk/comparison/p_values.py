@@ -7,9 +7,9 @@ from math import inf, sqrt
 import numpy as np
 from scipy.special import stdtr
 
-from heldout.risk.comparison.batch_means import BATCH_MEANS, spread_in_time
 from heldout.risk.comparison.five_by_two import five_by_two_mean
 from heldout.risk.comparison.paired_rows import PAIRED_ROWS, Spread, spread_of
+from heldout.risk.intervals.batch_means import BATCHES, in_time
 from heldout.risk.intervals.betting import betting_p
 from heldout.risk.intervals.cautious_t import MOST
 from heldout.risk.intervals.draws import independent_draws, scaled_draws
@@ -71,9 +71,11 @@ def inverted_p(method: Method, record: Record, value: float) -> float:
 
 def spread_by(method: Method, record: Record) -> Spread | None:
     """The standard error of a method that takes the rows of several parts; None for any other."""
-    if method is PAIRED_ROWS:
-        return spread_of(record)
-    return spread_in_time(record) if method is BATCH_MEANS else None
+    if method.key == "batch-means":
+        means = np.array([float(np.mean(batch)) for batch in np.array_split(in_time(record), BATCHES)])
+        error = standard_deviation(means) / sqrt(BATCHES)
+        return Spread(mean=float(np.mean(means)), error=error, freedom=BATCHES - 1)
+    return spread_of(record) if method is PAIRED_ROWS else None
 
 
 def p_of_method(method: Method, record: Record, value: float, level: float) -> float:

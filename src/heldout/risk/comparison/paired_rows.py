@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from heldout.risk.comparison.differences import contributions
 from heldout.risk.estimate import Interval
 from heldout.risk.intervals.cluster_t import effective_groups
 from heldout.risk.intervals.ends import interval_around
 from heldout.risk.intervals.method import Method
 from heldout.risk.record import Floats, Record
+from heldout.risk.sampling import mean_weights
 
 # How much wider than that of independent rows the standard error is, since the fits of all parts share training rows.
 # Learners of the same risk, at 5 %: 1.25 told them apart in up to 7.6 % of studies (nearest neighbours), 1.3 in up to
@@ -35,15 +37,12 @@ class Spread:
     error: float  # the standard error, κ included
     freedom: float  # degrees of freedom of the t
     shrink: float = 1.0  # what the middle of the interval is multiplied by, where differences are counts
-    method: str = NAME
 
     def interval(self, level: float, *, value: float | None = None) -> Interval:
         """The interval around the mean, or around the value that is shown in its place."""
         shown = self.mean if value is None else value
         middle, half = self.shrink * shown, float(stdtrit(self.freedom, 0.5 + level / 2)) * self.error
-        return interval_around(
-            shown, middle - half, middle + half, level=level, method=self.method, guarantee="heuristic"
-        )
+        return interval_around(shown, middle - half, middle + half, level=level, method=NAME, guarantee="heuristic")
 
     def p(self, *, value: float | None = None) -> float:
         """The two-sided p-value that goes with the interval."""
@@ -121,37 +120,42 @@ def spread_of_rows(
 
 
 def spread_of(record: Record) -> Spread:
-    """The spread of a record of differences that was not refused."""
-    assert record.row_losses is not None
-    units = record.rows if record.groups is None else record.groups
+    """The spread of a record of differences that was not refused; fits share training rows over several parts only."""
+    values = contributions(record)
+    assert values is not None
     return spread_of_rows(
-        np.concatenate(record.row_losses),
-        units=None if units is None else np.concatenate(units),
+        np.concatenate(values),
+        kappa=1.0 if record.parts == 1 else KAPPA,
+        units=_units(record),
         parts=np.repeat(np.arange(record.parts), record.held_sizes),
-        weights=None if record.weights is None else np.concatenate(record.weights),
+        weights=mean_weights(record, pooled=record.row_losses is None),
     )
 
 
+def _units(record: Record) -> NDArray[Any]:
+    """What is independent: groups where there are any, rows whose influence is known only together, else rows."""
+    together = record.groups
+    if together is None and record.row_losses is None and record.pooled is not None:
+        together = record.pooled.blocks
+    named = record.rows if together is None else together
+    return np.arange(int(np.sum(record.held_sizes))) if named is None else np.concatenate(named)
+
+
 def _refusal(record: Record) -> str | None:
-    if record.row_losses is None:
-        return "this score belongs to whole sets and has no losses of single rows"
+    if contributions(record) is None:
+        return "this score belongs to whole sets and does not tell what single rows add to it"
     if record.timed:
         return "the rows follow each other in time, so they are not independent"
     if record.grouped and record.groups is None:
         return "the rows come in groups, and the record does not say which row belongs to which"
     if record.rows is None and not (record.parts == 1 or (record.partition and record.repeats == 1)):
         return "rows may be held out several times, and the record does not say which row is which"
-    what = "rows" if record.groups is None else "groups"
-    if (enough := _independent_units(record)) < 2:
+    weights = mean_weights(record, pooled=record.row_losses is None)
+    enough = effective_groups(np.bincount(np.unique(_units(record), return_inverse=True)[1], weights=weights))
+    if enough < 2:
+        what = "rows" if record.groups is None else "groups"
         return f"the {what} tell no more than {enough:.1f} of equal weight would"
     return None
-
-
-def _independent_units(record: Record) -> float:
-    units = record.rows if record.groups is None else record.groups
-    of_rows = np.arange(int(np.sum(record.held_sizes))) if units is None else np.concatenate(units)
-    weights = None if record.weights is None else np.concatenate(record.weights)
-    return effective_groups(np.bincount(np.unique(of_rows, return_inverse=True)[1], weights=weights))
 
 
 def _interval(record: Record, value: float, level: float) -> Interval:

@@ -8,10 +8,9 @@ from itertools import combinations
 
 import numpy as np
 
-from heldout.risk.choose import NoInterval, choose_method
-from heldout.risk.comparison.batch_means import BATCH_MEANS
+from heldout.risk.choose import NoInterval
 from heldout.risk.comparison.correlated_t import Probabilities, correlated_t, t_posterior
-from heldout.risk.comparison.differences import ROUNDING, difference_record, has_no_spread
+from heldout.risk.comparison.differences import ROUNDING, contributions, difference_record, has_no_spread
 from heldout.risk.comparison.holm import holm
 from heldout.risk.comparison.mcnemar import mcnemar
 from heldout.risk.comparison.p_values import p_of_method, spread_by
@@ -50,7 +49,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Options:
-    pool: bool
+    pool: bool | None
     interval: str | None
 
 
@@ -59,7 +58,7 @@ def compare_records(
     *,
     level: float = 0.95,
     rope: float | None = None,
-    pool: bool = False,
+    pool: bool | None = None,
     interval: str | None = None,
 ) -> tuple[Pair, ...]:
     """Compare every two of several learners that were tested on the same splits.
@@ -77,8 +76,8 @@ def compare_records(
         Of all intervals together.
     rope : float, optional
         Half the width of the region of practical equivalence, in the unit of the loss.
-    pool : bool
-        Take means over all held-out rows, not means of the means of the parts.
+    pool : bool, optional
+        True takes means over all held-out rows, False means of the means of the parts, None what suits the loss.
     interval : str, optional
         The interval method, as "corrected-t" or "5x2", where it takes differences; elsewhere, and when left out, the
         one that suits: paired rows over several parts.
@@ -101,7 +100,7 @@ def _compare(
     """A pair before its p-value is adjusted."""
     first, second = (records[name] for name in names)
     record = difference_record(first, second)
-    reason = _reason_of_no_value(names, (first, second), record)
+    reason = _reason_of_no_value(names, (first, second), record, pool=options.pool)
     method = _method(record, options.interval) if reason is None else NoInterval(reason=reason)
     difference = estimate_risk(
         record,
@@ -140,7 +139,9 @@ def _judged(pair: Pair) -> Pair:
     return replace(pair, verdict=verdict, sentence=sentence)
 
 
-def _reason_of_no_value(names: tuple[str, str], records: tuple[Record, Record], record: Record) -> str | None:
+def _reason_of_no_value(
+    names: tuple[str, str], records: tuple[Record, Record], record: Record, *, pool: bool | None
+) -> str | None:
     failed = [
         f"{name!r}: {failed_parts(one)}"
         for name, one in zip(names, records, strict=True)
@@ -150,6 +151,8 @@ def _reason_of_no_value(names: tuple[str, str], records: tuple[Record, Record], 
         return " ".join(failed)
     if not np.isfinite(record.fold_losses).all():
         return "No value: a loss is infinite, or the difference of two losses is."
+    if inside_value(record, pool=pool) is None:
+        return "No value: the score of all held-out rows together could not be taken."
     return None
 
 
@@ -172,20 +175,20 @@ def _reason_of_no_spread(record: Record) -> str | None:
 
 def _sample(record: Record) -> tuple[Floats | None, str]:
     """What the interval of a difference is made from."""
-    if record.parts == 1:
-        rows = record.row_losses is not None and np.isinf(record.high)
-        return (record.row_losses[0] if rows and record.row_losses is not None else None), "rows"
-    if record.row_losses is None:
-        return record.fold_losses, "parts"
-    return np.concatenate(record.row_losses), "rows"
+    rows = contributions(record)
+    if record.parts == 1 and np.isfinite(record.high) and record.row_losses is not None:
+        return None, "rows"  # the range of the loss makes an interval where rows do not vary
+    if rows is None:
+        return (record.fold_losses if record.parts > 1 else None), "parts"
+    return np.concatenate(rows), "rows"
 
 
 def _p_value(
-    records: tuple[Record, Record, Record], difference: Estimate, method: Method | NoInterval, *, pool: bool
+    records: tuple[Record, Record, Record], difference: Estimate, method: Method | NoInterval, *, pool: bool | None
 ) -> tuple[float | None, str | None]:
     first, second, record = records
     if difference.low is None or isinstance(method, NoInterval):
-        known = record.row_losses is not None or record.parts > 1
+        known = contributions(record) is not None or record.parts > 1
         same = known and not record.fold_losses.any() and _same_rows(record)
         return (1.0, "no difference in any part") if same else (None, None)
     if record.parts == 1 and refuse_dependent_test_rows(record) is None:
@@ -200,8 +203,8 @@ def _p_value(
 def _method(record: Record, asked: str | None) -> Method | NoInterval:
     """The method for a record of differences: the one asked for where it takes them, else the one that suits.
 
-    Over several parts that is paired rows, or batch means where rows follow each other in time. Scores of whole sets
-    have fold means alone, and those of stratified folds vary too little to make an interval from.
+    Over several parts that is paired rows; batch means where rows follow each other in time. Scores of whole sets that
+    do not tell what rows add to them have fold means alone, and those of stratified folds vary too little.
     """
     if (no_spread := _reason_of_no_spread(record)) is not None:
         return NoInterval(reason=no_spread)
@@ -210,30 +213,34 @@ def _method(record: Record, asked: str | None) -> Method | NoInterval:
         if method.belongs_to is None and method.refusal(record) is None:
             return method
     if record.timed:
-        return _unless_refused(BATCH_MEANS, record)
-    if record.parts == 1:
-        chosen = choose_method(record)
+        return _first_that_takes(record, METHODS["batch-means"])
+    if record.parts == 1 and record.row_losses is not None:
         # Differences lean neither way, and their tails are heavy: there Student keeps its level, and the bootstrap-t
         # told learners that are alike apart in 8 % of studies.
-        by_rows = METHODS["student"]
-        return by_rows if chosen is METHODS["bootstrap-t"] and by_rows.refusal(record) is None else chosen
-    if record.row_losses is not None:
-        return _unless_refused(PAIRED_ROWS, record)
-    method = METHODS["corrected-t" if record.partition and record.repeats == 1 else "cautious-t"]
-    found = _unless_refused(method, record)
+        return _first_that_takes(record, *(METHODS[key] for key in ("betting", "student", "cluster-t")))
+    if record.parts == 1 or contributions(record) is not None:
+        return _first_that_takes(record, PAIRED_ROWS)
+    found = _first_that_takes(
+        record, METHODS["corrected-t" if record.partition and record.repeats == 1 else "cautious-t"]
+    )
     return NoInterval(reason=STRATIFIED) if record.stratified and not isinstance(found, NoInterval) else found
 
 
-def _unless_refused(method: Method, record: Record) -> Method | NoInterval:
-    refusal = method.refusal(record)
-    return method if refusal is None else NoInterval(reason=f"No interval: {refusal}.")
+def _first_that_takes(record: Record, *methods: Method) -> Method | NoInterval:
+    refusals = [method.refusal(record) for method in methods]
+    if None in refusals:
+        return methods[refusals.index(None)]
+    return NoInterval(reason=f"No interval: {refusals[-1]}.")
 
 
 def _same_rows(record: Record) -> bool:
-    return record.row_losses is None or not any(rows.any() for rows in record.row_losses)
+    rows = contributions(record)
+    return rows is None or not any(part.any() for part in rows)
 
 
-def _posterior(record: Record, method: Method | NoInterval, rope: float | None, *, pool: bool) -> Probabilities | None:
+def _posterior(
+    record: Record, method: Method | NoInterval, rope: float | None, *, pool: bool | None
+) -> Probabilities | None:
     """By the standard error of the interval; one test set has no such posterior."""
     if isinstance(method, NoInterval):
         return None
