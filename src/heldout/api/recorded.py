@@ -52,7 +52,7 @@ def _record_of(
         row_losses=rows,
         train_sizes=sizes,
         seed=seed,
-        pooled=None if complete is None or rows is not None else _pooled(task, outer, loss, complete),
+        pooled=None if complete is None or rows is not None else pooled_score(task, outer, loss, complete),
         answers=answers,
         elsewhere=None if answers is None or len(outer) == 1 else _elsewhere(task, outcome, loss, answers),
         least_squares=least_squares,
@@ -126,7 +126,8 @@ def _losses(
     return folds, tuple(complete) if len(complete) == count else None
 
 
-def _pooled(task: Task, outer: Splits, loss: Loss, responses: Sequence[Responses]) -> PooledScore | None:
+def pooled_score(task: Task, outer: Splits, loss: Loss, responses: Sequence[Responses]) -> PooledScore | None:
+    """A score of whole sets of all held-out rows together, with what each row adds to it; None where it has none."""
     parts = range(len(outer))
     y = [task.y[outer.held_rows(part)] for part in parts]
     weights = None if task.weight is None else [task.weight[outer.held_rows(part)] for part in parts]

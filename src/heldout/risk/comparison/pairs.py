@@ -145,15 +145,14 @@ def _reason_of_no_value(
     failed = [
         f"{name!r}: {failed_parts(one)}"
         for name, one in zip(names, records, strict=True)
-        if np.isnan(one.fold_losses).any()
+        if np.isnan(one.fold_losses).any() and inside_value(one, pool=pool) is None
     ]
     if failed:
         return " ".join(failed)
-    if not np.isfinite(record.fold_losses).all():
+    value = inside_value(record, pool=pool)
+    if any(np.isinf(one.fold_losses).any() for one in (*records, record)) or value in (np.inf, -np.inf):
         return "No value: a loss is infinite, or the difference of two losses is."
-    if inside_value(record, pool=pool) is None:
-        return "No value: the score of all held-out rows together could not be taken."
-    return None
+    return "No value: the score of all held-out rows together could not be taken." if value is None else None
 
 
 def _reason_of_no_spread(record: Record) -> str | None:
