@@ -204,7 +204,7 @@ def parts_of(recipe: str, y: Floats, rng: np.random.Generator, *, stratified: bo
 
 
 def study(place: int, rows: int, recipe: str, number: int) -> tuple[float | None, ...]:
-    """p before and after, mean and ends of paired rows, the difference of the fits on fresh rows, p at each of KAPPAS."""
+    """p before and after, mean and ends of paired rows, the difference of the fits, and p at each of KAPPAS."""
     setting = SETTINGS[place]
     rng = np.random.default_rng([71, place, rows, RECIPES.index(recipe), number])
     coefficients = setting.coefficients(rows)

@@ -23,8 +23,8 @@ from heldout.risk.record import Floats, Record
 from heldout.risk.sampling import mean_weights
 
 # How much wider than that of independent rows the standard error is, since the fits of all parts share training rows.
-# Learners of the same risk, at 5 %: 1.25 told them apart in up to 7.6 % of studies (nearest neighbours), 1.3 in up to
-# 6.7 %, the least squares and soft thresholding of benchmarks/coverage/compare_power.py in 1 to 5 %.
+# benchmarks/coverage/compare_power.py, learners of the same risk at 5 %: 1.25 told nearest neighbours apart in up to
+# 7.6 % of studies, 1.3 in up to 6.6 %, and least squares in up to 2.8 %.
 KAPPA = 1.3
 NAME = "paired rows"
 
