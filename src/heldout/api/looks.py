@@ -31,6 +31,7 @@ from heldout.risk.estimate import Estimate
 from heldout.risk.record import Record
 from heldout.risk.relook import FIRST, UNBOUNDED, VACUOUS, Past, told_estimate
 from heldout.risk.transcript import alphabet_of, passes, rounded
+from heldout.risk.verdict import NOT_SHOWN, Reference
 from heldout.splits.drawn import Splits
 from heldout.study.pose import OUTER
 
@@ -136,7 +137,19 @@ def tell(facts: Facts, asked: Asked, outcome: Outcome, sight: Sight) -> Facts:
         tables["folds"] = {**tables["folds"], **_coarse_columns(asked, outcome, answer)}
     kept = [one for one in facts.findings if not (answer.withholds and one.code in FROM_TEST_LOSSES)]
     findings = (*kept, *_findings(told[RISK].standing, sight))
-    return replace(facts, estimates=estimates, about=about, tables=tables, findings=findings)
+    no_model = _against(facts.no_model, sight, withheld=answer.withholds)
+    return replace(facts, estimates=estimates, about=about, tables=tables, findings=findings, no_model=no_model)
+
+
+def _against(reference: Reference | None, sight: Sight, *, withheld: bool) -> Reference | None:
+    """The comparison with no model, which tells more than a coarse answer, and holds for a first look alone."""
+    if reference is None or withheld:
+        return None if reference is None else Reference(reason="The results of single rows are withheld.")
+    if not sight.past:
+        return reference
+    why = "These test rows were looked at before, and the comparison takes no account of that."
+    cleared: dict[str, Any] = dict.fromkeys(("low", "high", "method", "guarantee", "p"))
+    return replace(reference, **cleared, verdict=NOT_SHOWN, reason=why)
 
 
 def looks_of(facts: Facts, asked: Asked, outcome: Outcome, sight: Sight) -> list[Look]:

@@ -24,7 +24,7 @@ def estimate_risk(
     name: str,
     estimand: str,
     level: float = 0.95,
-    interval: str | None = None,
+    interval: str | Method | None = None,
     strict: bool = True,
     pool: bool | None = None,
     optimistic: bool = False,
@@ -40,7 +40,7 @@ def estimate_risk(
         What the estimate is called, and what it estimates.
     level : float
         The level of the interval.
-    interval : str, optional
+    interval : str or Method, optional
         The interval method; chosen by recipe and loss when left out.
     strict : bool
         Whether an interval method that does not suit is an error; otherwise one that does is taken, and `reason` says.
@@ -101,9 +101,11 @@ def estimate_risk(
     )
 
 
-def _method(record: Record, asked: str | None, *, strict: bool) -> tuple[Method | None, str | None]:
+def _method(record: Record, asked: str | Method | None, *, strict: bool) -> tuple[Method | None, str | None]:
     """The method, and what must be said of it; or None, and why."""
     said: str | None = None
+    if isinstance(asked, Method):
+        return asked, None
     if asked is None or strict:
         method = choose_method(record, asked)
     else:
