@@ -22,7 +22,7 @@ from heldout.task.task import Task
 
 EVIDENCE = "evidence"  # the name that switches it off: Options(rules={"evidence": False})
 SHARE = 10  # it may cost one such part of the study, by a count that is rather too high for predictions
-SIZES = ((10, 1_000), (10, 500), (5, 500), (2, 500))  # predictors and rows: the first that is cheap enough
+SIZES = ((10, 1_000), (10, 500), (5, 500), (2, 500), (1, 500))  # predictors and rows: the first that is cheap enough
 FEW = 100  # trainings that are named one by one rather than in stretches
 _KERNELS = {kernel.name: kernel for kernel in ACROSS}
 
@@ -40,12 +40,11 @@ def with_evidence(study: Study, task: Task, *, rules: Mapping[str, bool], limite
         # Probabilities of the test rows serve every rule, so that other rows are asked about where those are had too.
         for tests_too in (wanted, False):
             for parts, rows in SIZES:
-                found = _asked(
-                    study, task, (parts, rows), prices, Everywhere(probabilities=wanted, tests_too=tests_too)
-                )
+                asked = Everywhere(probabilities=wanted, tests_too=tests_too)
+                found = _asked(study, task, (parts, rows), prices, asked)
                 if found is not None:
                     return found
-            if tests_too and _price_of_tests(study, prices) <= prices.study / SHARE:
+            if tests_too and prices.begin + _price_of_tests(study, prices) <= prices.study / SHARE:
                 words = "interval: predictors are asked for probabilities too, at no further fits"
                 return replace(study, everywhere=Everywhere(probabilities=True, tests_too=True, words=words))
         reason = "further predictions would cost more than a tenth of the study"

@@ -23,12 +23,12 @@ from heldout.task.task import Task
 
 STUDY = 3.5e6  # what the smallest study takes, whatever its learner
 BEGIN = 3e5  # asking for anything more, whatever it is
-FIT, FIT_NUMBER, FIT_TREE = 3e5, 50.0, 100.0  # a fit of one estimator; more for each number of its training rows
+FIT, FIT_NUMBER = 3e5, 100.0  # a fit of one estimator; more for each number of its training rows, also of each tree
 CALL, CALL_MEMBER = 1.1e5, 3e4  # asking one estimator about any rows; more for each member of an ensemble
 FRAME = 2e6  # asking a ColumnTransformer, which cuts frames; it fits for three times as much
-ROW_COLUMN, ROW_CLASS, ROW_STEP, ROW_TREE = 0.5, 5.0, 20.0, 30.0  # a row: for each column, also of each class or step
+ROW_COLUMN, ROW_CLASS, ROW_STEP, ROW_TREE = 0.5, 4.0, 20.0, 30.0  # a row: of a column, for a class, a step; of a tree
 # Where a kernel answers from sums: each cell, less of single rows; each row of a splits; asking about any rows.
-SUMS, SINGLE, SUMS_ROW, SUMS_CALL, SINGLE_CALL = 5e4, 5e3, 300.0, 8e3, 1.5e5
+SUMS, SINGLE, SUMS_ROW, SUMS_CALL, SINGLE_CALL = 5e4, 5e3, 300.0, 8e3, 2e5
 
 _KNOWN = ("sklearn", "xgboost", "lightgbm", "catboost", "heldout")  # packages whose learners are known by name
 # Where predicting a row takes about as much as to have it among the training rows, or more.
@@ -86,18 +86,18 @@ def prices_of(study: Study, task: Task) -> Prices:
 
 def _prices(estimator: Any, study: Study, task: Task) -> Prices:
     chain = [step for _, step in chain_of(estimator)]
-    columns = task.n_columns or 1
-    row = _row_price(chain[-1], columns, 1 if task.classes is None else len(task.classes))
+    columns, classes = task.n_columns or 1, 1 if task.classes is None else len(task.classes)
+    row = _row_price(chain[-1], columns, classes)
     if type(chain[-1]).__name__ in _FROM_SUMS and all(type(step) is StandardScaler for step in chain[:-1]):
         single = int(study.splits[OUTER].held_sizes.max()) == 1
         fits = sum(_cells(panel) * (SINGLE if single and panel.level == TEST else SUMS) for panel in study.panels)
         read = sum(len(splits.rows) for splits in study.splits.values()) * (SUMS_ROW + columns)
-        call = SINGLE_CALL if single else SUMS_CALL
+        call = SINGLE_CALL * classes if single else SUMS_CALL
         return Prices(study=STUDY + fits + read, call=call, row=row, test_call=0.0)
     estimators = list(_inside(estimator))
     frames = FRAME * sum(isinstance(one, ColumnTransformer) for one in estimators)
     members = _members(chain[-1])
-    number = columns * (FIT_TREE * members if _is_of_trees(chain[-1]) else FIT_NUMBER)
+    number = 0.0 if type(chain[-1]).__module__.startswith("sklearn.dummy") else FIT_NUMBER * members * columns
     fit = FIT * len(estimators) + 3 * frames
     fits = sum(_cells(panel) * (fit + number * _rows(panel, study)) for panel in study.panels)
     call = CALL * len(estimators) + CALL_MEMBER * (members - 1) + frames
@@ -107,8 +107,10 @@ def _prices(estimator: Any, study: Study, task: Task) -> Prices:
 def _row_price(model: Any, columns: int, classes: int) -> float:
     if _is_of_trees(model):
         return ROW_TREE * _members(model)
-    naive = type(model).__module__.startswith(("sklearn.naive_bayes", "sklearn.discriminant_analysis"))
-    return (ROW_CLASS * classes if naive else ROW_COLUMN) * columns
+    module = type(model).__module__
+    if module.startswith("sklearn.naive_bayes"):
+        return 2 * ROW_CLASS * classes * columns
+    return (ROW_CLASS if module.startswith("sklearn.discriminant_analysis") else ROW_COLUMN) * columns
 
 
 def _is_of_trees(model: Any) -> bool:
