@@ -37,8 +37,8 @@ def with_everywhere(study: Study, task: Task, everywhere: Everywhere, *, rows: i
     """
     drawn, times = study.splits[OUTER].rows, len(everywhere.parts)
     if rows < len(drawn):
-        random = np.random.default_rng(derive(study.search.seed, EVERYWHERE, task.content_key(drawn)))
-        drawn = np.sort(random.choice(drawn, rows, replace=False))
+        chance = np.random.default_rng(derive(study.search.seed, EVERYWHERE, task.content_key(drawn)))
+        drawn = np.sort(chance.permutation(drawn)[:rows])
     asked = Splits(
         rows=drawn,
         held=np.tile(drawn, times),
