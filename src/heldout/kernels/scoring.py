@@ -126,6 +126,13 @@ def ask_responses(predictor: Any, X: Any, methods: Iterable[tuple[str, ...]], ro
     )
 
 
+def ask_probabilities(predictor: Any, X: Any, rows: Rows) -> Responses:
+    """The probabilities that a predictor answers, and the most probable labels, by one call."""
+    shares = checked_response(predictor.predict_proba(X), "predict_proba", len(rows))
+    classes = np.asarray(predictor.classes_)
+    return Responses(predict=classes[shares.argmax(axis=1)], predict_proba=shares, classes=classes)
+
+
 def checked_response(answer: Any, method: str, n: int) -> NDArray[Any]:
     """One response as an array, refused where its length is wrong or it holds NaN or infinity."""
     array = as_response(answer, method)

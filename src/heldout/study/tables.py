@@ -280,9 +280,10 @@ class Tables:
         if key not in self.panels:
             self.panels[key] = PanelTable.empty(candidates, parts, losses, sizes=sizes)
 
-    def open_aside(self, name: str, candidate: int) -> None:
-        """An empty table of one cell that no panel asks. Its failures and warnings are not those of the study."""
-        self.asides.setdefault(name, PanelTable.empty(range(candidate, candidate + 1), range(1), 1))
+    def open_aside(self, name: str, candidate: int, parts: int) -> None:
+        """An empty table of one candidate that no panel asks. Its failures and warnings are not those of the study."""
+        if name not in self.asides:
+            self.asides[name] = PanelTable.empty(range(candidate, candidate + 1), range(parts), 1)
 
     def put(self, answer: Answer) -> None:
         self[answer.panel].put(answer)
