@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from heldout.api.evaluate import Asked
 
 
+ESCAPES = (
+    "Rows count as the same in another order, scaled, rounded, relabelled or with some other columns; other changes, "
+    "such as logarithms and codes of reordered rows, are not noticed."
+)
 FROM_TEST_LOSSES = ("H302", "H303")  # findings that tell how the losses of single test rows are spread
 
 
@@ -196,9 +200,9 @@ def _findings(standing: str, sight: Sight) -> list[Finding]:
     seen = f"{times} taken at {which} ({named})"
     way_out = 'test on fresh rows, or use Options(answer="rounded") or "pass/fail:…" from the first look on.'
     if standing == UNBOUNDED:
-        text = f"{seen}. No bound covers a learner chosen after them: {way_out}"
+        text = f"{seen}. No bound covers a learner chosen after them: {way_out} {ESCAPES}"
         return [Finding(code="H402", severity="warning", message=text)]
-    text = f"{seen}. The interval is widened, so that it holds for a learner chosen after them."
+    text = f"{seen}. The interval is widened, so that it holds for a learner chosen after them. {ESCAPES}"
     found = [Finding(code="H401", severity="warning", message=text)]
     if standing == VACUOUS:
         text = f"The earlier looks have used these test rows up, the interval tells next to nothing: {way_out}"
