@@ -39,7 +39,12 @@ if TYPE_CHECKING:
     from heldout.api.evaluate import Asked
 
 
-FROM_TEST_LOSSES = ("H104", "H302", "H303")  # findings that tell of the predictions or losses of single test rows
+ESCAPES = (
+    "Rows count as the same in another order, scaled, rounded, relabelled or with some other columns; other changes, "
+    "such as logarithms and codes of reordered rows, are not noticed."
+)
+# Findings that tell of the predictions or losses of single test rows.
+FROM_TEST_LOSSES = ("H104", "H302", "H303", "H305", "H306", "H307", "H308", "H309")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -210,9 +215,9 @@ def _findings(standing: str, sight: Sight) -> list[Finding]:
     seen = f"{times} taken at {which} ({named})"
     way_out = 'test on fresh rows, or use Options(answer="rounded") or "pass/fail:…" from the first look on.'
     if standing == UNBOUNDED:
-        text = f"{seen}. No bound covers a learner chosen after them: {way_out}"
+        text = f"{seen}. No bound covers a learner chosen after them: {way_out} {ESCAPES}"
         return [Finding(code="H402", severity="warning", message=text)]
-    text = f"{seen}. The interval is widened, so that it holds for a learner chosen after them."
+    text = f"{seen}. The interval is widened, so that it holds for a learner chosen after them. {ESCAPES}"
     found = [Finding(code="H401", severity="warning", message=text)]
     if standing == VACUOUS:
         text = f"The earlier looks have used these test rows up, the interval tells next to nothing: {way_out}"
