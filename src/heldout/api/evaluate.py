@@ -21,7 +21,7 @@ from heldout.api.result import Live, Result
 from heldout.api.tuning import check_search, describe_all_failed
 from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError
 from heldout.base.finding import Finding
-from heldout.base.losses import Loss, check_losses, resolve_losses
+from heldout.base.losses import Loss, check_losses, on_target, resolve_losses
 from heldout.base.options import Options
 from heldout.engine.journal import keep_summary, open_journal
 from heldout.engine.run import Running, run_study
@@ -193,6 +193,8 @@ def ask(
     reported = reported_losses(loss, search.losses, classification=classification)
     check_losses(reported, task.y, classification, weighted=task.weight is not None)
     check_search(search, task, checked=reported)
+    reported = on_target(reported, task.classes)
+    search = replace(search, losses=on_target(search.losses, task.classes))
     if options.pool:
         check_poolable(reported)
     strategy = strategy_for(test, task)

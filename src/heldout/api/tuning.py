@@ -16,7 +16,7 @@ from heldout.api.covers import covers_of_tuning
 from heldout.api.estimates import BEST_VALIDATION, best_validation_estimate
 from heldout.api.selection import Selection
 from heldout.base.errors import FitFailed, InputError, LearnerError, OptionError
-from heldout.base.losses import Loss, check_losses
+from heldout.base.losses import Loss, check_losses, on_target
 from heldout.base.options import Options
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome, Running, run_study
@@ -62,6 +62,7 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
         raise InputError("Tuned holds rows out to choose by, but there is only 1 sample. Pass more rows.")
     search = tuned.as_search(seed=int(np.random.default_rng().integers(2**31)), timed=task.time is not None)
     check_search(search, task)
+    search = replace(search, losses=on_target(search.losses, task.classes))
     fit_params = {name: _as_array(value, len(task)) for name, value in params.items()}
     options = own_options(tuned.options)
     study = pose_tuning(search, task, task.all_rows, race=race_of(options))

@@ -14,7 +14,7 @@ from sklearn.metrics import get_scorer_names
 
 from heldout.base.errors import LossError, PredictionError
 from heldout.base.losses.loss import CLASSES, NUMBERS, Loss, on_target
-from heldout.base.losses.own import OwnRows
+from heldout.base.losses.own import OwnRows, RangedRows
 from heldout.base.losses.replay import Replay
 from heldout.base.losses.rows import absolute_rows, squared_rows
 from heldout.base.losses.scorers import ScorerParts, accepts_weight, scorer_parts
@@ -82,11 +82,13 @@ def _check_of_rows(loss: Loss, y: NDArray[Any], classification: bool) -> None:
     classes = responses.classes if classification and y.ndim == 1 else None
     (known,) = on_target([loss], classes)
     assert known.rows is not None, "a loss without a scorer has rows"
-    if isinstance(known.rows, OwnRows):  # what it says of responses that no predictor gave may be outside its range
-        _try_own(known.rows, few, responses)
+    # What is said of responses that no predictor gave may be outside a range, so that no range is checked here.
+    rows = known.rows.rows if isinstance(known.rows, RangedRows) else known.rows
+    if isinstance(rows, OwnRows):
+        _try_own(rows, few, responses)
         return
     with suppress(PredictionError):  # the trial's responses are at fault, and those to come need not be
-        known.rows(few, responses)
+        rows(few, responses)
 
 
 def _try_own(rows: OwnRows, y: NDArray[Any], responses: Responses) -> None:

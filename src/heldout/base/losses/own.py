@@ -28,14 +28,14 @@ class Range:
     @property
     def shown(self) -> tuple[float, float]:
         """The range as people say it."""
-        return (self.low, self.high) if self.sign > 0 else (-self.high, -self.low)
+        return (self.low, self.high) if self.sign > 0 else (0.0 - self.high, 0.0 - self.low)
 
     def checked(self, losses: Floats, name: str) -> Floats:
         """The losses, or an error that says how many are outside and by how much."""
         margin = ROUNDING * max((abs(end) for end in (self.low, self.high) if isfinite(end)), default=0.0)
         outside = (losses < self.low - margin) | (losses > self.high + margin)
         if outside.any():
-            worst = self.sign * losses[outside][np.argmax(np.abs(losses[outside]))]
+            worst = self.sign * losses[outside][np.argmax(np.abs(losses[outside]))] + 0.0
             low, high = self.shown
             raise LossError(
                 f"{name!r} is said to lie between {low:g} and {high:g}, but {int(outside.sum())} of "
