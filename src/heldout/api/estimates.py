@@ -24,6 +24,7 @@ from heldout.risk.estimands import (
     family_risk,
     fold_predictors_risk,
     learner_risk,
+    of_weighted_rows,
     predictor_risk,
 )
 from heldout.risk.estimate import Estimate
@@ -64,6 +65,8 @@ def study_estimates(
             loss=loss.name,
             sign=loss.sign,
         )
+        if task.weight is not None:
+            words = of_weighted_rows(words)
         found[name] = estimate_risk(
             record, name=name, estimand=words, level=level, interval=asked, strict=number == 0, pool=pool
         )

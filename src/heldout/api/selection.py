@@ -96,12 +96,17 @@ def _held_rows(study: Study) -> int:
 
 
 def _drawing(task: Task, study: Study, inner: Splits) -> Drawing:
-    """Rows, or their groups, are drawn; weights make the mean over all rows the mean of the fold means that chooses."""
-    weight = np.ones(len(inner.held)) if task.weight is None else task.weight[inner.held]
-    totals = np.add.reduceat(weight, inner.held_cuts[:-1])
+    """Rows, or their groups, are drawn; weights make the mean over all rows the mean that chooses.
+
+    That is the mean of the fold means, or where rows have weights of their own the weighted mean over all rows.
+    """
+    if task.weight is None:
+        weights = np.repeat(1.0 / inner.held_sizes, inner.held_sizes)
+    else:
+        weights = task.weight[inner.held] / task.weight[inner.held].sum()
     return Drawing(
         units=inner.held if task.groups is None else task.groups[inner.held],
-        weights=np.asarray(weight / np.repeat(totals, inner.held_sizes), dtype=np.float64),
+        weights=np.asarray(weights, dtype=np.float64),
         # By targets alone: nothing else of a fit may want a pass over all columns.
         seed=derive(study.search.seed, "bbc", task.target_key(inner.rows)),
     )
@@ -164,7 +169,7 @@ def _tibshirani(own: Selection, choice: Choice) -> Correction | str:
         return "No value: the Tibshirani correction needs several held-out parts, and there is one."
     if (inner.held_sizes == 1).all():
         return "No value: a part of a single row does not tell which candidate is best on it."
-    return tibshirani(table.losses[:, :, 0])
+    return tibshirani(table.losses[:, :, 0], table.weights)
 
 
 def _bbc_of_all(own: Selection) -> list[Correction | str]:

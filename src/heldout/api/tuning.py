@@ -33,6 +33,7 @@ from heldout.study.pose import FINAL, pose_tuning
 from heldout.study.race_rule import race_of
 from heldout.study.search import Search
 from heldout.study.simplicity import simplicity
+from heldout.study.tables import mean_over_parts
 from heldout.task import Task, declare
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def _leave_attributes(tuned: Any, outcome: Outcome, predictor: Any, *, chosen: i
     tuned.best_index_ = chosen
     tuned.best_params_ = search.params_of(chosen)
     tuned.best_family_ = search.family_of(chosen).name
-    tuned.best_score_ = float(-table.losses[chosen, :, 0].mean())
+    tuned.best_score_ = float(-mean_over_parts(table.losses[chosen : chosen + 1, :, 0], table.weights)[0])
     tuned.cv_results_ = as_cv_results(search, table)
     tuned.losses_ = search.losses
     tuned.multimetric_ = len(search.losses) > 1

@@ -57,6 +57,15 @@ def estimand_of(kind: str, *, parts: int, tuned: bool, train_size: float | None,
     return f"{words}, on later rows" if kind == "forward" else words
 
 
+def of_weighted_rows(words: str) -> str:
+    """An estimand of rows that count as much as their weights.
+
+    >>> of_weighted_rows(learner_risk("squared", train_size=9, tuned=False))
+    'expected squared risk of the learner trained on 9 rows, rows counted by sample_weight'
+    """
+    return f"{words}, rows counted by sample_weight"
+
+
 def predictor_risk(loss: str, *, train_size: float | None, sign: int = 1) -> str:
     """ℓ_D(A(S)): of this very predictor, whose training size is not known when it came fitted.
 

@@ -9,7 +9,7 @@ from heldout.risk.choose import NoInterval, choose_method, choose_method_lenient
 from heldout.risk.estimate import Estimate, Interval
 from heldout.risk.intervals.ends import NO_WIDTH, has_no_width
 from heldout.risk.intervals.method import Method
-from heldout.risk.record import Record
+from heldout.risk.record import Floats, Record
 
 OPTIMISTIC = (
     "No interval: the same losses chose the candidate, so this number is too good by an amount they do not tell."
@@ -122,6 +122,9 @@ def _shown_interval(
 def inside_value(record: Record, *, pool: bool = False) -> float | None:
     """The mean of the means of the parts, or with `pool` the mean over rows; None where a part failed.
 
+    Where rows have weights each part counts as much as its rows weigh: of parts of a single row, which leave-one-out
+    has, a plain mean would not know the weights at all. For a loss of rows that is the mean over rows too.
+
     A failed part is never left out: the mean over the survivors would flatter a learner that fails where it is hard.
     """
     if pool and record.row_losses is None:
@@ -131,9 +134,13 @@ def inside_value(record: Record, *, pool: bool = False) -> float | None:
     if np.isnan(record.fold_losses).any():
         return None
     if not pool or record.row_losses is None:
-        return float(np.mean(record.fold_losses))
+        return float(np.mean(record.fold_losses) if record.weights is None else _weighed(record, record.weights))
     weights = None if record.weights is None else np.concatenate(record.weights)
     return float(np.average(np.concatenate(record.row_losses), weights=weights))
+
+
+def _weighed(record: Record, weights: tuple[Floats, ...]) -> float:
+    return float(np.average(record.fold_losses, weights=[part.sum() for part in weights]))
 
 
 def failed_parts(record: Record) -> str:
