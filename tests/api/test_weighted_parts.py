@@ -72,7 +72,7 @@ def test_the_risk_of_a_row_loss_is_the_weighted_mean_over_held_out_rows(test):
 
 def test_the_estimand_names_the_weights():
     weighted = ho.evaluate(Ridge(), X, Y, sample_weight=WEIGHT, **QUIET)
-    assert weighted.risk.estimand.endswith("trained on 32 rows, rows counted by sample_weight")
+    assert weighted.risk.estimand.endswith("trained on 32 rows, rows weighted by sample_weight")
     assert "weight" not in ho.evaluate(Ridge(), X, Y, **QUIET).risk.estimand
 
 
@@ -169,7 +169,7 @@ def test_corrections_start_from_the_mean_that_chooses():
 
 def test_tibshiranis_correction_of_equal_weights_is_the_plain_one():
     losses = np.random.default_rng(0).random((4, 6))
-    assert tibshirani(losses, np.full(6, 0.25)).value == pytest.approx(tibshirani(losses).value, rel=1e-14)
+    assert tibshirani(losses, weights=np.full(6, 0.25)).value == pytest.approx(tibshirani(losses).value, rel=1e-14)
 
 
 @pytest.mark.parametrize("loss", ["zero_one", "accuracy", "log", "roc_auc"])

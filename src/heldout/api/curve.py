@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
-from heldout.api.estimates import size_at_all_rows, test_record, trained_sizes
+from heldout.api.estimates import size_at_all_rows, trained_sizes
 from heldout.api.facts import Facts
+from heldout.api.recorded import test_record
 from heldout.base.errors import OptionError
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.risk.estimands import learner_risk
@@ -124,7 +125,7 @@ def _extrapolated(task: Task, study: Study, records: Sequence[Record], level: fl
         reason = f"No value: a power law needs the losses at {FEWEST_SIZES} training sizes, and some are missing."
         return shown_estimate(scale, replace(about, reason=reason), value=None)
     law = fit_power_law(sizes, means, weights=_weights(records), low=loss.low)
-    return shown_estimate(scale, about, value=law.at(target))
+    return shown_estimate(scale, about, value=law.at(target.mean))
 
 
 def _weights(records: Sequence[Record]) -> Any:

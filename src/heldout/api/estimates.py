@@ -2,46 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
-from heldout.api.halves import halves_of
-from heldout.api.selection import FOLD_PREDICTORS, NOT_HERE, Selection
-from heldout.api.tested import tested_rows
-from heldout.api.timing import goes_forward
+from heldout.api.recorded import blank_record, test_records
+from heldout.api.selection import FOLD_PREDICTORS, NOT_MADE, Selection, tuning_estimates, waiting_estimates
 from heldout.base.finding import Finding
-from heldout.base.losses import Loss
-from heldout.base.rowkeys import Rows
-from heldout.engine.run import Outcome
+from heldout.engine.run import MOST_ROWS_INSIDE, Outcome
 from heldout.risk.choose import WITH_FITS, check_asked
 from heldout.risk.doubt import doubts
-from heldout.risk.estimands import (
-    best_validation,
-    estimand_of,
-    family_risk,
-    fold_predictors_risk,
-    learner_risk,
-    of_weighted_rows,
-    predictor_risk,
-)
+from heldout.risk.estimands import Sizes, conditions, estimand_of, fold_predictors_risk
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimates import estimate_risk
 from heldout.risk.intervals import METHODS
 from heldout.risk.intervals.bayle import BAYLE
 from heldout.risk.record import Record
 from heldout.splits.drawn import Splits
-from heldout.study.panels import TEST, VALIDATION, Study
-from heldout.study.pose import FINAL, OUTER
+from heldout.study.panels import Study
+from heldout.study.pose import OUTER
 from heldout.task import Task
 
-RISK, BEST_VALIDATION = "risk", "best_validation"
+RISK = "risk"
 
 
 def study_estimates(
-    task: Task, outcome: Outcome, *, level: float, pool: bool, interval: str | None = None, seed: int = 0
+    task: Task,
+    outcome: Outcome,
+    records: Sequence[Record],
+    *,
+    level: float,
+    pool: bool | None,
+    interval: str | None = None,
 ) -> dict[str, Estimate]:
     """The risk for each reported loss; beside it the optimistic number and the fold predictors' mean risk.
 
@@ -52,10 +47,10 @@ def study_estimates(
     study = outcome.study
     outer = study.splits[OUTER]
     sizes = trained_sizes(study, outer)
-    trained = float(np.mean(sizes)) or None  # None: fitted beforehand
+    trained = Sizes.of(sizes, fit=fit_size(study))  # None: fitted beforehand
+    said = {"stratified": keeps_classes(task, outer), "weighted": task.weight is not None}
     found: dict[str, Estimate] = {}
-    for number, loss in enumerate(study.reported):
-        record = test_record(task, outcome, number, sizes, seed=seed)
+    for number, (loss, record) in enumerate(zip(study.reported, records, strict=True)):
         name = RISK if number == 0 else f"{RISK}_{loss.name}"
         words = estimand_of(
             record.kind,
@@ -64,23 +59,27 @@ def study_estimates(
             train_size=trained,
             loss=loss.name,
             sign=loss.sign,
+            **said,
         )
-        if task.weight is not None:
-            words = of_weighted_rows(words)
         found[name] = estimate_risk(
             record, name=name, estimand=words, level=level, interval=asked, strict=number == 0, pool=pool
         )
         if number == 0 and record.parts > 1 and trained is not None:
             words = fold_predictors_risk(loss.name, train_size=trained, parts=record.parts, sign=loss.sign)
+            words += conditions(**said)
             found[FOLD_PREDICTORS] = fold_predictors_estimate(record, words, level=level, pool=pool, asked=asked)
-    if study.search.tuned:
-        found[BEST_VALIDATION] = best_validation_estimate(study, level=level)
-        found |= Selection.of(task, outcome, level=level).estimates()
+    if trained is not None and trained.fit is not None:
+        found = {name: replace(one, fit_size=trained.fit) for name, one in found.items()}
+    if study.search.tuned and len(outer) == 1:  # the choice was made on all training rows of the one predictor
+        selection = Selection.of(task, outcome, level=level, most_rows=MOST_ROWS_INSIDE)
+        found |= tuning_estimates(selection)
+    elif study.search.tuned:
+        found |= waiting_estimates(study, NOT_MADE, level=level)
     return found
 
 
 def fold_predictors_estimate(
-    record: Record, words: str, *, level: float, pool: bool, asked: str | None = None
+    record: Record, words: str, *, level: float, pool: bool | None, asked: str | None = None
 ) -> Estimate:
     """The mean risk of the fold predictors, with the interval of Bayle et al. where the recipe allows it."""
     method = asked if asked is not None and METHODS[asked].belongs_to == FOLD_PREDICTORS else BAYLE.key
@@ -103,114 +102,46 @@ def check_interval(task: Task, study: Study, interval: str | None, *, rows: bool
     """
     if interval is None or interval in WITH_FITS:
         return
-    outer, loss = study.splits[OUTER], study.reported[0]
-    unknown = tuple(np.full(size, np.nan) for size in outer.held_sizes)
-    kept = None if loss.rows is None or not rows else unknown
-    record = _record(task, study, 0, folds=np.full(len(outer), np.nan), rows=kept)
-    check_asked(replace(record, train_sizes=trained_sizes(study, outer)), interval)
+    sizes = trained_sizes(study, study.splits[OUTER])
+    check_asked(blank_record(task, study, 0, sizes, rows=rows), interval)
 
 
 def trained_sizes(study: Study, outer: Splits) -> NDArray[np.intp]:
-    """How many rows the tested predictor of each part was trained on: fewer where development rows stay out, 0 for
-    a predictor fitted beforehand on we do not know how many.
+    """How many rows the learner was given in each part; 0 for a predictor fitted beforehand on we do not know how many.
+
+    A learner that keeps or averages predictors trains each on fewer of them: `fit_size`.
     """
     if isinstance(study.search.families[0].estimator, FrozenEstimator):
         return np.zeros(len(outer), dtype=np.intp)
+    return outer.train_sizes
+
+
+def fit_size(study: Study) -> float | None:
+    """How many rows a single fit of the tested predictor uses on average, where the learner holds some of them out."""
     if not study.search.tuned or study.search.final == "retrain":
-        return outer.train_sizes
-    sizes = [round(float(np.mean(study.splits[f"inner/{part}"].train_sizes))) for part in range(len(outer))]
-    return np.array(sizes, dtype=np.intp)
+        return None
+    inner = [splits for name, splits in study.splits.items() if name.startswith("inner/")]
+    return float(np.mean([np.mean(one.train_sizes) for one in inner]))
 
 
-def size_at_all_rows(task: Task, study: Study) -> float:
-    """How many rows the learner trains on when it is given all of them: fewer where development rows stay out."""
-    outer = study.splits[OUTER]
-    return len(task) * float(np.mean(trained_sizes(study, outer)) / np.mean(outer.train_sizes))
+def size_at_all_rows(task: Task, study: Study) -> Sizes:
+    """All rows, and how many of them a single fit would use where development rows stay out."""
+    rows, fit = float(len(task)), fit_size(study)
+    share = None if fit is None else fit / float(np.mean(study.splits[OUTER].train_sizes))
+    return Sizes(rows, rows, rows, None if share is None else rows * share)
 
 
-def test_record(task: Task, outcome: Outcome, number: int, sizes: Rows, *, seed: int = 0) -> Record:  # noqa: PT028
-    """What the test panels recorded of one reported loss, part by part."""
+def keeps_classes(task: Task, outer: Splits) -> bool:
+    """Whether every part has the class shares of the sample, so that the risk is meant at these."""
+    return outer.recipe.stratified and task.classes is not None and task.strata is None
+
+
+def records_of(task: Task, outcome: Outcome, *, seed: int = 0) -> list[Record]:
+    """What the test panels recorded of every reported loss."""
     study = outcome.study
-    outer = study.splits[OUTER]
-    folds = np.full(len(outer), np.nan)
-    rows: list[NDArray[np.float64] | None] = [None] * len(outer)
-    for panel in study.of_level(TEST):
-        table = outcome.tables.panels.get(panel.key)
-        if table is None or len(table.candidates) == 0:
-            continue
-        for place, part in enumerate(table.parts):
-            folds[part] = table.losses[0, place, number]
-            rows[part] = tested_rows(task, study, table, part)[number]
-    complete = [r for r in rows if r is not None]
-    losses = tuple(complete) if len(complete) == len(rows) else None
-    return replace(_record(task, study, number, folds=folds, rows=losses), train_sizes=sizes, seed=seed)
+    return test_records(task, outcome, trained_sizes(study, study.splits[OUTER]), seed=seed)
 
 
-def _record(
-    task: Task, study: Study, number: int, *, folds: NDArray[np.float64], rows: tuple[NDArray[np.float64], ...] | None
-) -> Record:
-    """Losses with how their parts came about."""
-    outer, loss = study.splits[OUTER], study.reported[number]
-    parts = range(len(outer))
-    weight, groups, recipe = task.weight, task.groups, outer.recipe
-    return Record(
-        loss=loss.name,
-        sign=loss.sign,
-        low=loss.low,
-        high=loss.high,
-        fold_losses=folds,
-        row_losses=rows,
-        weights=None if weight is None else tuple(weight[outer.held_rows(p)] for p in parts),
-        groups=None if groups is None else tuple(groups[outer.held_rows(p)] for p in parts),
-        halves=halves_of(outer),
-        train_sizes=outer.train_sizes,
-        held_sizes=outer.held_sizes,
-        kind=recipe.kind,
-        stratified=recipe.stratified,
-        grouped=recipe.grouped,
-        timed=task.time is not None or goes_forward(outer),
-        drawn=recipe.drawn,
-        partition=recipe.partition,
-        repeats=recipe.repeats,
-    )
-
-
-def interval_findings(task: Task, outcome: Outcome) -> list[Finding]:
+def interval_findings(task: Task, records: Sequence[Record]) -> list[Finding]:
     """What the losses themselves say against their intervals."""
-    study = outcome.study
-    sizes = trained_sizes(study, study.splits[OUTER])
-    records = [test_record(task, outcome, number, sizes) for number in range(len(study.reported))]
     return [finding for record in records for finding in doubts(record, columns=task.n_columns)]
-
-
-def best_validation_estimate(study: Study, *, level: float) -> Estimate:
-    """The validation loss of what was chosen, averaged over the choices of a study: optimistic, and marked so.
-
-    With a single candidate nothing was chosen, and nothing is optimistic.
-    """
-    loss: Loss = study.search.losses[0]
-    inner = [study.splits[study.panel(choice.panel).splits] for choice in study.choices]
-    chosen = [study.chosen[choice.key].inside for choice in study.choices]
-    sizes = np.array([float(np.mean(one.train_sizes)) for one in inner])
-    size, candidates = float(np.mean(sizes)), len(study.search)
-    single = FINAL in study.splits and len(inner[0]) == 1
-    record = Record(
-        loss=loss.name,
-        sign=loss.sign,
-        low=loss.low,
-        high=loss.high,
-        fold_losses=np.array([np.nan if value is None else value for value in chosen]),
-        row_losses=None,
-        train_sizes=sizes,
-        held_sizes=np.array([one.held_sizes.sum() for one in inner], dtype=np.intp),
-        kind=VALIDATION,
-    )
-    if candidates > 1:
-        words = family_risk if single else best_validation
-        estimand = words(loss.name, train_size=size, candidates=candidates, sign=loss.sign)
-        return estimate_risk(record, name=BEST_VALIDATION, estimand=estimand, level=level, optimistic=True)
-    if single and study.search.final == "keep":
-        estimand = predictor_risk(loss.name, train_size=size, sign=loss.sign)
-    else:
-        estimand = learner_risk(loss.name, train_size=size, tuned=False, sign=loss.sign)
-    return estimate_risk(record, name=BEST_VALIDATION, estimand=estimand, level=level, reason=NOT_HERE)

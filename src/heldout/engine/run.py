@@ -26,18 +26,21 @@ from heldout.engine.progress import open_progress
 from heldout.engine.spots import SpotCheck
 from heldout.engine.stage import Stage, perform_stage
 from heldout.kernels.step import Work
+from heldout.kernels.trainings import Sides, sides_of
 from heldout.planner.account import Account, account_for, account_of_race, waiting_cells, with_race
+from heldout.planner.evidence import losses_by_level, why_no_evidence
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import Plan, ready_panels
 from heldout.planner.racing import Started, start_races
 from heldout.study.advance import advance, give_up, is_answered
-from heldout.study.panels import SPREAD, TEST, VALIDATION, Panel, Study
+from heldout.study.everywhere import aside_of
+from heldout.study.panels import EVERYWHERE, TEST, VALIDATION, Panel, Study
 from heldout.study.tables import Tables
 from heldout.task.task import Task
 
 # Validation row losses serve one correction of the best validation number, so they are kept where that is affordable.
 MOST_KEPT_ROW_LOSSES = 1 << 24  # numbers: an eighth of a gigabyte
-MOST_ROWS_INSIDE = 4_096  # held-out rows of all choices under outer splits, where the risk itself is the better number
+MOST_ROWS_INSIDE = 4_096  # held-out rows of a choice beside a risk, which is the better number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +165,7 @@ class _Loop:
             )
             for panel in ready:
                 _open_table(stage.tables, panel, self.study, stage.work.task)
+            _open_asides(stage.tables, plan)
             perform_stage(plan, stage, queue_seed=queue_seed, meanwhile=self._fit_early)
             done = done.union(panel.key for panel in ready)
             self.study = advance(self.study, stage.tables)
@@ -196,20 +200,23 @@ class _Loop:
 
 def _work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Running | None = None) -> Work:
     how = Running(jobs=1) if how is None else how
+    rules = switched_rules(how.options.rules, os.environ)
+    no_evidence = why_no_evidence(study, task, rules=rules, limited=how.options.limits_fits)
     test = frozenset(panel.key for panel in study.of_level(TEST))
     validation = study.of_level(VALIDATION)
     rows = sum(len(study.splits[p.splits].held) for p in validation)
     few = rows * len(study.search) * len(study.search.losses) <= MOST_KEPT_ROW_LOSSES
     alone = len(validation) == len(study.panels)
-    keep = frozenset(p.key for p in validation) if few and (alone or rows <= MOST_ROWS_INSIDE) else frozenset()
+    single = len(validation) == 1 and rows <= MOST_ROWS_INSIDE  # of several choices none is corrected
+    keep = frozenset(p.key for p in validation) if few and (alone or single) else frozenset()
     keep |= {panel.key for panel in study.panels if panel.keeps_rows}
     return Work(
         task=task,
         search=study.search,
         splits=study.splits,
-        losses={level: study.losses_at(level) for level in (TEST, VALIDATION, SPREAD)},
+        losses=losses_by_level(study, task, no_evidence),
         keep_rows=test | keep,
-        keep_responses=test,
+        keep_responses=test.union(map(aside_of, study.everywhere)),
         jobs=allowed_jobs(how.jobs),
         room=how.options.memory if isinstance(how.options.memory, int) else total_memory() // SHARE_KEPT,
         fit_params=fit_params,
@@ -229,3 +236,12 @@ def _open_table(tables: Tables, panel: Panel, study: Study, task: Task) -> None:
         sizes=splits.held_sizes[own],
         weights=weights,
     )
+
+
+def _open_asides(tables: Tables, plan: Plan) -> None:
+    """A table for each cell that is asked for intervals alone; the candidate of a test cell is known by now."""
+    for step in plan.steps:
+        for sides in sides_of(step.trainings):
+            for held in () if isinstance(sides, Sides) else sides:
+                if held.level == EVERYWHERE:
+                    tables.open_aside(held.panel, step.candidates[0])

@@ -6,9 +6,11 @@ import numpy as np
 
 from heldout.base.errors import OptionError
 from heldout.risk.choose import NoInterval, choose_method, choose_method_leniently
+from heldout.risk.estimands import Sizes
 from heldout.risk.estimate import Estimate, Interval
 from heldout.risk.intervals.ends import NO_WIDTH, has_no_width
 from heldout.risk.intervals.method import Method
+from heldout.risk.intervals.scores import POOLED
 from heldout.risk.record import Floats, Record
 
 OPTIMISTIC = (
@@ -24,7 +26,7 @@ def estimate_risk(
     level: float = 0.95,
     interval: str | None = None,
     strict: bool = True,
-    pool: bool = False,
+    pool: bool | None = None,
     optimistic: bool = False,
     reason: str | None = None,
 ) -> Estimate:
@@ -41,10 +43,10 @@ def estimate_risk(
     interval : str, optional
         The interval method; chosen by recipe and loss when left out.
     strict : bool
-        Whether an interval method that does not suit the record is an error. Otherwise the one that suits is taken,
-        and `reason` says so.
-    pool : bool
-        Take the mean over all held-out rows, not the mean of the means of the parts.
+        Whether an interval method that does not suit is an error; otherwise one that does is taken, and `reason` says.
+    pool : bool, optional
+        True takes the mean, or the score, of all held-out rows together; False the mean of those of the parts. None
+        pools scores that are functions of means over rows, such as R² and F1, and no others.
     optimistic : bool
         These losses also chose the candidate, so no interval is made from them.
     reason : str, optional
@@ -77,7 +79,7 @@ def estimate_risk(
             elif method.belongs_to not in (None, name):
                 estimand = f"{estimand}; the interval is that of {method.estimand}"
     low, high, unclipped = _shown_interval(record, found)
-    trained = float(np.mean(record.train_sizes))
+    trained = Sizes.of(record.train_sizes)  # None: a predictor that came fitted was trained on none of these rows
     return Estimate(
         name=name,
         loss=record.loss,
@@ -88,13 +90,14 @@ def estimate_risk(
         method=None if found is None else found.method,
         guarantee=None if found is None else found.guarantee,
         estimand=estimand,
-        train_size=trained or None,  # a predictor that came fitted was trained on none of these rows
+        train_size=None if trained is None else trained.mean,
         n=record.predicted,
         optimistic=optimistic,
         greater_is_better=record.sign < 0,
         reason=reason,
         unclipped=unclipped,
         interval_seed=None if found is None else found.seed,
+        train_range=None if trained is None else trained.range,
     )
 
 
@@ -119,17 +122,21 @@ def _shown_interval(
     return min(max(low, least), most), min(max(high, least), most), (low, high)
 
 
-def inside_value(record: Record, *, pool: bool = False) -> float | None:
+def inside_value(record: Record, *, pool: bool | None = None) -> float | None:
     """The mean of the means of the parts, or with `pool` the mean over rows; None where a part failed.
 
-    Where rows have weights each part counts as much as its rows weigh: of parts of a single row, which leave-one-out
-    has, a plain mean would not know the weights at all. For a loss of rows that is the mean over rows too.
+    Scores that are functions of means are taken of all rows together unless `pool` is False. Where rows have weights
+    each part counts as much as its rows weigh: of parts of a single row, which leave-one-out has, a plain mean would
+    not know the weights at all. For a loss of rows that is the mean over rows too.
 
     A failed part is never left out: the mean over the survivors would flatter a learner that fails where it is hard.
     """
+    if pool is not False and record.family in POOLED:
+        return None if record.pooled is None else record.pooled.value
     if pool and record.row_losses is None:
         raise OptionError(
-            f"pool=True needs the losses of single rows, but {record.loss!r} belongs to whole sets. Leave pool out."
+            f"pool=True needs a loss of single rows, or a score that is a function of means over rows, but "
+            f"{record.loss!r} compares the rows of a set with each other. Leave pool out."
         )
     if np.isnan(record.fold_losses).any():
         return None

@@ -13,7 +13,16 @@ from sklearn import metrics
 from sklearn.metrics import get_scorer, make_scorer
 
 from heldout.base.errors import LossError, PredictionError
-from heldout.base.losses import Replay, is_mean_of_rows, mean_loss, on_target, resolve_losses, row_losses
+from heldout.base.losses import (
+    Replay,
+    family_of,
+    is_mean_of_rows,
+    mean_loss,
+    on_target,
+    resolve_losses,
+    row_loss,
+    row_losses,
+)
 from heldout.base.losses.scoring import call_scorer
 from heldout.base.responses import Responses
 from heldout.engine.journal.keys import loss_identity
@@ -307,3 +316,19 @@ def test_only_convex_deviances_say_so():
     assert powers == {-1: False, 0: True, 1: True, 1.5: False, 2: False}
     scorers = {p: resolved(loss_of(metrics.mean_tweedie_deviance, power=p), numbers=True).convex for p in powers}
     assert scorers == powers
+
+
+def test_intervals_know_the_family_of_a_loss_by_what_its_rows_are():
+    half = loss_of(BRIER, response_method="predict_proba", scale_by_half=False)
+    for loss, family in {
+        "brier": "brier",
+        "neg_brier_score": "brier",
+        half: "other",
+        row_loss("squared", low=0, high=9): "squared",
+        row_loss("brier", high=1, name="p"): "brier",
+        "poisson": "other",
+        "f1_samples": "other",
+    }.items():
+        assert family_of(resolved(loss, numbers=False)) == family, loss
+    (named,) = resolve_losses({"mine": "brier"}, classification=True)
+    assert family_of(named) == "brier"

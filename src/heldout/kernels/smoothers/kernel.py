@@ -19,6 +19,7 @@ class SmoothersKernel:
 
     name = "smoothers"
     tier = "rounding"
+    leaves_rows_out = True
 
     def claim(self, search: Search, task: Task) -> Claims:
         return claim(search, task)
@@ -28,6 +29,9 @@ class SmoothersKernel:
 
     def takes_all(self, search: Search, task: Task, parts: range, splits: Splits) -> bool:
         return takes_all(splits)
+
+    def one_out_fits(self, task: Task, splits: Splits) -> int | None:
+        return 0
 
     def answer(self, step: Step, work: Work) -> Iterator[Answer]:
         return answer(step, work)
