@@ -22,7 +22,7 @@ from heldout.api.result import Live, Result
 from heldout.api.tuning import check_search, describe_all_failed
 from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError, SplitError
 from heldout.base.finding import Finding
-from heldout.base.losses import Loss, check_losses, family_of, is_pooled, resolve_losses
+from heldout.base.losses import Loss, check_losses, family_of, is_pooled, on_target, resolve_losses
 from heldout.base.options import Options, switched_rules
 from heldout.engine.journal import keep_summary, open_journal
 from heldout.engine.run import Running, run_study
@@ -199,6 +199,8 @@ def ask(
     reported = reported_losses(loss, search.losses, classification=classification)
     check_losses(reported, task.y, classification, weighted=task.weight is not None)
     check_search(search, task, checked=reported)
+    reported = on_target(reported, task.classes)
+    search = replace(search, losses=on_target(search.losses, task.classes))
     if options.pool:
         check_poolable(reported)
     strategy = strategy_for(test, task)

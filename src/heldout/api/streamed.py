@@ -20,7 +20,7 @@ from heldout.api.tuning import check_search, chosen_or_refuse, describe_all_fail
 from heldout.audit.row_views import views_of
 from heldout.audit.rows import TestRows
 from heldout.base.errors import FitFailed, LearnerError, OptionError, RoleError, SplitError
-from heldout.base.losses import check_losses
+from heldout.base.losses import check_losses, on_target
 from heldout.base.options import Options
 from heldout.base.seeds import derive
 from heldout.engine.run import Outcome, Running
@@ -115,6 +115,8 @@ def ask_stream(
     reported = reported_losses(loss, search.losses, classification=classification)
     check_losses(reported, task.y, classification, weighted=False)
     check_search(search, task)
+    reported = on_target(reported, task.classes)
+    search = replace(search, losses=on_target(search.losses, task.classes))
     check_streamable((*reported, *search.losses))
     if options.pool:
         check_poolable(reported)

@@ -163,7 +163,7 @@ class _Loop:
                 StagePlanned(stage=len(self.plans), steps=len(plan.steps), cells=plan.cells, fits=plan.fits)
             )
             for panel in ready:
-                _open_table(stage.tables, panel, self.study)
+                _open_table(stage.tables, panel, self.study, stage.work.task)
             _open_asides(stage.tables, plan, len(self.study.everywhere.parts))
             perform_stage(plan, stage, queue_seed=queue_seed, meanwhile=self._fit_early)
             done = done.union(panel.key for panel in ready)
@@ -222,10 +222,18 @@ def _work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Runni
     )
 
 
-def _open_table(tables: Tables, panel: Panel, study: Study) -> None:
+def _open_table(tables: Tables, panel: Panel, study: Study, task: Task) -> None:
     assert panel.candidates is not None
-    sizes = study.splits[panel.splits].held_sizes[panel.parts.start : panel.parts.stop]
-    tables.open(panel.key, panel.candidates, panel.parts, len(study.losses_at(panel.level)), sizes=sizes)
+    splits, own = study.splits[panel.splits], slice(panel.parts.start, panel.parts.stop)
+    weights = None if task.weight is None else splits.held_sums(task.weight)[own]
+    tables.open(
+        panel.key,
+        panel.candidates,
+        panel.parts,
+        len(study.losses_at(panel.level)),
+        sizes=splits.held_sizes[own],
+        weights=weights,
+    )
 
 
 def _open_asides(tables: Tables, plan: Plan, parts: int) -> None:
