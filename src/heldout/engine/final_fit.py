@@ -66,10 +66,12 @@ def make_early(study: Study, plans: Sequence[Plan], work: Work) -> Early | None:
 def final_by_kernel(
     study: Study, plans: Sequence[Plan], checks: Iterable[SpotCheck], work: Work, *, early: Early | None = None
 ) -> FinalFit | None:
-    """The chosen candidate on all rows, by the kernel that answered each of its cells and passed its check."""
+    """The chosen candidate on all rows, by the kernel that answered each of its cells and passed its checks."""
     asked = _asked(study, plans, work)
-    passed = {check.kernel for check in checks if check.passed and check.conclusive}
-    if asked is None or asked.kernel not in passed:
+    if asked is None:
+        return None
+    own = [check for check in checks if check.kernel == asked.kernel]
+    if not own or not all(check.passed and check.conclusive for check in own):
         return None
     return early.made if early is not None and early.asked == asked else _fit(asked, work)
 

@@ -279,6 +279,13 @@ class Tables:
         if key not in self.panels:
             self.panels[key] = PanelTable.empty(candidates, parts, losses, sizes=sizes)
 
+    def close(self, key: str) -> None:
+        """As if the panel had never been asked."""
+        if key in self.panels:
+            table = self.panels[key]
+            self.forget(table.candidates, ((key, part) for part in table.parts))
+            del self.panels[key]
+
     def put(self, answer: Answer) -> None:
         self.panels[answer.panel].put(answer)
         if isinstance(answer, BlockAnswer):
