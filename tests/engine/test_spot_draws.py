@@ -118,6 +118,22 @@ def test_answers_of_others_are_not_computed_again(monkeypatch: pytest.MonkeyPatc
     assert len(fits) == 5 * 4 * 2  # and none in a test fold, where ridge is chosen
 
 
+@pytest.mark.parametrize("postponed", [True, False])
+def test_checks_come_before_a_function_that_chooses_and_else_after_the_choice(postponed: bool) -> None:
+    """A function of the user's sees numbers once they are checked; otherwise checks wait for the stage after."""
+    seen = []
+
+    def choose(results: Any) -> int:
+        seen.append(results)
+        return 0
+
+    learner = ho.Tuned(Ridge(), {"alpha": [1.0]}, validation=ho.KFold(4), choose="best" if postponed else choose)
+    checks = study(learner).facts.plan["checks"]
+    order = ["test", "validation"] if postponed else ["validation", "test"]
+    assert [check["level"] for check in checks] == order
+    assert len(seen) == (0 if postponed else 5)
+
+
 @pytest.mark.parametrize("name", LEARNERS)
 def test_at_least_one_test_and_one_validation_cell_are_checked(name: str) -> None:
     learner, y, kernel = LEARNERS[name]

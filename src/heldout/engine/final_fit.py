@@ -43,10 +43,14 @@ class Early(NamedTuple):
     made: FinalFit | None
 
 
+def calls_user(search: Search) -> bool:
+    """Whether a function of the user's chooses: it sees no numbers before their check is over."""
+    return callable(search.choose) or callable(search.simplest)
+
+
 def may_be_early(search: Search, plans: Sequence[Plan]) -> bool:
-    """Whether a predictor may be made before a check is over: functions of the user's see no numbers until then."""
-    able = any(step.kernel in FITTED for plan in plans for step in plan.steps)
-    return able and not callable(search.choose) and not callable(search.simplest)
+    """Whether a predictor may be made before a check is over."""
+    return any(step.kernel in FITTED for plan in plans for step in plan.steps) and not calls_user(search)
 
 
 def make_early(study: Study, plans: Sequence[Plan], work: Work) -> Early | None:

@@ -26,11 +26,17 @@ class SpotChecks:
 
     draws: SpotDraws = field(default_factory=SpotDraws)
     made: list[SpotCheck] = field(default_factory=list)
+    postponed: list[Spot] = field(default_factory=list)  # to the next stage
     _answers: dict[str, CellAnswer] = field(default_factory=dict)
 
     def switches_off(self) -> dict[str, bool]:
         """The kernels that failed a check, as rules that later plans go without."""
         return {check.kernel: False for check in self.made if not check.passed}
+
+    def begin_again(self, failed: Sequence[str]) -> None:
+        """The study is planned again without the kernels that failed."""
+        self.draws.begin_again(failed)
+        self.postponed = [spot for spot in self.postponed if spot.kernel not in failed]
 
     def words(self) -> tuple[str, ...]:
         """What was checked, a line for each kernel and level."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from heldout.engine.backends import Backend
 from heldout.engine.expected import longest_first
+from heldout.engine.final_fit import calls_user
 from heldout.engine.journal import NoJournal, keyed_by_cell, without_candidates
 from heldout.engine.progress import Progress
 from heldout.engine.spot_check import SpotChecks, answered_beside, is_spot
@@ -36,27 +37,30 @@ def perform_stage(
     """Do every step of the last plan that is not known; the kernels that failed a check, whose answers are dropped.
 
     What is to be done `meanwhile` has all answers of the stage, while checks of them may still run. Where panels wait
-    for a choice, checks leave some of their budget to them.
+    for a choice, a kernel that keeps all threads busy is checked in the stage after, which is short.
     """
-    steps = plans[-1].steps
-    spots = stage.checks.draws.draw(steps, stage.work, waits=waits)
+    steps, checks = plans[-1].steps, stage.checks
+    drawn = checks.draws.draw(steps, stage.work, waits=waits)
+    postpones = waits and not calls_user(stage.work.search)
+    spots = [spot for spot in drawn if not (postpones and spot.origin.spreads)] + checks.postponed
+    checks.postponed = [spot for spot in drawn if spot not in spots]
     known = stage.journal.known_checks(spots)
     new = [spot for spot in spots if spot.panel not in known]
     work = stage.journal.widened(stage.work)
     work = replace(
         work,
         keep_responses=work.keep_responses | {spot.panel for spot in new},
-        watched=frozenset((spot.held.panel, spot.candidate, spot.held.part) for spot in new if spot.fewer is None),
+        watched=frozenset((spot.held.panel, spot.candidate, spot.held.part) for spot in drawn if spot.fewer is None),
         splits={**work.splits, **{spot.panel: spot.fewer for spot in new if spot.fewer is not None}},
     )
     left = _recall(stage, steps)
     # Kernels that spread leave no queue to put their spots in, so they are answered beside them.
     aside = [spot for spot in new if spot.origin.spreads and work.jobs > 1]
     queued = [spot.step for spot in new if spot not in aside]
-    with answered_beside(aside, work, stage.checks):
+    with answered_beside(aside, work, checks):
         _do(stage, [*left, *queued], work, queue_seed)
         meanwhile()
-    found = stage.checks.compare(spots, stage.tables, work, known=known)
+    found = checks.compare(spots, stage.tables, work, known=known)
     failed = list(dict.fromkeys(check.kernel for check in found if not check.passed))
     wrong = [step for plan in plans for step in plan.steps if step.kernel in failed]
     for step in wrong:  # nobody may choose by them, not even where time is up before they are replaced
@@ -65,7 +69,7 @@ def perform_stage(
     if failed:
         seen = {check.kernel for check in known.values() if not check.passed}
         stage.journal.drop([step for step in wrong if step.kernel not in seen])
-        stage.checks.draws.begin_again(failed)
+        checks.begin_again(failed)
     stage.journal.keep_checks(
         {spot: check for spot, check in zip(spots, found, strict=True) if spot.panel not in known}
     )
