@@ -219,7 +219,7 @@ def test_nothing_is_chosen_by_refuted_numbers_where_time_is_up(monkeypatch: pyte
     def time_is_up(*_: Any) -> Any:
         raise OutOfTime
 
-    monkeypatch.setattr(stage, "cut_brute_force", time_is_up)
+    monkeypatch.setattr(stage, "_unanswered", time_is_up)
     with pytest.raises(FitFailed, match="no candidate is chosen"):
         tuned(*numbers(), [1, 2, 3])
 

@@ -11,8 +11,10 @@ from heldout.api.facts import Facts, fit_findings, plan_facts
 from heldout.api.spread import Spread, ask_spread, with_bht
 from heldout.base.options import Options
 from heldout.engine.run import Outcome, Running, run_study
-from heldout.planner.account import Account, account_for, taken_together
+from heldout.engine.spots import foreseen_checks
+from heldout.planner.account import Account, account_for, taken_together, with_race
 from heldout.planner.passes import make_plan, stand_in
+from heldout.planner.racing import start_races
 from heldout.study.panels import SPREAD, Study
 from heldout.task import Task
 
@@ -53,17 +55,19 @@ def answer_beside(
 def account_beside(account: Account, beside: Beside, task: Task, how: Mapping[str, Any]) -> Account:
     """The account of a study with all that is asked beside it; `how` is what a plan is made by besides the study."""
     if beside.spread is not None:
-        account = taken_together(account, _account_of(beside.spread.study, task, how), words=SPREAD)
+        account = taken_together(account, account_of(beside.spread.study, task, how), words=SPREAD)
     if beside.curve is not None:
-        account = taken_together(account, _account_of(beside.curve, task, how), words=CURVE)
+        account = taken_together(account, account_of(beside.curve, task, how), words=CURVE)
     return account
 
 
-def _account_of(study: Study, task: Task, how: Mapping[str, Any]) -> Account:
+def account_of(study: Study, task: Task, how: Mapping[str, Any]) -> Account:
+    """The account of a study before anything is fitted; `how` is what a plan is made by besides the study."""
     plan = make_plan(study, task, done=frozenset(), **how)
     ready = frozenset(panel.key for panel in study.panels if panel.candidates is not None)
     later = make_plan(stand_in(study), task, done=ready, **how)
-    return account_for(study, task, plan, later)
+    account = with_race(account_for(study, task, plan, later), start_races(study, task, plan))
+    return replace(account, checked=foreseen_checks(study, task, (plan, later)))
 
 
 def _counted(facts: Facts, outcome: Outcome, found: Outcome, words: str) -> tuple[Facts, Outcome]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from heldout.api.beside import account_beside
+from heldout.api.beside import account_beside, account_of
 from heldout.api.evaluate import ask
 from heldout.base.options import Options, switched_rules
 from heldout.engine.streaming.open import is_stream, read_if_named, target_of
-from heldout.planner.account import Account, account_for, with_race
-from heldout.planner.passes import make_plan, stand_in
-from heldout.planner.racing import start_races
+from heldout.planner.account import Account
 
 
 def explain(
@@ -57,8 +55,5 @@ def explain(
         "precision": asked.options.precision,
         "limited": asked.options.limits_fits,
     }
-    plan = make_plan(asked.study, asked.task, done=frozenset(), **how)
-    ready = frozenset(panel.key for panel in asked.study.panels if panel.candidates is not None)
-    later = make_plan(stand_in(asked.study), asked.task, done=ready, **how)
-    account = with_race(account_for(asked.study, asked.task, plan, later), start_races(asked.study, asked.task, plan))
+    account = account_of(asked.study, asked.task, how)
     return account_beside(account, asked.beside, asked.task, how)

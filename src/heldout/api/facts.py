@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.metadata import version
@@ -29,6 +29,7 @@ from heldout.api.raced import race_facts, race_findings
 from heldout.base.finding import Finding
 from heldout.engine.journal import JournalUse
 from heldout.engine.run import Outcome
+from heldout.engine.spots import SpotCheck
 from heldout.risk.estimate import Estimate
 from heldout.risk.leaning import leaning_note
 from heldout.risk.verdict import Reference
@@ -191,27 +192,45 @@ def fit_findings(outcome: Outcome) -> list[Finding]:
     if barred:
         text = f"{len(barred)} candidates could not be chosen in a fold where a fit of theirs failed."
         found.append(Finding(code="H203", severity="warning", message=text))
-    for check in outcome.checks:
-        if check.tier == "approximate" and check.passed:
+    found += _check_findings(outcome.checks)
+    return found + run_findings(outcome) + ([] if outcome.journal is None else _journal_findings(outcome.journal))
+
+
+def _check_findings(checks: Sequence[SpotCheck]) -> list[Finding]:
+    """What spot checks found, a finding a kernel and kind."""
+    found = []
+    for kernel in dict.fromkeys(check.kernel for check in checks):
+        own = [check for check in checks if check.kernel == kernel]
+        worst = max(own, key=lambda check: (not check.passed, check.difference))
+        silent = [check for check in own if not check.conclusive]
+        if worst.tier == "approximate" and worst.passed:
+            mean = sum(check.difference for check in own) / len(own)
             text = (
-                f"Leave-one-out was approximated by the kernel {check.kernel!r}. On {check.cells} cells that were "
-                f"fitted exactly the loss differs by {check.difference:.2g} at most and by {check.mean:.2g} on average."
+                f"Leave-one-out was approximated by the kernel {kernel!r}. On {len(own)} cells that were "
+                f"fitted exactly the loss differs by {worst.difference:.2g} at most and by {mean:.2g} on average."
             )
             found.append(Finding(code="H210", severity="warning", message=text))
-        if not check.conclusive:
+        if silent:
+            first = max(silent, key=lambda check: check.difference)
             text = (
-                f"The kernel {check.kernel!r} could not be checked on {check.cell}: the fit by scikit-learn that it is "
-                f"held to did not converge itself, and differs by {check.difference:.2g}. Its columns are nearly "
-                "combinations of each other."
+                f"The kernel {kernel!r} could not be checked on {first.cell} ({_count(len(silent), own)}): the fit by "
+                f"scikit-learn that it is held to did not converge itself, and differs by {first.difference:.2g}. Its "
+                "columns are nearly combinations of each other."
             )
             found.append(Finding(code="H211", severity="info", message=text))
-        if not check.passed:
+        if not worst.passed:
+            wrong = _count(sum(not check.passed for check in own), own)
             text = (
-                f"The kernel {check.kernel!r} differs from brute force by {check.difference:.2g} on {check.cell}, more "
-                f"than its tier {check.tier!r} allows; its cells were answered by brute force. Please report it."
+                f"The kernel {kernel!r} differs from brute force by {worst.difference:.2g} on {worst.cell}, more "
+                f"than its tier {worst.tier!r} allows ({wrong}); all its cells were answered by "
+                "brute force. Please report it."
             )
             found.append(Finding(code="H205", severity="warning", message=text))
-    return found + run_findings(outcome) + ([] if outcome.journal is None else _journal_findings(outcome.journal))
+    return found
+
+
+def _count(some: int, own: Sequence[SpotCheck]) -> str:
+    return f"{some} of {len(own)} cells that were answered again"
 
 
 def run_findings(outcome: Outcome) -> list[Finding]:

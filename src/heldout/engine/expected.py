@@ -1,4 +1,4 @@
-"""What steps are expected to take, to order them and to tell how much is left. No number depends on it."""
+"""What steps are expected to take, by counts alone: to order them, to tell how much is left, to price checks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import log
 
 from heldout.kernels.step import Step
-from heldout.kernels.trainings import Plain, pieces_of
+from heldout.kernels.trainings import Plain, count_trains, pieces_of
 from heldout.planner.cost import operations
 from heldout.splits.drawn import Splits
 from heldout.study.search import Search
@@ -14,6 +14,7 @@ from heldout.task.task import Task
 
 _ROUND = log(1.25)  # steps that differ by less than this ratio stay in the plan's order, where neighbours share rows
 _FIT_OPERATIONS = 50.0  # operations of a fit for each number of its training rows: it only weighs kernels against fits
+_FIT = 1e6  # operations that a fit of scikit-learn takes however few its rows are, most of a millisecond
 _COUNTS = ("n_estimators", "iterations")  # parameters that a fit's time grows with, whatever the learner
 
 
@@ -30,7 +31,9 @@ def expected_work(step: Step, task: Task, splits: Mapping[str, Splits], search: 
     )
     counted = any(_is_count(name) for family in search.families for name in family.candidates.names)
     weight = sum(_members(search, candidate) for candidate in step.candidates) if counted else len(step.candidates)
-    return _FIT_OPERATIONS * rows * (task.n_columns or 1) * weight
+    # A path that is read off one fit takes fewer fits than it has candidates.
+    shared = step.fits / max(1, count_trains(step.trainings) * len(step.candidates))
+    return step.fits * _FIT + _FIT_OPERATIONS * rows * (task.n_columns or 1) * weight * shared
 
 
 def longest_first(steps: Sequence[Step], task: Task, splits: Mapping[str, Splits], search: Search) -> list[Step]:

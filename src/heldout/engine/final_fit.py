@@ -43,10 +43,14 @@ class Early(NamedTuple):
     made: FinalFit | None
 
 
+def calls_user(search: Search) -> bool:
+    """Whether a function of the user's chooses: it sees no numbers before their check is over."""
+    return callable(search.choose) or callable(search.simplest)
+
+
 def may_be_early(search: Search, plans: Sequence[Plan]) -> bool:
-    """Whether a predictor may be made before a check is over: functions of the user's see no numbers until then."""
-    able = any(step.kernel in FITTED for plan in plans for step in plan.steps)
-    return able and not callable(search.choose) and not callable(search.simplest)
+    """Whether a predictor may be made before a check is over."""
+    return any(step.kernel in FITTED for plan in plans for step in plan.steps) and not calls_user(search)
 
 
 def make_early(study: Study, plans: Sequence[Plan], work: Work) -> Early | None:
@@ -66,10 +70,12 @@ def make_early(study: Study, plans: Sequence[Plan], work: Work) -> Early | None:
 def final_by_kernel(
     study: Study, plans: Sequence[Plan], checks: Iterable[SpotCheck], work: Work, *, early: Early | None = None
 ) -> FinalFit | None:
-    """The chosen candidate on all rows, by the kernel that answered each of its cells and passed its check."""
+    """The chosen candidate on all rows, by the kernel that answered each of its cells and passed its checks."""
     asked = _asked(study, plans, work)
-    passed = {check.kernel for check in checks if check.passed and check.conclusive}
-    if asked is None or asked.kernel not in passed:
+    if asked is None:
+        return None
+    own = [check for check in checks if check.kernel == asked.kernel]
+    if not own or not all(check.passed and check.conclusive for check in own):
         return None
     return early.made if early is not None and early.asked == asked else _fit(asked, work)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic, perf_counter
 from typing import Any
@@ -125,7 +125,7 @@ def run_study(
     return Outcome(
         study=loop.study,
         tables=tables,
-        account=loop.account(study),
+        account=replace(loop.account(study), checked=loop.stage.checks.words()),
         seconds=seconds,
         checks=tuple(loop.stage.checks.made),
         journal=journal.use,
@@ -155,6 +155,7 @@ class _Loop:
         if self.study.race is not None:
             self.races = start_races(self.study, stage.work.task, self._plan(done))
             self.study = self.races.study
+        asked = self.study
         while ready := ready_panels(self.study, done):
             plan = self._plan(done)
             self.plans.append(plan)
@@ -165,7 +166,14 @@ class _Loop:
             for panel in ready:
                 _open_table(stage.tables, panel, self.study, stage.work.task)
             _open_asides(stage.tables, plan, len(self.study.everywhere.parts))
-            perform_stage(plan, stage, queue_seed=queue_seed, meanwhile=self._fit_early)
+            waits = any(panel.candidates is None for panel in self.study.panels)
+            if perform_stage(self.plans, stage, queue_seed=queue_seed, waits=waits, meanwhile=self._fit_early):
+                # A kernel failed: choices that saw its answers are made again, and what waited for them is asked again.
+                for panel in asked.panels if len(self.plans) > 1 else ():
+                    if panel.candidates is None:
+                        stage.tables.close(panel.key)
+                self.study, self.plans, done = asked, [], frozenset()
+                continue
             done = done.union(panel.key for panel in ready)
             self.study = advance(self.study, stage.tables)
 

@@ -1,4 +1,4 @@
-"""Spot checks: while a study runs, one cell a kernel is answered again by brute force and compared."""
+"""Spot checks: while a study runs, cells of every kernel and level are answered again by brute force and compared."""
 
 from __future__ import annotations
 
@@ -9,42 +9,38 @@ from dataclasses import dataclass, field
 
 import sklearn
 
-from heldout.base.seeds import derive
 from heldout.base.warned import catch_warnings
-from heldout.engine.spot_compare import compare_cell, compare_losses
-from heldout.engine.spots import APPROXIMATE, SPOT, Spot, SpotCheck, drawn_cell, drawn_cells
+from heldout.engine.spot_compare import compare_cell
+from heldout.engine.spots import SPOT, Spot, SpotCheck, SpotDraws, words_of_checks
 from heldout.engine.threads import one_openmp_thread, one_thread
 from heldout.kernels.brute import answer_quietly
 from heldout.kernels.perform import SHARPENED
 from heldout.kernels.step import Step, Work
 from heldout.kernels.threads import helpers
-from heldout.planner.draft import BRUTE
 from heldout.study.tables import Answer, CellAnswer, Tables
 
 
 @dataclass(kw_only=True, eq=False)
 class SpotChecks:
-    """The checks of one study: each kernel is checked the first time it is used."""
+    """The checks of one study."""
 
+    draws: SpotDraws = field(default_factory=SpotDraws)
     made: list[SpotCheck] = field(default_factory=list)
+    postponed: list[Spot] = field(default_factory=list)  # to the next stage
     _answers: dict[str, CellAnswer] = field(default_factory=dict)
 
     def switches_off(self) -> dict[str, bool]:
-        """The kernels that failed their check, as rules that later stages go without."""
+        """The kernels that failed a check, as rules that later plans go without."""
         return {check.kernel: False for check in self.made if not check.passed}
 
-    def draw(self, steps: Sequence[Step], work: Work) -> list[Spot]:
-        """One cell for each kernel not checked yet, several of one that approximates, drawn by the seed."""
-        spots = []
-        checked = {check.kernel for check in self.made}
-        by_kernel: dict[str, list[Step]] = {}
-        for step in steps:
-            if step.kernel != BRUTE and step.kernel not in checked:
-                by_kernel.setdefault(step.kernel, []).append(step)
-        for kernel, own in by_kernel.items():
-            step = own[derive(work.search.seed, "spot step", kernel) % len(own)]
-            spots += drawn_cells(own, work) if step.tier == APPROXIMATE else [drawn_cell(step, work)]
-        return spots
+    def begin_again(self, failed: Sequence[str]) -> None:
+        """The study is planned again without the kernels that failed."""
+        self.draws.begin_again(failed)
+        self.postponed = [spot for spot in self.postponed if spot.kernel not in failed]
+
+    def words(self) -> tuple[str, ...]:
+        """What was checked, a line for each kernel and level."""
+        return words_of_checks(self.draws, self.made)
 
     def take(self, answers: Iterable[Answer]) -> None:
         """Keep brute force's answers of spots."""
@@ -53,34 +49,33 @@ class SpotChecks:
                 self._answers[answer.panel] = answer
 
     def compare(
-        self, spots: Iterable[Spot], tables: Tables, work: Work, *, known: Mapping[str, SpotCheck]
-    ) -> list[str]:
-        """Compare each spot with what its kernel said, but where a check is `known`; the kernels that failed."""
-        failed = []
-        for kernel in dict.fromkeys(spot.kernel for spot in spots):
-            own = [spot for spot in spots if spot.kernel == kernel]
-            check = known.get(kernel)
-            if check is None and own[0].tier == APPROXIMATE:
-                check = compare_losses(own, self._answers, tables)
-            elif check is None:
-                check = compare_cell(own[0], self._answers[own[0].panel], tables, work)
-            self.made.append(check)
-            if not check.passed:
-                failed.append(kernel)
-        return failed
+        self, spots: Sequence[Spot], tables: Tables, work: Work, *, known: Mapping[str, SpotCheck]
+    ) -> list[SpotCheck]:
+        """Compare each spot with what its kernel said, but where its check is `known`."""
+        found = [
+            known[spot.panel]
+            if spot.panel in known
+            else compare_cell(spot, self._answers.pop(spot.panel), tables, work)
+            for spot in spots
+        ]
+        self.made += found
+        return found
 
 
 @contextmanager
 def answered_beside(spots: Sequence[Spot], work: Work, checks: SpotChecks) -> Iterator[None]:
-    """Answer spots by brute force in a thread of its own while the body runs, both on one BLAS thread."""
+    """Answer spots by brute force in helping threads while the body runs, then here too; each on one BLAS thread."""
     if not spots:
         yield
         return
     with one_thread(), catch_warnings(), helpers(work.jobs) as thread:
         warnings.simplefilter("ignore")
-        answers = [thread.submit(_answer_spot, spot, work) for spot in spots]
+        answers = [(spot, thread.submit(_answer_spot, spot, work)) for spot in spots]
         yield
-        checks.take([answer.result() for answer in answers])
+        for spot, answer in reversed(answers):  # the helpers begin with the first
+            if answer.cancel():
+                checks.take([_answer_spot(spot, work)])
+        checks.take([answer.result() for _, answer in answers if not answer.cancelled()])
 
 
 def _answer_spot(spot: Spot, work: Work) -> CellAnswer:

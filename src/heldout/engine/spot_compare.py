@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from heldout.base.responses import METHODS, Responses
-from heldout.engine.spots import Spot, SpotCheck
+from heldout.engine.spots import APPROXIMATE, Spot, SpotCheck
 from heldout.engine.threads import one_thread
 from heldout.kernels.brute import answer_candidate, answer_quietly
 from heldout.kernels.perform import IGNORES_ORIGIN, MAY_STOP, SHARPENED, perform
@@ -24,35 +25,16 @@ LABELS = 0.01  # share of labels that may differ there: those of rows on the bor
 ALLOWED = {"identical": 0.0, "rounding": ROUNDING, "solver": SOLVER}
 
 
-def compare_losses(spots: Sequence[Spot], answers: Mapping[str, CellAnswer], tables: Tables) -> SpotCheck:
-    """How far the losses of an approximation are from those of fits. It is told, and passes unless it is no number."""
-    found = []
-    for spot in spots:
-        table, brute = tables[spot.held.panel], answers[spot.panel]
-        recorded = table.losses[spot.candidate - table.candidates.start, spot.held.part - table.parts.start]
-        if brute.failure is None:
-            found.append(float(np.max(np.abs(recorded - np.array(brute.losses)))))
-    largest, mean = (float(np.max(found)), float(np.mean(found))) if found else (float("inf"), float("inf"))
-    words = f"{len(found)} cells fitted exactly"
-    return SpotCheck(
-        kernel=spots[0].kernel,
-        tier=spots[0].tier,
-        cell=words,
-        difference=largest,
-        passed=bool(np.isfinite(largest)),
-        cells=len(found),
-        mean=mean,
-    )
-
-
 def compare_cell(spot: Spot, brute: CellAnswer, tables: Tables, work: Work) -> SpotCheck:
     """A cell by brute force, and as its kernel answered it: responses, or losses where those must be the same."""
     table = tables[spot.held.panel]
-    place = (spot.candidate - table.candidates.start, spot.held.part - table.parts.start)
-    recorded = table.losses[place]
-    if spot.fewer is None and (spot.tier == "identical" or brute.failure is not None):
-        same = np.array_equal(recorded, np.array(brute.losses), equal_nan=True)
-        difference = 0.0 if same else float(np.max(np.abs(recorded - np.array(brute.losses))))
+    recorded = table.losses[spot.candidate - table.candidates.start, spot.held.part - table.parts.start]
+    if spot.tier == APPROXIMATE:  # any difference is allowed, and told, unless it is no number
+        difference = _gap(recorded, brute)
+        same = bool(np.isfinite(difference))
+    elif spot.fewer is None and (spot.tier == "identical" or brute.failure is not None):
+        difference = _gap(recorded, brute)
+        same = difference == 0.0
     else:
         kernel = _answer_of_kernel(spot, tables, work)
         if brute.failure is not None and isinstance(kernel, CellAnswer) and kernel.failure is not None:
@@ -68,11 +50,21 @@ def compare_cell(spot: Spot, brute: CellAnswer, tables: Tables, work: Work) -> S
     return SpotCheck(
         kernel=spot.kernel,
         tier=spot.tier,
+        level=spot.held.level,
         cell=words,
         difference=difference,
         passed=bool(same or not conclusive),
         conclusive=bool(conclusive),
     )
+
+
+def _gap(recorded: NDArray[np.float64], brute: CellAnswer) -> float:
+    """The largest difference of losses; infinite where one of the two alone is no number."""
+    losses = np.array(brute.losses)
+    if np.array_equal(recorded, losses, equal_nan=True):
+        return 0.0
+    gap = float(np.max(np.abs(recorded - losses)))
+    return gap if np.isfinite(gap) else float("inf")
 
 
 def _stopped_early(spot: Spot, brute: CellAnswer, work: Work) -> bool:
@@ -133,8 +125,10 @@ def _in_single(responses: Responses | None) -> bool:
 
 def _answer_of_kernel(spot: Spot, tables: Tables, work: Work) -> Responses | Answer:
     """What the kernel said in the study; asked again where the study did not ask just this, or was interrupted."""
-    watched = tables[spot.held.panel].watched.get((spot.candidate, spot.held.part)) if spot.fewer is None else None
-    return _answered_alone(spot, work) if watched is None else watched
+    table, cell = tables[spot.held.panel], (spot.candidate, spot.held.part)
+    if spot.fewer is not None:
+        return _answered_alone(spot, work)
+    return table.watched.get(cell) or table.responses(*cell) or _answered_alone(spot, work)
 
 
 def _responses_differ(kernel: Responses | None, brute: CellAnswer, spot: Spot, work: Work) -> float:

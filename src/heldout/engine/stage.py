@@ -9,12 +9,12 @@ import numpy as np
 
 from heldout.engine.backends import Backend
 from heldout.engine.expected import longest_first
-from heldout.engine.journal import NoJournal
+from heldout.engine.final_fit import calls_user
+from heldout.engine.journal import NoJournal, keyed_by_cell, without_candidates
 from heldout.engine.progress import Progress
 from heldout.engine.spot_check import SpotChecks, answered_beside, is_spot
 from heldout.kernels.step import Step, Work
 from heldout.kernels.trainings import sides_of
-from heldout.planner.brute_force import brute_step, cut_brute_force
 from heldout.planner.plan import Plan
 from heldout.study.tables import Tables
 
@@ -31,49 +31,76 @@ class Stage:
     journal: NoJournal = field(default_factory=NoJournal)
 
 
-def perform_stage(plan: Plan, stage: Stage, *, queue_seed: int | None, meanwhile: Callable[[], None]) -> None:
-    """Do every step that the journal does not know; where a kernel fails its spot check, use brute force instead.
+def perform_stage(
+    plans: Sequence[Plan], stage: Stage, *, queue_seed: int | None, waits: bool, meanwhile: Callable[[], None]
+) -> list[str]:
+    """Do every step of the last plan that is not known; the kernels that failed a check, whose answers are dropped.
 
-    What is to be done `meanwhile` has all answers of the stage, while checks of them may still run.
+    What is to be done `meanwhile` has all answers of the stage, while checks of them may still run. Where panels wait
+    for a choice, a kernel that keeps all threads busy is checked in the stage after, which is short.
     """
-    spots = stage.checks.draw([step for step in plan.steps if step.cells], stage.work)
+    steps, checks = plans[-1].steps, stage.checks
+    drawn = checks.draws.draw([step for step in steps if step.cells], stage.work, waits=waits)
+    postpones = waits and not calls_user(stage.work.search)
+    spots = [spot for spot in drawn if not (postpones and spot.origin.spreads)] + checks.postponed
+    checks.postponed = [spot for spot in drawn if spot not in spots]
     known = stage.journal.known_checks(spots)
-    new = [spot for spot in spots if spot.kernel not in known]
+    new = [spot for spot in spots if spot.panel not in known]
     work = stage.journal.widened(stage.work)
     work = replace(
         work,
         keep_responses=work.keep_responses | {spot.panel for spot in new},
-        watched=frozenset((spot.held.panel, spot.candidate, spot.held.part) for spot in new if spot.fewer is None),
+        watched=frozenset((spot.held.panel, spot.candidate, spot.held.part) for spot in drawn if spot.fewer is None),
         splits={**work.splits, **{spot.panel: spot.fewer for spot in new if spot.fewer is not None}},
     )
-    steps = _recall(stage, plan.steps, stage.journal)
-    # Kernels that spread leave no queue to put their spot in, so it is answered beside them.
+    left = _recall(stage, steps)
+    # Kernels that spread leave no queue to put their spots in, so they are answered beside them.
     aside = [spot for spot in new if spot.origin.spreads and work.jobs > 1]
     queued = [spot.step for spot in new if spot not in aside]
-    with answered_beside(aside, work, stage.checks):
-        _do(stage, [*steps, *queued], work, stage.journal, queue_seed)
+    with answered_beside(aside, work, checks):
+        _do(stage, [*left, *queued], work, queue_seed)
         meanwhile()
-    failed = stage.checks.compare(spots, stage.tables, work, known=known)
-    made = {check.kernel: check for check in stage.checks.made}
-    stage.journal.keep_checks(new, [made[spot.kernel] for spot in new])
-    for kernel in failed:
-        wrong = [step for step in plan.steps if step.kernel == kernel]
-        journal = stage.journal.instead_of(kernel, wrong)
-        for step in wrong:  # nobody may choose by them, not even where time is up before they are replaced
-            sides = (held for stretch in sides_of(step.trainings) for held in stretch)
-            stage.tables.forget(step.candidates, ((held.panel, held.part) for held in sides))
-        again = cut_brute_force(tuple(brute_step(step.candidates, step.trainings) for step in wrong))
-        _do(stage, _recall(stage, again, journal), journal.widened(stage.work), journal, queue_seed)
+    found = checks.compare(spots, stage.tables, work, known=known)
+    failed = list(dict.fromkeys(check.kernel for check in found if not check.passed))
+    wrong = [step for plan in plans for step in plan.steps if step.kernel in failed]
+    for step in wrong:  # nobody may choose by them, not even where time is up before they are replaced
+        sides = (held for stretch in sides_of(step.trainings) for held in stretch)
+        stage.tables.forget(step.candidates, ((held.panel, held.part) for held in sides))
+    if failed:
+        seen = {check.kernel for check in known.values() if not check.passed}
+        stage.journal.drop([step for step in wrong if step.kernel not in seen])
+        checks.begin_again(failed)
+    stage.journal.keep_checks(
+        {spot: check for spot, check in zip(spots, found, strict=True) if spot.panel not in known}
+    )
+    return failed
 
 
-def _recall(stage: Stage, steps: Sequence[Step], journal: NoJournal) -> list[Step]:
-    """The steps that the journal leaves to do, once its answers are in the tables."""
-    left = journal.recall(steps, stage.tables)
+def _recall(stage: Stage, steps: Sequence[Step]) -> list[Step]:
+    """The steps that are left to do, once the answers that the journal knows are in the tables."""
+    left = list(steps)
+    if stage.checks.switches_off():  # the study is planned again, and has the answers of others
+        left = [one for step in steps if (one := _unanswered(step, stage.tables)) is not None]
+    left = stage.journal.recall(left, stage.tables)
     stage.progress.recall(steps, left)
     return left
 
 
-def _do(stage: Stage, steps: list[Step], work: Work, journal: NoJournal, queue_seed: int | None) -> None:
+def _unanswered(step: Step, tables: Tables) -> Step | None:
+    """The step without what the tables have: without candidates where cells are kept one by one, else whole."""
+    candidates = np.array(step.candidates)
+    done = np.ones(len(candidates), dtype=bool)
+    for held in (held for stretch in sides_of(step.trainings) for held in stretch):
+        if held.panel in tables.asides:  # what intervals ask beside the cells is never asked for its own sake
+            continue
+        table = tables[held.panel]
+        done &= table.answered[candidates - table.candidates.start, held.part - table.parts.start]
+    if done.all():
+        return None
+    return without_candidates(step, done) if keyed_by_cell(step) else step
+
+
+def _do(stage: Stage, steps: list[Step], work: Work, queue_seed: int | None) -> None:
     if queue_seed is not None:
         order = np.random.default_rng(queue_seed).permutation(len(steps))
         steps = [steps[i] for i in order]
@@ -84,7 +111,7 @@ def _do(stage: Stage, steps: list[Step], work: Work, journal: NoJournal, queue_s
             stage.checks.take(answers)
             continue
         # The journal has an answer before the tables do: whoever stops here has lost nothing that was counted.
-        for answer in journal.keep(step, answers, stage.tables):
+        for answer in stage.journal.keep(step, answers, stage.tables):
             stage.tables.put(answer)
         told = [answer for answer in answers if answer.panel not in stage.tables.asides]
         stage.progress.tell_failures(told, work.search.describe)

@@ -42,6 +42,7 @@ class Account:
     lines: tuple[Line, ...]
     passes: tuple[PassRecord, ...]
     notes: tuple[str, ...] = ()
+    checked: tuple[str, ...] = ()  # which cells of each kernel are answered again by brute force, and what that found
 
     @property
     def cells(self) -> int:
@@ -77,8 +78,9 @@ class Account:
             for i, line in enumerate(self.lines, 1)
         ]
         rules = [f"  {line}" for p in self.passes for line in _rule_words(p)]
-        notes = [f"  {note}" for note in self.notes]
-        return "\n".join(head + steps + (["Rules", *rules] if rules else []) + (["Notes", *notes] if notes else []))
+        sections = {"Checks": [f"  {line}" for line in self.checked], "Rules": rules}
+        sections["Notes"] = [f"  {note}" for note in self.notes]
+        return "\n".join(head + steps + [line for title, own in sections.items() if own for line in (title, *own)])
 
     def _repr_html_(self) -> str:
         return view(element("p", clipped(f"Plan for {self.learner}", 200), css="head"), plan_markup(asdict(self)))
@@ -151,7 +153,8 @@ def taken_together(account: Account, other: Account, *, words: str) -> Account:
     for record in other.passes:
         sofar = passes.get(record.name)
         passes[record.name] = record if sofar is None else _both(sofar, record)
-    return replace(account, lines=account.lines + lines, passes=tuple(passes.values()))
+    checked = account.checked + tuple(f"{words}: {line}" for line in other.checked)
+    return replace(account, lines=account.lines + lines, passes=tuple(passes.values()), checked=checked)
 
 
 def _both(one: PassRecord, other: PassRecord) -> PassRecord:

@@ -27,6 +27,7 @@ def plan_markup(plan: Mapping[str, Any]) -> Html:
             }
         ),
         titled("Steps", _steps(lines)),
+        titled("Checks", listed(plan.get("checked", ()))),
         titled("Rules", _rules(used)),
         _refusals(passes),
         titled("Notes", listed(plan["notes"])),

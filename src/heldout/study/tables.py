@@ -304,6 +304,13 @@ class Tables:
         if name not in self.asides:
             self.asides[name] = PanelTable.empty(range(candidate, candidate + 1), range(parts), 1)
 
+    def close(self, key: str) -> None:
+        """As if the panel had never been asked."""
+        if key in self.panels:
+            table = self.panels[key]
+            self.forget(table.candidates, ((key, part) for part in table.parts))
+            del self.panels[key]
+
     def put(self, answer: Answer) -> None:
         self[answer.panel].put(answer)
         if isinstance(answer, BlockAnswer) or answer.panel in self.asides:

@@ -233,7 +233,8 @@ def test_a_kernel_that_failed_its_check_is_replaced_from_the_journal_too(
     from heldout.engine import spot_check
 
     def fail(spot: Any, *rest: Any) -> SpotCheck:
-        return SpotCheck(kernel=spot.kernel, tier=spot.tier, cell="a cell", difference=1.0, passed=False)
+        level = spot.held.level
+        return SpotCheck(kernel=spot.kernel, tier=spot.tier, level=level, cell="a cell", difference=1.0, passed=False)
 
     monkeypatch.setattr(spot_check, "compare_cell", fail)
     without = saved(run(learner, data, None), tmp_path)

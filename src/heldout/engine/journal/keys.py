@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,16 @@ def keyed_by_cell(step: Step) -> bool:
     Steps of the tier `identical` are, but for kernels that answer whole blocks: their step is the unit that is kept.
     """
     return step.tier == "identical" and not step.spreads
+
+
+def without_candidates(step: Step, done: NDArray[np.bool_]) -> Step | None:
+    """The step without the candidates that are done; None where nothing is left."""
+    if done.all():
+        return None
+    if not done.any():
+        return step
+    left = tuple(np.array(step.candidates)[~done].tolist())
+    return replace(step, candidates=left, fits=ceil(step.fits * len(left) / len(step.candidates)))
 
 
 class SearchKeys:

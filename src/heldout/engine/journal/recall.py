@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.engine.journal.code import digest
 from heldout.engine.journal.codec import NotPlain, decode, encode
-from heldout.engine.journal.keys import Places, StudyKeys, keyed_by_cell
+from heldout.engine.journal.keys import Places, StudyKeys, keyed_by_cell, without_candidates
 from heldout.engine.journal.lookup import CandidateLookup
 from heldout.engine.journal.records import Asking, Record, cell_answer, cells_record, step_answers, step_record
 from heldout.engine.journal.store import Row, Store
@@ -45,11 +44,11 @@ class _Part:
 class StudyJournal(NoJournal):
     """The journal as one study sees it.
 
-    `asking` is what the study needs of each answer. `salt` sets answers apart that replace those of a kernel.
+    `asking` is what the study needs of each answer.
     """
 
-    def __init__(self, store: Store, keys: StudyKeys, asking: Asking, kept: Kept, *, salt: bytes = b"") -> None:
-        self._store, self._keys, self._asking, self._kept, self._salt = store, keys, asking, kept, salt
+    def __init__(self, store: Store, keys: StudyKeys, asking: Asking, kept: Kept) -> None:
+        self._store, self._keys, self._asking, self._kept = store, keys, asking, kept
         self._parts: dict[tuple[str, int], _Part] = {}
         self.use: JournalUse = JournalUse(path=str(store.path))
 
@@ -58,13 +57,14 @@ class StudyJournal(NoJournal):
         rows, responses = work.keep_rows | self._kept.rows, work.keep_responses | self._kept.responses
         return replace(work, keep_rows=rows, keep_responses=responses)
 
-    def instead_of(self, kernel: str, steps: Sequence[Step]) -> StudyJournal:
-        """The journal for answers that replace those of a kernel which failed its check; its own cells are dropped."""
+    def drop(self, steps: Sequence[Step]) -> None:
+        """Forget the cells of these steps, whose kernel failed its check; the study is asked again from its start.
+
+        This comes before its failure is kept: a journal that knows of the failure has no cell of the kernel any more.
+        """
         sides = {side for step in steps if keyed_by_cell(step) for t in step.trainings for side in self._keys.sides(t)}
-        self._store.write([("DELETE FROM cells WHERE side = ?", (self._salted(side),)) for side in sorted(sides)])
-        other = StudyJournal(self._store, self._keys, self._asking, self._kept, salt=kernel.encode())
-        other.use = self.use
-        return other
+        self._store.write([("DELETE FROM cells WHERE side = ?", (side,)) for side in sorted(sides)])
+        self._parts.clear()
 
     # What is known.
 
@@ -107,7 +107,7 @@ class StudyJournal(NoJournal):
                     if place not in here:
                         here.add(place)
                         sides = dict(zip(training.answers, self._keys.sides(training), strict=True))
-                        asked.setdefault(self._salted(sides[held]), []).append(held)
+                        asked.setdefault(sides[held], []).append(held)
                     part = self._parts[place]
                     part.asked[numbers - part.start] = True
         return asked
@@ -175,7 +175,7 @@ class StudyJournal(NoJournal):
 
     def _recall_steps(self, steps: Sequence[Step], tables: Tables) -> set[int]:
         """Put the answers of the steps that are known, each whole; the identities of those steps."""
-        asked = {self._salted(self._keys.step(step)): step for step in steps}
+        asked = {self._keys.step(step): step for step in steps}
         known = set()
         with closing(self._store.rows("steps", asked)) as rows:
             for key, content in rows:
@@ -196,12 +196,7 @@ class StudyJournal(NoJournal):
         for held in _sides(step):
             part = self._parts[held.panel, held.part]
             done &= part.known[candidates - part.start]
-        if not done.any():
-            return step
-        if done.all():
-            return None
-        left = tuple(candidates[~done].tolist())
-        return replace(step, candidates=left, fits=ceil(step.fits * len(left) / len(candidates)))
+        return without_candidates(step, done)
 
     # What is computed.
 
@@ -247,12 +242,12 @@ class StudyJournal(NoJournal):
                 if own:
                     keys = self._keys.candidates[[answer.candidate for answer in own]]
                     record = cells_record(own, keys, self._asking.losses[held.level])
-                    yield "cells", self._salted(side), encode(record)
+                    yield "cells", side, encode(record)
 
     def _step_rows(self, step: Step, answers: Sequence[Answer]) -> Iterator[Row]:
         if not any(isinstance(answer, CellAnswer) and _passes(answer) for answer in answers):
             record = step_record(answers, step.candidates, Places(step), self._asking.losses)
-            yield "steps", self._salted(self._keys.step(step)), encode(record)
+            yield "steps", self._keys.step(step), encode(record)
 
     def _trimmed(self, answer: Answer) -> Answer:
         """The answer without what only the journal keeps."""
@@ -266,24 +261,21 @@ class StudyJournal(NoJournal):
     # Spot checks.
 
     def known_checks(self, spots: Sequence[Spot]) -> dict[str, SpotCheck]:
-        """The spot checks that were made before, by kernel."""
+        """The spot checks that were made before, by the panel of their spot."""
         asked = {self._check_key(spot): spot for spot in spots}
-        return {asked[key].kernel: SpotCheck(**decode(content)) for key, content in self._store.rows("checks", asked)}
+        return {asked[key].panel: SpotCheck(**decode(content)) for key, content in self._store.rows("checks", asked)}
 
-    def keep_checks(self, spots: Sequence[Spot], checks: Sequence[SpotCheck]) -> None:
-        """Keep what spot checks found, one check a spot."""
-        rows = [
-            ("checks", self._check_key(spot), encode(asdict(check))) for spot, check in zip(spots, checks, strict=True)
-        ]
+    def keep_checks(self, checks: Mapping[Spot, SpotCheck]) -> None:
+        """Keep what spot checks found."""
+        rows = [("checks", self._check_key(spot), encode(asdict(check))) for spot, check in checks.items()]
         if rows:
             self._store.put(rows)
 
     def _check_key(self, spot: Spot) -> bytes:
         words = [spot.kernel, spot.tier, str(spot.fewer is None), *self._asking.losses[spot.held.level]]
-        return digest("check", *words, *self._keys.sides(spot.source), self._keys.candidates[spot.candidate].tobytes())
-
-    def _salted(self, key: bytes) -> bytes:
-        return digest(key, self._salt) if self._salt else key
+        return digest(
+            "cell check", *words, *self._keys.sides(spot.source), self._keys.candidates[spot.candidate].tobytes()
+        )
 
 
 def _empty_part(table: PanelTable) -> _Part:

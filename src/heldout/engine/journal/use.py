@@ -55,12 +55,11 @@ class NoJournal:
         return answers
 
     def known_checks(self, spots: Sequence[Spot]) -> dict[str, SpotCheck]:
-        """The spot checks that were made before, by kernel."""
+        """The spot checks that were made before, by the panel of their spot."""
         return {}
 
-    def keep_checks(self, spots: Sequence[Spot], checks: Sequence[SpotCheck]) -> None:
-        """Keep what spot checks found, one check a spot."""
+    def keep_checks(self, checks: Mapping[Spot, SpotCheck]) -> None:
+        """Keep what spot checks found."""
 
-    def instead_of(self, kernel: str, steps: Sequence[Step]) -> NoJournal:
-        """The journal for answers that replace those of a kernel which failed its check."""
-        return self
+    def drop(self, steps: Sequence[Step]) -> None:
+        """Forget the cells of these steps, whose kernel failed its check; the study is asked again from its start."""

@@ -191,10 +191,16 @@ def run_streamed(study: Study, source: Source, families: tuple[Family, ...], how
     seconds, cells = perf_counter() - started, sum(table.answered.size for table in tables.panels.values())
     failed = len(tables.failures())
     progress.tell(StudyFinished(complete=True, cells=cells, failed=failed, seconds=seconds))
+    account = account_of_stream(asked, source, passes=run.passes, keep_rows=keep_rows)
+    if check is not None:
+        words = (
+            f"{check.kernel}: 1 cell fitted by scikit-learn, largest difference {check.difference:.2g} ({check.cell})"
+        )
+        account = replace(account, checked=(words,))
     outcome = Outcome(
         study=study,
         tables=tables,
-        account=account_of_stream(asked, source, passes=run.passes, keep_rows=keep_rows),
+        account=account,
         seconds=seconds,
         checks=() if check is None else (check,),
     )

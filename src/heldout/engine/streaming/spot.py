@@ -56,7 +56,8 @@ def check_on_sample(study: Study, source: Source, families: Sequence[Family], sa
         # Single precision is answered in single precision, and checked against double.
         allowed = SINGLE if family.single else ROUNDING
     words = f"{study.search.brief(candidate)} on {panel.key}, part {part}, {len(train.y):,} rows of a sample"
-    return SpotCheck(kernel=RULE, tier=TIER, cell=words, difference=difference, passed=difference <= allowed)
+    passed = difference <= allowed
+    return SpotCheck(kernel=RULE, tier=TIER, level=panel.level, cell=words, difference=difference, passed=passed)
 
 
 def _fitted(family: Family, train: Sample, classes: NDArray[Any] | None) -> Fits | None:

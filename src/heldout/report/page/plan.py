@@ -70,6 +70,9 @@ def _verdict(check: Mapping[str, Any]) -> str:
 
 
 def _checks(checks: list[Mapping[str, Any]]) -> Table:
-    head = ("Kernel", "Cell", "Tier", "Difference", "Passed")
-    rows = ([one["kernel"], one["cell"], one["tier"], one["difference"], _verdict(one)] for one in checks)
+    head = ("Kernel", "Level", "Cell", "Tier", "Difference", "Passed")
+    rows = (
+        [one["kernel"], one.get("level", ""), one["cell"], one["tier"], one["difference"], _verdict(one)]
+        for one in checks
+    )
     return make_table("Cells answered again by brute force", head, rows, numeric=("Difference",))
