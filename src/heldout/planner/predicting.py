@@ -24,6 +24,7 @@ from heldout.task.task import Task
 STUDY = 3.5e6  # what the smallest study takes, whatever its learner
 BEGIN = 3e5  # asking for anything more, whatever it is
 FIT, FIT_NUMBER = 3e5, 100.0  # a fit of one estimator; more for each number of its training rows, also of each tree
+REGRESSION = 0.3  # of that where a model of no trees is fitted to numbers, which takes fewer steps
 CALL, CALL_MEMBER = 1.1e5, 3e4  # asking one estimator about any rows; more for each member of an ensemble
 FRAME = 2e6  # asking a ColumnTransformer, which cuts frames; it fits for three times as much
 ROW_COLUMN, ROW_CLASS, ROW_STEP, ROW_TREE = 0.5, 4.0, 20.0, 30.0  # a row: of a column, for a class, a step; of a tree
@@ -42,8 +43,7 @@ _THRESHOLDS = frozenset({"FixedThresholdClassifier", "TunedThresholdClassifierCV
 _FROM_SUMS = frozenset(
     {
         *("LinearRegression", "Ridge", "RidgeClassifier", "PLSRegression", "GaussianNB", "BernoulliNB", "ComplementNB"),
-        *("MultinomialNB", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis", "Lasso", "ElasticNet"),
-        *("MultiTaskLasso", "MultiTaskElasticNet"),
+        *("MultinomialNB", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
     }
 )
 
@@ -92,12 +92,16 @@ def _prices(estimator: Any, study: Study, task: Task) -> Prices:
         single = int(study.splits[OUTER].held_sizes.max()) == 1
         fits = sum(_cells(panel) * (SINGLE if single and panel.level == TEST else SUMS) for panel in study.panels)
         read = sum(len(splits.rows) for splits in study.splits.values()) * (SUMS_ROW + columns)
-        call = SINGLE_CALL * classes if single else SUMS_CALL
+        call = SINGLE_CALL * classes**2 if single else SUMS_CALL
         return Prices(study=STUDY + fits + read, call=call, row=row, test_call=0.0)
     estimators = list(_inside(estimator))
     frames = FRAME * sum(isinstance(one, ColumnTransformer) for one in estimators)
     members = _members(chain[-1])
-    number = 0.0 if type(chain[-1]).__module__.startswith("sklearn.dummy") else FIT_NUMBER * members * columns
+    number = FIT_NUMBER * members * columns
+    if type(chain[-1]).__module__.startswith("sklearn.dummy"):
+        number = 0.0
+    elif task.classes is None and not _is_of_trees(chain[-1]):
+        number *= REGRESSION
     fit = FIT * len(estimators) + 3 * frames
     fits = sum(_cells(panel) * (fit + number * _rows(panel, study)) for panel in study.panels)
     call = CALL * len(estimators) + CALL_MEMBER * (members - 1) + frames
