@@ -6,6 +6,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
@@ -190,6 +191,33 @@ def test_sparse_tables_and_texts_are_known_too():
     assert first.shared_with(known(csr_array(chance.permuted(dense, axis=0)), y[::-1], test)) == 0
     texts = np.array([f"text {number}" for number in chance.integers(0, 10**9, ROWS)], dtype=object)
     assert known(texts, y, test).shared_with(known(texts[::-1], 1 - y[::-1], ROWS - 1 - test)) == TESTED
+
+
+ODD = {
+    "infinities": lambda chance: np.c_[NOISE, np.where(chance.random(ROWS) < 0.1, np.inf, 1.0)],
+    "a column of holes": lambda chance: np.c_[NOISE, np.full(ROWS, np.nan)],
+    "one value": lambda chance: np.ones((ROWS, 2)),
+    "booleans": lambda chance: chance.random((ROWS, 3)) < 0.5,
+    "large whole numbers": lambda chance: chance.integers(0, 2**63, (ROWS, 2), dtype=np.uint64),
+    "huge": lambda chance: NOISE * 5e307,
+    "tiny": lambda chance: NOISE * 1e-310,
+    "objects": lambda chance: np.array([[1.5, "a", None]] * ROWS, dtype=object),
+    "half precision": lambda chance: NOISE.astype(np.float16),
+    "more columns than rows": lambda chance: chance.normal(size=(ROWS, 300)),
+    "dates": lambda chance: pd.DataFrame({"day": pd.date_range("2020", periods=ROWS), "never": [pd.NaT] * ROWS}),
+    "pandas": lambda chance: pd.DataFrame(
+        {"c": pd.Categorical(chance.choice(["a", "b"], ROWS)), "i": pd.array([None, 1] * 100, dtype="Int64")}
+    ),
+    "polars": lambda chance: pl.DataFrame({"x": NOISE[:, 0], "t": ["a", "b"] * 100, "i": [None, 1] * 100}),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_any_table_is_known_by_its_numbers(kind):
+    chance = np.random.default_rng(1)
+    X, y = ODD[kind](chance), chance.integers(0, 2, ROWS)
+    assert known(X, y, np.arange(20)).shared_with(known(X, 1 - y, np.arange(15, 30))) == 5
+    assert known(X, y, np.arange(20)).shared_with(known(X, 1 - y, np.arange(20, 30))) == 0
 
 
 def test_large_tables_are_kept_small():

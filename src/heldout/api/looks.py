@@ -39,10 +39,7 @@ if TYPE_CHECKING:
     from heldout.api.evaluate import Asked
 
 
-ESCAPES = (
-    "Rows count as the same in another order, scaled, rounded, relabelled or with some other columns; other changes, "
-    "such as logarithms and codes of reordered rows, are not noticed."
-)
+ESCAPES = "Rows reordered and changed beyond scale or columns pass as fresh."
 # Findings that tell of the predictions or losses of single test rows.
 FROM_TEST_LOSSES = ("H104", "H302", "H303", "H305", "H306", "H307", "H308", "H309")
 
@@ -210,7 +207,7 @@ def _findings(standing: str, sight: Sight) -> list[Finding]:
     whole = all(look.rows.key == sight.rows.key for look in sight.past)
     which = "these test rows" if whole else "test sets that share rows with this one"
     learners = list(dict.fromkeys(look.learner for look in sight.past))
-    named = ", ".join(learners[:3]) + (", …" if len(learners) > 3 else "")
+    named = learners[0] + (", …" if len(learners) > 1 else "")  # a report shows 300 characters
     times = "One earlier look was" if len(sight.past) == 1 else f"{len(sight.past)} earlier looks were"
     seen = f"{times} taken at {which} ({named})"
     way_out = 'test on fresh rows, or use Options(answer="rounded") or "pass/fail:…" from the first look on.'

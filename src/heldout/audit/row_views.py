@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -104,7 +104,7 @@ def views_of(X: Any, y: NDArray[Any], rows: Rows) -> tuple[View, ...]:
     sample = _evenly(len(y))
     tokens = exact_tokens(X)
     rates = [_repeat_rate(column, column.values[sample]) for column in columns]
-    exact = _View(scale=EXACT, columns=X.shape[1] if X.ndim > 1 else 1)
+    exact = _View(scale=EXACT, columns=X.shape[1] if len(X.shape) > 1 else 1)
     views = [exact.made(tokens[rows, None], tokens[sample, None], _joint(rates), most=len(rows))]
     known = [column for column in (*columns, *targets) if _varies(column.values)]
     if known:
@@ -156,9 +156,10 @@ class _Column:
         if among.dtype == np.uint64:
             return _Scaling(least=0.0, span=2.0**64, mean=float(among.astype(np.float64).mean()) / 2**64)
         finite = among[np.isfinite(among)]
-        if not finite.size or finite.min() == finite.max():
-            return _Scaling(least=float(finite[0]) if finite.size else 0.0, span=1.0, mean=0.0)
-        least, span = float(finite.min()), float(np.ptp(finite))
+        least, most = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+        span = most - least
+        if not 0 < span < inf:
+            return _Scaling(least=least, span=1.0, mean=0.0)
         part = (finite - least) / span
         return _Scaling(least=least, span=span, mean=float(np.mean(np.abs(2 * part - 1) if self.measured else part)))
 
@@ -319,7 +320,8 @@ def _values_of_array(array: NDArray[Any]) -> Values:
 def _column(values: Values, *, detailed: bool = False) -> _Column:
     few = values[_evenly(len(values))]
     if values.dtype != np.uint64:
-        detailed = bool(np.mean(np.round(few, 6) != few) > 0.5)
+        with np.errstate(over="ignore"):
+            detailed = bool(np.mean(np.round(few, 6) != few) > 0.5)
     return _Column(values=values, measured=len(np.unique(few)) > min(_FEW_VALUES, len(few) / 2), detailed=detailed)
 
 
@@ -348,7 +350,8 @@ def _repeat_rate(column: _Column, sample: Values) -> float:
 def _running(values: Values) -> bool:
     """Whether values are evenly spaced but for a few, as row numbers and days are."""
     ordered = np.unique(values)
-    gaps = np.diff(ordered)
+    with np.errstate(over="ignore", invalid="ignore"):
+        gaps = np.diff(ordered)
     if len(ordered) < len(values) or len(gaps) < 8 or not np.isfinite(gaps).all():
         return False
     step = float(np.median(gaps))

@@ -127,7 +127,7 @@ def _steps(values: NDArray[Any]) -> Codes:
     >>> _steps(np.array([2.0, 2.0, -1.0, 5.0])).tolist()
     [0, 1, -1]
     """
-    with np.errstate(invalid="ignore"):  # a missing number is no step
+    with np.errstate(invalid="ignore", over="ignore"):  # a missing number is no step
         steps = np.nan_to_num(np.sign(values[1:] - values[:-1]))
     turn = next(iter(steps[steps != 0]), 1.0)
     return np.asarray(steps * turn, dtype=np.int8)
