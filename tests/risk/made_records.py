@@ -96,8 +96,21 @@ weighted = st.one_of(
 means = st.one_of(_lists(finite, 2).map(folds), _lists(finite, 10, 10).map(lambda x: folds(x, repeats=5)))
 rows_of_folds = st.lists(_lists(finite, 2, 6), min_size=2, max_size=8).map(folds_of_rows)
 
+counts_of_folds = st.lists(_lists(st.booleans(), 2, 6), min_size=2, max_size=8).map(
+    lambda parts: folds_of_rows(parts, loss="zero_one", low=0.0, high=1.0)
+)
+shares_of_folds = st.lists(_lists(units, 2, 6), min_size=2, max_size=8).map(
+    lambda parts: folds_of_rows(parts, loss="brier", low=0.0, high=1.0)
+)
+positive_folds = st.lists(_lists(st.floats(0, 1e100), 2, 6), min_size=2, max_size=8).map(
+    lambda parts: folds_of_rows(parts, low=0.0)
+)
+in_time = _lists(finite, 50, 60).map(lambda rows: one_test_set(rows, timed=True))
+
 # What each method accepts, or nearly always accepts.
 ACCEPTED = {
+    "rows": st.one_of(rows_of_folds, counts_of_folds, shares_of_folds, positive_folds, plain, weighted),
+    "batch-means": in_time,
     "clopper-pearson": counted,
     "wilson": counted,
     "betting": bounded,

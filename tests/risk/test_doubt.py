@@ -13,7 +13,7 @@ from heldout.risk.choose import choose_method
 from heldout.risk.doubt import doubts
 from heldout.risk.intervals.cautious_t import cautious_t
 from heldout.risk.intervals.corrected_t import corrected_t
-from heldout.risk.record import Record
+from heldout.risk.record import Answers, Elsewhere, Record
 
 
 def record_of(parts, *, high=np.inf, trained=80, **changed):
@@ -54,7 +54,8 @@ def test_fewer_test_rows_than_the_bootstrap_takes_are_a_warning(rows, said):
 
 def test_few_groups_are_counted_instead_of_rows():
     groups = (np.repeat(np.arange(10), 4),)
-    assert codes(record_of([np.ones(40)], grouped=True, groups=groups)) == [("H303", "warning")]
+    record = record_of([np.ones(40)], grouped=True, groups=groups)
+    assert codes(record) == [("H303", "warning"), ("H306", "warning")]
 
 
 def test_bounded_losses_hold_for_any_number_of_rows():
@@ -73,7 +74,8 @@ def test_heavy_tails_are_a_warning_over_folds_too():
 def test_resampling_the_same_rows_does_not_hide_a_heavy_tail():
     """A row held out again and again is one row: more resamples must not raise what counts as heavy."""
     losses = np.append(squares(19), 12.0)
-    once, often = record_of([losses], trained=80), record_of([losses] * 100, trained=80, kind="resample")
+    once = record_of([losses], trained=80)
+    often = record_of([losses] * 100, trained=80, kind="resample", rows=(np.arange(20),) * 100)
     assert codes(once) == codes(often) == [("H302", "warning")]
 
 
@@ -101,10 +103,49 @@ def test_the_cautious_t_is_the_corrected_t_up_to_five_parts_and_contains_it_beyo
         assert (careful.high - careful.low > plain.high - plain.low) == (plain.high > plain.low)
 
 
-@pytest.mark.parametrize(("parts", "name"), [(5, "corrected t"), (6, "cautious t"), (25, "cautious t")])
-def test_the_default_counts_no_more_degrees_of_freedom_than_five_parts_have(parts, name):
-    record = record_of([squares(20)] * parts)
-    assert choose_method(record).name == name
+@pytest.mark.parametrize("parts", [2, 5, 25])
+@pytest.mark.parametrize("stratified", [False, True])
+def test_the_default_over_parts_is_the_spread_of_rows(parts, stratified):
+    assert choose_method(record_of([squares(20)] * parts, stratified=stratified)).key == "rows"
+
+
+def test_few_or_uneven_groups_are_a_warning():
+    def of_groups(sizes):
+        groups = np.repeat(np.arange(len(sizes)), sizes)
+        losses = np.tile([0.0, 1.0], len(groups))[: len(groups)]
+        return record_of([losses[::2], losses[1::2]], high=1.0, grouped=True, groups=(groups[::2], groups[1::2]))
+
+    assert codes(of_groups([4] * 30)) == []
+    assert codes(of_groups([4] * 29)) == [("H306", "warning")]
+    assert codes(of_groups([2] * 30 + [200])) == [("H306", "warning")]
+
+
+def test_a_learner_with_nearly_as_many_parameters_as_rows_is_a_warning():
+    rng = np.random.default_rng(0)
+    errors = rng.standard_normal(100)
+    parts = tuple(np.split(errors, 5))
+    answers = Answers(truth=parts, predicted=tuple(np.zeros(20) for _ in parts))
+    trained = np.ones((5, 100), dtype=bool)
+
+    def fitting(share):
+        elsewhere = Elsewhere(trained=trained, losses=None, predicted=np.tile(errors * share, (5, 1)), truth=errors)
+        return record_of(
+            [part**2 for part in parts], family="squared", answers=answers, elsewhere=elsewhere, least_squares=True
+        )
+
+    assert ("H305", "warning") in codes(fitting(0.8))
+    assert ("H305", "warning") not in codes(fitting(0.5))
+
+
+def test_probabilities_at_the_threshold_are_a_warning():
+    def at(p):
+        probability = tuple(np.full(20, p) for _ in range(5))
+        answers = Answers(truth=(np.zeros(20),) * 5, predicted=(np.zeros(20),) * 5, classes=2, probability=probability)
+        losses = [np.tile([0.0, 1.0], 10)] * 5
+        return record_of(losses, high=1.0, family="zero_one", answers=answers)
+
+    assert codes(at(0.52)) == [("H307", "warning")]
+    assert codes(at(0.7)) == []
 
 
 def test_the_cautious_t_by_hand():

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.api.tested import tested_rows
+from heldout.base.losses import needed_methods
 from heldout.engine.run import Outcome
 from heldout.study.choosing import by_one_se
 from heldout.study.panels import TEST, Study
@@ -155,7 +156,8 @@ def prediction_columns(task: Task, outcome: Outcome) -> Columns:
     every = np.concatenate(rows)
     columns.update(_split_columns("y", task.y[every]))
     columns.update(_split_columns("predict", np.concatenate([r.predict for _, r, _ in answered])))
-    columns.update(_probability_columns(task, answered))
+    if any("predict_proba" in alternatives for alternatives in needed_methods(study.reported)):
+        columns.update(_probability_columns(task, answered))
     if all(r.decision_function is not None and r.decision_function.ndim == 1 for _, r, _ in answered):
         columns["decision_function"] = np.concatenate([r.decision_function for _, r, _ in answered])
     for number, loss in enumerate(study.reported):

@@ -13,10 +13,11 @@ from sklearn.base import is_classifier
 from heldout.api.call import call_of, command_of_now
 from heldout.api.comparison import Comparison
 from heldout.api.contenders import named_learners
-from heldout.api.estimates import RISK, test_record, trained_sizes
+from heldout.api.estimates import RISK, trained_sizes
 from heldout.api.evaluate import Asked, answer, ask
 from heldout.api.facts import environment
 from heldout.api.looks import Sight, sight_of
+from heldout.api.recorded import test_record
 from heldout.api.result import Result
 from heldout.base.answers import parse_answer
 from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError, SpaceError

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
-from heldout.api.estimates import size_at_all_rows, test_record, trained_sizes
+from heldout.api.estimates import size_at_all_rows, trained_sizes
 from heldout.api.facts import Facts
+from heldout.api.recorded import test_record
 from heldout.base.errors import OptionError
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.risk.estimands import learner_risk

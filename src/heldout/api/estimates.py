@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
-from heldout.api.halves import halves_of
+from heldout.api.recorded import blank_record, test_records
 from heldout.api.selection import FOLD_PREDICTORS, NOT_HERE, Selection
-from heldout.api.tested import tested_rows
-from heldout.api.timing import goes_forward
 from heldout.base.finding import Finding
 from heldout.base.losses import Loss
-from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome
 from heldout.risk.choose import WITH_FITS, check_asked
 from heldout.risk.doubt import doubts
@@ -32,7 +29,7 @@ from heldout.risk.intervals import METHODS
 from heldout.risk.intervals.bayle import BAYLE
 from heldout.risk.record import Record
 from heldout.splits.drawn import Splits
-from heldout.study.panels import TEST, VALIDATION, Study
+from heldout.study.panels import VALIDATION, Study
 from heldout.study.pose import FINAL, OUTER
 from heldout.task import Task
 
@@ -40,7 +37,13 @@ RISK, BEST_VALIDATION = "risk", "best_validation"
 
 
 def study_estimates(
-    task: Task, outcome: Outcome, *, level: float, pool: bool, interval: str | None = None, seed: int = 0
+    task: Task,
+    outcome: Outcome,
+    records: Sequence[Record],
+    *,
+    level: float,
+    pool: bool | None,
+    interval: str | None = None,
 ) -> dict[str, Estimate]:
     """The risk for each reported loss; beside it the optimistic number and the fold predictors' mean risk.
 
@@ -53,8 +56,7 @@ def study_estimates(
     sizes = trained_sizes(study, outer)
     trained = float(np.mean(sizes)) or None  # None: fitted beforehand
     found: dict[str, Estimate] = {}
-    for number, loss in enumerate(study.reported):
-        record = test_record(task, outcome, number, sizes, seed=seed)
+    for number, (loss, record) in enumerate(zip(study.reported, records, strict=True)):
         name = RISK if number == 0 else f"{RISK}_{loss.name}"
         words = estimand_of(
             record.kind,
@@ -77,7 +79,7 @@ def study_estimates(
 
 
 def fold_predictors_estimate(
-    record: Record, words: str, *, level: float, pool: bool, asked: str | None = None
+    record: Record, words: str, *, level: float, pool: bool | None, asked: str | None = None
 ) -> Estimate:
     """The mean risk of the fold predictors, with the interval of Bayle et al. where the recipe allows it."""
     method = asked if asked is not None and METHODS[asked].belongs_to == FOLD_PREDICTORS else BAYLE.key
@@ -100,11 +102,8 @@ def check_interval(task: Task, study: Study, interval: str | None, *, rows: bool
     """
     if interval is None or interval in WITH_FITS:
         return
-    outer, loss = study.splits[OUTER], study.reported[0]
-    unknown = tuple(np.full(size, np.nan) for size in outer.held_sizes)
-    kept = None if loss.rows is None or not rows else unknown
-    record = _record(task, study, 0, folds=np.full(len(outer), np.nan), rows=kept)
-    check_asked(replace(record, train_sizes=trained_sizes(study, outer)), interval)
+    sizes = trained_sizes(study, study.splits[OUTER])
+    check_asked(blank_record(task, study, 0, sizes, rows=rows), interval)
 
 
 def trained_sizes(study: Study, outer: Splits) -> NDArray[np.intp]:
@@ -125,58 +124,14 @@ def size_at_all_rows(task: Task, study: Study) -> float:
     return len(task) * float(np.mean(trained_sizes(study, outer)) / np.mean(outer.train_sizes))
 
 
-def test_record(task: Task, outcome: Outcome, number: int, sizes: Rows, *, seed: int = 0) -> Record:  # noqa: PT028
-    """What the test panels recorded of one reported loss, part by part."""
+def records_of(task: Task, outcome: Outcome, *, seed: int = 0) -> list[Record]:
+    """What the test panels recorded of every reported loss."""
     study = outcome.study
-    outer = study.splits[OUTER]
-    folds = np.full(len(outer), np.nan)
-    rows: list[NDArray[np.float64] | None] = [None] * len(outer)
-    for panel in study.of_level(TEST):
-        table = outcome.tables.panels.get(panel.key)
-        if table is None or len(table.candidates) == 0:
-            continue
-        for place, part in enumerate(table.parts):
-            folds[part] = table.losses[0, place, number]
-            rows[part] = tested_rows(task, study, table, part)[number]
-    complete = [r for r in rows if r is not None]
-    losses = tuple(complete) if len(complete) == len(rows) else None
-    return replace(_record(task, study, number, folds=folds, rows=losses), train_sizes=sizes, seed=seed)
+    return test_records(task, outcome, trained_sizes(study, study.splits[OUTER]), seed=seed)
 
 
-def _record(
-    task: Task, study: Study, number: int, *, folds: NDArray[np.float64], rows: tuple[NDArray[np.float64], ...] | None
-) -> Record:
-    """Losses with how their parts came about."""
-    outer, loss = study.splits[OUTER], study.reported[number]
-    parts = range(len(outer))
-    weight, groups, recipe = task.weight, task.groups, outer.recipe
-    return Record(
-        loss=loss.name,
-        sign=loss.sign,
-        low=loss.low,
-        high=loss.high,
-        fold_losses=folds,
-        row_losses=rows,
-        weights=None if weight is None else tuple(weight[outer.held_rows(p)] for p in parts),
-        groups=None if groups is None else tuple(groups[outer.held_rows(p)] for p in parts),
-        halves=halves_of(outer),
-        train_sizes=outer.train_sizes,
-        held_sizes=outer.held_sizes,
-        kind=recipe.kind,
-        stratified=recipe.stratified,
-        grouped=recipe.grouped,
-        timed=task.time is not None or goes_forward(outer),
-        drawn=recipe.drawn,
-        partition=recipe.partition,
-        repeats=recipe.repeats,
-    )
-
-
-def interval_findings(task: Task, outcome: Outcome) -> list[Finding]:
+def interval_findings(task: Task, records: Sequence[Record]) -> list[Finding]:
     """What the losses themselves say against their intervals."""
-    study = outcome.study
-    sizes = trained_sizes(study, study.splits[OUTER])
-    records = [test_record(task, outcome, number, sizes) for number in range(len(study.reported))]
     return [finding for record in records for finding in doubts(record, columns=task.n_columns)]
 
 

@@ -19,16 +19,18 @@ from heldout.api.learners import as_search, is_frozen
 from heldout.api.looks import Sight, check_answer, looks_of, sight_of, tell
 from heldout.api.result import Live, Result
 from heldout.api.tuning import check_search, describe_all_failed
-from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError
+from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError, SplitError
 from heldout.base.finding import Finding
-from heldout.base.losses import Loss, check_losses, resolve_losses
+from heldout.base.losses import Loss, check_losses, family_of, is_pooled, resolve_losses
 from heldout.base.options import Options
 from heldout.engine.journal import keep_summary, open_journal
 from heldout.engine.run import Running, run_study
 from heldout.engine.streaming.open import is_stream, read_if_named, target_of
 from heldout.planner.passes import check_rules
 from heldout.splits import Given
+from heldout.splits.drawn import Splits
 from heldout.splits.findings import mixed_time_note, near_validation_note
+from heldout.study.everywhere import with_everywhere
 from heldout.study.panels import TEST, Study
 from heldout.study.pose import OUTER, pose_evaluation
 from heldout.study.race_rule import race_of
@@ -145,7 +147,8 @@ def answer(asked: Asked, how: Running, *, sight: Sight | None = None) -> Result:
 def _answer(asked: Asked, how: Running, sight: Sight | None) -> Result:
     outcome = run_study(asked.study, asked.task, how)
     test_tables = [outcome.tables[p.key] for p in outcome.study.of_level(TEST) if p.key in outcome.tables.panels]
-    if outcome.stopped is None and not any(np.isfinite(table.losses).any() for table in test_tables):
+    known = any(np.isfinite(table.losses).any() or not table.failures for table in test_tables)
+    if outcome.stopped is None and not known:
         raise FitFailed(describe_all_failed(outcome))
     options = asked.options
     facts = gather_facts(
@@ -203,8 +206,9 @@ def ask(
         )
     test_seed = seed_of_test(task, int(seed))
     outer = strategy.draw(task, task.all_rows, seed=test_seed)
+    check_classes_in_parts(task, outer, reported, options.pool)
     check_answer(options, outer, reported)
-    study = pose_evaluation(search, task, outer, reported=reported, race=race_of(options))
+    study = with_everywhere(pose_evaluation(search, task, outer, reported=reported, race=race_of(options)), task)
     check_interval(task, study, options.interval)
     return Asked(
         learner=learner,
@@ -242,9 +246,32 @@ def reported_losses(loss: Any, own: tuple[Loss, ...], *, classification: bool) -
 
 
 def check_poolable(losses: tuple[Loss, ...]) -> None:
-    """Refuse to pool scores that belong to whole sets, before anything is fitted."""
+    """Refuse to pool scores that compare the rows of a set with each other, before anything is fitted."""
     for loss in losses:
-        if loss.rows is None:
+        if loss.rows is None and not is_pooled(loss):
             raise OptionError(
-                f"pool=True needs the losses of single rows, but {loss.name!r} belongs to whole sets. Leave pool out."
+                f"pool=True needs a loss of single rows, or a score that is a function of means over rows, but "
+                f"{loss.name!r} is neither: predictions of different folds cannot be ranked together. Leave pool out."
             )
+
+
+def check_classes_in_parts(task: Task, outer: Splits, losses: tuple[Loss, ...], pool: bool | None) -> None:
+    """Refuse scores that need every class in each part where a part lacks one, before anything is fitted."""
+    if task.classes is None or task.y.ndim != 1 or len(task.y) != len(task):
+        return
+    for loss in losses:
+        needs_all = family_of(loss) == "auc" or (pool is False and is_pooled(loss))
+        if not needs_all:
+            continue
+        for part in range(len(outer)):
+            there = np.unique(task.y[outer.held_rows(part)])
+            if len(there) < len(task.classes):
+                lacking = next(label for label in task.classes if label not in there)
+                raise SplitError(
+                    f"{loss.name!r} needs every class in each held-out part, but part {part} has no row of the class "
+                    f"{_plain(lacking)!r}. Use fewer or stratified folds, or a loss that each row has, such as 'log'."
+                )
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label

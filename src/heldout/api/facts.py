@@ -23,7 +23,7 @@ from heldout.api.columns import (
     warning_columns,
 )
 from heldout.api.covers import covers_of
-from heldout.api.estimates import interval_findings, study_estimates
+from heldout.api.estimates import interval_findings, records_of, study_estimates
 from heldout.api.raced import race_facts, race_findings
 from heldout.base.finding import Finding
 from heldout.engine.journal import JournalUse
@@ -56,14 +56,15 @@ class Facts:
 
 
 def gather_facts(
-    task: Task, outcome: Outcome, *, level: float, seed: int, pool: bool, interval: str | None = None
+    task: Task, outcome: Outcome, *, level: float, seed: int, pool: bool | None, interval: str | None = None
 ) -> Facts:
     """The facts of a study that ran."""
     study = outcome.study
     outer = study.splits[OUTER]
     failures = failure_columns(outcome)
     fits = {name: _total_seconds(outcome, name) for name in ("fit_seconds", "score_seconds")}
-    estimates = study_estimates(task, outcome, level=level, pool=pool, interval=interval, seed=seed)
+    records = records_of(task, outcome, seed=seed)
+    estimates = study_estimates(task, outcome, records, level=level, pool=pool, interval=interval)
     if outcome.stopped is not None:
         why = f"Incomplete: {outcome.stopped[0].lower()}{outcome.stopped[1:]}."
         estimates = {name: replace(one, reason=why) if one.value is None else one for name, one in estimates.items()}
@@ -78,7 +79,7 @@ def gather_facts(
             "failures": failures,
             "warnings": warning_columns(outcome),
         },
-        findings=(*_findings(task, outcome), *interval_findings(task, outcome)),
+        findings=(*_findings(task, outcome), *interval_findings(task, records)),
         covers=covers_of(study, task),
         plan=plan_facts(outcome),
         about={

@@ -12,9 +12,10 @@ from uuid import uuid4
 import numpy as np
 from sklearn.base import clone
 
-from heldout.api.estimates import RISK, test_record, trained_sizes
+from heldout.api.estimates import RISK, trained_sizes
 from heldout.api.facts import Facts
 from heldout.api.learners import is_frozen
+from heldout.api.recorded import test_record
 from heldout.audit.journal_ledger import JournalLedger
 from heldout.audit.ledger import Ledger, Look, looks_before, process_ledger
 from heldout.audit.rows import TestRows, rows_of_task

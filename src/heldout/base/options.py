@@ -23,8 +23,10 @@ class Options:
     ----------
     rules : dict, optional
         Rules of the planner switched on or off by name, for bug hunts: ``{"share_fits": False}``.
-    pool : bool
-        Estimate the risk by the mean over all held-out rows, instead of the mean of the fold means.
+    pool : bool, optional
+        Whether the risk is taken of all held-out rows together (True), or in each fold and then averaged (False). None
+        averages losses over folds, as ``cross_val_score`` does, and pools scores that are functions of means, such as
+        R², RMSE, balanced accuracy and F1, which are biased in small folds. Areas under curves are never pooled.
     precision : "identical", "rounding", "solver" or "approximate"
         How near to scikit-learn's own fits answers must be. "identical" is bit for bit, "rounding" within rounding
         error, which is the default. "solver" lets kernels solve the same problem by other steps, nearer its optimum
@@ -82,7 +84,7 @@ class Options:
     """
 
     rules: Mapping[str, bool] | None = None
-    pool: bool = False
+    pool: bool | None = None
     precision: str = "rounding"
     race: str | None = None
     race_level: float = 0.05
@@ -109,9 +111,10 @@ class Options:
         return object.__new__(cls)
 
     def __post_init__(self) -> None:
-        for name in ("pool", "rows"):
-            if not isinstance(getattr(self, name), bool):
-                raise OptionError(f"{name}= is True or False, not {getattr(self, name)!r}.")
+        if not isinstance(self.rows, bool):
+            raise OptionError(f"rows= is True or False, not {self.rows!r}.")
+        if not (self.pool is None or isinstance(self.pool, bool)):
+            raise OptionError(f"pool= is True, False or None, not {self.pool!r}.")
         if self.precision not in PRECISIONS:
             near = did_you_mean(str(self.precision), PRECISIONS)
             raise OptionError(f"There is no precision {self.precision!r}. {near}")

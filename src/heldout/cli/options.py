@@ -53,7 +53,7 @@ class Question:
     level: float = 0.95
     interval: str | None = None
     answer: str = "full"
-    pool: bool = False
+    pool: bool | None = None
     precision: str = "rounding"
     race: str | None = None
     race_level: float = 0.05
@@ -203,7 +203,10 @@ def _numbers() -> dict[str, Callable[[Any], Any]]:
             "pass/fail:0.2.",
         ),
         "pool": click.option(
-            "--pool", is_flag=True, help="The mean over all held-out rows, not the mean of the fold means."
+            "--pool/--no-pool",
+            default=None,
+            help="The loss or score of all held-out rows together, or the mean over folds. Left out: the mean over "
+            "folds for losses and AUC, all rows together for R², RMSE, balanced accuracy, F1 and the like.",
         ),
         "precision": click.option(
             "--precision",

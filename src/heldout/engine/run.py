@@ -26,12 +26,15 @@ from heldout.engine.progress import open_progress
 from heldout.engine.spots import SpotCheck
 from heldout.engine.stage import Stage, perform_stage
 from heldout.kernels.step import Work
+from heldout.kernels.trainings import Sides, sides_of
 from heldout.planner.account import Account, account_for, account_of_race, waiting_cells, with_race
+from heldout.planner.evidence import losses_by_level, why_no_evidence
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import Plan, ready_panels
 from heldout.planner.racing import Started, start_races
 from heldout.study.advance import advance, give_up, is_answered
-from heldout.study.panels import SPREAD, TEST, VALIDATION, Panel, Study
+from heldout.study.everywhere import aside_of
+from heldout.study.panels import EVERYWHERE, TEST, VALIDATION, Panel, Study
 from heldout.study.tables import Tables
 from heldout.task.task import Task
 
@@ -162,6 +165,7 @@ class _Loop:
             )
             for panel in ready:
                 _open_table(stage.tables, panel, self.study)
+            _open_asides(stage.tables, plan)
             perform_stage(plan, stage, queue_seed=queue_seed, meanwhile=self._fit_early)
             done = done.union(panel.key for panel in ready)
             self.study = advance(self.study, stage.tables)
@@ -196,6 +200,8 @@ class _Loop:
 
 def _work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Running | None = None) -> Work:
     how = Running(jobs=1) if how is None else how
+    rules = switched_rules(how.options.rules, os.environ)
+    no_evidence = why_no_evidence(study, task, rules=rules, limited=how.options.limits_fits)
     test = frozenset(panel.key for panel in study.of_level(TEST))
     validation = study.of_level(VALIDATION)
     rows = sum(len(study.splits[p.splits].held) for p in validation)
@@ -207,9 +213,9 @@ def _work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Runni
         task=task,
         search=study.search,
         splits=study.splits,
-        losses={level: study.losses_at(level) for level in (TEST, VALIDATION, SPREAD)},
+        losses=losses_by_level(study, task, no_evidence),
         keep_rows=test | keep,
-        keep_responses=test,
+        keep_responses=test.union(map(aside_of, study.everywhere)),
         jobs=allowed_jobs(how.jobs),
         room=how.options.memory if isinstance(how.options.memory, int) else total_memory() // SHARE_KEPT,
         fit_params=fit_params,
@@ -221,3 +227,12 @@ def _open_table(tables: Tables, panel: Panel, study: Study) -> None:
     assert panel.candidates is not None
     sizes = study.splits[panel.splits].held_sizes[panel.parts.start : panel.parts.stop]
     tables.open(panel.key, panel.candidates, panel.parts, len(study.losses_at(panel.level)), sizes=sizes)
+
+
+def _open_asides(tables: Tables, plan: Plan) -> None:
+    """A table for each cell that is asked for intervals alone; the candidate of a test cell is known by now."""
+    for step in plan.steps:
+        for sides in sides_of(step.trainings):
+            for held in () if isinstance(sides, Sides) else sides:
+                if held.level == EVERYWHERE:
+                    tables.open_aside(held.panel, step.candidates[0])

@@ -36,7 +36,7 @@ def perform_stage(plan: Plan, stage: Stage, *, queue_seed: int | None, meanwhile
 
     What is to be done `meanwhile` has all answers of the stage, while checks of them may still run.
     """
-    spots = stage.checks.draw(plan.steps, stage.work)
+    spots = stage.checks.draw([step for step in plan.steps if step.cells], stage.work)
     known = stage.journal.known_checks(spots)
     new = [spot for spot in spots if spot.kernel not in known]
     work = stage.journal.widened(stage.work)
@@ -86,5 +86,6 @@ def _do(stage: Stage, steps: list[Step], work: Work, journal: NoJournal, queue_s
         # The journal has an answer before the tables do: whoever stops here has lost nothing that was counted.
         for answer in journal.keep(step, answers, stage.tables):
             stage.tables.put(answer)
-        stage.progress.tell_failures(answers, work.search.describe)
-        stage.progress.advance(step, answers)
+        told = [answer for answer in answers if answer.panel not in stage.tables.asides]
+        stage.progress.tell_failures(told, work.search.describe)
+        stage.progress.advance(step, told)

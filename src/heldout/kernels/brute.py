@@ -15,6 +15,7 @@ from heldout.kernels.ensemble import average
 from heldout.kernels.fitting import fit_on_rows, make_candidate
 from heldout.kernels.scoring import ask_responses, failed_cell, failure_of, plain_warnings, score_cell
 from heldout.kernels.step import Held, Step, Training, Work
+from heldout.study.panels import EVERYWHERE
 from heldout.study.tables import CellAnswer, FitWarning
 
 Change = Callable[[Any], Any]
@@ -30,7 +31,12 @@ def answer_by_brute_force(step: Step, work: Work) -> Iterator[CellAnswer]:
 def answer_candidate(
     training: Training, work: Work, candidate: int, *, change: Change | None = None
 ) -> Iterator[CellAnswer]:
-    """One candidate in one training, asked on each held-out side; `change` makes another estimator of it first."""
+    """One candidate in one training, asked on each held-out side; `change` makes another estimator of it first.
+
+    Where all that is asked is for intervals alone nothing is fitted, and nothing answered.
+    """
+    if all(held.level == EVERYWHERE for held in training.answers):
+        return
     started = perf_counter()
     with catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

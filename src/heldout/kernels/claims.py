@@ -31,7 +31,7 @@ class Claims:
 class AcrossKernel(Protocol):
     """A kernel that answers many training sets of one learner family from shared products.
 
-    It may have four more methods, a string and a flag. For panels of very many parts, as leave-one-out has:
+    It may have four more methods, a string and two flags. For panels of very many parts, as leave-one-out has:
     ``takes_all(search, task, parts, splits) -> bool`` tells that `refuses` would refuse none of these parts of a
     splits, each trained on its own rows; where it gives False they are asked one by one.
     A kernel of the tier `solver` must have ``sharpened(estimator) -> estimator``: the unfitted candidate, Pipelines
@@ -42,6 +42,8 @@ class AcrossKernel(Protocol):
     ``fitted(estimator, work, splits) -> estimator | None`` makes the final predictor: the unfitted candidate given,
     fitted on all rows of a splits of the study, within the tier in all that it shows; None leaves it to scikit-learn.
     One that makes every candidate's fit has ``fits_each``, what those share in words: the plan counts its fits.
+    One that answers parts of single rows from one decomposition, as long as each training answers its own row alone,
+    has ``leaves_rows_out``: what else their predictors are asked is asked apart.
     """
 
     name: str  # also the rule's name: "ridge"

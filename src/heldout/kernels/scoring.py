@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from heldout.base.error_text import describe_error
 from heldout.base.errors import FitFailed, HeldoutError, PredictionError
-from heldout.base.losses import Loss, is_mean_of_rows, mean_loss, row_losses
+from heldout.base.losses import Loss, is_mean_of_rows, is_pooled, mean_loss, row_losses
 from heldout.base.responses import METHODS, Responses, as_response, cut_rows, own_copy
 from heldout.base.rowkeys import Rows
 from heldout.base.warned import catch_warnings
 from heldout.kernels.step import Held, Work
-from heldout.study.panels import VALIDATION
+from heldout.study.panels import TEST, VALIDATION
 from heldout.study.tables import Answer, BlockAnswer, CellAnswer, Failure, FitWarning
 
 LARGEST_STORED_WARNING = 2_000  # characters
@@ -42,6 +42,9 @@ def score_cell(work: Work, held: Held, candidate: int, responses: Responses, **s
             try:
                 values.append(_finite_loss(loss, y, responses, weight))
             except Exception as error:
+                if held.level == TEST and is_pooled(loss):  # it is taken of all parts together
+                    values.append(np.nan)
+                    continue
                 if not values:
                     raise
                 values.append(np.nan)

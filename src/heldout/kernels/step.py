@@ -8,7 +8,7 @@ from typing import Any
 
 from heldout.base.losses import Loss
 from heldout.base.rowkeys import Rows
-from heldout.kernels.trainings import Held, Training, sides_of
+from heldout.kernels.trainings import Held, Training, count_asked
 from heldout.splits.drawn import Splits
 from heldout.study.panels import TrainRef
 from heldout.study.search import Search
@@ -36,7 +36,7 @@ class Step:
 
     @property
     def cells(self) -> int:
-        return len(self.candidates) * sum(map(len, sides_of(self.trainings)))
+        return len(self.candidates) * count_asked(self.trainings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple, Self, overload
 
-from heldout.study.panels import TrainRef
+from heldout.study.panels import EVERYWHERE, TrainRef
 
 
 class Held(NamedTuple):
@@ -135,6 +135,14 @@ def sides_of(trainings: Sequence[Training]) -> list[Sequence[Held]]:
         piece.sides if isinstance(piece, Plain) else [held for training in piece for held in training.answers]
         for piece in pieces_of(trainings)
     ]
+
+
+def count_asked(trainings: Sequence[Training]) -> int:
+    """How many held-out sides of panels these answer, without what is asked for intervals alone."""
+    return sum(
+        len(sides) if isinstance(sides, Sides) else sum(held.level != EVERYWHERE for held in sides)
+        for sides in sides_of(trainings)
+    )
 
 
 def splits_of(trainings: Sequence[Training]) -> set[str]:

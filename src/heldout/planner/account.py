@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, replace
 from heldout.base.markup import element, view
 from heldout.base.words import clipped
 from heldout.kernels.step import Step
-from heldout.kernels.trainings import Sides, sides_of
+from heldout.kernels.trainings import Sides, count_asked, sides_of
 from heldout.planner.cost import operations
 from heldout.planner.plan import PassRecord, Plan, transform_words
 from heldout.planner.plan_markup import plan_markup
 from heldout.planner.racing import Started, race_record
-from heldout.study.panels import TEST, VALIDATION, Panel, Study
+from heldout.study.panels import EVERYWHERE, TEST, VALIDATION, Panel, Study
 from heldout.task.task import Task
 
 
@@ -166,10 +166,13 @@ def _both(one: PassRecord, other: PassRecord) -> PassRecord:
 def _lines(steps: Iterable[Step], study: Study, task: Task) -> list[Line]:
     lines = []
     for step in steps:
+        if not step.cells:  # what is asked for intervals alone
+            continue
         sides = sides_of(step.trainings)
         levels = {held.level for some in sides for held in (some[:1] if isinstance(some, Sides) else some)}
+        levels.discard(EVERYWHERE)
         level = levels.pop() if len(levels) == 1 else "both"
-        rule = step.rule + (", shared" if sum(map(len, sides)) > len(step.trainings) else "")
+        rule = step.rule + (", shared" if count_asked(step.trainings) > len(step.trainings) else "")
         cost = operations(step, task, study.splits)
         lines.append(
             Line(

@@ -11,6 +11,7 @@ from heldout.kernels.step import Training
 from heldout.planner.across import across
 from heldout.planner.brute_force import cut_brute_force, plan_brute_force
 from heldout.planner.draft import BRUTE, Draft, Rule
+from heldout.planner.evidence import EVIDENCE, ask_everywhere, why_no_evidence
 from heldout.planner.plan import PassRecord, Plan, ready_panels
 from heldout.planner.share_fits import share_fits
 from heldout.planner.verify import verify
@@ -80,7 +81,10 @@ def make_plan(
     if any(step.kernel == BRUTE for step in draft.steps):
         draft = replace(draft, steps=cut_brute_force(draft.steps))
         verify(draft, panels, after="cutting brute force", known=known)
-    return Plan(steps=draft.steps, passes=tuple(records))
+    steps = draft.steps
+    if why_no_evidence(study, task, rules=rules, limited=limited) is None:
+        steps = ask_everywhere(steps, study, task)
+    return Plan(steps=steps, passes=tuple(records))
 
 
 def stand_in(study: Study) -> Study:
@@ -91,7 +95,7 @@ def stand_in(study: Study) -> Study:
 
 def check_rules(rules: Mapping[str, bool] | None) -> None:
     """Refuse switches for rules that do not exist."""
-    known = [name for name, _ in PASSES]
+    known = [*(name for name, _ in PASSES), EVIDENCE]
     for name in rules or ():
         if name not in known:
             raise OptionError(f"There is no rule {name!r}. {did_you_mean(name, known)}")

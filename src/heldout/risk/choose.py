@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from heldout.base.errors import OptionError, did_you_mean
 from heldout.risk.intervals import METHODS
 from heldout.risk.intervals.draws import count_draws
 from heldout.risk.intervals.method import Method, Refusal
+from heldout.risk.intervals.shapes import LEANING
 from heldout.risk.record import Record
+from heldout.risk.sampling import end_to_end, mean_weights, sampling_of
 
 WITH_FITS = ("bht",)  # methods that need fits of their own, so that no record of losses suffices for them
 MANY = 20_000  # draws from which resampling costs seconds and changes nothing
 
-_ONE_TEST_SET = ("clopper-pearson", "betting", "bootstrap-t", "student", "cluster-t")
-_MANY_DRAWS = ("clopper-pearson", "betting", "student", "cluster-t")
-_SEVERAL_PARTS = ("corrected-t",)
-_MORE_THAN_FIVE_PARTS = ("cautious-t",)
+_ONE_TEST_SET = ("clopper-pearson", "betting", "bootstrap-t", "student", "rows")
+_MANY_DRAWS = ("clopper-pearson", "betting", "student", "rows")
+_LEANING = ("clopper-pearson", "betting", "rows")  # of losses whose mean is far from normal
+_SEVERAL_PARTS = ("rows",)
+_UNKNOWN_ROWS = ("rows", "cautious-t")  # where nothing took the spread out of the means of parts
+_IN_TIME = ("batch-means",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +37,10 @@ def choose_method(record: Record, asked: str | None = None) -> Method | NoInterv
 
     Left to itself it takes the first that accepts the record. On one test set: Clopper–Pearson for right and wrong;
     betting for bounded losses; for others the bootstrap-t, or Student with fewer than 20 rows (or groups), more than
-    20,000, or one value that is most common; the cluster t where groups differ in size or rows have weights. Over
-    several parts: the corrected t, with no more degrees of freedom than five parts have.
+    20,000, or one value that is most common; the spread of rows where groups differ in size or rows have weights, where
+    losses lean far, and for scores of whole sets. Over several parts: the
+    spread of rows, widened; where rows are not known the cautious t, but never over stratified parts, whose
+    means have lost their spread. In time: five batch means.
 
     Parameters
     ----------
@@ -42,16 +50,32 @@ def choose_method(record: Record, asked: str | None = None) -> Method | NoInterv
     """
     if asked is not None:
         return _as_asked(record, asked)
-    preferred: tuple[str, ...] = _SEVERAL_PARTS if record.parts <= 5 else _MORE_THAN_FIVE_PARTS
-    if record.parts == 1:
-        preferred = _MANY_DRAWS if count_draws(record) > MANY else _ONE_TEST_SET
     reason = ""
-    for key in preferred:
+    for key in _preferred(record):
         refusal = METHODS[key].refusal(record)
         if refusal is None:
             return METHODS[key]
         reason = refusal
     return NoInterval(reason=f"No interval: {reason}.")
+
+
+def _preferred(record: Record) -> tuple[str, ...]:
+    if record.timed:
+        return _IN_TIME
+    if record.parts == 1:
+        if leans(record):
+            return _LEANING
+        return _MANY_DRAWS if count_draws(record) > MANY else _ONE_TEST_SET
+    known = record.row_losses is not None or record.pooled is not None
+    return _SEVERAL_PARTS if known or record.stratified else _UNKNOWN_ROWS
+
+
+def leans(record: Record) -> bool:
+    """Whether the losses are so skewed for their number that their mean is far from normal."""
+    if record.row_losses is None or not np.isfinite(record.fold_losses).all():
+        return False
+    weights = mean_weights(record, pooled=False)
+    return sampling_of(record, end_to_end(record.row_losses), weights).lean > LEANING
 
 
 def choose_method_leniently(record: Record, asked: str) -> tuple[Method | NoInterval, str | None]:

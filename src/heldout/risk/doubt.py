@@ -1,8 +1,6 @@
 """Doubts about an interval, from what was recorded: when it may miss more often than it says.
 
-Bounded losses have intervals that hold for any number of rows. Those of unbounded losses need rows enough to tell
-how the losses lean, and tails that are not too heavy (:mod:`heldout.risk.tails`). `make coverage` measures how often
-each warning fires, where intervals cover and where they do not.
+`make coverage` measures how often each warning fires, where intervals cover and where they do not.
 """
 
 from __future__ import annotations
@@ -14,8 +12,18 @@ import numpy as np
 from heldout.base.finding import Finding
 from heldout.risk.intervals.bootstrap_t import FEWEST
 from heldout.risk.intervals.draws import count_draws
-from heldout.risk.record import Record
-from heldout.risk.tails import heavy_tails
+from heldout.risk.intervals.rows import corrected_rows
+from heldout.risk.intervals.shapes import LEANING
+from heldout.risk.record import Floats, Record
+from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of
+from heldout.risk.widening import complexity
+
+FEWEST_GROUPS = 30
+UNEVEN = 0.5  # effective groups over groups, from which on a few large ones decide
+SATURATED = 0.7  # γ̂: the learner fits most of the noise of its training rows
+NEAR = 0.05  # distance of a probability from the threshold
+FEWEST_OF_A_CLASS = 10
+_OF_COUNTS = ("f1", "matthews", "recalls", "means")
 
 
 def doubts(record: Record, *, columns: int | None = None) -> tuple[Finding, ...]:
@@ -30,27 +38,135 @@ def doubts(record: Record, *, columns: int | None = None) -> tuple[Finding, ...]
     >>> [finding.code for finding in doubts(record, columns=3)]
     ['H303']
     """
-    found = [_few_rows(record), _heavy(record), _more_columns_than_rows(record, columns)]
+    if record.timed or (np.isnan(record.fold_losses).any() and record.pooled is None):
+        return ()
+    found = [
+        _few_rows(record),
+        _heavy(record),
+        _saturated(record),
+        _groups(record),
+        _undecided(record),
+        _rare(record),
+        _more_columns_than_rows(record, columns),
+    ]
     return tuple(finding for finding in found if finding is not None)
 
 
+def _warning(code: str, message: str) -> Finding:
+    return Finding(code=code, severity="warning", message=message)
+
+
+def _contributions(record: Record) -> tuple[Floats, Sampling] | None:
+    """What rows add to an unbounded loss or score, and how its mean varies."""
+    if isfinite(record.high) and isfinite(record.low):
+        return None
+    if record.row_losses is not None:
+        rows, weights = end_to_end(record.row_losses), mean_weights(record, pooled=False)
+        if not np.isfinite(rows).all():
+            return None
+        parts, _ = corrected_rows(record, float(np.sum(weights * rows)))
+        return rows, sampling_of(record, parts, weights)
+    if record.pooled is None or record.pooled.influence is None or record.family != "root":
+        return None
+    influence = end_to_end(record.pooled.influence)
+    return influence - float(np.min(influence)), sampling_of(record, influence, mean_weights(record, pooled=True))
+
+
 def _heavy(record: Record) -> Finding | None:
-    note = heavy_tails(record)
-    return None if note is None else Finding(code="H302", severity="warning", message=note)
+    """Few rows decide the mean: its distribution is far from normal, and samples without such rows miss it."""
+    known = _contributions(record)
+    if known is None or known[1].units < FEWEST or known[1].lean <= LEANING:
+        return None
+    rows = known[0]
+    largest = np.sort(rows)[::-1][: max(1, len(rows) // 50)]
+    total = float(np.sum(rows))
+    share = float(np.sum(largest)) / total if total > 0 else 1.0
+    count = "the largest loss makes" if len(largest) == 1 else f"the {len(largest)} largest losses make"
+    return _warning(
+        "H302",
+        f"The {record.loss!r} losses lean far: {count} up {share:.0%} of the sum of {len(rows):,}. An interval of this "
+        "mean then misses more often than it says, most of all where such losses happen to be absent; the absolute "
+        "loss, or a bounded one, is safer.",
+    )
 
 
 def _few_rows(record: Record) -> Finding | None:
-    if record.parts != 1 or record.row_losses is None or record.timed or isfinite(record.high):
+    if record.parts != 1 or record.row_losses is None or isfinite(record.high):
         return None
     rows = count_draws(record)
     if rows >= FEWEST or rows < 2:  # one row has no interval to doubt
         return None
     what = "groups" if record.grouped else "rows"
-    text = (
+    return _warning(
+        "H303",
         f"{rows} test {what} are too few to tell how the losses lean, so the interval of the unbounded loss "
-        f"{record.loss!r} may miss more often than it says. Hold out at least {FEWEST}, or use KFold."
+        f"{record.loss!r} may miss more often than it says. Hold out at least {FEWEST}, or use KFold.",
     )
-    return Finding(code="H303", severity="warning", message=text)
+
+
+def _saturated(record: Record) -> Finding | None:
+    """Least squares with nearly as many parameters as rows."""
+    if not record.least_squares or record.parts == 1 or record.family not in ("squared", "absolute", "root", "r2"):
+        return None
+    fitted = complexity(record)
+    if fitted is None or fitted <= SATURATED:
+        return None
+    return _warning(
+        "H305",
+        f"The fold predictors fit {fitted:.0%} of the noise of their training rows: the learner has nearly as many "
+        "parameters as rows. The interval may miss more often than it says; regularise more, or use fewer columns.",
+    )
+
+
+def _groups(record: Record) -> Finding | None:
+    if not record.grouped or record.groups is None:
+        return None
+    sizes = np.bincount(np.unique(np.concatenate(record.groups), return_inverse=True)[1])
+    count = len(sizes)
+    worth = float(np.sum(sizes)) ** 2 / float(np.sum(sizes.astype(np.float64) ** 2))
+    if count >= FEWEST_GROUPS and worth >= UNEVEN * count:
+        return None
+    why = f"There are {count} groups" if count < FEWEST_GROUPS else f"{count} groups weigh as {worth:.0f} equal ones"
+    return _warning(
+        "H306",
+        f"{why}, and groups are what the interval counts: with fewer than {FEWEST_GROUPS} of about equal size it may "
+        "miss more often than it says.",
+    )
+
+
+def _undecided(record: Record) -> Finding | None:
+    """Most rows lie at the threshold, so that a little shift of the predictor turns many answers round."""
+    answers = record.answers
+    if record.parts == 1 or answers is None or answers.probability is None:
+        return None
+    if record.family not in ("zero_one", *_OF_COUNTS):
+        return None
+    p = end_to_end(answers.probability)
+    near = float(np.mean(np.abs(p - 0.5) < NEAR))
+    if near <= 0.5:
+        return None
+    return _warning(
+        "H307",
+        f"{near:.0%} of the probabilities lie within {NEAR} of one half, so a slightly different predictor would "
+        f"answer otherwise on many rows. The interval of {record.loss!r} may miss more often than it says; the log "
+        "loss is steadier.",
+    )
+
+
+def _rare(record: Record) -> Finding | None:
+    answers = record.answers
+    if record.family not in _OF_COUNTS or answers is None or not answers.classes:
+        return None
+    rows = 1 if record.rows is None else len(np.concatenate(record.rows)) / len(np.unique(np.concatenate(record.rows)))
+    for what, parts in (("rows of a class", answers.truth), ("rows called by a class", answers.predicted)):
+        counts = np.bincount(end_to_end(parts).astype(np.intp), minlength=answers.classes) / rows
+        if counts.min() < FEWEST_OF_A_CLASS:
+            return _warning(
+                "H308",
+                f"There are {counts.min():.0f} {what}, too few for the interval of {record.loss!r} to hold its level; "
+                f"{FEWEST_OF_A_CLASS} are needed. The log loss or AUC use every row.",
+            )
+    return None
 
 
 def _more_columns_than_rows(record: Record, columns: int | None) -> Finding | None:

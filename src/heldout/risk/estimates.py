@@ -9,6 +9,7 @@ from heldout.risk.choose import NoInterval, choose_method, choose_method_lenient
 from heldout.risk.estimate import Estimate, Interval
 from heldout.risk.intervals.ends import NO_WIDTH, has_no_width
 from heldout.risk.intervals.method import Method
+from heldout.risk.intervals.scores import POOLED
 from heldout.risk.record import Record
 
 OPTIMISTIC = (
@@ -24,7 +25,7 @@ def estimate_risk(
     level: float = 0.95,
     interval: str | None = None,
     strict: bool = True,
-    pool: bool = False,
+    pool: bool | None = None,
     optimistic: bool = False,
     reason: str | None = None,
 ) -> Estimate:
@@ -43,8 +44,9 @@ def estimate_risk(
     strict : bool
         Whether an interval method that does not suit the record is an error. Otherwise the one that suits is taken,
         and `reason` says so.
-    pool : bool
-        Take the mean over all held-out rows, not the mean of the means of the parts.
+    pool : bool, optional
+        True takes the mean, or the score, of all held-out rows together; False the mean of those of the parts. None
+        pools scores that are functions of means over rows, such as R² and F1, and no others.
     optimistic : bool
         These losses also chose the candidate, so no interval is made from them.
     reason : str, optional
@@ -119,14 +121,18 @@ def _shown_interval(
     return min(max(low, least), most), min(max(high, least), most), (low, high)
 
 
-def inside_value(record: Record, *, pool: bool = False) -> float | None:
+def inside_value(record: Record, *, pool: bool | None = None) -> float | None:
     """The mean of the means of the parts, or with `pool` the mean over rows; None where a part failed.
 
-    A failed part is never left out: the mean over the survivors would flatter a learner that fails where it is hard.
+    Scores that are functions of means are taken of all rows together unless `pool` is False. A failed part is never
+    left out: the mean over the survivors would flatter a learner that fails where it is hard.
     """
+    if pool is not False and record.family in POOLED:
+        return None if record.pooled is None else record.pooled.value
     if pool and record.row_losses is None:
         raise OptionError(
-            f"pool=True needs the losses of single rows, but {record.loss!r} belongs to whole sets. Leave pool out."
+            f"pool=True needs a loss of single rows, or a score that is a function of means over rows, but "
+            f"{record.loss!r} compares the rows of a set with each other. Leave pool out."
         )
     if np.isnan(record.fold_losses).any():
         return None

@@ -8,6 +8,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.integer]
+FAMILIES = (
+    *("zero_one", "squared", "absolute", "log", "brier"),  # losses of rows
+    *("r2", "root", "recalls", "f1", "matthews", "means"),  # functions of means over rows, pooled by default
+    *("auc", "other"),  # scores of whole sets that are never pooled; other row losses are "other" too
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PooledScore:
+    """A score of all held-out rows together, and how far each row moves it.
+
+    `influence` is the derivative of the score by each row's weight, times the number of rows: its mean over rows is 0,
+    and the variance of the score is that of a mean of such numbers. None where only the value is known.
+    """
+
+    value: float  # lower is better, as all losses inside
+    influence: tuple[Floats, ...] | None = None  # one array a part
+    blocks: tuple[Integers, ...] | None = None  # as influence: rows whose influence is known only together
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answers:
+    """What was true and what was predicted on the held-out rows, one array a part.
+
+    For classes these are codes from 0 on. Where there are two, `probability` is that of the class `positive`, and
+    `scores` what rows are ranked by. `class_weights` is what a row of each class counts for in the learner's own fit.
+    """
+
+    truth: tuple[Floats, ...]
+    predicted: tuple[Floats, ...]
+    classes: int = 0  # 0 for numbers
+    positive: int = 1
+    probability: tuple[Floats, ...] | None = None
+    scores: tuple[Floats, ...] | None = None
+    class_weights: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Elsewhere:
+    """The predictors of some parts, asked about the same rows each: rows of their training sets among them."""
+
+    trained: NDArray[np.bool_]  # predictors × rows: whether the predictor was trained on the row
+    losses: Floats | None  # predictors × rows; None for scores of whole sets
+    predicted: Floats  # predictors × rows: numbers, or codes of classes
+    truth: Floats  # a row each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -26,10 +72,11 @@ class Record:
     fold_losses: Floats  # one a part; NaN where a fit failed
     row_losses: tuple[Floats, ...] | None  # one array a part; None for scores of whole sets
     weights: tuple[Floats, ...] | None = None  # as row_losses
-    groups: tuple[NDArray[np.integer], ...] | None = None  # as row_losses: which group each row belongs to
-    halves: NDArray[np.integer] | None = None  # which half of the rows a part lies in; 2i and 2i + 1 share none
-    train_sizes: NDArray[np.integer] | Floats  # a mean where a part stands for several
-    held_sizes: NDArray[np.integer]
+    groups: tuple[Integers, ...] | None = None  # as row_losses: which group each row belongs to
+    rows: tuple[Integers, ...] | None = None  # as row_losses: which row of the task it is; resamples repeat them
+    halves: Integers | None = None  # which half of the rows a part lies in; 2i and 2i + 1 share none
+    train_sizes: Integers | Floats  # a mean where a part stands for several
+    held_sizes: Integers
     kind: str  # "kfold", "loo", "holdout", "resample", "forward", "given", "shared", "foreign"
     stratified: bool = False
     grouped: bool = False
@@ -38,6 +85,11 @@ class Record:
     partition: bool = False
     repeats: int = 1
     seed: int = 0  # what intervals that shuffle or resample derive their own from
+    family: str = "other"  # losses and scores with a rule of their own: see FAMILIES
+    pooled: PooledScore | None = None  # of a score of whole sets
+    answers: Answers | None = None
+    elsewhere: Elsewhere | None = None
+    least_squares: bool = False  # the learner minimises squared errors, linearly
 
     @property
     def parts(self) -> int:

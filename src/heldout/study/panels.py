@@ -15,6 +15,7 @@ from heldout.study.search import Search
 TEST = "test"
 VALIDATION = "validation"
 SPREAD = "spread"  # held out to learn how far an estimate spreads: never shown, never chosen by
+EVERYWHERE = "everywhere"  # a fixed set of rows, some of them trained on: for intervals alone, see study/everywhere.py
 
 
 class TrainRef(NamedTuple):
@@ -78,6 +79,7 @@ class Study:
     chosen: Mapping[str, Chosen] = field(default_factory=dict)
     race: RaceRule | None = None  # how candidates are dropped on the way, where that was asked for
     races: Mapping[str, Race] = field(default_factory=dict)  # by validation panel, once they have begun
+    everywhere: tuple[int, ...] = ()  # test parts whose predictors are also asked about the rows of EVERYWHERE
 
     def panel(self, key: str) -> Panel:
         return next(p for p in self.panels if p.key == key)

@@ -270,18 +270,23 @@ class Tables:
 
     panels: dict[str, PanelTable] = field(default_factory=dict)
     warnings: dict[tuple[str, str], list[tuple[str, int, int]]] = field(default_factory=dict)
+    asides: dict[str, PanelTable] = field(default_factory=dict)  # by name, of what no panel asks: for intervals alone
 
     def __getitem__(self, panel: str) -> PanelTable:
-        return self.panels[panel]
+        return self.asides[panel] if panel in self.asides else self.panels[panel]
 
     def open(self, key: str, candidates: range, parts: range, losses: int, *, sizes: Any = None) -> None:
         """An empty table of a panel, once. With the sizes of its parts all room it needs is taken at once."""
         if key not in self.panels:
             self.panels[key] = PanelTable.empty(candidates, parts, losses, sizes=sizes)
 
+    def open_aside(self, name: str, candidate: int) -> None:
+        """An empty table of one cell that no panel asks. Its failures and warnings are not those of the study."""
+        self.asides.setdefault(name, PanelTable.empty(range(candidate, candidate + 1), range(1), 1))
+
     def put(self, answer: Answer) -> None:
-        self.panels[answer.panel].put(answer)
-        if isinstance(answer, BlockAnswer):
+        self[answer.panel].put(answer)
+        if isinstance(answer, BlockAnswer) or answer.panel in self.asides:
             return
         for warning in answer.warnings:
             places = self.warnings.setdefault((warning.category, warning.message), [])
@@ -292,7 +297,7 @@ class Tables:
         parts: dict[str, list[int]] = {}
         for panel, part in sides:
             parts.setdefault(panel, []).append(part)
-        gone = {panel: self.panels[panel].forget(candidates, own) for panel, own in parts.items()}
+        gone = {panel: self[panel].forget(candidates, own) for panel, own in parts.items()}
 
         def is_gone(panel: str, candidate: int, part: int) -> bool:
             table = self.panels[panel]

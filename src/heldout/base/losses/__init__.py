@@ -2,6 +2,7 @@
 
 from heldout.base.losses.check import check_losses
 from heldout.base.losses.loss import ABSOLUTE, BUILT_IN, LOG, SQUARED, ZERO_ONE, Loss, needed_methods
+from heldout.base.losses.pooled import family_of, is_pooled, parts_score, pool_score, positive_label
 from heldout.base.losses.replay import Replay
 from heldout.base.losses.resolve import resolve_losses
 from heldout.base.losses.scorers import score_loss
@@ -17,9 +18,14 @@ __all__ = [
     "Replay",
     "ask_predictor",
     "check_losses",
+    "family_of",
     "is_mean_of_rows",
+    "is_pooled",
     "mean_loss",
     "needed_methods",
+    "parts_score",
+    "pool_score",
+    "positive_label",
     "resolve_losses",
     "row_losses",
     "score_loss",

@@ -19,7 +19,7 @@ from heldout.engine.journal.schema import checksum, is_whole, splits_key
 from heldout.engine.journal.setting import Setting, differences, setting_of
 from heldout.engine.journal.store import Store, open_journal
 from heldout.splits.drawn import Recipe, Splits
-from heldout.study.panels import TEST, Study
+from heldout.study.panels import EVERYWHERE, TEST, Study
 from heldout.study.pose import OUTER
 from heldout.task.task import Task
 
@@ -168,7 +168,8 @@ def list_studies(journal: str | PathLike[str]) -> list[dict[str, Any]]:
 
 
 def _stored_splits(study: Study) -> Mapping[str, Splits]:
-    numbers = sum(len(one.held) + (0 if one.train is None else len(one.train)) for one in study.splits.values())
+    drawn = {name: one for name, one in study.splits.items() if name != EVERYWHERE}
+    numbers = sum(len(one.held) + (0 if one.train is None else len(one.train)) for one in drawn.values())
     if numbers <= MOST_NUMBERS:
-        return study.splits
+        return drawn
     return {name: one for name, one in study.splits.items() if name == OUTER}

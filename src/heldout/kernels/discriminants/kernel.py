@@ -20,6 +20,7 @@ class DiscriminantsKernel:
 
     name = "discriminants"
     tier = "rounding"
+    leaves_rows_out = True
 
     def claim(self, search: Search, task: Task) -> Claims:
         return claim(search, task)

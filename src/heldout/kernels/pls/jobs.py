@@ -137,7 +137,12 @@ def _solve_sets(job: Job) -> tuple[list[Found], list[Side]]:
     problems, sure = from_vectors(job.form, material.vectors)
     lines = _run(job, problems, centred(problems, material.multiply))
     if block is not None and sure.all() and all(_asks_its_block(training) for training in job.trainings):
-        return _answer_block(job, lines, block), []
+        places = enumerate(job.trainings)
+        return _answer_block(job, lines, block), [
+            Side(job, training, held, lines[place : place + 1])
+            for place, training in places
+            for held in training.answers[1:]
+        ]
     sides: list[Side] = []
     for place, training in enumerate(job.trainings):
         own = lines[place : place + 1] if sure[place] else _apart(job, training)
@@ -187,7 +192,8 @@ def _from_rows(job: Job) -> Lines | None:
 
 
 def _asks_its_block(training: Training) -> bool:
-    return [(held.splits, held.part) for held in training.answers] == [tuple(training.trains[0])]
+    """Whether its first side is the block; what else it is asked is answered as other sides are."""
+    return training.answers[0][2:] == training.trains[0]
 
 
 def _answer_block(job: Job, lines: Lines, block: Block) -> list[Found]:

@@ -23,6 +23,7 @@ class RidgeKernel:
 
     name = "ridge"
     tier = "rounding"
+    leaves_rows_out = True
 
     def claim(self, search: Search, task: Task) -> Claims:
         return claim(search, task)

@@ -19,6 +19,7 @@ class SmoothersKernel:
 
     name = "smoothers"
     tier = "rounding"
+    leaves_rows_out = True
 
     def claim(self, search: Search, task: Task) -> Claims:
         return claim(search, task)

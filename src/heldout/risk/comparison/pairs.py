@@ -42,7 +42,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Options:
-    pool: bool
+    pool: bool | None
     interval: str | None
 
 
@@ -51,7 +51,7 @@ def compare_records(
     *,
     level: float = 0.95,
     rope: float | None = None,
-    pool: bool = False,
+    pool: bool | None = None,
     interval: str | None = None,
 ) -> tuple[Pair, ...]:
     """Compare every two of several learners that were tested on the same splits.
@@ -160,7 +160,7 @@ def _reason_of_no_spread(record: Record) -> str | None:
 
 
 def _p_value(
-    records: tuple[Record, Record, Record], difference: Estimate, method: Method | NoInterval, *, pool: bool
+    records: tuple[Record, Record, Record], difference: Estimate, method: Method | NoInterval, *, pool: bool | None
 ) -> tuple[float | None, str | None]:
     first, second, record = records
     if difference.low is None or isinstance(method, NoInterval):

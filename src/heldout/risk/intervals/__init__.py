@@ -1,5 +1,6 @@
 """Confidence intervals, one method a file; each declares which records it accepts."""
 
+from heldout.risk.intervals.batch_means import BATCH_MEANS
 from heldout.risk.intervals.bayle import BAYLE, BAYLE_WITHIN
 from heldout.risk.intervals.bca import BCA
 from heldout.risk.intervals.betting import BETTING
@@ -13,12 +14,14 @@ from heldout.risk.intervals.five_by_two import COMBINED_F, FIVE_BY_TWO_T
 from heldout.risk.intervals.hoeffding import HOEFFDING
 from heldout.risk.intervals.maurer_pontil import MAURER_PONTIL
 from heldout.risk.intervals.method import Method
+from heldout.risk.intervals.rows import ROWS
 from heldout.risk.intervals.student import STUDENT
 from heldout.risk.intervals.wilson import WILSON
 
 _ONE_TEST_SET = (CLOPPER_PEARSON, WILSON, BETTING, MAURER_PONTIL, HOEFFDING, BOOTSTRAP_T, BCA, STUDENT, CLUSTER_T)
-_SEVERAL_PARTS = (CORRECTED_T, CAUTIOUS_T, BAYLE, BAYLE_WITHIN, CONSERVATIVE_Z, COMBINED_F, FIVE_BY_TWO_T)
+_SEVERAL_PARTS = (ROWS, BATCH_MEANS, CORRECTED_T, CAUTIOUS_T, BAYLE, BAYLE_WITHIN)
+_OTHERS = (CONSERVATIVE_Z, COMBINED_F, FIVE_BY_TWO_T)
 
-METHODS: dict[str, Method] = {method.key: method for method in (*_ONE_TEST_SET, *_SEVERAL_PARTS)}
+METHODS: dict[str, Method] = {method.key: method for method in (*_ONE_TEST_SET, *_SEVERAL_PARTS, *_OTHERS)}
 
 __all__ = ["METHODS", "Method"]

@@ -1,0 +1,70 @@
+"""Intervals of the area under the ROC curve: DeLong's on one test set, Hanley and McNeil's over folds."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from heldout.risk.intervals.shapes import Ends, logit_ends
+from heldout.risk.record import Floats, Record
+from heldout.risk.sampling import end_to_end, mean_weights, sampling_of
+from heldout.risk.widening import PLAIN, least
+
+
+def hanley_mcneil(area: float, positives: float, negatives: float) -> float:
+    """The variance of an area from as many rows, if scores were exponential (Hanley & McNeil 1982).
+
+    >>> round(hanley_mcneil(0.8, 50, 50) ** 0.5, 4)
+    0.0443
+    """
+    first, second = area / (2 - area), 2 * area * area / (1 + area)
+    spread = area * (1 - area) + (positives - 1) * (first - area**2) + (negatives - 1) * (second - area**2)
+    return spread / (positives * negatives)
+
+
+def placements(scores: Floats, positive: Floats) -> Floats:
+    """The influence of each row on the area: its share of right pairs less the area, over its class's share of rows."""
+    y = positive.astype(bool)
+    ones, zeros = int(y.sum()), int((~y).sum())
+    ranks, within = rankdata(scores), np.empty(len(scores))
+    within[y], within[~y] = rankdata(scores[y]), rankdata(scores[~y])
+    beaten = np.where(y, (ranks - within) / zeros, 1 - (ranks - within) / ones)
+    area = float(np.mean(beaten[y]))
+    n = len(scores)
+    return np.asarray((beaten - area) * np.where(y, n / ones, n / zeros), dtype=np.float64)
+
+
+def auc_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
+    """The interval on the logit scale. Inside, the value is minus the area."""
+    answers = record.answers
+    assert answers is not None
+    assert answers.scores is not None
+    truth = end_to_end(answers.truth) == answers.positive
+    rows = len(truth) if record.rows is None else len(np.unique(np.concatenate(record.rows)))
+    positives = rows * float(np.mean(truth))
+    negatives = rows - positives
+    pairs = positives * negatives
+    area = (-value * pairs + 0.5) / (pairs + 1)  # an area of 0 or 1 has no logit
+    influence = np.concatenate(
+        [
+            placements(scores, (one == answers.positive).astype(np.float64))
+            for scores, one in zip(answers.scores, answers.truth, strict=True)
+        ]
+    )
+    weights = mean_weights(record, pooled=False)
+    sampling = sampling_of(record, influence, weights)
+    quantile = float(ndtri(0.5 + level / 2))
+    if record.parts == 1:
+        rough = hanley_mcneil(area, positives, negatives)
+        error = sampling.error if 0 < -value < 1 and sampling.error > 0 else sqrt(rough)
+        name = "DeLong, logit scale"
+    else:
+        independent = float(np.sum(weights * influence**2)) / rows
+        design = max(1.0, sampling.error**2 / independent) if record.grouped and independent > 0 else 1.0
+        error = least(record, PLAIN) * sqrt(design * hanley_mcneil(area, positives, negatives))
+        name = "Hanley–McNeil, logit scale"
+    low, high = logit_ends(area, error, quantile)
+    return (-high, -low), name

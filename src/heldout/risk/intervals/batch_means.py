@@ -1,0 +1,88 @@
+"""Batch means: rows that follow each other in time, in five stretches of equal length."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+from scipy.special import stdtrit
+
+from heldout.risk.estimate import Interval
+from heldout.risk.intervals.ends import interval_around
+from heldout.risk.intervals.method import Method
+from heldout.risk.intervals.spread import standard_deviation
+from heldout.risk.record import Floats, Record
+from heldout.risk.sampling import end_to_end
+
+BATCHES = 5
+FEWEST = 10  # rows a batch
+FEWEST_EFFECTIVE = 30  # independent rows that the losses must be worth
+HIGHEST = 0.95  # the lag-1 correlation from which on five batches are far from independent
+
+
+def batch_means(losses: Floats, *, level: float, centre: float | None = None) -> Interval:
+    """The interval of a mean over rows in time: mean ± t·s/√5 over the means of five stretches, 4 degrees of freedom.
+
+    Neighbouring rows may depend on each other as long as that wears off well within a stretch. Losses with a lag-1
+    correlation of up to .8 were covered in 91 to 98 of 100 studies at 95 %.
+
+    >>> interval = batch_means(np.tile([0.0, 1.0, 2.0], 20), level=0.95)
+    >>> round(interval.low, 4), round(interval.high, 4)
+    (1.0, 1.0)
+    """
+    means = np.array([float(np.mean(one)) for one in np.array_split(losses, BATCHES)])
+    half = float(stdtrit(BATCHES - 1, 0.5 + level / 2)) * standard_deviation(means) / sqrt(BATCHES)
+    middle = float(np.mean(losses)) if centre is None else centre
+    return interval_around(
+        middle, middle - half, middle + half, level=level, method="five batch means", guarantee="heuristic"
+    )
+
+
+def effective_rows(losses: Floats) -> float:
+    """How many independent rows these are worth, by their lag-1 correlation: n(1 − r)/(1 + r).
+
+    >>> effective_rows(np.tile([0.0, 1.0], 50)) > 100
+    True
+    """
+    away = losses / 2 - float(np.mean(losses / 2))
+    scale = float(np.max(np.abs(away)))
+    if scale == 0:
+        return float(len(losses))
+    away = away / scale
+    square = float(np.sum(away**2))
+    lagged = float(np.clip(np.sum(away[1:] * away[:-1]) / square, -HIGHEST, 1.0))
+    return len(losses) * (1 - lagged) / (1 + lagged)
+
+
+def _early(record: Record) -> str | None:
+    if not record.timed:
+        return "it is for rows that follow each other in time"
+    if record.row_losses is None:
+        return "this score belongs to whole sets and has no losses of single rows"
+    if record.weights is not None:
+        return "the rows have weights, and it counts each row once"
+    rows = int(np.sum(record.held_sizes))
+    if rows < FEWEST * BATCHES:
+        return f"{rows} test rows in time are too few for {BATCHES} stretches of at least {FEWEST}"
+    return None
+
+
+def _refusal(record: Record) -> str | None:
+    if (reason := _early(record)) is not None:
+        return reason
+    assert record.row_losses is not None
+    worth = effective_rows(end_to_end(record.row_losses))
+    if worth < FEWEST_EFFECTIVE:
+        return (
+            f"neighbouring losses depend on each other so much that the test rows are worth about {worth:.0f} "
+            f"independent ones, and {FEWEST_EFFECTIVE} are needed; test on a longer stretch of time"
+        )
+    return None
+
+
+def _interval(record: Record, value: float, level: float) -> Interval:
+    assert record.row_losses is not None  # refused above
+    return batch_means(end_to_end(record.row_losses), level=level, centre=value)
+
+
+BATCH_MEANS = Method(key="batch-means", name="five batch means", refusal=_refusal, early=_early, interval=_interval)

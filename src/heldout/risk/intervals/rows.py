@@ -1,0 +1,148 @@
+"""The default over several held-out parts: the spread of rows (or groups), widened for what training adds.
+
+Fold means are never what the variance comes from: stratified folds have the same class shares, which takes the spread
+out of their means. The point estimate decides the shape: a share is Wilson's, a squared or absolute error is taken on
+the log scale, a bounded loss by Hall's transformation. Scores of whole sets have theirs in `scores`.
+"""
+
+from __future__ import annotations
+
+from math import isfinite, sqrt
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from heldout.risk.estimate import Interval
+from heldout.risk.intervals.ends import interval_around
+from heldout.risk.intervals.method import Method
+from heldout.risk.intervals.scores import refuse_score, score_ends
+from heldout.risk.intervals.shapes import LEANING, Ends, hall_ends, log_ends, wilson_ends
+from heldout.risk.record import Floats, Record, zero_one_errors
+from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of
+from heldout.risk.widening import LEAST_SQUARES, PLAIN, adaptive, complexity, least, shift
+
+FEWEST = 2  # independent draws
+
+
+def row_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
+    """The ends of the interval of a row loss, and what the shape is called."""
+    weights = mean_weights(record, pooled=False)
+    errors = zero_one_errors(record)
+    if errors is not None:
+        return _share_ends(record, errors, value, level, weights), "Wilson over rows"
+    contributions, kappa = corrected_rows(record, value)
+    sampling = sampling_of(record, contributions, weights)
+    error, quantile = least(record, kappa) * sampling.error, quantile_of(sampling, level)
+    bounded = isfinite(record.low) and isfinite(record.high)
+    if bounded or not isfinite(record.low) or value <= record.low or sampling.lean > LEANING:
+        ends = hall_ends(value, error, quantile, skew=sampling.skew, draws=sampling.units)
+        return ends, "Hall's t over rows"
+    low, high = log_ends(value - record.low, error, quantile)
+    return (record.low + low, record.low + high), "t over rows, log scale"
+
+
+def corrected_rows(record: Record, value: float) -> tuple[Floats, float]:
+    """What each row contributes to the estimate, as a test row and as a training row, and the κ that is left."""
+    assert record.row_losses is not None
+    losses = end_to_end(record.row_losses)
+    weights = mean_weights(record, pooled=False)
+    if record.parts == 1:
+        return losses, 1.0
+    if record.family in ("squared", "absolute") and record.answers is not None:
+        return _of_numbers(record, losses, weights)
+    slopes = _slopes(record)
+    factor = 1.0 if slopes is None else shift(record, losses, weights, slopes)
+    return losses, PLAIN * factor
+
+
+def _of_numbers(record: Record, losses: Floats, weights: Floats) -> tuple[Floats, float]:
+    """Squared and absolute errors: the intercept moves them all, and least squares fit a part of the noise."""
+    assert record.answers is not None
+    errors = end_to_end(record.answers.truth) - end_to_end(record.answers.predicted)
+    fitted = complexity(record) if record.least_squares else None
+    kappa = PLAIN if fitted is None else LEAST_SQUARES
+    if record.family == "squared":
+        return (losses if fitted is None else (1 + fitted) * losses), kappa
+    signs, mean = float(np.sum(weights * np.sign(errors))), float(np.sum(weights * errors))
+    corrected = losses - signs * (errors - mean)
+    if fitted is not None:
+        corrected = corrected + density_at_zero(errors) * fitted * errors**2
+    return corrected, kappa
+
+
+def density_at_zero(errors: Floats) -> float:
+    """A kernel estimate of the density of errors at 0."""
+    quartiles = np.quantile(errors, (0.25, 0.75))
+    robust, deviation = float(quartiles[1] - quartiles[0]) / 1.34, float(np.std(errors))
+    width = 1.06 * (min(robust, deviation) if robust > 0 else deviation) * len(errors) ** -0.2
+    if width <= 0:
+        return 0.0
+    return float(np.mean(np.exp(-0.5 * (errors / width) ** 2)) / (width * sqrt(2 * np.pi)))
+
+
+def _slopes(record: Record) -> Floats | None:
+    """The derivative of each row's loss by a common shift of all logits, for losses of probabilities."""
+    answers = record.answers
+    if answers is None or answers.classes != 2 or answers.probability is None:
+        return None
+    p = end_to_end(answers.probability)
+    y = (end_to_end(answers.truth) == answers.positive).astype(np.float64)
+    if record.family == "brier":
+        return np.asarray(2 * (p - y) * p * (1 - p), dtype=np.float64)
+    return np.asarray(p - y, dtype=np.float64) if record.family == "log" else None
+
+
+def _share_ends(record: Record, errors: Floats, value: float, level: float, weights: Floats) -> Ends:
+    """Wilson's interval with as many rows as the variance is worth."""
+    share = min(max(value - record.low, 0.0), 1.0)
+    sampling = sampling_of(record, errors, weights)
+    plain = share * (1 - share)
+    draws = float(sampling.units)
+    if sampling.error > 0:
+        draws = min(plain / sampling.error**2, 4 * draws)
+    kappa = least(record, adaptive(record, held_out=share) * shift(record, errors, weights, None))
+    quantile = quantile_of(sampling, level) if record.grouped else float(ndtri(0.5 + level / 2))
+    low, high = wilson_ends(share, draws / kappa**2, quantile)
+    return record.low + low, record.low + high
+
+
+def quantile_of(sampling: Sampling, level: float) -> float:
+    """Student's quantile with one degree of freedom less than there are draws of equal weight."""
+    return float(stdtrit(max(sampling.effective - 1, 1.0), 0.5 + level / 2))
+
+
+def _refusal(record: Record) -> str | None:
+    if record.timed:
+        return "the held-out rows follow each other in time, so they are not independent"
+    if record.row_losses is None:
+        return refuse_score(record)
+    if record.grouped and record.groups is None:
+        return "the rows come in groups, and the record does not say which row belongs to which"
+    what = "group" if record.grouped else "row"
+    drawn = sampling_of(record, end_to_end(record.row_losses), mean_weights(record, pooled=False))
+    if drawn.units < FEWEST:
+        return f"one test {what} has no spread"
+    if drawn.effective < FEWEST:
+        return (
+            f"one {what} weighs so much that the {drawn.units} test {what}s tell no more than "
+            f"{drawn.effective:.1f} equal ones would"
+        )
+    return None
+
+
+def _early(record: Record) -> str | None:
+    if record.timed:
+        return "the held-out rows follow each other in time, so they are not independent"
+    return refuse_score(record) if record.row_losses is None else None
+
+
+def _interval(record: Record, value: float, level: float) -> Interval:
+    if record.row_losses is None:
+        (low, high), name = score_ends(record, value, level)
+    else:
+        (low, high), name = row_ends(record, value, level)
+    guarantee = "asymptotic" if record.parts == 1 else "heuristic"
+    return interval_around(value, low, high, level=level, method=name, guarantee=guarantee)
+
+
+ROWS = Method(key="rows", name="spread of rows", refusal=_refusal, early=_early, interval=_interval)

@@ -1,0 +1,233 @@
+"""Intervals of scores of whole sets: R², RMSE, balanced accuracy, F1, Matthews, AUC, and others by their influence.
+
+A score that is a function of means has an influence a row; its variance is that of a mean of influences. The shape
+is the one that keeps the interval inside the score's range and covers best at small n (docs/coverage.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import isfinite, sqrt
+
+import numpy as np
+from scipy.special import stdtrit
+
+from heldout.risk.intervals.auc import auc_ends
+from heldout.risk.intervals.shapes import LEANING, Ends, fisher_ends, hall_ends, log_ends, logit_ends, wilson_ends
+from heldout.risk.record import Floats, Record
+from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of
+from heldout.risk.widening import LEAST_SQUARES, PLAIN, at_threshold, complexity, least, share_variance, shift
+
+POOLED = ("r2", "root", "recalls", "f1", "matthews", "means")
+OF_COUNTS = 1.3  # κ of scores of a confusion matrix beside share and shift
+
+
+def refuse_score(record: Record) -> str | None:
+    """Why a score of whole sets has no interval by rows, or None. Before a fit nothing but the score is known."""
+    unknown = bool(np.isnan(record.fold_losses).all()) and record.pooled is None
+    if record.family == "auc":
+        return None if unknown or record.answers is not None else "the scores of single rows were not kept"
+    if record.pooled is None or record.pooled.influence is None:
+        if unknown and record.family in POOLED:
+            return None
+        return (
+            "this score belongs to whole sets and does not tell what single rows add to it; "
+            "take one that is made of rows, or loss=heldout.row_loss(…)"
+        )
+    return None
+
+
+def score_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
+    """The ends of the interval of a score in inside sign (lower is better), and what the method is called."""
+    if record.family == "auc":
+        return auc_ends(record, value, level)
+    assert record.pooled is not None
+    assert record.pooled.influence is not None
+    influence, weights = end_to_end(record.pooled.influence), mean_weights(record, pooled=True)
+    sampling = sampling_of(_by_blocks(record), influence, weights)
+    quantile = float(stdtrit(max(sampling.effective - 1, 1.0), 0.5 + level / 2))
+    shape = _SHAPES.get(record.family, _other)
+    return shape(record, value, sampling, quantile)
+
+
+def _by_blocks(record: Record) -> Record:
+    """Rows whose influence is known only together are drawn together."""
+    if record.pooled is None or record.pooled.blocks is None or record.grouped:
+        return record
+    return replace(record, groups=record.pooled.blocks, grouped=True)
+
+
+def _root(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
+    """A root of a mean, by the interval of the mean."""
+    fitted = complexity(record) if record.least_squares and record.parts > 1 else None
+    kappa = least(record, PLAIN if fitted is None else LEAST_SQUARES * (1 + fitted))
+    mean, error = value * value, 2 * value * kappa * sampling.error
+    if sampling.lean > LEANING or mean <= 0:
+        low, high = hall_ends(mean, error, quantile, skew=sampling.skew, draws=sampling.units)
+        return (sqrt(max(low, 0.0)), sqrt(max(high, 0.0))), "Hall's t over rows"
+    low, high = log_ends(mean, error, quantile)
+    return (sqrt(low), sqrt(high)), "t over rows, log scale"
+
+
+def _r2(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
+    """Shares of variance: log(1 − R²) is nearer normal than R². Inside, the value is −R²."""
+    fitted = complexity(record) if record.least_squares and record.parts > 1 else None
+    kappa = least(record, 1.4 if fitted is None else 1.25 * (1 + fitted))
+    left = 1 + value
+    if left <= 0:
+        return (value - quantile * kappa * sampling.error, value + quantile * kappa * sampling.error), "t over rows"
+    low, high = log_ends(left, kappa * sampling.error, quantile)
+    return (low - 1, high - 1), "t over rows, log scale"
+
+
+def _recalls(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
+    """A mean of recalls: Wilson's interval of each, joined by the method of variance estimates recovery (MOVER)."""
+    counts, _ = _counts(record)
+    totals = counts.sum(axis=1)
+    there = totals > 0
+    recalls = np.diagonal(counts)[there] / totals[there]
+    kappa = least(record, OF_COUNTS * _shared(record, sampling, _recall_slopes, both=False))
+    design = _design(record, sampling, counts)
+    ends = [
+        wilson_ends(float(share), float(total) / (kappa**2 * design), quantile)
+        for share, total in zip(recalls, totals[there], strict=True)
+    ]
+    lower = sqrt(sum((share - end[0]) ** 2 for share, end in zip(recalls, ends, strict=True))) / len(recalls)
+    upper = sqrt(sum((end[1] - share) ** 2 for share, end in zip(recalls, ends, strict=True))) / len(recalls)
+    return (value - upper, value + lower), "Wilson a class"
+
+
+def _f1(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
+    """F1 = 2J/(1 + J), where J = TP/(TP + FP + FN) is a share of counts."""
+    counts, positive = _counts(record)
+    right = float(counts[positive, positive])
+    total = float(counts[positive].sum() + counts[:, positive].sum() - right)
+    kappa = least(record, OF_COUNTS * _shared(record, sampling, _f1_slopes, both=True))
+    shown = -value
+    share = shown / (2 - shown)
+    low, high = wilson_ends(share, total / (kappa**2 * _design(record, sampling, counts)), quantile)
+    return (-2 * high / (1 + high), -2 * low / (1 + low)), "Wilson over counts"
+
+
+def _matthews(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
+    """Matthews' correlation on Fisher's scale, with half a row added to each count."""
+    counts, positive = _counts(record)
+    if counts.shape != (2, 2):
+        return _other(record, value, sampling, quantile)
+    padded = counts + 0.5
+    cells = np.array([padded[positive, positive], padded[1 - positive, positive]])
+    cells = np.append(cells, [padded[positive, 1 - positive], padded[1 - positive, 1 - positive]])
+    middle, slopes = _matthews_of(cells), _gradient(_matthews_of, cells)
+    total = float(cells.sum())
+    error = sqrt(float(np.sum(cells / total * slopes**2)) / total) * total
+    kappa = least(record, OF_COUNTS * _shared(record, sampling, _matthews_slopes, both=True))
+    design = _design(record, sampling, counts)
+    low, high = fisher_ends(middle, kappa * sqrt(design) * error, quantile)
+    return (-high, -low), "Fisher's z over counts"
+
+
+def _other(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
+    """Any other score: the shape by its range."""
+    error = least(record, PLAIN) * sampling.error
+    width = record.high - record.low
+    if isfinite(width) and record.low < value < record.high:
+        low, high = logit_ends((value - record.low) / width, error / width, quantile)
+        return (record.low + width * low, record.low + width * high), "t over rows, logit scale"
+    return (value - quantile * error, value + quantile * error), "t over rows"
+
+
+_SHAPES: dict[str, Callable[[Record, float, Sampling, float], tuple[Ends, str]]] = {
+    "root": _root,
+    "r2": _r2,
+    "recalls": _recalls,
+    "f1": _f1,
+    "matthews": _matthews,
+}
+
+
+def _counts(record: Record) -> tuple[Floats, int]:
+    """The confusion matrix (true × predicted) in distinct rows, and the code of the positive class."""
+    answers = record.answers
+    assert answers is not None
+    truth, predicted = (end_to_end(one).astype(np.intp) for one in (answers.truth, answers.predicted))
+    weights = mean_weights(record, pooled=True)
+    size = max(answers.classes, int(truth.max()) + 1, int(predicted.max()) + 1)
+    counts = np.bincount(truth * size + predicted, weights=weights, minlength=size * size).reshape(size, size)
+    rows = len(truth) if record.rows is None else len(np.unique(np.concatenate(record.rows)))
+    return np.asarray(counts * rows, dtype=np.float64), answers.positive
+
+
+def _design(record: Record, sampling: Sampling, counts: Floats) -> float:
+    """By how much groups or weights make the variance larger than as many equal, independent rows would."""
+    if not record.grouped and record.weights is None:
+        return 1.0
+    assert record.pooled is not None
+    assert record.pooled.influence is not None
+    influence, weights = end_to_end(record.pooled.influence), mean_weights(record, pooled=True)
+    plain = float(np.sum(weights * influence**2)) / float(counts.sum())
+    return max(1.0, sampling.error**2 / plain) if plain > 0 else 1.0
+
+
+# Of the four counts (TP, FP, FN, TN) of the positive class.
+def _f1_of(cells: Floats) -> float:
+    return float(-2 * cells[0] / max(2 * cells[0] + cells[1] + cells[2], 1e-300))
+
+
+def _recalls_of(cells: Floats) -> float:
+    return float(-0.5 * (cells[0] / max(cells[0] + cells[2], 1e-300) + cells[3] / max(cells[1] + cells[3], 1e-300)))
+
+
+def _matthews_of(cells: Floats) -> float:
+    tp, fp, fn, tn = cells
+    return float((tp * tn - fp * fn) / sqrt(max((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn), 1e-300)))
+
+
+def _gradient(function: Callable[[Floats], float], cells: Floats) -> Floats:
+    """The derivative of a smooth function of counts by each of them."""
+    slopes = np.zeros(len(cells))
+    for place in range(len(cells)):
+        step = np.zeros(len(cells))
+        step[place] = 1e-4 * max(float(cells[place]), 1.0)
+        slopes[place] = (function(cells + step) - function(np.maximum(cells - step, 0))) / float(
+            np.sum(np.minimum(step, cells) + step)
+        )
+    return slopes
+
+
+def _f1_slopes(cells: Floats) -> Floats:
+    return _gradient(_f1_of, cells)
+
+
+def _recall_slopes(cells: Floats) -> Floats:
+    return _gradient(_recalls_of, cells)
+
+
+def _matthews_slopes(cells: Floats) -> Floats:
+    return -_gradient(_matthews_of, cells)
+
+
+def _shared(record: Record, sampling: Sampling, slopes: Callable[[Floats], Floats], *, both: bool) -> float:
+    """The factor for predictors that call a larger or smaller share of rows positive than they might have.
+
+    `both` takes the larger of this and the shift of all probabilities.
+    """
+    answers = record.answers
+    if answers is None or answers.classes != 2 or record.parts == 1 or sampling.error <= 0:
+        return 1.0
+    counts, positive = _counts(record)
+    other = 1 - positive
+    cells = np.array([counts[positive, positive], counts[other, positive]])
+    cells = np.append(cells, [counts[positive, other], counts[other, other]])
+    by_share = slopes(cells) * float(cells.sum())
+    factor = 1.0
+    if (variance := share_variance(record)) is not None:
+        slope = 0.5 * (by_share[0] + by_share[1] - by_share[2] - by_share[3])
+        factor = sqrt(1 + slope**2 * variance / sampling.error**2)
+    if both and answers.probability is not None and record.pooled is not None and record.pooled.influence is not None:
+        p = np.clip(end_to_end(answers.probability), 1e-12, 1 - 1e-12)
+        y = end_to_end(answers.truth) == positive
+        moved = at_threshold(p) * np.where(y, by_share[0] - by_share[2], by_share[1] - by_share[3])
+        weights = mean_weights(record, pooled=True)
+        factor = max(factor, shift(record, end_to_end(record.pooled.influence), weights, moved))
+    return factor
