@@ -10,7 +10,7 @@ import gzip
 import os
 import pickle
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -23,23 +23,23 @@ from benchmarks.coverage.measure import Parts, measure
 from benchmarks.coverage.populations import Sample
 from benchmarks.coverage.run import spread
 from benchmarks.coverage.settings import RECIPES, Setting, grid
-from heldout.api.estimates import test_record as record_of_test
-from heldout.api.estimates import trained_sizes
+from heldout.api.estimates import records_of as records_of_study
+from heldout.risk import record as record_module
 from heldout.risk.record import Record
-from heldout.study.pose import OUTER
 
 CHUNK = 50  # replications a file
 FRESH = 40_000  # rows on which a tested predictor is measured
-FIELDS = tuple(field.name for field in fields(Record))
+KINDS = {kind.__name__: kind for kind in vars(record_module).values() if is_dataclass(kind)}
+FIELDS = sorted(f"{name}.{field.name}" for name, kind in KINDS.items() for field in fields(kind))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replication:
-    """What one study recorded: a record's fields by loss, or why there are none."""
+    """What one study recorded: a record by loss, or why there is none."""
 
     number: int
     columns: int
-    records: dict[str, dict[str, Any]]
+    records: dict[str, Stored]
     refused: dict[str, str]
     findings: tuple[tuple[str, str], ...]  # code and severity, of the study as a whole
     own: dict[str, Parts] | None  # what the tested predictor achieves on fresh rows, where there is one
@@ -48,15 +48,34 @@ class Replication:
 
 def records_of(result: Any) -> list[Record]:
     """The record of every reported loss: all that its interval is made from. What to change when records change."""
-    live = result._live
-    study = live.outcome.study
-    sizes = trained_sizes(study, study.splits[OUTER])
-    return [record_of_test(live.task, live.outcome, number, sizes) for number in range(len(study.reported))]
+    return list(records_of_study(result._live.task, result._live.outcome))
 
 
-def record_from(stored: dict[str, Any]) -> Record:
-    """The record again; fields that were dropped since are left out."""
-    return Record(**{name: value for name, value in stored.items() if name in FIELDS})
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """A value of a record as the name of its class and its fields, so that a class may get further fields."""
+
+    kind: str
+    fields: dict[str, Any]
+
+
+def stored(value: Any, known: dict[int, Stored] | None = None) -> Any:
+    """A record, or a part of one, as plain fields; parts that records share stay shared."""
+    if type(value).__name__ not in KINDS:
+        return value
+    known = {} if known is None else known
+    if id(value) not in known:
+        content = {field.name: stored(getattr(value, field.name), known) for field in fields(value)}
+        known[id(value)] = Stored(kind=type(value).__name__, fields=content)
+    return known[id(value)]
+
+
+def restored(value: Any) -> Any:
+    """The record again; fields that its class no longer has are left out."""
+    if not isinstance(value, Stored):
+        return value
+    names = {field.name for field in fields(KINDS[value.kind])}
+    return KINDS[value.kind](**{name: restored(one) for name, one in value.fields.items() if name in names})
 
 
 def folder() -> Path:
@@ -138,10 +157,11 @@ def replicate(setting: Setting, recipe: str, number: int) -> Replication:
             except ho.HeldoutError as error:
                 refused[loss] = str(error)
     records = [record for result in results for record in records_of(result)]
+    known: dict[int, Stored] = {}
     return Replication(
         number=number,
         columns=sample.X.shape[1],
-        records={record.loss: {name: getattr(record, name) for name in FIELDS} for record in records},
+        records={record.loss: stored(record, known) for record in records},
         refused=refused,
         findings=tuple((found.code, found.severity) for result in results for found in result.findings),
         own=_own(setting, recipe, number, results),
@@ -184,7 +204,7 @@ def simulate(wanted: dict[tuple[str, str], int], *, second: bool, fresh: bool = 
         for first in range(0, count, CHUNK)
         if fresh or not is_complete(chunk_path(settings[key], recipe, first))
     ]
-    for _ in spread(make_chunk, jobs, words="chunks of studies"):
+    for _ in spread(make_chunk, jobs, words="chunks of studies", chunk=1):
         pass
 
 

@@ -78,7 +78,7 @@ def find_truths(wanted: list[tuple[str, str]], *, second: bool, fresh: bool = Fa
     jobs = [(second, *asked, block) for asked in missing.values() for block in range(BLOCKS)]
     found: list[dict[str, Parts]] = []
     asked = iter(missing)
-    for done, block in enumerate(spread(sample_truth, jobs, words="blocks of truths"), start=1):
+    for done, block in enumerate(spread(sample_truth, jobs, words="blocks of truths", chunk=1), start=1):
         found += block
         if done % BLOCKS == 0:
             store(next(asked), found)
