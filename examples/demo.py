@@ -41,14 +41,17 @@ print(ho.explain(learner, X, y, test=ho.KFold(5)))
 # no scaler and no choice.
 result = ho.evaluate(learner, X, y, test=ho.KFold(5), seed=0)
 
+# The risk is of the learner. The model to ship is that learner on all rows, fitted when first asked for. Its fits give
+# the best validation number too.
+model = result.predictor
+
 print()
 print("2. The result. The first number is the risk of the whole procedure, choosing included;")
 print("   `best_validation` is what the rows that chose also said of the choice.")
 print()
 print(result)
 
-# The risk is of the learner. The model to ship is that learner on all rows, fitted when first asked for.
 print()
 print("3. The model to ship: result.predictor, the same procedure on all rows, here")
 print()
-print(result.predictor)
+print(model)

@@ -96,13 +96,52 @@ def test_groups_with_one_target_each_exchange_it_whole():
         assert set.union(*by_group) == {5.0, 6.0, 7.0, 8.0}
 
 
-def test_rows_of_a_group_exchange_their_targets_where_these_vary():
-    groups = np.repeat([0, 1, 2], 5)
-    y = np.arange(15.0)
+def test_groups_of_equal_size_take_each_others_targets_in_random_order_where_these_vary():
+    groups = np.repeat(np.arange(6), 5)
+    y = np.arange(30.0)
     words, targets = shuffled_targets(y, groups=groups)
-    assert words == "rows within each group"
+    assert words == "groups of about the same size, and rows within each group"
+    sets = {frozenset(y[groups == group]) for group in range(6)}
+    moved = 0
     for target in targets:
-        assert all(sorted(target[groups == group]) == sorted(y[groups == group]) for group in range(3))
+        assert {frozenset(target[groups == group]) for group in range(6)} == sets
+        moved += sum(set(target[groups == group]) != set(y[groups == group]) for group in range(6))
+    assert moved > 0.7 * 6 * len(targets)
+    assert any((np.diff(target[groups == 0]) < 0).any() for target in targets)
+
+
+def test_groups_of_any_size_and_strata_use_every_target_once():
+    rng = np.random.default_rng(0)
+    groups = rng.permutation(np.repeat(np.arange(14), rng.integers(1, 30, 14)))
+    y, strata = np.arange(len(groups)) * 1.0, rng.integers(0, 3, len(groups))
+    for roles in ({"groups": groups}, {"groups": groups, "strata": strata}):
+        for target in shuffled_targets(y, **roles)[1]:
+            assert sorted(target) == sorted(y)
+            if "strata" in roles:
+                assert all(sorted(target[strata == one]) == sorted(y[strata == one]) for one in range(3))
+
+
+def grouped(seed, *, signal):
+    """Twenty groups of three to nine rows with features in common; targets that groups have in common, and noise."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(20), rng.integers(3, 10, 20))
+    shared = rng.normal(size=(20, 2))
+    y = (signal * shared[:, 0] + rng.normal(size=20))[groups] + rng.normal(size=len(groups))
+    return {"X": shared[groups], "y": y, "groups": groups, "test": ho.KFold(4), "progress": False, "jobs": 1}
+
+
+def test_the_level_of_chance_is_that_of_features_that_tell_nothing():
+    found = ho.chance(Ridge(), permutations=39, **grouped(0, signal=2.0))
+    level = np.mean(found.shuffled)
+    assert found.p == 1 / 40
+    assert level > 1.8 * found.result.risk.value  # shuffling within groups alone gave the risk itself
+    assert level > 0.9 * np.var(grouped(0, signal=2.0)["y"])
+
+
+def test_with_groups_p_values_are_uniform_where_there_is_nothing_to_learn():
+    p = np.array([ho.chance(Ridge(), permutations=9, **grouped(seed, signal=0.0)).p for seed in range(60)])
+    for share in (0.1, 0.5):
+        assert abs(np.mean(p <= share + 1e-9) - share) <= 3 * np.sqrt(share * (1 - share) / 60)
 
 
 def test_exchanges_that_cannot_be_are_refused():

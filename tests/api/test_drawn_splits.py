@@ -101,7 +101,7 @@ def test_what_y_is_can_be_seen_or_said(y, classes):
 def test_columns_by_name_and_tables_in_the_users_own_library(library):
     frame = library.DataFrame({"x": X[:, 0], "kind": CLASSES.astype(object), "who": GROUPS})
     splits = ho.draw(ho.KFold(3), frame, "kind", groups="who")
-    assert splits.words == "3-fold, stratified, groups kept whole, shuffled"
+    assert splits.words == "3-fold, groups kept whole, shuffled"
     assert isinstance(splits.summary().frame, library.DataFrame)
     assert isinstance(splits.summary().shares, library.DataFrame)
     with pytest.raises(ho.HeldoutError, match=r"'kin' is no column of X. Did you mean 'kind'"):

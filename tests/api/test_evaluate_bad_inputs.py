@@ -355,7 +355,7 @@ def test_pooling_a_score_of_whole_sets_is_refused_before_fits() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     options = ho.Options(pool=True)
     assert all_say(
-        r"pool=True needs the losses of single rows",
+        r"pool=True needs a loss of single rows, or a score that is a function of means",
         refusals(X[:60], y[:60], classes=True, loss="roc_auc", options=options, fits=False),
     )
 

@@ -19,22 +19,23 @@ SOME = {"n_neighbors": [1, 5]}
 
 
 @pytest.mark.parametrize("test", [ho.Given(TIME[150:]), ho.Given(folds=TIME % 4), [(TIME[:150], TIME[150:])]])
-def test_declared_time_leaves_no_interval_whoever_held_the_rows_out(test):
+def test_declared_time_is_counted_in_stretches_whoever_held_the_rows_out(test):
     found = ho.evaluate(KNN, X, Y, test=test, time=TIME, jobs=1).estimates
-    assert found["risk"].low is None
-    assert "in time" in found["risk"].reason
-    assert all(one.low is None for one in found.values())
+    assert (found["risk"].method, found["risk"].guarantee) == ("five batch means", "heuristic")
+    assert all(one.low is None for name, one in found.items() if name != "risk")
 
 
-def test_a_frozen_predictor_in_time_has_no_interval():
+def test_a_frozen_predictor_in_time_needs_rows_enough_for_stretches():
     fitted = FrozenEstimator(KNeighborsClassifier().fit(X[:100], Y[:100]))
-    assert "in time" in ho.evaluate(fitted, X, Y, test=ho.Given(TIME[150:]), time=TIME).risk.reason
+    assert ho.evaluate(fitted, X, Y, test=ho.Given(TIME[150:]), time=TIME).risk.method == "five batch means"
+    few = ho.evaluate(fitted, X, Y, test=ho.Given(TIME[160:]), time=TIME).risk
+    assert few.low is None
+    assert "40 test rows in time are too few" in few.reason
 
 
 def test_parts_that_go_forward_are_known_without_a_declared_time():
     risk = ho.evaluate(KNN, X, Y, test=TimeSeriesSplit(4), jobs=1).risk
-    assert risk.low is None
-    assert "in time" in risk.reason
+    assert risk.method == "five batch means"
 
 
 def test_declared_time_leaves_a_given_development_set_no_bound():
@@ -65,18 +66,63 @@ def test_no_error_in_any_fold_is_no_proof_of_none():
     labels = np.repeat([0, 1], 20)
     study = ho.evaluate(KNN, apart, labels, test=ho.KFold(4), options=ho.Options(interval="bht", repetitions=1), jobs=1)
     tuned = ho.Tuned(KNN, SOME, validation=ho.KFold(4), jobs=1).fit(apart, labels)
-    for one in (study.risk, study.estimates["cross_validation"], tuned.estimates_["best_validation_bbc"]):
+    for one in (study.risk, tuned.estimates_["best_validation_bbc"]):
         assert (one.value, one.low) == (0.0, None)
         assert "do not vary" in one.reason
+    plain = study.estimates["cross_validation"]
+    assert (plain.value, plain.low) == (0.0, 0.0)
+    assert plain.high > 3.84 / (40 + 3.84)  # Wilson's for no error among 40 rows, widened
 
 
 @pytest.mark.parametrize(
     ("how", "size"), [({"final": "keep", "validation": ho.Holdout(0.25)}, 120), ({"final": "ensemble"}, 128)]
 )
-def test_what_covers_the_predictor_has_the_training_size_of_the_risk(how, size):
-    study = ho.evaluate(ho.Tuned(KNN, SOME, **how), X, Y, test=ho.KFold(5), jobs=1)
-    assert study.risk.train_size == size
-    assert f"the learner at {size} rows" in str(study.covers)
+@pytest.mark.parametrize("test", [ho.KFold(5), ho.Holdout(0.2)], ids=str)
+def test_the_risk_of_what_keeps_or_averages_names_what_was_given_and_what_each_fit_used(how, size, test):
+    study = ho.evaluate(ho.Tuned(KNN, SOME, **how), X, Y, test=test, jobs=1)
+    words = f"160 rows (each fit on {size} of them)"
+    assert (study.risk.train_size, study.risk.fit_size) == (160, size)
+    assert f"trained on {words}" in study.risk.estimand
+    assert f"trained on {words}" in study.summary()["verdict"]["sentence"]
+    assert test != ho.KFold(5) or f"the learner at {words}" in str(study.covers)
+    again = ho.evaluate(ho.Tuned(KNN, SOME), X, Y, test=test, jobs=1).risk
+    assert (again.train_size, again.fit_size) == (160, None)
+
+
+def test_training_sizes_that_differ_are_a_range():
+    clock = np.arange(120)
+    study = ho.evaluate(KNN, X[:120], Y[:120], test=ho.Forward(3), time=clock, jobs=1)
+    assert (study.risk.train_size, study.risk.train_range) == (60, (30, 90))
+    assert "trained on 30 to 90 rows" in study.risk.estimand
+    verdict = study.summary()["verdict"]
+    assert "trained on 30 to 90 rows" in verdict["sentence"]
+    assert "Training size: 30 to 90 rows." in verdict["meanings"]["risk"]["text"]
+    assert "the learner at 30 to 90 rows" in str(study.covers)
+    both = ho.compare({"one": KNN, "two": DummyClassifier()}, X[:120], Y[:120], test=ho.Forward(3), time=clock, jobs=1)
+    assert both.pairs[0].difference.estimand.endswith("trained on 30 to 90 rows")
+    even = ho.evaluate(KNN, X[:151], Y[:151], test=ho.KFold(5), jobs=1).risk
+    assert even.train_range is None
+    assert "trained on about 121 rows" in even.estimand
+
+
+def test_the_estimand_names_class_shares_and_weights():
+    plain = ho.evaluate(KNN, X, Y, test=ho.KFold(5, stratify=False), jobs=1)
+    assert "shares" not in plain.risk.estimand
+    study = ho.evaluate(KNN, X, Y, test=ho.KFold(5), jobs=1)
+    for name in ("risk", "fold_predictors"):
+        assert study.estimates[name].estimand.endswith("trained on 160 rows, at the class shares of the sample")
+    weighted = ho.evaluate(DummyRegressor(), X, X[:, 0], sample_weight=np.ones(200), test=ho.KFold(4), jobs=1)
+    assert weighted.risk.estimand.endswith("trained on 150 rows, rows weighted by sample_weight")
+
+
+def test_comparisons_and_tests_against_chance_name_what_they_estimate():
+    words = "expected zero-one risk of the learner trained on 160 rows, at the class shares of the sample"
+    assert f"Estimates   {words}" in str(ho.compare({"one": KNN, "two": DummyClassifier()}, X, Y, jobs=1))
+    tuned = ho.Tuned(KNN, SOME)
+    text = str(ho.compare({"one": KNN, "two": tuned}, X, Y, jobs=1))
+    assert f"one: {words}" in text
+    assert f"two: {words.replace('the learner', 'the tuned learner')}" in text
+    assert words in ho.chance(KNN, X, Y, permutations=3, jobs=1).sentence
 
 
 def test_a_frozen_predictor_in_several_parts_is_still_itself():
@@ -92,7 +138,8 @@ def test_a_frozen_predictor_in_several_parts_is_still_itself():
         ({"validation": ho.LeaveOneOut()}, "best_validation_bbc"),
         ({"validation": ho.Holdout(0.3), "loss": "roc_auc"}, "best_validation"),
         ({"choose": "one_se"}, "best_validation"),
-        ({}, "best_validation_tt"),
+        ({}, "best_validation_bbc"),
+        ({"loss": "roc_auc"}, "best_validation_tt"),
     ],
 )
 def test_the_estimate_that_speaks_of_a_retrained_predictor_has_a_value(how, name):

@@ -118,13 +118,13 @@ def test_other_losses_get_what_suits_them_and_say_so():
     )
     assert result.risk.method == result.estimates["risk_accuracy"].method == "Wilson"
     other = result.estimates["risk_log"]
-    assert other.method == "bootstrap-t"
+    assert other.method == "Hall's t over rows"
     assert other.reason.startswith("Wilson was asked for, but it counts rows that are right or wrong")
 
 
 def test_the_fold_predictors_get_bayles_interval_and_the_risk_does_not():
     result = ho.evaluate(LinearRegression(), X, Y, test=ho.KFold(5), progress=False)
-    assert result.risk.method == "corrected t"
+    assert result.risk.method == "t over rows, log scale"
     mean = result.estimates["fold_predictors"]
     assert (mean.method, mean.guarantee) == ("Bayle, all pairs", "asymptotic")
     assert mean.high - mean.low < result.risk.high - result.risk.low
@@ -147,11 +147,11 @@ def test_where_bayle_does_not_apply_the_fold_predictors_say_why(test, words):
 
 def test_groups_and_weights_reach_the_record():
     pairs = np.repeat(np.arange(30), 2)
-    assert risk(test=ho.Given(np.arange(48)), groups=pairs).method == "bootstrap-t"  # 24 groups of two
+    assert risk(test=ho.Given(np.arange(48)), groups=pairs).method == "Hall's t over rows"  # 24 groups, one decides
     assert risk(test=ho.Given(np.arange(30)), groups=pairs).method == "Student"  # 15 are too few to resample
     uneven = np.r_[np.repeat(np.arange(20), 2), np.arange(20, 40)]
-    assert risk(test=ho.Given(np.arange(10, 60)), groups=uneven).method == "cluster t"
-    assert risk(test=ho.Holdout(0.5), sample_weight=1 + np.arange(60) % 3).method == "cluster t"
+    assert risk(test=ho.Given(np.arange(10, 60)), groups=uneven).method == "t over rows, log scale"
+    assert risk(test=ho.Holdout(0.5), sample_weight=1 + np.arange(60) % 3).method == "t over rows, log scale"
 
 
 def test_the_seed_of_the_study_is_that_of_the_interval():

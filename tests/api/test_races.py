@@ -106,6 +106,7 @@ def test_tables_tell_what_was_not_finished():
     assert record_of(raced).fits_after == run
     about = raced.summary()["about"]["race"]
     assert (about["cells_run"], about["cells"]) == (run, len(table) * 10)
+    assert raced.predictor is not None  # the choice on all rows is raced too
     for name in ("best_validation_bbc", "best_validation_tt"):
         assert raced.estimates[name].value is None
         assert "race" in raced.estimates[name].reason

@@ -135,8 +135,8 @@ def test_every_estimate_says_what_it_is() -> None:
         assert estimate.low is not None or estimate.reason
     assert result.risk.estimand == "expected squared risk of the tuned learner trained on 80 rows"
     assert result.risk.low < result.risk.value < result.risk.high
-    assert result.risk.method == "corrected t"
-    assert result.estimates["best_validation"].train_size == 60
+    assert result.risk.method == "t over rows, log scale"
+    assert result.estimates["best_validation"].train_size == 75
     assert result.estimates["best_validation"].optimistic
     assert result.estimates["fold_predictors"].value == result.risk.value
 
@@ -155,7 +155,7 @@ def test_the_printed_result_names_risk_interval_and_choice() -> None:
     X, y = flowers()
     result = ho.evaluate(ho.Tuned(KNeighborsClassifier(), {"n_neighbors": [1, 9]}), X, y, test=ho.KFold(3), jobs=1)
     text = str(result)
-    for words in ("zero_one", "95% interval", "corrected t, heuristic", "the tuned learner trained on 100 rows"):
+    for words in ("zero_one", "95% interval", "Wilson over rows, heuristic", "the tuned learner trained on 100 rows"):
         assert words in text
     assert "optimistic" in text
     assert "n_neighbors=" in text

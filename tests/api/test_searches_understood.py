@@ -92,7 +92,7 @@ SEARCHES: dict[str, tuple[Any, Any]] = {
 def test_evaluate_gives_what_cross_val_score_gives(case: str) -> None:
     search, data = SEARCHES[case]
     X, y = data()
-    result = ho.evaluate(search, X, y, test=OUTER, jobs=1)
+    result = ho.evaluate(search, X, y, test=OUTER, jobs=1, options=ho.Options(pool=False))
     with threadpool_limits(1):
         scores = cross_val_score(search, X, y, cv=OUTER)
     assert result.folds[result.risk.loss].tolist() == scores.tolist()
@@ -153,7 +153,7 @@ class Fragile(ClassifierMixin, BaseEstimator):
 def test_error_score_is_kept(error_score: float) -> None:
     X, y = flowers()
     search = GridSearchCV(Fragile(), {"breaks": [True, False], "depth": [1, 2]}, cv=3, error_score=error_score)
-    result = ho.evaluate(search, X, y, test=OUTER, jobs=1)
+    result = ho.evaluate(search, X, y, test=OUTER, jobs=1, options=ho.Options(pool=False))
     with threadpool_limits(1):
         scores = cross_val_score(search, X, y, cv=OUTER)
     assert result.folds["score"].tolist() == scores.tolist()
@@ -202,7 +202,7 @@ def best_of(results: Any) -> int:
 def test_a_callable_refit_is_run_as_a_black_box() -> None:
     X, y = flowers()
     search = GridSearchCV(*KNN, cv=3, refit=best_of)
-    result = ho.evaluate(search, X, y, test=OUTER, jobs=1)
+    result = ho.evaluate(search, X, y, test=OUTER, jobs=1, options=ho.Options(pool=False))
     with threadpool_limits(1):
         scores = cross_val_score(search, X, y, cv=OUTER)
     assert result.folds[result.risk.loss].tolist() == scores.tolist()
@@ -220,7 +220,7 @@ def two_scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
 def test_a_function_that_gives_several_scores_is_run_as_a_black_box() -> None:
     X, y = flowers()
     search = GridSearchCV(*KNN, cv=3, scoring=two_scores, refit="wrong")
-    result = ho.evaluate(search, X, y, test=OUTER, jobs=1)
+    result = ho.evaluate(search, X, y, test=OUTER, jobs=1, options=ho.Options(pool=False))
     with threadpool_limits(1):
         scores = cross_val_score(search, X, y, cv=OUTER)
     assert result.folds[result.risk.loss].tolist() == scores.tolist()
@@ -269,7 +269,7 @@ def test_a_subclass_of_a_search_is_a_black_box() -> None:
 
     X, y = flowers()
     search = Mine(*KNN, cv=3)
-    result = ho.evaluate(search, X, y, test=OUTER, jobs=1)
+    result = ho.evaluate(search, X, y, test=OUTER, jobs=1, options=ho.Options(pool=False))
     with threadpool_limits(1):
         scores = cross_val_score(search, X, y, cv=OUTER)
     assert result.folds[result.risk.loss].tolist() == scores.tolist()

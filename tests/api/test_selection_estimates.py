@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import heldout as ho
+from heldout.risk.intervals.bayle import bayle
 from heldout.risk.intervals.clopper_pearson import clopper_pearson
 from heldout.risk.planning import dev_gap
 from heldout.risk.selection import bbc
@@ -79,16 +81,81 @@ def test_they_are_the_same_when_asked_again_and_after_pickling():
     assert len(pickle.dumps(tuned)) == len(pickle.dumps(other))
 
 
-def test_a_nested_study_averages_them_over_its_choices():
+CORRECTED = ("best_validation", "best_validation_bbc", "best_validation_tt")
+
+
+def test_a_nested_study_takes_them_from_the_choice_on_all_rows():
     X, y = numbers()
     tuned = ho.Tuned(KNeighborsRegressor(), COUNTS, validation=ho.KFold(4), jobs=1)
     result = ho.evaluate(tuned, X, y, test=ho.KFold(3), jobs=1)
-    outer = result._live.outcome.study.splits["outer"]
-    alone = [clone(tuned).fit(X[rows], y[rows]).estimates_ for rows in map(outer.train_rows, range(3))]
-    for name in ("best_validation_bbc", "best_validation_tt"):
-        assert result.estimates[name].value == pytest.approx(np.mean([one[name].value for one in alone]))
-        assert result.estimates[name].low is None
-        assert "mean over 3 choices" in result.estimates[name].reason
+    alone = clone(tuned).fit(X, y).estimates_
+    assert {name: result.estimates[name] for name in CORRECTED} == {name: alone[name] for name in CORRECTED}
+    assert result.estimates["best_validation"].train_size == 45  # of all 60 rows, not of the 40 of a test fold
+    assert "trained on 45 rows" in result.estimates["best_validation"].estimand
+
+
+def test_where_it_would_take_fits_the_best_number_waits_for_the_predictor(tmp_path):
+    X, y = numbers()
+    space = {"max_depth": [1, 2, 4]}
+    tuned = ho.Tuned(DecisionTreeRegressor(random_state=0), space, validation=ho.KFold(4), jobs=1)
+    result = ho.evaluate(tuned, X, y, test=ho.KFold(3), jobs=1)
+    before = result.estimates
+    for name in CORRECTED:
+        assert before[name].value is None
+        assert "by result.predictor" in before[name].reason
+    assert "No value: it is made from the validation fits on all rows" in str(result)
+    assert "no best validation number" in result.summary()["verdict"]["optimism"]
+    assert result.predictor is not None
+    alone = clone(tuned).fit(X, y)
+    assert {name: result.estimates[name] for name in CORRECTED} == {name: alone.estimates_[name] for name in CORRECTED}
+    assert -alone.best_score_ == result.estimates["best_validation"].value
+    result.save(tmp_path / "study.heldout")
+    assert ho.load(tmp_path / "study.heldout").estimates == result.estimates
+
+
+def test_reading_the_best_number_fits_nothing_that_the_plan_does_not_count_cheap():
+    X, y = numbers()
+    for learner, space, cheap in (
+        (Ridge(), {"alpha": [0.1, 1.0]}, True),
+        (DecisionTreeRegressor(random_state=0), {"max_depth": [1, 2]}, False),
+    ):
+        result = ho.evaluate(ho.Tuned(learner, space, validation=3), X, y, test=ho.KFold(3), jobs=1)
+        assert result._tuning is None  # evaluate itself made nothing of it
+        assert (result.estimates["best_validation"].value is not None) == cheap
+        assert (result._tuning is not None) == cheap
+    by_hand = ho.evaluate(
+        ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=3),
+        X,
+        y,
+        test=ho.KFold(3),
+        jobs=1,
+        options=ho.Options(rules={"ridge": False}),
+    )
+    assert by_hand.estimates["best_validation"].value is None
+
+
+def test_validation_that_cannot_split_all_rows_leaves_the_best_number_out():
+    X, y = numbers()
+
+    class Small(KFold):  # type: ignore[misc]
+        def split(self, X, y=None, groups=None):
+            if len(X) > 50:
+                raise ValueError("too many rows")
+            return super().split(X, y, groups)
+
+    result = ho.evaluate(ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=Small(3)), X, y, test=ho.KFold(3), jobs=1)
+    assert result.risk.value is not None
+    assert result.estimates["best_validation"].value is None
+    assert "too many rows" in result.estimates["best_validation"].reason
+
+
+def test_optimism_is_told_as_a_difference():
+    X, y = numbers()
+    result = ho.evaluate(ho.Tuned(Ridge(), {"alpha": [0.1, 50.0]}, validation=3), X, y, test=ho.KFold(3), jobs=1)
+    gap = result.risk.value - result.estimates["best_validation"].value
+    assert f"The optimism is {gap:.3g}: the risk minus that number." in str(result)
+    assert "training sets of 40 rows" in str(result)
+    assert "The training sizes differ" not in str(result)
 
 
 def test_groups_are_drawn_whole():
@@ -141,14 +208,27 @@ def test_row_losses_are_kept_up_to_a_size_and_past_it_the_reason_is_given(monkey
 
 def test_under_many_rows_a_nested_study_leaves_bbc_to_tuned():
     chance = np.random.default_rng(0)
-    X = chance.normal(size=(1500, 2))
-    y = X[:, 0] + chance.normal(size=1500)
+    X = chance.normal(size=(4200, 2))
+    y = X[:, 0] + chance.normal(size=4200)
     tuned = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3), jobs=1)
     result = ho.evaluate(tuned, X, y, test=ho.KFold(5), jobs=1)
     assert "at most 4,096 held-out rows" in result.estimates["best_validation_bbc"].reason
     assert result.estimates["best_validation_tt"].value is not None
     assert "best_validation_bbc" not in str(result)
     assert tuned.fit(X, y).estimates_["best_validation_bbc"].value is not None
+
+
+def test_the_fold_predictors_of_a_fit_have_the_interval_of_their_row_losses():
+    X, y = numbers()
+    tuned = ho.Tuned(Ridge(), validation=ho.KFold(4), jobs=1).fit(X, y)
+    pairs = [(tuned.splits_.train_rows(p), tuned.splits_.held_rows(p)) for p in range(4)]
+    losses = [(y[held] - Ridge().fit(X[train], y[train]).predict(X[held])) ** 2 for train, held in pairs]
+    expected = bayle(losses, level=0.95)
+    found = tuned.estimates_["fold_predictors"]
+    assert (found.low, found.high) == (pytest.approx(expected.low), pytest.approx(expected.high))
+    assert (found.method, found.guarantee) == ("Bayle, all pairs", "asymptotic")
+    grouped = ho.Tuned(Ridge(), validation=ho.KFold(4), jobs=1).fit(X, y, groups=np.arange(60) // 2)
+    assert "come in groups" in grouped.estimates_["fold_predictors"].reason
 
 
 def test_with_one_candidate_nothing_was_chosen():

@@ -55,7 +55,7 @@ TUNED = ho.Tuned(make_pipeline(StandardScaler(), Ridge()), {"ridge__alpha": [0.1
 
 def test_a_result_like_any_other(numbers, tmp_path):
     result = ho.evaluate(TUNED, numbers, target="y", test=ho.KFold(5))
-    assert result.risk.method == "corrected t"
+    assert result.risk.method == "cautious t"
     assert result.risk.low < result.risk.value < result.risk.high
     assert result.risk.n == 600
     assert result.folds["held_rows"].tolist() == [120] * 5

@@ -55,6 +55,18 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(main, ["check", *words], env={"COLUMNS": "100", "NO_COLOR": None}, prog_name="heldout")
 
 
+def test_every_report_says_that_columns_chosen_beforehand_are_not_seen(iris: str) -> None:
+    words = "Not seen by any check: columns that were chosen beforehand by looking at all rows"
+    X, y = load_iris(return_X_y=True)
+    checked = ho.check(X, y)
+    assert str(checked).splitlines()[-1].startswith(words)
+    assert words in checked._repr_html_()
+    assert words in " ".join(run(iris, "--target", "target").stdout.split())
+    assert found(iris, "--target", "target")["not_seen"] == [
+        "columns that were chosen beforehand by looking at all rows; choose them inside the pipeline"
+    ]
+
+
 def found(*words: str) -> dict[str, Any]:
     done = run(*words, "--json")
     assert done.exit_code in (0, 1), done.stderr
@@ -71,7 +83,7 @@ def test_what_people_see(leaky: str) -> None:
     assert text.index("H605") < text.index("H601  warning") < text.index("H603  warning") < text.index("H610  info")
     assert "20 rows of 320 (6.25%) repeat another row" in text
     assert "→ Leave the column out (--drop on the command line)." in text
-    assert text.endswith("1 error, 2 warnings, 1 info in 320 rows and 6 columns\n")
+    assert "\n1 error, 2 warnings, 1 info in 320 rows and 6 columns\n" in text
     assert "\x1b" not in text
 
 

@@ -113,7 +113,7 @@ def test_what_people_see(iris: str) -> None:
     assert done.exit_code == 0
     text = done.stdout
     first, risk, optimistic = (text.index(word) for word in ("9 candidates", "zero_one  0", "optimistic"))
-    assert first < risk < optimistic < text.index("chosen") < text.index("predictor")
+    assert first < risk < optimistic < text.index("chosen\n") < text.index("\npredictor")
     assert "species: 3 classes" in text
     assert "iris.csv: 75 rows, 4 columns to learn from (4 numbers)" in text
     assert "plan        9 candidates, 138 cells, " in text
@@ -338,3 +338,23 @@ def test_the_real_command(iris: str) -> None:
     assert json.loads(done.stdout)["about"]["test"] == "leave-one-out"
     wrong = subprocess.run([sys.executable, "-m", "heldout", "evaluat"], capture_output=True, check=False)
     assert wrong.returncode == 2
+
+
+def test_a_quiet_answer_says_what_it_estimates(iris: str) -> None:
+    done = run("evaluate", iris, "-t", "species", "-l", "knn", "--test", "kfold:3", "--jobs", "1", "--quiet")
+    (line,) = done.stdout.splitlines()
+    assert line.endswith(
+        "); expected zero-one risk of the tuned learner trained on 50 rows, at the class shares of the sample"
+    )
+    both = run("compare", iris, "-t", "species", "-l", "knn,dummy", "--test", "kfold:3", "--jobs", "1", "--quiet")
+    (line,) = both.stdout.splitlines()
+    assert "The difference estimates: expected zero-one risk of 'knn' less that of 'dummy', trained on 50 rows" in line
+
+
+def test_the_fits_of_a_model_that_is_saved_give_the_best_validation_number(iris: str, tmp_path: Path) -> None:
+    asked = ("evaluate", iris, "-t", "species", "-l", "knn,dummy", "--test", "kfold:3", "--jobs", "1", "--json")
+    found = json.loads(run(*asked).stdout)["estimates"]["best_validation"]
+    assert found["value"] is None
+    assert "--save model.skops" in found["reason"]
+    saved = json.loads(run(*asked, "--save", str(tmp_path / "model.skops")).stdout)["estimates"]["best_validation"]
+    assert saved["value"] is not None

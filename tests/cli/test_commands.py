@@ -226,7 +226,7 @@ def test_what_a_journal_cannot_know_is_named_with_the_way_out(working_folder: Pa
 
 def test_findings_end_the_command_with_1_where_asked() -> None:
     words = ["evaluate", "classes.csv", "-t", "label", "--test", "holdout:0.3", *NO_STUDY]
-    assert run(*words, "-l", "dummy", "--fail-on", "warning").exit_code == 0
+    assert run(*words, "-l", "tree", "--fail-on", "warning").exit_code == 0
     again = run(*words, "-l", "bayes", "--fail-on", "warning")
     assert again.exit_code == 1
     assert again.stderr == "Findings: H402 (--fail-on warning)\n"

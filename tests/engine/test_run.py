@@ -14,6 +14,7 @@ import heldout as ho
 from heldout.base.errors import OptionError
 from heldout.engine import run as module
 from heldout.engine.run import Running, run_study
+from heldout.study.pose import pose_tuning
 
 X, y = (part[:48] for part in load_diabetes(return_X_y=True))
 LEARNER = ho.Tuned(DecisionTreeRegressor(), {"max_depth": [1, 2, 4]}, validation=ho.KFold(3))
@@ -76,10 +77,13 @@ def test_test_cells_are_answered_for_the_chosen_alone(first):
         assert outcome.tables[f"test/{part}"].candidates == range(chosen, chosen + 1)
 
 
-def test_responses_are_kept_of_test_cells_and_row_losses_of_all(first):
+def test_responses_and_row_losses_are_kept_of_test_cells_and_of_a_choice_that_is_corrected(first):
     _, outcome = first
     assert outcome.tables["validation/0"].responses(0, 0) is None
-    assert outcome.tables["validation/0"].row_losses(0, 0) is not None
+    assert outcome.tables["validation/0"].row_losses(0, 0) is None  # of several choices none is corrected
+    task, search = first[0].task, first[0].study.search
+    alone = run_study(pose_tuning(search, task, task.all_rows), task, Running(jobs=1))
+    assert alone.tables["validation"].row_losses(0, 0) is not None
     chosen = outcome.study.chosen["fold/0"].candidate
     assert outcome.tables["test/0"].responses(chosen, 0) is not None
 
@@ -87,8 +91,10 @@ def test_responses_are_kept_of_test_cells_and_row_losses_of_all(first):
 def test_row_losses_of_a_huge_validation_are_let_go(asked, monkeypatch):
     monkeypatch.setattr(module, "MOST_KEPT_ROW_LOSSES", 10)
     question = asked(LEARNER, X, y)
-    outcome = run_study(question.study, question.task, Running(jobs=1))
-    assert outcome.tables["validation/0"].row_losses(0, 0) is None
+    task = question.task
+    alone = run_study(pose_tuning(question.study.search, task, task.all_rows), task, Running(jobs=1))
+    assert alone.tables["validation"].row_losses(0, 0) is None
+    outcome = run_study(question.study, task, Running(jobs=1))
     chosen = outcome.study.chosen["fold/0"].candidate
     assert outcome.tables["test/0"].row_losses(chosen, 0) is not None
 

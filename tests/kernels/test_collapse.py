@@ -8,11 +8,18 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.decomposition import PCA
-from sklearn.linear_model import Lasso, LinearRegression, Perceptron, Ridge, RidgeClassifier
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Perceptron, Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
 from sklearn.svm import LinearSVC, LinearSVR
 
 from heldout.base.errors import LearnerError
@@ -91,6 +98,62 @@ def test_what_is_not_linear_is_refused(learner):
 def test_averaged_probabilities_never_collapse():
     with pytest.raises(LearnerError, match="not linear"):
         averaged(GaussianNB(), FLOWERS, KINDS).collapse()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("learner", [LogisticRegression(C=0.3), LogisticRegression(fit_intercept=False)], ids=repr)
+def test_logistic_regressions_average_their_parameters_on_request(learner, classes):
+    names = np.array(["a", "b", "c"])[KINDS % classes]
+    ensemble = averaged(make_pipeline(StandardScaler(), learner), FLOWERS, names)
+    with pytest.raises(LearnerError, match=r"collapse\(parameters=True\) averages the parameters"):
+        ensemble.collapse()
+    one = ensemble.collapse(parameters=True)
+    np.testing.assert_allclose(one.decision_function(FLOWERS), ensemble.decision_function(FLOWERS), atol=1e-9)
+    plain = LogisticRegression()
+    plain.coef_, plain.intercept_, plain.classes_ = one.coef_, one.intercept_, one.classes_
+    np.testing.assert_allclose(one.predict_proba(FLOWERS), plain.predict_proba(FLOWERS), atol=1e-12)
+    np.testing.assert_array_equal(one.predict(FLOWERS), plain.predict(FLOWERS))
+    assert np.abs(one.predict_proba(FLOWERS) - ensemble.predict_proba(FLOWERS)).max() > 1e-6  # another predictor
+
+
+def test_only_logistic_regressions_that_know_the_same_classes_average_their_parameters():
+    with pytest.raises(LearnerError, match="GaussianNB is not a linear predictor"):
+        averaged(GaussianNB(), FLOWERS, KINDS).collapse(parameters=True)
+    learner = make_pipeline(StandardScaler(), LogisticRegression())
+    two, three = clone(learner).fit(FLOWERS[:100], KINDS[:100]), clone(learner).fit(FLOWERS, KINDS)
+    with pytest.raises(LearnerError, match="different classes"):
+        average([two, three]).collapse(parameters=True)
+
+
+def test_fixed_feature_maps_stay_in_front():
+    ensemble = averaged(make_pipeline(PolynomialFeatures(2), StandardScaler(), Ridge()))
+    one = ensemble.collapse()
+    np.testing.assert_allclose(one.predict(X), ensemble.predict(X), rtol=1e-9)
+    assert one[-1].coef_.shape == (66,)
+    names = np.array(["a", "b", "c"])[KINDS]
+    deciders = averaged(
+        make_pipeline(FunctionTransformer(np.log1p), PolynomialFeatures(2), LinearSVC()), FLOWERS, names
+    )
+    same = deciders.collapse()
+    np.testing.assert_allclose(same.decision_function(FLOWERS), deciders.decision_function(FLOWERS), atol=1e-9)
+    logistic = averaged(make_pipeline(PolynomialFeatures(2), StandardScaler(), LogisticRegression()), FLOWERS, names)
+    parameters = logistic.collapse(parameters=True)
+    np.testing.assert_allclose(parameters.decision_function(FLOWERS), logistic.decision_function(FLOWERS), atol=1e-9)
+
+
+def test_feature_names_go_through_a_feature_map():
+    frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(10)])
+    for form in ("default", "pandas"):
+        learner = make_pipeline(PolynomialFeatures(2), StandardScaler(), Ridge()).set_output(transform=form)
+        ensemble = averaged(learner, frame, y)
+        np.testing.assert_allclose(ensemble.collapse().predict(frame), ensemble.predict(frame), rtol=1e-9)
+
+
+def test_a_feature_map_that_learned_from_its_fold_does_not_stay():
+    with pytest.raises(
+        LearnerError, match="StandardScaler cannot be folded into linear coefficients and is not the same"
+    ):
+        averaged(make_pipeline(StandardScaler(), PolynomialFeatures(2), Ridge())).collapse()
 
 
 def test_a_subclass_may_predict_in_its_own_way():

@@ -18,7 +18,9 @@ STRUCTURE = frozenset({"severity", "verdict", "fingerprint"})
 @pytest.fixture(scope="module")
 def result():
     tuned = ho.Tuned(KNeighborsClassifier(), {"n_neighbors": [-1, 5, 15]}, validation=ho.KFold(3))
-    return ho.evaluate(tuned, X, y, test=ho.KFold(3), loss=["zero_one", "log"], backend="inline", progress=False)
+    found = ho.evaluate(tuned, X, y, test=ho.KFold(3), loss=["zero_one", "log"], backend="inline", progress=False)
+    assert found.predictor is not None  # its fits give the best validation number
+    return found
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def test_the_text_says_parts_times_buffers_and_size():
 
 def test_the_text_says_groups_and_how_near_shares_are():
     y, groups = np.repeat(["no", "yes"], [18, 6]), np.arange(N) // 3
-    text = str(ho.draw(ho.KFold(2), X, y, groups=groups).summary())
+    text = str(ho.draw(ho.KFold(2, stratify=True), X, y, groups=groups).summary())
     assert text.splitlines()[1] == "part  trains on  holds out  unused  groups trained on  held out"
     assert text.splitlines()[-1] == (
         "2 classes: held-out shares are those of all rows to within 0.0 points, training shares to within 0.0"

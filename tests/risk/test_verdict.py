@@ -111,10 +111,30 @@ def test_the_width_halves_with_four_times_the_rows():
     assert surer(replace(PREDICTOR, n=4), rows=100) == []
 
 
+BEST = replace(LEARNER, name="best_validation", value=2800.0, low=None, high=None, optimistic=True)
+
+
+def optimism(risk: Estimate, best: Estimate) -> str | None:
+    told: str | None = verdict_of({"risk": risk, "best_validation": best}, rows=442)["optimism"]
+    return told
+
+
 def test_optimism_is_told_of_the_same_loss_only():
-    best = replace(LEARNER, name="best_validation", value=2800.0, low=None, high=None, optimistic=True)
-    assert "2,800" in verdict_of({"risk": LEARNER, "best_validation": best}, rows=442)["optimism"]
-    assert verdict_of({"risk": LEARNER, "best_validation": replace(best, loss="log")}, rows=442)["optimism"] is None
+    assert "2,800" in (optimism(LEARNER, BEST) or "")
+    assert optimism(LEARNER, replace(BEST, loss="log")) is None
+    assert optimism(LEARNER, replace(BEST, optimistic=False)) is None
+
+
+def test_optimism_is_a_difference_in_the_sign_of_the_loss():
+    told = optimism(LEARNER, BEST) or ""
+    assert told.endswith("the number to quote is 2,900. The optimism is 100: the risk minus that number.")
+    assert "from training sets of about 353 rows" in told
+    smaller = optimism(LEARNER, replace(BEST, train_size=280.0)) or ""
+    assert smaller.endswith("The training sizes differ, and part of that difference is theirs.")
+    score = replace(PREDICTOR, name="best_validation", value=0.93, optimistic=True)
+    assert "The optimism is 3.0 points: that number minus the score to quote." in (optimism(PREDICTOR, score) or "")
+    absent = optimism(LEARNER, replace(BEST, value=None, reason="No value: no fits.")) or ""
+    assert absent.endswith("No value: no fits.")
 
 
 def test_a_coarse_answer_is_all_that_is_told():

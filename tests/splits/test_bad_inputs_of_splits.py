@@ -201,11 +201,12 @@ def test_own_splits_without_parts_or_that_cut_a_group():
 def test_groups_that_make_stratification_impossible():
     one_class_a_group = {"y": np.tile(list("abcdef"), 4), "groups": np.tile(np.arange(6), 4)}
     with pytest.raises(
-        SplitError, match=said("KFold(6) cannot stratify: no class is in 6 groups", "in 1", "stratify=False")
+        SplitError,
+        match=said("KFold(6, stratify=True) cannot stratify: no class is in 6 groups", "in 1", "stratify=False"),
     ):
-        draw(ho.KFold(6), **one_class_a_group)
-    assert len(draw(ho.KFold(6, stratify=False), **one_class_a_group)) == 6
-    for test in (ho.Holdout(0.5), ho.Resample(3, 0.5)):
+        draw(ho.KFold(6, stratify=True), **one_class_a_group)
+    assert len(draw(ho.KFold(6), **one_class_a_group)) == 6
+    for test in (ho.Holdout(0.5, stratify=True), ho.Resample(3, 0.5, stratify=True)):
         with pytest.raises(SplitError, match=said("cannot stratify: class 'a' is in one group only", "stratify=False")):
             draw(test, y=CLASSES, groups=np.repeat([0, 1], N // 2))
 
@@ -221,7 +222,7 @@ def test_with_time_and_groups_a_class_of_one_group_is_spread_as_it_goes_and_is_a
     shares = result.splits.summary().shares
     none = shares[(shares["class"] == "rare") & (shares["rows"] == 0)]["side"].value_counts()
     told = [f"{none[side]} of {len(result.splits)} parts {words} none of it" for side, words in SIDES if side in none]
-    assert found.message.startswith(f"Class 'rare' is too rare for groups in blocks of time to share out: {told[0]}")
+    assert found.message.startswith(f"Class 'rare' is not in every part: {told[0]}")
     assert all(words in found.message for words in told)
 
 
@@ -239,8 +240,8 @@ def test_classes_of_their_own_groups_can_be_tested_forward():
     """Forward has no stratify to turn off, so it deals such groups all the same."""
     groups = np.arange(N) % 6
     assert len(draw(ho.Forward(3), y=groups.astype(str), groups=groups, time=TIME)) > 3
-    with pytest.raises(SplitError, match=said("KFold(3)", "cannot stratify: no class is in 3 groups")):
-        draw(ho.KFold(3), y=groups.astype(str), groups=groups)
+    with pytest.raises(SplitError, match=said("KFold(3, stratify=True) cannot stratify: no class is in 3 groups")):
+        draw(ho.KFold(3, stratify=True), y=groups.astype(str), groups=groups)
 
 
 def test_with_time_nobody_is_sent_to_leave_one_out():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn import model_selection as sk
@@ -183,12 +185,16 @@ def test_with_both_a_share_is_taken_of_time_and_of_groups(make_task):
 def test_blocks_keep_classes_by_dealing_groups(make_task):
     months, customers = np.repeat(np.arange(8), 30), np.tile(np.arange(30), 8)
     task = make_task(240, time=months, groups=customers, y=np.asarray(customers % 10 == 0, dtype=int))
-    for strategy in (KFold(3), KFold(3, stratify=True), Forward(3), Holdout(0.34), Resample(4, 0.34)):
-        splits = drawn(strategy, task)
+    plain = (KFold(3), Forward(3), Holdout(0.34), Resample(4, 0.34))
+    assert not any(drawn(strategy, task).recipe.stratified for strategy in plain)
+    declared = make_task(240, time=months, groups=customers, y=task.y, strata=task.y.astype(np.intp))
+    asked = [(replace(strategy, stratify=True), task) for strategy in plain if not isinstance(strategy, Forward)]
+    for strategy, one in [*asked, *((strategy, declared) for strategy in plain)]:
+        splits = drawn(strategy, one)
         assert splits.recipe.stratified
         for i in range(len(splits)):
             assert np.mean(task.y[splits.held_rows(i)]) == pytest.approx(0.1, abs=0.01)
-    assert not drawn(KFold(3, stratify=False), task).recipe.stratified
+    assert not drawn(KFold(3, stratify=False), declared).recipe.stratified
 
 
 def test_a_block_without_rows_of_a_fold_makes_no_part(make_task):

@@ -52,7 +52,7 @@ def theirs(k, groups, y, seed):
 
 
 def ours(make_task, k, groups, y, seed):
-    splits = KFold(k).draw(make_task(len(y), y=y, groups=groups), np.arange(len(y)), seed=seed)
+    splits = KFold(k, stratify=True).draw(make_task(len(y), y=y, groups=groups), np.arange(len(y)), seed=seed)
     return [splits.held_rows(part) for part in range(k)]
 
 
@@ -105,7 +105,7 @@ def test_one_large_group_is_made_up_for_by_small_ones(make_task):
     assert sizes == [50, 50]
 
 
-@pytest.mark.parametrize("strategy", [Holdout(0.25), Resample(6, 0.25)])
+@pytest.mark.parametrize("strategy", [Holdout(0.25, stratify=True), Resample(6, 0.25, stratify=True)])
 def test_held_out_groups_have_the_share_of_each_class(make_task, strategy):
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(120), rng.integers(2, 12, 120))
@@ -124,7 +124,7 @@ def test_few_groups_are_still_drawn_anew(make_task):
     groups = np.repeat(np.arange(12), rng.integers(5, 30, 12))
     y = (rng.random(len(groups)) < rng.random(12)[groups]).astype(int)
     task = make_task(len(y), y=y, groups=groups)
-    sets = Resample(20, 0.3).draw(task, task.all_rows, seed=0)
+    sets = Resample(20, 0.3, stratify=True).draw(task, task.all_rows, seed=0)
     assert len({sets.held_rows(part).tobytes() for part in range(20)}) >= 8
-    repeated = KFold(3, repeats=10).draw(task, task.all_rows, seed=0)
+    repeated = KFold(3, repeats=10, stratify=True).draw(task, task.all_rows, seed=0)
     assert len({repeated.held_rows(part).tobytes() for part in range(30)}) >= 12

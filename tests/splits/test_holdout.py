@@ -78,7 +78,8 @@ def test_groups_and_classes_together(make_task):
     rng = np.random.default_rng(0)
     groups, y = rng.integers(0, 60, 600), (rng.random(600) < 0.1).astype(int)
     task = make_task(600, y=y, groups=groups)
-    splits = Holdout(0.25).draw(task, task.all_rows, seed=0)
+    assert not Holdout(0.25).draw(task, task.all_rows, seed=0).recipe.stratified
+    splits = Holdout(0.25, stratify=True).draw(task, task.all_rows, seed=0)
     held = splits.held_rows(0)
     assert abs(len(held) / 600 - 0.25) < 0.03
     assert abs(y[held].sum() / y.sum() - 0.25) < 0.05
@@ -101,8 +102,8 @@ def test_first_groups_come_nearest_and_never_take_all():
 
 def test_two_groups_are_one_on_either_side_whatever_the_share(make_task):
     task = make_task(180, y=np.tile([0, 1], 90), groups=np.repeat([0, 1], [100, 80]))
-    assert len(one(Holdout(0.1), task)) == 80
-    assert len(one(Holdout(0.95), task)) == 100
+    assert len(one(Holdout(0.1, stratify=True), task)) == 80
+    assert len(one(Holdout(0.95, stratify=True), task)) == 100
 
 
 def test_resample_equals_sklearn_and_draws_anew_each_time(make_task):
@@ -183,13 +184,13 @@ def test_a_class_of_one_row_is_refused_by_name(make_task):
 def test_a_class_of_one_group_is_refused_by_name(make_task):
     y = np.array(["a", "b"] * 10 + ["rare"] * 5)
     task = make_task(25, y=y, groups=np.append(np.arange(20) // 2, [7] * 5))
-    for strategy in (Holdout(0.4), Resample(3, 0.4)):
+    for strategy in (Holdout(0.4, stratify=True), Resample(3, 0.4, stratify=True)):
         with pytest.raises(SplitError, match=r"class 'rare' is in one group only at this level, which.*stratify=False"):
             strategy.draw(task, task.all_rows, seed=0)
-    assert len(one(Holdout(0.4, stratify=False), task)) >= 4
+    assert len(one(Holdout(0.4), task)) >= 4
     both = make_task(40, y=np.append(y, ["new"] * 15), groups=np.append(task.groups, [3] * 15))
     with pytest.raises(SplitError, match=r"class 'new' is in one group only at this level \(as is one more\)"):
-        one(Holdout(0.4), both)
+        one(Holdout(0.4, stratify=True), both)
 
 
 def test_fewer_held_rows_than_classes_are_refused(make_task):

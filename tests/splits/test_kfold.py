@@ -99,7 +99,8 @@ def test_groups_and_classes_together(make_task):
     rng = np.random.default_rng(0)
     groups, y = rng.integers(0, 30, 240), rng.integers(0, 3, 240)
     task = make_task(240, y=y, groups=groups)
-    splits = KFold(3).draw(task, task.all_rows, seed=3)
+    assert KFold(3).draw(task, task.all_rows, seed=3).recipe.words == "3-fold, groups kept whole, shuffled"
+    splits = KFold(3, stratify=True).draw(task, task.all_rows, seed=3)
     for part in range(3):
         assert not set(groups[splits.held_rows(part)]) & set(groups[splits.train_rows(part)])
         np.testing.assert_allclose(np.bincount(y[splits.held_rows(part)]) / np.bincount(y), 1 / 3, atol=0.02)
@@ -110,7 +111,7 @@ def test_groups_and_classes_together(make_task):
 
 def test_groups_of_one_row_have_the_counts_of_stratified_kfold(iris_like, make_task):
     task = make_task(150, y=iris_like.y, groups=np.arange(150))
-    splits = KFold(5).draw(task, task.all_rows, seed=0)
+    splits = KFold(5, stratify=True).draw(task, task.all_rows, seed=0)
     assert all(np.bincount(task.y[h]).tolist() == [10, 10, 10] for h in held(splits))
 
 
@@ -228,9 +229,9 @@ def test_groups_that_leave_no_class_in_every_fold_are_refused(make_task):
     """Eight patients of one diagnosis each, four of either: five folds cannot all have the same one."""
     task = make_task(80, y=np.repeat([0, 1], 40), groups=np.repeat(np.arange(8), 10))
     with pytest.raises(SplitError, match=r"no class is in 5 groups at this level, the most widespread is in 4\."):
-        KFold(5).draw(task, task.all_rows, seed=0)
-    assert len(KFold(4).draw(task, task.all_rows, seed=0)) == 4
-    assert len(KFold(5, stratify=False).draw(task, task.all_rows, seed=0)) == 5
+        KFold(5, stratify=True).draw(task, task.all_rows, seed=0)
+    assert len(KFold(4, stratify=True).draw(task, task.all_rows, seed=0)) == 4
+    assert len(KFold(5).draw(task, task.all_rows, seed=0)) == 5
 
 
 def test_a_class_of_one_row_or_group_is_in_one_fold(make_task):

@@ -59,7 +59,7 @@ class ChanceTest:
             return f"Nothing is known of chance. {risk.reason}"
         luck = self.shuffled[np.isfinite(self.shuffled)]
         by_luck = f"; with the target shuffled {np.mean(luck):.3g} on average" if len(luck) else ""
-        numbers = f"(p = {self.p:.3g}): {risk.loss} {risk.value:.3g}{by_luck}"
+        numbers = f"(p = {self.p:.3g}): {risk.loss} {risk.value:.3g}, the {risk.estimand}{by_luck}"
         if self.beats_chance:
             return f"The learner does better than chance {numbers}."
         return f"It is not shown that the learner does better than chance {numbers}."
@@ -75,7 +75,7 @@ class ChanceTest:
             "exchanged": self.exchanged,
             "risk": plain(self.result.risk.as_dict()),
             "shuffled": plain(self.shuffled),
-            "about": plain(self.result.facts.about),
+            "about": plain(self.result._facts.about),
         }
 
     def __str__(self) -> str:
@@ -105,7 +105,8 @@ def chance(
     """Evaluate a learner on the target as it is, and on shuffled ones, in which there is nothing to learn.
 
     Rows are shuffled among those that could as well have had each other's target: within strata where strata are
-    declared; within groups where the target varies inside them, and otherwise whole groups exchange their targets.
+    declared; with groups, whole groups that have one target each exchange it, and otherwise groups of about the same
+    size exchange their targets, in random order. What is then learned is chance, whatever groups have in common.
     Time and weights are not taken: rows in order of time are not exchangeable, and a weight may belong to the
     features or to the target.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.api.drift import find_drift
-from heldout.audit.traps import EXPLAINED, SEVERITIES, Table, Trap, look, open_table
+from heldout.audit.traps import EXPLAINED, NOT_SEEN, SEVERITIES, Table, Trap, look, open_table
 from heldout.base.errors import OptionError, TargetError, did_you_mean
 from heldout.base.finding import CODES
 from heldout.base.seeds import derive
@@ -63,6 +63,7 @@ class Checked:
             "counts": {one: sum(trap.severity == one for trap in self.findings) for one in SEVERITIES},
             "findings": [_facts(trap) for trap in self.findings],
             "ignored": list(self.ignored),
+            "not_seen": list(NOT_SEEN),
         }
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 from heldout.api.call import call_of, command_of_now
 from heldout.api.comparison import Comparison
 from heldout.api.contenders import named_learners
-from heldout.api.estimates import RISK, trained_sizes
+from heldout.api.estimates import RISK, fit_size, keeps_classes, trained_sizes
 from heldout.api.evaluate import Asked, answer, ask
 from heldout.api.facts import environment
 from heldout.api.looks import Sight, sight_of
@@ -27,7 +27,7 @@ from heldout.base.options import Options
 from heldout.engine.journal import comparison_key, keep_summary
 from heldout.engine.run import Outcome, Running
 from heldout.risk.comparison import compare_records
-from heldout.risk.estimands import estimand_of
+from heldout.risk.estimands import Sizes, estimand_of
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimates import estimate_risk
 from heldout.risk.record import Record
@@ -206,9 +206,11 @@ def _no_estimate(asked: Asked, record: Record, why: str) -> Estimate:
         record.kind,
         parts=record.parts,
         tuned=asked.study.search.tuned,
-        train_size=float(np.mean(record.train_sizes)) or None,
+        train_size=Sizes.of(record.train_sizes, fit=fit_size(asked.study)),
         loss=loss.name,
         sign=loss.sign,
+        stratified=keeps_classes(asked.task, asked.study.splits[OUTER]),
+        weighted=asked.task.weight is not None,
     )
     plain = estimate_risk(record, name=RISK, estimand=words, level=asked.level)
     return replace(plain, reason=f"{plain.reason} {why}")

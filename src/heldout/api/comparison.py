@@ -119,7 +119,7 @@ class Comparison:
 
 def _learner(result: Result) -> dict[str, Any]:
     """What a comparison tells of a learner beside its risk."""
-    facts = result.facts
+    facts = result._facts  # no number of these is made late
     return {
         "about": plain(facts.about),
         "choices": choices_of(facts),

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from heldout.api.estimates import trained_sizes
+from heldout.api.estimates import fit_size, size_at_all_rows, trained_sizes
+from heldout.api.inside import validation_sizes
+from heldout.api.selection import BEST_VALIDATION, FOLD_PREDICTORS, Selection
 from heldout.base.losses import Loss
 from heldout.base.markup import element, view
-from heldout.risk.estimands import rows_words
-from heldout.splits.drawn import Splits
+from heldout.risk.estimands import Sizes, rows_words
 from heldout.study.panels import Study
 from heldout.study.pose import OUTER
 from heldout.study.search import Search
@@ -39,8 +38,8 @@ def covers_of(study: Study, task: Task, *, extrapolated: bool = False) -> dict[s
     `extrapolated` says that the risk was carried over to all rows.
     """
     outer, search = study.splits[OUTER], study.search
-    sizes = trained_sizes(study, outer)
-    if not sizes.any():
+    sizes = Sizes.of(trained_sizes(study, outer), fit=fit_size(study))
+    if sizes is None:
         sentence = "The risk is that of this very predictor, which came fitted."
         return {"estimate": "risk", "exactly": True, "sentence": sentence}
     if len(outer) == 1:
@@ -49,47 +48,52 @@ def covers_of(study: Study, task: Task, *, extrapolated: bool = False) -> dict[s
     if extrapolated:
         size = f"extrapolated to all {len(task)} rows"
     else:
-        size = f"that of the learner at {rows_words(float(np.mean(sizes)))}"
-    sentence = f"{_made_from(search, len(task))}; the risk is {size}. {_how_far(search, extrapolated)}"
+        size = f"that of the learner at {rows_words(sizes)}"
+    sentence = (
+        f"{_made_from(search, size_at_all_rows(task, study))}; the risk is {size}. {_how_far(search, extrapolated)}"
+    )
     if search.tuned and search.final == "ensemble":
-        sentence += f" {_of_ensemble(search, study.reported[0])}"
+        sentence += f" {_of_ensemble(study.reported[0])}"
     return {"estimate": "risk", "exactly": False, "sentence": sentence.strip()}
 
 
-def covers_of_tuning(search: Search, inner: Splits) -> dict[str, Any]:
+def covers_of_tuning(selection: Selection, *, rows: int) -> dict[str, Any]:
     """The estimate of ``tuned.estimates_`` that speaks of the predictor of a tuned learner that was fitted."""
-    several = len(search) > 1
-    if search.final == "keep" and several:
-        sentence = (
-            "The predictor was trained without the development rows that chose it, so the interval of "
-            "'development_chosen', where it has one, is of this very predictor."
+    search, several = selection.study.search, len(selection.study.search) > 1
+    size = rows_words(validation_sizes(selection.study, selection.choice))
+    if search.final == "keep":
+        sentence = f"The predictor was trained on {size} of {rows}, without the development rows"
+        if not several:
+            sentence += ", and was not chosen by them."
+            return {"estimate": BEST_VALIDATION, "exactly": True, "sentence": sentence}
+        sentence += (
+            " that chose it, so the interval of 'development_chosen', where it has one, is of this very predictor."
         )
         return {"estimate": "development_chosen", "exactly": True, "sentence": sentence}
-    if search.final == "keep":
-        sentence = "The predictor was trained without the development rows and was not chosen by them."
-        return {"estimate": "best_validation", "exactly": True, "sentence": sentence}
+    estimate = selection.least_optimistic
     if search.final == "ensemble":
-        return {
-            "estimate": "best_validation" if several else "fold_predictors",
-            "exactly": False,
-            "sentence": _of_ensemble(search, search.losses[0]),
-        }
-    estimate = _of_fewer_rows(search, inner)
-    how = "" if not several else ", optimistically" if estimate == "best_validation" else ", as a rule of thumb"
+        made = f"The predictor averages {len(selection.inner)} fold predictors, each trained on {size} of {rows}."
+        if not several and len(selection.inner) > 1:
+            estimate = FOLD_PREDICTORS
+        sentence = f"{made} {_of_ensemble(search.losses[0])} {_of_their_mean(estimate, several=several)}"
+        return {"estimate": estimate, "exactly": False, "sentence": sentence}
+    how = "" if not several else ", optimistically" if estimate == BEST_VALIDATION else ", as a rule of thumb"
     sentence = (
-        f"The predictor was trained on all rows; {estimate!r} speaks of the learner at fewer rows{how}. "
+        f"The predictor was trained on all {rows} rows; {estimate!r} speaks of the learner at {size}{how}. "
         "evaluate estimates its risk on rows that neither trained nor chose it."
     )
     return {"estimate": estimate, "exactly": False, "sentence": sentence}
 
 
-def _of_fewer_rows(search: Search, inner: Splits) -> str:
-    """The least optimistic number that these validation splits and this loss afford, whatever the losses are."""
-    if len(search) == 1 or search.choose != "best":
-        return "best_validation"
-    if len(inner) > 1 and (inner.held_sizes > 1).any():
-        return "best_validation_tt"
-    return "best_validation" if search.losses[0].rows is None or inner.recipe.timed else "best_validation_bbc"
+def _of_their_mean(estimate: str, *, several: bool) -> str:
+    """How well the mean risk of the fold predictors is known."""
+    if not several:
+        return f"{estimate!r} estimates that mean on rows that neither trained nor chose them."
+    corrected = "" if estimate == BEST_VALIDATION else f"; {estimate!r} corrects it as a rule of thumb"
+    return (
+        "The estimate of that mean is what choosing spoils: the same rows chose the candidate, so "
+        f"{BEST_VALIDATION!r} is optimistic{corrected}."
+    )
 
 
 def _of_development(search: Search) -> str:
@@ -100,12 +104,13 @@ def _of_development(search: Search) -> str:
     return "It was retrained on training and development rows together, so no development-set bound holds for it."
 
 
-def _made_from(search: Search, rows: int) -> str:
+def _made_from(search: Search, sizes: Sizes) -> str:
+    rows, fit = f"all {sizes.mean:.0f} rows", "" if sizes.fit is None else f"about {sizes.fit:.0f}"
     if search.tuned and search.final == "ensemble":
-        return f"The predictor averages fold predictors chosen and trained on parts of all {rows} rows"
+        return f"The predictor averages fold predictors chosen and trained on parts of {rows}, each on {fit}"
     if search.tuned and search.final == "keep":
-        return f"The predictor is chosen on development rows and trained on the others of all {rows} rows"
-    return f"The predictor is trained on all {rows} rows"
+        return f"The predictor is chosen on development rows and trained on the others, {fit} of {rows}"
+    return f"The predictor is trained on {rows}"
 
 
 def _how_far(search: Search, extrapolated: bool) -> str:
@@ -113,19 +118,18 @@ def _how_far(search: Search, extrapolated: bool) -> str:
     return f"It speaks of a typical predictor of this learner{worse}, not of this one."
 
 
-def _of_ensemble(search: Search, loss: Loss) -> str:
-    """Whether the mean risk of the fold predictors bounds that of their average: θ fixed, and the loss convex."""
+def _of_ensemble(loss: Loss) -> str:
+    """Whether the mean risk of the fold predictors bounds that of their average: by Jensen, where the loss is convex.
+
+    However the candidate was chosen, the inequality holds for the predictors at hand. What choosing spoils is the
+    estimate of its right side by the losses that chose.
+    """
     if not loss.convex:
         return (
             f"The mean risk of the fold predictors does not bound that of their average, since {loss.name!r} is not "
             "convex in what is averaged."
         )
-    if len(search) > 1:
-        return (
-            "The mean risk of the fold predictors does not bound that of their average here, since the same rows "
-            "chose the candidate."
-        )
     return (
-        f"The candidate is fixed and {loss.name!r} is convex in what is averaged, so the risk of the average is at "
-        "most the mean risk of the fold predictors: the estimate 'fold_predictors' of the fitted Tuned."
+        f"{loss.name!r} is convex in what is averaged, so the risk of the average is at most the mean risk of the fold "
+        "predictors, however the candidate was chosen."
     )

@@ -125,7 +125,7 @@ def _extrapolated(task: Task, study: Study, records: Sequence[Record], level: fl
         reason = f"No value: a power law needs the losses at {FEWEST_SIZES} training sizes, and some are missing."
         return shown_estimate(scale, replace(about, reason=reason), value=None)
     law = fit_power_law(sizes, means, weights=_weights(records), low=loss.low)
-    return shown_estimate(scale, about, value=law.at(target))
+    return shown_estimate(scale, about, value=law.at(target.mean))
 
 
 def _weights(records: Sequence[Record]) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from heldout.api.inside import inner_of, mean_train_size, shown_beside
+from heldout.api.inside import inner_of, shown_beside, validation_sizes
 from heldout.base.losses import Loss
 from heldout.risk.estimands import excess_risk, family_risk, kept_predictor_risk
 from heldout.risk.estimate import Estimate, Interval
@@ -29,7 +29,7 @@ def development_estimates(
     search, loss, inner = study.search, study.search.losses[0], inner_of(study, choice)
     chosen = study.chosen[choice.key].candidate
     means = tables[choice.panel].losses[:, 0, 0]
-    size, count = mean_train_size(study), len(search)
+    size, count = validation_sizes(study, choice), len(search)
     reason = _refusal(study, inner, weighted=weighted, timed=timed or inner.recipe.timed)
     bounds = None
     if reason is None and chosen is not None:

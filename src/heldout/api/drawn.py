@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from heldout.api.frames import as_frame
 from heldout.base.errors import InputError, OptionError
+from heldout.base.finding import Finding
 from heldout.base.seeds import derive
 from heldout.engine.streaming.open import is_stream, read_if_named
 from heldout.report.notebook_beside import splits_fragment, text_fragment
@@ -20,6 +21,7 @@ from heldout.report.splits_picture import draw_picture
 from heldout.report.splits_text import render_summary
 from heldout.splits import Splits, as_strategy
 from heldout.splits.defaults import default_strategy
+from heldout.splits.findings import class_notes
 from heldout.splits.kept import Kept
 from heldout.splits.origin import Origin
 from heldout.splits.picture import Picture, picture_of
@@ -44,7 +46,10 @@ class Told:
     @classmethod
     def of(cls, task: Task, splits: Splits) -> Told:
         """Everything, counted from the task."""
-        return cls(summary=summarise_splits(task, splits), picture=picture_of(task, splits), frame=task.frame)
+        summary, notes = summarise_splits(task, splits), class_notes(task, splits)
+        if notes:
+            summary = replace(summary, totals={**summary.totals, "notes": notes})
+        return cls(summary=summary, picture=picture_of(task, splits), frame=task.frame)
 
 
 class SplitsSummary:
@@ -134,6 +139,12 @@ class DrawnSplits:
     @property
     def task_fingerprint(self) -> str:
         return self._kept.origin.fingerprint
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Classes or strata that the parts cannot all have in their shares, as warnings with the code H101."""
+        notes = self.told.summary.totals.get("notes", ())
+        return tuple(Finding(code="H101", severity="warning", message=str(note)) for note in notes)
 
     def __len__(self) -> int:
         return len(self._kept.splits)

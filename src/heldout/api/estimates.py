@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
 from heldout.api.recorded import blank_record, test_records
-from heldout.api.selection import FOLD_PREDICTORS, NOT_HERE, Selection
+from heldout.api.selection import FOLD_PREDICTORS, NOT_MADE, Selection, tuning_estimates, waiting_estimates
 from heldout.base.finding import Finding
-from heldout.base.losses import Loss
-from heldout.engine.run import Outcome
+from heldout.engine.run import MOST_ROWS_INSIDE, Outcome
 from heldout.risk.choose import WITH_FITS, check_asked
 from heldout.risk.doubt import doubts
-from heldout.risk.estimands import (
-    best_validation,
-    estimand_of,
-    family_risk,
-    fold_predictors_risk,
-    learner_risk,
-    predictor_risk,
-)
+from heldout.risk.estimands import Sizes, conditions, estimand_of, fold_predictors_risk
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimates import estimate_risk
 from heldout.risk.intervals import METHODS
 from heldout.risk.intervals.bayle import BAYLE
 from heldout.risk.record import Record
 from heldout.splits.drawn import Splits
-from heldout.study.panels import VALIDATION, Study
-from heldout.study.pose import FINAL, OUTER
+from heldout.study.panels import Study
+from heldout.study.pose import OUTER
 from heldout.task import Task
 
-RISK, BEST_VALIDATION = "risk", "best_validation"
+RISK = "risk"
 
 
 def study_estimates(
@@ -54,7 +47,8 @@ def study_estimates(
     study = outcome.study
     outer = study.splits[OUTER]
     sizes = trained_sizes(study, outer)
-    trained = float(np.mean(sizes)) or None  # None: fitted beforehand
+    trained = Sizes.of(sizes, fit=fit_size(study))  # None: fitted beforehand
+    said = {"stratified": keeps_classes(task, outer), "weighted": task.weight is not None}
     found: dict[str, Estimate] = {}
     for number, (loss, record) in enumerate(zip(study.reported, records, strict=True)):
         name = RISK if number == 0 else f"{RISK}_{loss.name}"
@@ -65,16 +59,22 @@ def study_estimates(
             train_size=trained,
             loss=loss.name,
             sign=loss.sign,
+            **said,
         )
         found[name] = estimate_risk(
             record, name=name, estimand=words, level=level, interval=asked, strict=number == 0, pool=pool
         )
         if number == 0 and record.parts > 1 and trained is not None:
             words = fold_predictors_risk(loss.name, train_size=trained, parts=record.parts, sign=loss.sign)
+            words += conditions(**said)
             found[FOLD_PREDICTORS] = fold_predictors_estimate(record, words, level=level, pool=pool, asked=asked)
-    if study.search.tuned:
-        found[BEST_VALIDATION] = best_validation_estimate(study, level=level)
-        found |= Selection.of(task, outcome, level=level).estimates()
+    if trained is not None and trained.fit is not None:
+        found = {name: replace(one, fit_size=trained.fit) for name, one in found.items()}
+    if study.search.tuned and len(outer) == 1:  # the choice was made on all training rows of the one predictor
+        selection = Selection.of(task, outcome, level=level, most_rows=MOST_ROWS_INSIDE)
+        found |= tuning_estimates(selection)
+    elif study.search.tuned:
+        found |= waiting_estimates(study, NOT_MADE, level=level)
     return found
 
 
@@ -107,21 +107,33 @@ def check_interval(task: Task, study: Study, interval: str | None, *, rows: bool
 
 
 def trained_sizes(study: Study, outer: Splits) -> NDArray[np.intp]:
-    """How many rows the tested predictor of each part was trained on: fewer where development rows stay out, 0 for
-    a predictor fitted beforehand on we do not know how many.
+    """How many rows the learner was given in each part; 0 for a predictor fitted beforehand on we do not know how many.
+
+    A learner that keeps or averages predictors trains each on fewer of them: `fit_size`.
     """
     if isinstance(study.search.families[0].estimator, FrozenEstimator):
         return np.zeros(len(outer), dtype=np.intp)
+    return outer.train_sizes
+
+
+def fit_size(study: Study) -> float | None:
+    """How many rows a single fit of the tested predictor uses on average, where the learner holds some of them out."""
     if not study.search.tuned or study.search.final == "retrain":
-        return outer.train_sizes
-    sizes = [round(float(np.mean(study.splits[f"inner/{part}"].train_sizes))) for part in range(len(outer))]
-    return np.array(sizes, dtype=np.intp)
+        return None
+    inner = [splits for name, splits in study.splits.items() if name.startswith("inner/")]
+    return float(np.mean([np.mean(one.train_sizes) for one in inner]))
 
 
-def size_at_all_rows(task: Task, study: Study) -> float:
-    """How many rows the learner trains on when it is given all of them: fewer where development rows stay out."""
-    outer = study.splits[OUTER]
-    return len(task) * float(np.mean(trained_sizes(study, outer)) / np.mean(outer.train_sizes))
+def size_at_all_rows(task: Task, study: Study) -> Sizes:
+    """All rows, and how many of them a single fit would use where development rows stay out."""
+    rows, fit = float(len(task)), fit_size(study)
+    share = None if fit is None else fit / float(np.mean(study.splits[OUTER].train_sizes))
+    return Sizes(rows, rows, rows, None if share is None else rows * share)
+
+
+def keeps_classes(task: Task, outer: Splits) -> bool:
+    """Whether every part has the class shares of the sample, so that the risk is meant at these."""
+    return outer.recipe.stratified and task.classes is not None and task.strata is None
 
 
 def records_of(task: Task, outcome: Outcome, *, seed: int = 0) -> list[Record]:
@@ -133,36 +145,3 @@ def records_of(task: Task, outcome: Outcome, *, seed: int = 0) -> list[Record]:
 def interval_findings(task: Task, records: Sequence[Record]) -> list[Finding]:
     """What the losses themselves say against their intervals."""
     return [finding for record in records for finding in doubts(record, columns=task.n_columns)]
-
-
-def best_validation_estimate(study: Study, *, level: float) -> Estimate:
-    """The validation loss of what was chosen, averaged over the choices of a study: optimistic, and marked so.
-
-    With a single candidate nothing was chosen, and nothing is optimistic.
-    """
-    loss: Loss = study.search.losses[0]
-    inner = [study.splits[study.panel(choice.panel).splits] for choice in study.choices]
-    chosen = [study.chosen[choice.key].inside for choice in study.choices]
-    sizes = np.array([float(np.mean(one.train_sizes)) for one in inner])
-    size, candidates = float(np.mean(sizes)), len(study.search)
-    single = FINAL in study.splits and len(inner[0]) == 1
-    record = Record(
-        loss=loss.name,
-        sign=loss.sign,
-        low=loss.low,
-        high=loss.high,
-        fold_losses=np.array([np.nan if value is None else value for value in chosen]),
-        row_losses=None,
-        train_sizes=sizes,
-        held_sizes=np.array([one.held_sizes.sum() for one in inner], dtype=np.intp),
-        kind=VALIDATION,
-    )
-    if candidates > 1:
-        words = family_risk if single else best_validation
-        estimand = words(loss.name, train_size=size, candidates=candidates, sign=loss.sign)
-        return estimate_risk(record, name=BEST_VALIDATION, estimand=estimand, level=level, optimistic=True)
-    if single and study.search.final == "keep":
-        estimand = predictor_risk(loss.name, train_size=size, sign=loss.sign)
-    else:
-        estimand = learner_risk(loss.name, train_size=size, tuned=False, sign=loss.sign)
-    return estimate_risk(record, name=BEST_VALIDATION, estimand=estimand, level=level, reason=NOT_HERE)

@@ -120,7 +120,7 @@ def evaluate(
     >>> X, y = load_iris(return_X_y=True)
     >>> result = ho.evaluate(DecisionTreeClassifier(max_depth=2, random_state=0), X, y, test=ho.KFold(5))
     >>> result.risk.estimand
-    'expected zero-one risk of the learner trained on 120 rows'
+    'expected zero-one risk of the learner trained on 120 rows, at the class shares of the sample'
     """
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
     given = {"test": test, "roles": roles, "loss": loss, "level": level, "seed": seed, "options": options}
@@ -147,7 +147,9 @@ def answer(asked: Asked, how: Running, *, sight: Sight | None = None) -> Result:
 def _answer(asked: Asked, how: Running, sight: Sight | None) -> Result:
     outcome = run_study(asked.study, asked.task, how)
     test_tables = [outcome.tables[p.key] for p in outcome.study.of_level(TEST) if p.key in outcome.tables.panels]
-    known = any(np.isfinite(table.losses).any() or not table.failures for table in test_tables)
+    known = any(
+        np.isfinite(table.losses).any() or (table.answered.any() and not table.failures) for table in test_tables
+    )
     if outcome.stopped is None and not known:
         raise FitFailed(describe_all_failed(outcome))
     options = asked.options
@@ -206,7 +208,7 @@ def ask(
         )
     test_seed = seed_of_test(task, int(seed))
     outer = strategy.draw(task, task.all_rows, seed=test_seed)
-    check_classes_in_parts(task, outer, reported, options.pool)
+    check_classes_in_parts(task, outer, reported[0], options.pool)
     check_answer(options, outer, reported)
     study = with_everywhere(pose_evaluation(search, task, outer, reported=reported, race=race_of(options)), task)
     check_interval(task, study, options.interval)
@@ -255,22 +257,19 @@ def check_poolable(losses: tuple[Loss, ...]) -> None:
             )
 
 
-def check_classes_in_parts(task: Task, outer: Splits, losses: tuple[Loss, ...], pool: bool | None) -> None:
-    """Refuse scores that need every class in each part where a part lacks one, before anything is fitted."""
-    if task.classes is None or task.y.ndim != 1 or len(task.y) != len(task):
+def check_classes_in_parts(task: Task, outer: Splits, loss: Loss, pool: bool | None) -> None:
+    """Refuse a score that needs every class in each part where a part lacks one, before anything is fitted."""
+    needs_all = family_of(loss) == "auc" or (pool is False and is_pooled(loss))
+    if not needs_all or task.classes is None or task.y.ndim != 1 or len(task.y) != len(task):
         return
-    for loss in losses:
-        needs_all = family_of(loss) == "auc" or (pool is False and is_pooled(loss))
-        if not needs_all:
-            continue
-        for part in range(len(outer)):
-            there = np.unique(task.y[outer.held_rows(part)])
-            if len(there) < len(task.classes):
-                lacking = next(label for label in task.classes if label not in there)
-                raise SplitError(
-                    f"{loss.name!r} needs every class in each held-out part, but part {part} has no row of the class "
-                    f"{_plain(lacking)!r}. Use fewer or stratified folds, or a loss that each row has, such as 'log'."
-                )
+    for part in range(len(outer)):
+        there = np.unique(task.y[outer.held_rows(part)])
+        if len(there) < len(task.classes):
+            lacking = next(label for label in task.classes if label not in there)
+            raise SplitError(
+                f"{loss.name!r} needs every class in each held-out part, but part {part} has no row of the class "
+                f"{_plain(lacking)!r}. Use fewer or stratified folds, or a loss that each row has, such as 'log'."
+            )
 
 
 def _plain(label: Any) -> Any:

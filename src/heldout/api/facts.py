@@ -29,7 +29,8 @@ from heldout.base.finding import Finding
 from heldout.engine.journal import JournalUse
 from heldout.engine.run import Outcome
 from heldout.risk.estimate import Estimate
-from heldout.splits.findings import absent_class_note, rare_class_note
+from heldout.risk.leaning import leaning_note
+from heldout.splits.findings import class_notes
 from heldout.study.panels import TEST, VALIDATION
 from heldout.study.pose import OUTER
 from heldout.study.tables import PanelTable
@@ -135,20 +136,25 @@ def plan_facts(outcome: Outcome) -> dict[str, Any]:
 
 def _findings(task: Task, outcome: Outcome) -> list[Finding]:
     study, found = outcome.study, list[Finding]()
-    outer = study.splits[OUTER]
-    by_fold = outer.recipe.kind == "kfold" and not outer.recipe.timed  # blocks of time × groups are no folds of classes
-    if outer.recipe.stratified and by_fold and len(task.y) == len(task):  # no stream
-        note = rare_class_note(task, outer.rows, len(outer) // outer.recipe.repeats)
-    else:
-        note = absent_class_note(task, outer)
-    if note:
-        found.append(Finding(code="H101", severity="warning", message=note))
+    notes = class_notes(task, study.splits[OUTER], [study.splits[panel.splits] for panel in study.of_level(VALIDATION)])
+    found += [Finding(code="H101", severity="warning", message=note) for note in notes]
+    if leaning := _leaning_note(task, outcome):
+        found.append(Finding(code="H104", severity="warning", message=leaning))
     found += fit_findings(outcome)
     chooses, reports = study.search.losses[0].name, study.reported[0].name
     if study.search.tuned and chooses != reports:
         text = f"Candidates are chosen by {chooses!r}, the learner's own loss; the risk reported is {reports!r}."
         found.append(Finding(code="H301", severity="info", message=text))
     return found + race_findings(outcome)
+
+
+def _leaning_note(task: Task, outcome: Outcome) -> str | None:
+    """What the predictions of a study that is stratified by two classes say of their leaning."""
+    by_class = outcome.study.splits[OUTER].recipe.stratified and task.strata is None and len(task.y) == len(task)
+    if not by_class or task.classes is None or len(task.classes) != 2:
+        return None
+    predicted = prediction_columns(task, outcome).get("predict")
+    return None if predicted is None else leaning_note(task.y == task.classes[1], predicted == task.classes[1])
 
 
 def fit_findings(outcome: Outcome) -> list[Finding]:

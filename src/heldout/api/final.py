@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -10,27 +11,64 @@ from sklearn.frozen import FrozenEstimator
 from heldout.api.tuning import chosen_or_refuse, final_of, make_final
 from heldout.base.errors import FitFailed
 from heldout.base.finding import Finding
+from heldout.base.options import switched_rules
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.spot_compare import ROUNDING
 from heldout.engine.threads import one_thread
-from heldout.study.panels import TEST
+from heldout.planner.cost import operations
+from heldout.planner.passes import make_plan
+from heldout.study.panels import TEST, Study
 from heldout.study.pose import OUTER, pose_tuning
 from heldout.task import Task
 
 
-def final_predictor(outcome: Outcome, task: Task, how: Running, learner: Any) -> tuple[Any, tuple[Finding, ...]]:
-    """The fitted predictor, and what was noticed while making it."""
+def final_predictor(
+    outcome: Outcome, task: Task, learner: Any, *, tuning: Outcome | None
+) -> tuple[Any, tuple[Finding, ...]]:
+    """The fitted predictor, and what was noticed while making it. `tuning` is the choice on all rows, if one is due."""
     if isinstance(learner, FrozenEstimator):
         return learner, ()
     if len(outcome.study.splits[OUTER]) == 1:
         return _tested_again(outcome, task)
-    search = outcome.study.search
-    if not search.tuned:
+    if tuning is None:
         with one_thread():
-            return make_final(search, 0, task, task.all_rows, None, fit_params={}), ()
-    study = pose_tuning(search, task, task.all_rows, outer=outcome.study.splits[OUTER], race=outcome.study.race)
-    final = run_study(study, task, how, finally_fit=True)
-    return final_of(final, task, chosen_or_refuse(final), fit_params={})[0], ()
+            return make_final(outcome.study.search, 0, task, task.all_rows, None, fit_params={}), ()
+    return final_of(tuning, task, chosen_or_refuse(tuning), fit_params={})[0], ()
+
+
+def chooses_on_all_rows(study: Study) -> bool:
+    """Whether the final predictor is chosen on all rows: by a tuned learner that several parts tested."""
+    return study.search.tuned and len(study.splits[OUTER]) > 1
+
+
+def tune_on_all_rows(outcome: Outcome, task: Task, how: Running) -> Outcome:
+    """The choice on all rows by the learner's own validation, and the final predictor where a kernel makes it."""
+    return run_study(_posed(outcome.study, task), task, how, finally_fit=True)
+
+
+def is_cheap(outcome: Outcome, task: Task, how: Running) -> bool:
+    """Whether kernels answer the choice on all rows in no more operations than they took for the study itself.
+
+    It is decided by the plan's operation counts, never by the clock. Steps that fit have no such count.
+    """
+    if outcome.stopped is not None or not all(check.passed for check in outcome.checks):
+        return False
+    posed = _posed(outcome.study, task)
+    plan = make_plan(
+        posed,
+        task,
+        done=frozenset(),
+        rules=switched_rules(how.options.rules, os.environ),
+        precision=how.options.precision,
+        limited=how.options.limits_fits,
+    )
+    costs = [operations(step, task, posed.splits) for step in plan.steps]
+    own = sum(line.operations or 0.0 for line in outcome.account.lines)
+    return None not in costs and sum(filter(None, costs)) <= own
+
+
+def _posed(study: Study, task: Task) -> Study:
+    return pose_tuning(study.search, task, task.all_rows, outer=study.splits[OUTER], race=study.race)
 
 
 def _tested_again(outcome: Outcome, task: Task) -> tuple[Any, tuple[Finding, ...]]:

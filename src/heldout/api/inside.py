@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from heldout.risk.estimands import Sizes
 from heldout.risk.estimate import Estimate, Interval
 from heldout.risk.shown import About, Scale, shown_estimate
 from heldout.splits.drawn import Splits
@@ -15,9 +14,11 @@ def inner_of(study: Study, choice: Choice) -> Splits:
     return study.splits[study.panel(choice.panel).splits]
 
 
-def mean_train_size(study: Study) -> float:
-    """How many rows a predictor is trained on whose validation loss chooses, on average."""
-    return float(np.mean([np.mean(inner_of(study, choice).train_sizes) for choice in study.choices]))
+def validation_sizes(study: Study, choice: Choice) -> Sizes:
+    """How many rows the predictors are trained on whose validation losses choose."""
+    sizes = Sizes.of(inner_of(study, choice).train_sizes)
+    assert sizes is not None  # a validation part has training rows
+    return sizes
 
 
 def shown_beside(study: Study, about: About, value: float | None, interval: Interval | None) -> Estimate:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from heldout.api.evaluate import Asked
 
 
-FROM_TEST_LOSSES = ("H302", "H303")  # findings that tell how the losses of single test rows are spread
+FROM_TEST_LOSSES = ("H104", "H302", "H303")  # findings that tell of the predictions or losses of single test rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -207,7 +207,7 @@ def _parts(model: Any) -> tuple[Any, Estimate | None, str | None, Any]:
     """The predictor, the estimate that speaks of it, how far, and the rows it learned from."""
     if isinstance(model, Result):
         predictor, rows = model.predictor, None
-        if model._live is not None and model._live.final is None:
+        if model._live is not None and model._live.stream is None:
             rows = model._live.task.X
         return predictor, model.estimates[model.covers.estimate], model.covers.sentence, rows
     if isinstance(model, Tuned):
@@ -253,10 +253,7 @@ def _check_agree(schema: Schema, predictor: Any) -> None:
 
 
 def _estimate(facts: Any) -> Estimate | None:
-    if facts is None:
-        return None
-    unclipped = facts.get("unclipped")
-    return Estimate(**{**facts, "unclipped": None if unclipped is None else tuple(float(one) for one in unclipped)})
+    return None if facts is None else Estimate.from_dict(facts)
 
 
 def _versions(packages: Iterable[str]) -> dict[str, str]:

@@ -80,7 +80,7 @@ def recipe_of(task: Task, study: Study, loss: Loss) -> dict[str, Any]:
         "high": loss.high,
         "weights": None if weight is None else tuple(weight[outer.held_rows(p)] for p in parts),
         "groups": None if groups is None else tuple(groups[outer.held_rows(p)] for p in parts),
-        "rows": tuple(outer.held_rows(p) for p in parts),
+        "rows": tuple(outer.held_rows(p) for p in parts) if len(task.y) == len(task) else None,  # no stream
         "halves": halves_of(outer),
         "held_sizes": outer.held_sizes,
         "kind": recipe.kind,

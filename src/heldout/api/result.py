@@ -15,10 +15,12 @@ from heldout.api.digest.gather import figures_of
 from heldout.api.digest.reference import reference_of
 from heldout.api.drawn import DrawnSplits
 from heldout.api.facts import Facts
-from heldout.api.final import final_predictor
+from heldout.api.final import chooses_on_all_rows, final_predictor, is_cheap, tune_on_all_rows
 from heldout.api.frames import as_frame
 from heldout.api.plots import Plots
-from heldout.base.errors import OptionError, StoredError
+from heldout.api.selection import on_all_rows, waiting_estimates
+from heldout.api.tuning import chosen_or_refuse
+from heldout.base.errors import OptionError, SplitError, StoredError
 from heldout.base.finding import Finding
 from heldout.engine.dask.connect import still_open
 from heldout.engine.journal import JournalUse
@@ -35,6 +37,15 @@ from heldout.task import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StreamedFinal:
+    """How a study of a stream makes its predictor, and first its choice on all rows."""
+
+    tune: Callable[[], Outcome]
+    cheap: bool  # whether the statistics that were gathered suffice to choose
+    predictor: Callable[[Outcome | None], Any]  # of the choice on all rows, where one is due
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Live:
     """What a result needs to make its predictor; a loaded result has none of it."""
 
@@ -42,11 +53,31 @@ class Live:
     task: Task
     outcome: Outcome
     how: Running
-    final: Callable[[], Any] | None = None  # how a stream makes its predictor
+    stream: StreamedFinal | None = None  # how a stream makes its predictor
 
     def how_now(self) -> Running:
         """How to run what is asked for later: with as long again, and here where the cluster was closed since."""
         return replace(self.how, deadline=None, backend=self.how.backend if still_open(self.how.backend) else None)
+
+    @property
+    def chooses_on_all_rows(self) -> bool:
+        return chooses_on_all_rows(self.outcome.study)
+
+    def tune(self) -> Outcome:
+        """The choice on all rows."""
+        if self.stream is not None:
+            return self.stream.tune()
+        return tune_on_all_rows(self.outcome, self.task, self.how_now())
+
+    def tune_if_cheap(self) -> Outcome | None:
+        """The same where it takes no fits worth mentioning, without a bar, events or a journal; else None."""
+        if self.stream is not None:
+            return self.stream.tune() if self.stream.cheap else None
+        how = self.how_now()
+        if not is_cheap(self.outcome, self.task, how):
+            return None
+        quiet = replace(how, progress=False, journal=None, options=replace(how.options, on_event=None))
+        return tune_on_all_rows(self.outcome, self.task, quiet)
 
 
 class Result:
@@ -73,14 +104,43 @@ class Result:
     """
 
     def __init__(self, facts: Facts, *, live: Live | None = None, splits: DrawnSplits | None = None) -> None:
-        self.facts = facts
+        self._facts = facts
         self._live = live
+        self._tuning: Outcome | None = None  # the choice on all rows, once it was made
+        self._asked_if_cheap = live is None or not live.chooses_on_all_rows
         self._stored_splits = splits
         self._late_findings: tuple[Finding, ...] = ()
 
     @property
+    def facts(self) -> Facts:
+        """All that the result says; the best validation number is made when it is first read, where that is cheap."""
+        if not self._asked_if_cheap:
+            assert self._live is not None
+            self._asked_if_cheap = True
+            try:
+                tuning = self._live.tune_if_cheap()
+            except SplitError as error:  # validation that fits into the training parts alone
+                waiting = waiting_estimates(
+                    self._live.outcome.study,
+                    f"No value: validation cannot split all rows. {error}",
+                    level=self.risk.level,
+                )
+                self._facts = replace(self._facts, estimates={**self._facts.estimates, **waiting})
+            else:
+                if tuning is not None:
+                    self._take(tuning)
+        return self._facts
+
+    def _take(self, tuning: Outcome) -> None:
+        """Keep the choice on all rows, and put what it says of its best number among the estimates."""
+        assert self._live is not None
+        self._tuning = tuning
+        made = on_all_rows(self._live.task, tuning, level=self.risk.level)
+        self._facts = replace(self._facts, estimates={**self._facts.estimates, **made})
+
+    @property
     def risk(self) -> Estimate:
-        return self.facts.estimates["risk"]
+        return self._facts.estimates["risk"]
 
     @property
     def estimates(self) -> Mapping[str, Estimate]:
@@ -100,26 +160,26 @@ class Result:
 
     @cached_property
     def predictions(self) -> Any:
-        answer = self.facts.about.get("answer", "full")
+        answer = self._facts.about.get("answer", "full")
         if answer != "full":
             raise OptionError(
                 f"The results of single rows are withheld, as answer={answer!r} asks: they would leave no bound for "
                 'later looks at these test rows. To see them, evaluate with answer="full".'
             )
-        if "no_predictions" in self.facts.about:
-            raise OptionError(self.facts.about["no_predictions"])
+        if "no_predictions" in self._facts.about:
+            raise OptionError(self._facts.about["no_predictions"])
         return self._table("predictions")
 
     @cached_property
     def learning_curve(self) -> Any:
         """Training size, estimate, low and high; fitted when first asked for, where the options did not ask before."""
-        if "learning_curve" not in self.facts.tables:
+        if "learning_curve" not in self._facts.tables:
             if self._live is None:
                 raise StoredError(
                     "This saved result has no learning curve, and without the learner none can be made. Run evaluate "
                     "with options=Options(learning_curve=True) before saving."
                 )
-            self.facts = late_curve(self.facts, self._live.task, self._live.outcome, how=self._live.how_now())
+            self._facts = late_curve(self._facts, self._live.task, self._live.outcome, how=self._live.how_now())
         return self._table("learning_curve")
 
     @cached_property
@@ -131,12 +191,12 @@ class Result:
         return self._table("warnings")
 
     def _table(self, name: str) -> Any:
-        return as_frame(self.facts.tables[name], library=self.facts.frame)
+        return as_frame(self._facts.tables[name], library=self._facts.frame)
 
     @property
     def has_splits(self) -> bool:
         """Whether the rows of the test splits are known; a stream deals them as they pass."""
-        return self._stored_splits is not None or (self._live is not None and self._live.final is None)
+        return self._stored_splits is not None or (self._live is not None and self._live.stream is None)
 
     @cached_property
     def splits(self) -> DrawnSplits:
@@ -153,7 +213,7 @@ class Result:
     def plan(self) -> Any:
         """The plan that was followed; printing it shows cells, fits and steps, and how much the journal knew."""
         if self._live is None:
-            return self.facts.plan["text"]
+            return self._facts.plan["text"]
         account, use = self._live.outcome.account, self.journal
         return account if use is None else replace(account, notes=(*account.notes, f"journal: {use}"))
 
@@ -164,11 +224,11 @@ class Result:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        return (*self.facts.findings, *self._late_findings)
+        return (*self._facts.findings, *self._late_findings)
 
     @property
     def covers(self) -> Covers:
-        return Covers(**self.facts.covers)
+        return Covers(**self._facts.covers)
 
     @cached_property
     def predictor(self) -> Any:
@@ -177,10 +237,15 @@ class Result:
                 "A saved result holds numbers, not the learner, so it cannot make the predictor. "
                 "Run evaluate again (the same seed gives the same numbers) and ask it there."
             )
-        if self._live.final is not None:
-            return self._live.final()
         live = self._live
-        predictor, findings = final_predictor(live.outcome, live.task, live.how_now(), live.learner)
+        if live.chooses_on_all_rows and self._tuning is None:
+            tuning = live.tune()
+            chosen_or_refuse(tuning)
+            self._asked_if_cheap = True
+            self._take(tuning)
+        if live.stream is not None:
+            return live.stream.predictor(self._tuning)
+        predictor, findings = final_predictor(live.outcome, live.task, live.learner, tuning=self._tuning)
         self._late_findings = findings
         return predictor
 

@@ -97,11 +97,7 @@ def _check_whole(manifest: dict[str, Any], tables: dict[str, Any]) -> None:
 
 def _facts(manifest: dict[str, Any], tables: dict[str, Any]) -> Facts:
     _check_whole(manifest, tables)
-    estimates = {}
-    for name, values in manifest["estimates"].items():
-        unclipped = values.get("unclipped")
-        numbers = None if unclipped is None else tuple(float(v) for v in unclipped)
-        estimates[name] = Estimate(**{**values, "unclipped": numbers})
+    estimates = {name: Estimate.from_dict(values) for name, values in manifest["estimates"].items()}
     return Facts(
         estimates=estimates,
         tables=tables,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from heldout.api.evaluate import Asked, check_poolable, checked_options, reporte
 from heldout.api.facts import Facts, gather_facts
 from heldout.api.learners import as_search, is_frozen
 from heldout.api.looks import check_answer, looks_of, sight_of, tell
-from heldout.api.result import Live, Result
+from heldout.api.result import Live, Result, StreamedFinal
 from heldout.api.tuning import check_search, chosen_or_refuse, describe_all_failed
 from heldout.audit.rows import TestRows
 from heldout.base.errors import FitFailed, LearnerError, OptionError, RoleError, SplitError
@@ -29,7 +30,7 @@ from heldout.engine.streaming.source import Source
 from heldout.engine.threads import one_thread
 from heldout.kernels.statistics.family import Family
 from heldout.kernels.statistics.recognise import families_of
-from heldout.kernels.statistics.scores import check_streamable
+from heldout.kernels.statistics.scores import all_from_squares, check_streamable
 from heldout.planner.account import Account
 from heldout.risk.estimate import Estimate
 from heldout.splits import Given, as_strategy
@@ -72,10 +73,12 @@ def evaluate_stream(learner: Any, X: Any, y: Any, how: Running, **given: Any) ->
         facts = tell(facts, asked, outcome, sight)
         sight.ledger.record(looks_of(facts, asked, outcome, sight))
 
-    def final() -> Any:
-        return final_of_stream(question, streamed)
-
-    return Result(facts, live=Live(learner=learner, task=asked.task, outcome=outcome, how=how, final=final))
+    final = StreamedFinal(
+        tune=partial(tune_stream, question, streamed),
+        cheap=all_from_squares(outcome.study.search.losses, classification=asked.task.classification),
+        predictor=partial(final_of_stream, question, streamed),
+    )
+    return Result(facts, live=Live(learner=learner, task=asked.task, outcome=outcome, how=how, stream=final))
 
 
 def explain_stream(learner: Any, X: Any, y: Any, **given: Any) -> Account:
@@ -215,8 +218,22 @@ def _test_rows(asked: Asked, streamed: Streamed) -> TestRows | None:
     return TestRows(table=asked.task.fingerprint, numbers=watched.numbers, content=np.unique(watched.content))
 
 
-def final_of_stream(question: AskedOfStream, streamed: Streamed) -> Any:
-    """The final predictor, from the statistics that were gathered: rows pass again only for losses that need them."""
+def tune_stream(question: AskedOfStream, streamed: Streamed) -> Outcome:
+    """The choice on all rows, from the statistics that were gathered: rows pass again for losses that need them."""
+    outcome, run = streamed.outcome, streamed.run
+    posed = pose_tuning(
+        outcome.study.search,
+        question.cells,
+        question.cells.all_rows,
+        outer=question.asked.study.splits[OUTER],
+    )
+    with one_thread():
+        tuned, tables, _ = run.answer(run.counting_rows(posed))
+    return replace(outcome, study=tuned, tables=tables)
+
+
+def final_of_stream(question: AskedOfStream, streamed: Streamed, tuning: Outcome | None) -> Any:
+    """The final predictor, from the statistics that were gathered."""
     outcome, run = streamed.outcome, streamed.run
     study, search = outcome.study, outcome.study.search
     names = np.array(question.source.stream.columns, dtype=object)
@@ -226,15 +243,11 @@ def final_of_stream(question: AskedOfStream, streamed: Streamed) -> Any:
             (ref,) = panel.trains_of(0)
             chosen = outcome.tables[panel.key].candidates[0]
             cells = study.splits[ref.splits].train_rows(ref.part)
-        elif not search.tuned:
+        elif tuning is None:
             chosen, cells = 0, question.cells.all_rows
         else:
-            posed = pose_tuning(
-                search, question.cells, question.cells.all_rows, outer=question.asked.study.splits[OUTER]
-            )
-            tuned, tables, _ = run.answer(run.counting_rows(posed))
-            chosen = chosen_or_refuse(replace(outcome, study=tuned, tables=tables))
-            inner = tuned.splits[FINAL]
+            chosen = chosen_or_refuse(tuning)
+            inner = tuning.study.splits[FINAL]
             cells = inner.train_rows(0) if search.final == "keep" else question.cells.all_rows
         for family, fits in zip(run.families, run.fits(cells), strict=True):
             if chosen in family.candidates:

@@ -15,9 +15,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from heldout.api.covers import Covers
-from heldout.api.selection import Selection
+from heldout.api.selection import Selection, tuning_estimates
 from heldout.api.shown_tuned import ShownTuned
-from heldout.api.tuning import fit_tuned, routed_fit_params, tuning_estimates
+from heldout.api.tuning import fit_tuned, routed_fit_params
 from heldout.base.errors import LearnerError, OptionError
 from heldout.base.losses import Loss, ask_predictor, mean_loss, needed_methods, resolve_losses
 from heldout.base.options import Options

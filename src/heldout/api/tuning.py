@@ -13,7 +13,6 @@ from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import process_routing
 
 from heldout.api.covers import covers_of_tuning
-from heldout.api.estimates import BEST_VALIDATION, best_validation_estimate
 from heldout.api.selection import Selection
 from heldout.base.errors import FitFailed, InputError, LearnerError, OptionError
 from heldout.base.losses import Loss, check_losses
@@ -25,7 +24,6 @@ from heldout.kernels.ensemble import average
 from heldout.kernels.fitting import check_names, check_takes_weights, fit_on_rows, make_candidate
 from heldout.planner.account import Account
 from heldout.planner.passes import check_rules
-from heldout.risk.estimate import Estimate
 from heldout.splits.drawn import Splits
 from heldout.study.cv_results import as_cv_results
 from heldout.study.panels import TEST, VALIDATION
@@ -70,8 +68,8 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
     chosen = chosen_or_refuse(outcome)
     predictor, seconds = final_of(outcome, task, chosen, fit_params=fit_params)
     _leave_attributes(tuned, outcome, predictor, chosen=chosen, seconds=seconds)
-    tuned._covers = covers_of_tuning(search, tuned.splits_)
     tuned._estimates = Selection.of(task, outcome, level=LEVEL)
+    tuned._covers = covers_of_tuning(tuned._estimates, rows=len(task))
     return tuned
 
 
@@ -91,12 +89,6 @@ def own_options(options: Options | None) -> Options:
                 f"evaluate(options=…); Tuned takes {', '.join(OF_A_FIT)}."
             )
     return options
-
-
-def tuning_estimates(selection: Selection) -> dict[str, Estimate]:
-    """The estimates that fitting a tuned learner affords: the best validation number, and what corrects it."""
-    best = best_validation_estimate(selection.study, level=selection.level)
-    return {BEST_VALIDATION: best, **selection.estimates()}
 
 
 def check_search(search: Search, task: Task, *, checked: tuple[Loss, ...] = ()) -> None:

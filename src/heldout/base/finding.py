@@ -11,6 +11,7 @@ CODES = {
     "H101": "a class is too rare to be in every part",
     "H102": "validation keeps rows less far apart than the test does",
     "H103": "time is declared, and the splits that were given do not follow it",
+    "H104": "the learner leans to the commoner class, and stratified parts favour that",
     "H201": "fits gave warnings",
     "H202": "fits failed",
     "H203": "candidates could not be chosen because a fit of theirs failed",

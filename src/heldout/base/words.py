@@ -52,6 +52,18 @@ def shortened(value: Any, most: int = SHORT) -> str:
     return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
 
 
+def fit_words(fits: int, instead_of: int | None = None) -> str:
+    """How many fits work takes; none are taken where answers have a closed form.
+
+    >>> fit_words(25, 75), fit_words(0, 300), fit_words(5, 5)
+    ('25 fits instead of 75', 'closed form instead of 300 fits', '5 fits')
+    """
+    words = f"{fits:,} fits" if fits else "closed form"
+    if instead_of is None or instead_of <= fits:
+        return words
+    return f"{words} instead of {instead_of:,}{'' if fits else ' fits'}"
+
+
 def number(value: float | str | None) -> str:
     """A number with four significant digits, or a dash; infinity comes as text, since JSON has none.
 

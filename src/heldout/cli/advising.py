@@ -15,6 +15,7 @@ from heldout.api.tuned import Tuned
 from heldout.base.errors import OptionError, SplitError
 from heldout.base.losses import resolve_losses
 from heldout.base.sizes import show_seconds
+from heldout.base.words import fit_words
 from heldout.cli.options import Question, asked_words
 from heldout.cli.question import Posed, pose
 from heldout.cli.wording import in_words_of_the_command, shell_line
@@ -103,7 +104,7 @@ def _within(way: _Way, posed: Posed, budget: float) -> tuple[_Way, dict[str, Any
         said += [one.why] if one.why else []
         if cost.seconds <= budget:
             break
-        about = f"{cost.fits:,} fits, about {show_seconds(cost.seconds)}"
+        about = f"{fit_words(cost.fits)}, about {show_seconds(cost.seconds)}"
         last = " Fewer learners or a smaller --space would take less." if number == len(ways) - 1 else ""
         said.append(f"--test {one.test} takes {about}, more than the {show_seconds(budget)} of the budget.{last}")
     return one, {**asdict(cost), "fits_before": None}, said

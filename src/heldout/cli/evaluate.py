@@ -69,7 +69,7 @@ def evaluate(
     from heldout.api.call import asked_by
     from heldout.api.evaluate import evaluate as risk_of
     from heldout.cli.question import pose
-    from heldout.cli.saving import check_learner_saved, check_places, files_of, save_to
+    from heldout.cli.saving import check_learner_saved, check_places, files_of, make_predictor, save_to
     from heldout.cli.study_writer import check_study_place
     from heldout.cli.study_writer import write_study as write
     from heldout.report.terminal import one_line, result_view
@@ -87,6 +87,7 @@ def evaluate(
     running = how.arguments(posed.options, progress=talk.progress)
     with asked_by(command_line(ctx)):
         result = risk_of(posed.learner, posed.frame, level=question.level, **running, **posed.asked)
+    make_predictor(save, result)
     summary = result.summary()
     talk.result(summary, view=result_view, short=one_line)
     if talk.verbose:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from heldout.base.errors import OptionError, StoredError
+from heldout.base.errors import HeldoutError, OptionError, StoredError
 from heldout.cli.options import Question
 from heldout.cli.output import check_writable, save_result
 from heldout.cli.talk import Talk
@@ -45,6 +46,17 @@ def check_learner_saved(learner: Any, places: tuple[str, ...]) -> None:
         from heldout.api.model_file import check_packable
 
         check_packable(learner)
+
+
+def make_predictor(places: tuple[str, ...], result: Result) -> None:
+    """Make the predictor of a model to be saved before the numbers are shown: its fits give one of them.
+
+    An error is told where the model is saved, after the numbers.
+    """
+    best = result.estimates.get("best_validation")
+    if best is not None and best.value is None and any(_is_model(place) for place in places):
+        with suppress(HeldoutError):
+            _ = result.predictor
 
 
 def save_to(places: tuple[str, ...], result: Result, question: Question, talk: Talk) -> None:

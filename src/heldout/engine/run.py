@@ -40,7 +40,7 @@ from heldout.task.task import Task
 
 # Validation row losses serve one correction of the best validation number, so they are kept where that is affordable.
 MOST_KEPT_ROW_LOSSES = 1 << 24  # numbers: an eighth of a gigabyte
-MOST_ROWS_INSIDE = 4_096  # held-out rows of all choices under outer splits, where the risk itself is the better number
+MOST_ROWS_INSIDE = 4_096  # held-out rows of a choice beside a risk, which is the better number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +207,8 @@ def _work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Runni
     rows = sum(len(study.splits[p.splits].held) for p in validation)
     few = rows * len(study.search) * len(study.search.losses) <= MOST_KEPT_ROW_LOSSES
     alone = len(validation) == len(study.panels)
-    keep = frozenset(p.key for p in validation) if few and (alone or rows <= MOST_ROWS_INSIDE) else frozenset()
+    single = len(validation) == 1 and rows <= MOST_ROWS_INSIDE  # of several choices none is corrected
+    keep = frozenset(p.key for p in validation) if few and (alone or single) else frozenset()
     keep |= {panel.key for panel in study.panels if panel.keeps_rows}
     return Work(
         task=task,

@@ -31,7 +31,7 @@ class Claims:
 class AcrossKernel(Protocol):
     """A kernel that answers many training sets of one learner family from shared products.
 
-    It may have four more methods, a string and two flags. For panels of very many parts, as leave-one-out has:
+    It may have five more methods, a string and two flags. For panels of very many parts, as leave-one-out has:
     ``takes_all(search, task, parts, splits) -> bool`` tells that `refuses` would refuse none of these parts of a
     splits, each trained on its own rows; where it gives False they are asked one by one.
     A kernel of the tier `solver` must have ``sharpened(estimator) -> estimator``: the unfitted candidate, Pipelines
@@ -41,6 +41,8 @@ class AcrossKernel(Protocol):
     apart, whatever is added to a column: its check goes by columns moved to zero where those far from it lose digits.
     ``fitted(estimator, work, splits) -> estimator | None`` makes the final predictor: the unfitted candidate given,
     fitted on all rows of a splits of the study, within the tier in all that it shows; None leaves it to scikit-learn.
+    ``one_out_fits(task, splits) -> int | None`` tells how many fits a candidate the leave-one-out of `splits` takes, so
+    that the plan counts them: 0 in closed form; None: as many as there are rows to leave out.
     One that makes every candidate's fit has ``fits_each``, what those share in words: the plan counts its fits.
     One that answers parts of single rows from one decomposition, as long as each training answers its own row alone,
     has ``leaves_rows_out``: what else their predictors are asked is asked apart.

@@ -1,12 +1,19 @@
-"""Averages of linear predictors are linear: fold scalers into coefficients, and average those."""
+"""Averages of linear predictors are linear: fold scalers into coefficients, and average those.
+
+A feature map that is the same in all members, such as PolynomialFeatures, stays in front: what is linear in the same
+features is linear in them on average.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import uuid4
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, softmax
 from sklearn import linear_model, preprocessing, svm
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.pipeline import Pipeline
@@ -33,6 +40,7 @@ _LINEAR_CLASSIFIERS = (
     linear_model.Perceptron,
     svm.LinearSVC,
 )
+_LOGISTIC = (linear_model.LogisticRegression, linear_model.LogisticRegressionCV)
 
 
 class LinearPredictor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -89,47 +97,106 @@ class LinearDecider(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes[places])
 
 
-def collapse_regressors(members: Sequence[Any]) -> LinearPredictor:
-    """The average of linear regressors as one."""
-    pairs = [_linear(member, _LINEAR_REGRESSORS) for member in members]
-    coef, intercept = np.mean([c for c, _ in pairs], axis=0), np.mean([b for _, b in pairs], axis=0)
-    one = LinearPredictor(coef, intercept)
-    _give_names(one, members[0])
-    return one
+class LogisticDecider(LinearDecider):
+    """A logistic regression with the averaged parameters of several.
+
+    It is another predictor than the average of their probabilities: it averages decision functions, and makes
+    probabilities of that average.
+    """
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        decision = self.decision_function(X)
+        if decision.ndim == 1:
+            positive = expit(decision)
+            return np.column_stack([1 - positive, positive])
+        return np.asarray(softmax(decision, axis=1))
 
 
-def collapse_classifiers(members: Sequence[Any], classes: NDArray[Any]) -> LinearDecider:
-    """The average of linear decision functions as one."""
-    pairs = [_linear(member, _LINEAR_CLASSIFIERS) for member in members]
-    coef, intercept = np.mean([c for c, _ in pairs], axis=0), np.mean([b for _, b in pairs], axis=0)
-    one = LinearDecider(np.atleast_2d(coef), intercept, classes)
-    _give_names(one, members[0])
-    return one
+def collapse_regressors(members: Sequence[Any]) -> Any:
+    """The average of linear regressors as one, behind the feature map that they share."""
+    line = _averaged(members, _LINEAR_REGRESSORS)
+    return line.behind(LinearPredictor(line.coef, line.intercept))
 
 
-def _give_names(predictor: Any, member: Any) -> None:
-    """The names of the features that the members were trained on, where they have any."""
-    if hasattr(member, "feature_names_in_"):
-        predictor.feature_names_in_ = member.feature_names_in_
+def collapse_classifiers(members: Sequence[Any], classes: NDArray[Any]) -> Any:
+    """The average of linear decision functions as one, behind the feature map that they share."""
+    line = _averaged(members, _LINEAR_CLASSIFIERS)
+    return line.behind(LinearDecider(np.atleast_2d(line.coef), line.intercept, classes))
 
 
-def _linear(member: Any, kinds: tuple[type, ...]) -> tuple[NDArray[Any], Any]:
-    """Coefficients and intercept on the raw features: x ↦ (x − centre) / scale is folded in, last step first."""
-    steps = [step for _, step in member.steps] if isinstance(member, Pipeline) else [member]
-    last = steps[-1]
+def collapse_logistic(members: Sequence[Any], classes: NDArray[Any]) -> Any:
+    """One logistic regression with the averaged parameters of several, which is not the average of probabilities."""
+    line = _averaged(members, _LOGISTIC)
+    if len(classes) > 2 and any(_last_of(member).solver == "liblinear" for member in members):
+        raise LearnerError(
+            "LogisticRegression(solver='liblinear') fits a model a class, whose probabilities are not those of one "
+            "logistic regression, so its parameters cannot be averaged. Use another solver."
+        )
+    return line.behind(LogisticDecider(np.atleast_2d(line.coef), line.intercept, classes))
+
+
+def _last_of(member: Any) -> Any:
+    return member.steps[-1][1] if isinstance(member, Pipeline) else member
+
+
+class _Line(NamedTuple):
+    """A linear function of features: its parameters, the steps that make the features, and who takes them first."""
+
+    coef: NDArray[Any]
+    intercept: Any
+    before: list[tuple[str, Any]]
+    first: Any
+
+    def behind(self, predictor: Any) -> Any:
+        """The predictor behind the steps that make its features, with their names where there are any."""
+        if hasattr(self.first, "feature_names_in_"):
+            predictor.feature_names_in_ = self.first.feature_names_in_
+        return Pipeline([*self.before, ("linear", predictor)]) if self.before else predictor
+
+
+def _averaged(members: Sequence[Any], kinds: tuple[type, ...]) -> _Line:
+    lines = [_linear(member, kinds) for member in members]
+    for place, (_, step) in enumerate(lines[0].before):
+        if len({_state(line.before[place][1]) for line in lines}) > 1:
+            raise LearnerError(
+                f"{type(step).__name__} cannot be folded into linear coefficients and is not the same in all members, "
+                "so this ensemble cannot collapse."
+            )
+    coef = np.mean([line.coef for line in lines], axis=0)
+    return lines[0]._replace(coef=coef, intercept=np.mean([line.intercept for line in lines], axis=0))
+
+
+def _state(step: Any) -> str:
+    """What a fitted step computes by, as a key: equal for maps that learn nothing from the rows they are fitted on."""
+    try:
+        return str(joblib.hash(step))
+    except Exception:  # the user's own objects raise what they like when they are pickled
+        return uuid4().hex
+
+
+def _linear(member: Any, kinds: tuple[type, ...]) -> _Line:
+    """Coefficients and intercept; x ↦ (x − centre) / scale is folded in, last step first, while steps are scalers."""
+    steps = list(member.steps) if isinstance(member, Pipeline) else [("", member)]
+    _, last = steps.pop()
     if type(last) not in kinds:
         raise LearnerError(f"{type(last).__name__} is not a linear predictor that heldout can collapse.")
-    coef, intercept = np.asarray(last.coef_, dtype=float), np.asarray(last.intercept_, dtype=float)
-    for step in reversed(steps[:-1]):
-        if step is None or isinstance(step, str):
-            continue
-        centre, scale = _affine(step)
-        coef = coef / scale
-        intercept = intercept - coef @ np.broadcast_to(centre, (coef.shape[-1],))
-    return coef, intercept[()]
+    coef, intercept, first = np.asarray(last.coef_, dtype=float), np.asarray(last.intercept_, dtype=float), last
+    while steps:
+        step = steps[-1][1]
+        if step is not None and not isinstance(step, str):
+            affine = _affine(step)
+            if affine is None:
+                break
+            centre, scale = affine
+            coef = coef / scale
+            intercept = intercept - coef @ np.broadcast_to(centre, (coef.shape[-1],))
+            first = step
+        steps.pop()
+    return _Line(coef, intercept[()], steps, first)
 
 
-def _affine(step: Any) -> tuple[Any, Any]:
+def _affine(step: Any) -> tuple[Any, Any] | None:
+    """The centre and the scale of a fitted scaler; None for any other step."""
     if type(step) is preprocessing.StandardScaler:
         centre = step.mean_ if step.with_mean else 0.0  # mean_ is there also when it is not subtracted
         return centre, (step.scale_ if step.with_std else 1.0)
@@ -140,6 +207,4 @@ def _affine(step: Any) -> tuple[Any, Any]:
         return 0.0, step.scale_
     if type(step) is preprocessing.MinMaxScaler and not step.clip:
         return -step.min_ / step.scale_, 1.0 / step.scale_
-    raise LearnerError(
-        f"{type(step).__name__} cannot be folded into linear coefficients, so this ensemble cannot collapse."
-    )
+    return None

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from heldout.base.errors import LearnerError
 from heldout.base.responses import as_response
-from heldout.kernels.collapse import collapse_classifiers, collapse_regressors
+from heldout.kernels.collapse import collapse_classifiers, collapse_logistic, collapse_regressors
 
 
 class _Members(BaseEstimator):  # type: ignore[misc]
@@ -46,7 +46,7 @@ class AveragedRegressor(RegressorMixin, _Members):  # type: ignore[misc]
         return np.asarray(np.mean(_answers(self.members, "predict", X), axis=0))
 
     def collapse(self) -> Any:
-        """One linear predictor that equals the average, where all members are linear; refused elsewhere."""
+        """One predictor that equals the average, where all members are linear in the same features; else refused."""
         return collapse_regressors(self.members)
 
 
@@ -109,10 +109,22 @@ class AveragedClassifier(ClassifierMixin, _Members):  # type: ignore[misc]
         counts = np.stack([(votes == c).sum(axis=0) for c in range(len(classes))])
         return np.asarray(classes[counts.argmax(axis=0)])  # a tie goes to the class that sorts first
 
-    def collapse(self) -> Any:
-        """One linear classifier with the averaged decision function; refused for averaged probabilities."""
+    def collapse(self, *, parameters: bool = False) -> Any:
+        """One linear classifier with the averaged decision function; refused for averaged probabilities.
+
+        With ``parameters=True`` logistic regressions become one with their averaged parameters. It is not the average
+        of their probabilities, which is what the ensemble itself predicts by, so no estimate of a study speaks of it.
+        """
+        same = all(np.array_equal(member.classes_, self.classes_) for member in self.members)
+        if parameters and same:
+            return collapse_logistic(self.members, self.classes_)
+        if parameters:
+            raise LearnerError("Members that know different classes have no parameters in common to average.")
         if hasattr(self, "predict_proba") or not hasattr(self, "decision_function"):
-            raise LearnerError("Averaged probabilities and votes are not linear: this ensemble cannot collapse.")
+            raise LearnerError(
+                "Averaged probabilities and votes are not linear: this ensemble cannot collapse. Of logistic "
+                "regressions collapse(parameters=True) averages the parameters, which makes another predictor."
+            )
         return collapse_classifiers(self.members, self.classes_)
 
 

@@ -28,7 +28,7 @@ class Step:
     tier: str
     candidates: tuple[int, ...]
     trainings: Sequence[Training]
-    fits: int  # how many fits it takes, or as many as its work is worth
+    fits: int  # how many fits it takes, or as many as its work is worth; 0 for leave-one-out in closed form
     spreads: bool = (
         False  # it spreads its own work over threads of one process, so it is done where the study was asked
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from heldout.base.markup import element, view
-from heldout.base.words import clipped
+from heldout.base.words import clipped, fit_words
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Sides, count_asked, sides_of
 from heldout.planner.cost import operations
@@ -49,7 +49,7 @@ class Account:
 
     @property
     def fits(self) -> int:
-        """Fits that the plan does."""
+        """Fits that the plan does; answers in closed form take none."""
         return sum(line.fits for line in self.lines)
 
     @property
@@ -58,19 +58,20 @@ class Account:
         return self.fits + sum(p.fits_before - p.fits_after for p in self.passes)
 
     def __str__(self) -> str:
-        saved = self.fits_before - self.fits
+        fits = fit_words(self.fits, self.fits_before).replace(" fits", "")
         head = [
             f"Plan for {self.learner}",
             f"  test        {self.outer}",
             *([f"  validation  {self.inner}"] if self.inner else []),
             f"  candidates  {self.candidates:,}",
             f"  cells       {self.cells:,}",
-            f"  fits        {self.fits:,}" + (f" instead of {self.fits_before:,}" if saved else ""),
+            f"  fits        {fits}",
             "Steps",
         ]
         width = max((10, *(len(line.level) for line in self.lines)))
         steps = [
-            f"  {i}. {line.level:<{width}}  {line.cells:>9,} cells  {line.fits:>9,} fits  {line.rule}, tier {line.tier}"
+            f"  {i}. {line.level:<{width}}  {line.cells:>9,} cells  {fit_words(line.fits):>14}  {line.rule}, "
+            + f"tier {line.tier}"
             + (f", about {line.operations:.0e} operations" if line.operations else "")
             + (", once the choices are made" if line.waits else "")
             for i, line in enumerate(self.lines, 1)
@@ -87,9 +88,15 @@ def _rule_words(record: PassRecord) -> list[str]:
     """What a pass did, and why it left what it left."""
     head = f"{record.name}: not used"
     if record.used:
-        head = f"{record.name}: {record.fits_before:,} → {record.fits_after:,} fits"
+        head = f"{record.name}: {_change(record)}"
         head += f", {record.note}" if record.note else ""
     return [head, *(f"    {reason}" for reason in record.refusals)]
+
+
+def _change(record: PassRecord) -> str:
+    if record.fits_after or not record.fits_before:
+        return f"{record.fits_before:,} → {record.fits_after:,} fits"
+    return f"{record.fits_before:,} fits → {fit_words(0)}"
 
 
 def account_for(study: Study, task: Task, plan: Plan, later: Plan | None = None) -> Account:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from heldout.kernels.claims import AcrossKernel
 from heldout.kernels.step import Step
-from heldout.kernels.trainings import Plain, Training, join, pieces_of
+from heldout.kernels.trainings import Plain, Training, join, pieces_of, splits_of
 from heldout.planner.brute_force import brute_step
 from heldout.planner.draft import BRUTE, Draft, Rewrite, Rule, general_refusal, refused, too_loose
 
@@ -55,7 +55,7 @@ def _claimed(
             left.append(brute_step(rest, accepted))
     if not taken:
         return refused(*reasons)
-    steps = [_kernel_step(kernel, candidates, join(trainings)) for candidates, trainings in taken.items()]
+    steps = [_kernel_step(kernel, draft, candidates, join(trainings)) for candidates, trainings in taken.items()]
     saved = _shares_of(kernel)
     note = f"which share their {saved}" if saved else ""
     return Rewrite(steps=(*steps, *left), refusals=tuple(dict.fromkeys(reasons)), note=note)
@@ -110,13 +110,36 @@ def _shares(step: Step, groups: tuple[tuple[int, ...], ...]) -> tuple[list[tuple
     return shares, tuple(candidate for candidate in step.candidates if candidate in remaining)
 
 
-def _kernel_step(kernel: AcrossKernel, candidates: tuple[int, ...], trainings: Sequence[Training]) -> Step:
+def _kernel_step(
+    kernel: AcrossKernel, draft: Draft, candidates: tuple[int, ...], trainings: Sequence[Training]
+) -> Step:
     return Step(
         kernel=kernel.name,
         rule=kernel.name,
         tier=kernel.tier,
         candidates=candidates,
         trainings=trainings,
-        fits=len(trainings) * (len(candidates) if _shares_of(kernel) else 1),
+        fits=_count_fits(kernel, draft, candidates, trainings),
         spreads=True,
     )
+
+
+def _count_fits(kernel: AcrossKernel, draft: Draft, candidates: tuple[int, ...], trainings: Sequence[Training]) -> int:
+    """One fit a training set, or a candidate too where it makes each; for leave-one-out what the kernel says."""
+    one_out = {name: _one_out_fits(kernel, draft, name) for name in splits_of(trainings)}
+    known = {name: fits for name, fits in one_out.items() if fits is not None}
+    others = sum(
+        len(piece) * (piece.splits not in known)
+        if isinstance(piece, Plain)
+        else sum(training.trains[0].splits not in known for training in piece)
+        for piece in pieces_of(trainings)
+    )
+    return others * (len(candidates) if _shares_of(kernel) else 1) + len(candidates) * sum(known.values())
+
+
+def _one_out_fits(kernel: AcrossKernel, draft: Draft, name: str) -> int | None:
+    ask, splits = getattr(kernel, "one_out_fits", None), draft.splits[name]
+    if ask is None or splits.train is not None or int(splits.held_sizes.max()) > 1:
+        return None
+    fits: int | None = ask(draft.task, splits)
+    return fits

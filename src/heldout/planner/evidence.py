@@ -1,7 +1,7 @@
 """Evidence for intervals: the predictors of some test parts answer a fixed set of rows too, and give probabilities.
 
-Law: it changes no cell of a panel and takes no fit; predictors that are made anyway are asked more. It is left out where
-a kernel cannot answer that, and where predicting would cost more than a twentieth of the study.
+Law: it changes no cell of a panel and takes no fit; predictors that are made anyway are asked more. It is left out
+where a kernel cannot answer that, and where predicting would cost more than a twentieth of the study.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from heldout.base.markup import SPACE, Html, details, element, facts, listed, table, titled, together
+from heldout.base.words import fit_words
 
 MOST_STEPS = 30
 MOST_REASONS = 100
@@ -35,7 +36,7 @@ def plan_markup(plan: Mapping[str, Any]) -> Html:
 def _fits(lines: Sequence[Mapping[str, Any]], passes: Sequence[Mapping[str, Any]]) -> str:
     fits = sum(line["fits"] for line in lines)
     saved = sum(one["fits_before"] - one["fits_after"] for one in passes)
-    return f"{fits:,} instead of {fits + saved:,}" if saved else f"{fits:,}"
+    return fit_words(fits, fits + saved).replace(" fits", "")
 
 
 def _steps(lines: Sequence[Mapping[str, Any]]) -> Html:
@@ -44,7 +45,7 @@ def _steps(lines: Sequence[Mapping[str, Any]]) -> Html:
             place,
             line["level"],
             line["cells"],
-            line["fits"],
+            line["fits"] or fit_words(0),
             line["rule"],
             line["tier"],
             ", ".join(

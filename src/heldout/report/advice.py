@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from heldout.base.sizes import show_seconds
+from heldout.base.words import fit_words
 from heldout.report.text import line, number, safe
 
 
@@ -113,6 +114,5 @@ def _cost_words(cost: Mapping[str, Any] | None) -> dict[str, str]:
     if cost is None:
         return {}
     before = cost["fits_before"]
-    fewer = f" instead of {before:,}" if before is not None and cost["fits"] < before else ""
     time = f", about {show_seconds(cost['seconds'])} on this machine" if cost["seconds"] is not None else ""
-    return {"cost": f"{cost['cells']:,} cells, {cost['fits']:,} fits{fewer}{time}"}
+    return {"cost": f"{cost['cells']:,} cells, {fit_words(cost['fits'], before)}{time}"}

@@ -17,12 +17,12 @@ _GRAVE_FIRST = ("error", "warning", "info")
 
 
 def render_check(summary: Mapping[str, Any]) -> str:
-    """The findings as plain text: one a paragraph, the gravest first, then a line that counts them."""
+    """The findings as plain text: one a paragraph, the gravest first, then their count and what no check sees."""
     blocks = [
         f"{one['code']} {one['severity']}: {line(one['seen'])}\n  {line(one['why'])}\n  {line(one['way_out'])}"
         for one in in_order(summary["findings"])
     ]
-    return "\n".join([*blocks, count_words(summary)])
+    return "\n".join([*blocks, count_words(summary), not_seen_words(summary)])
 
 
 def check_view(summary: Mapping[str, Any], head: Mapping[str, str]) -> RenderableType:
@@ -40,7 +40,7 @@ def check_view(summary: Mapping[str, Any], head: Mapping[str, str]) -> Renderabl
         table.add_row(Text(), Text(), Text(line(finding["why"]), style="dim"))
         table.add_row(Text(), Text(), Text(f"→ {line(finding['way_out'])}"))
         shown += [Text(), table]
-    words = Text(count_words(summary), style="bold")
+    words = Group(Text(count_words(summary), style="bold"), Text(not_seen_words(summary), style="dim"))
     return Group(*shown, Text(), words) if shown else words
 
 
@@ -59,6 +59,11 @@ def count_words(summary: Mapping[str, Any]) -> str:
     columns = summary["columns"]
     ignored = f"; ignored: {', '.join(summary['ignored'])}" if summary["ignored"] else ""
     return f"{found} in {of_rows} and {columns:,} column{'' if columns == 1 else 's'}{ignored}"
+
+
+def not_seen_words(summary: Mapping[str, Any]) -> str:
+    """What no table shows, so that nobody takes a silent check for a proof."""
+    return f"Not seen by any check: {'. '.join(summary['not_seen'])}."
 
 
 def _counted(count: int, severity: str) -> str:

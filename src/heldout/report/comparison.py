@@ -71,9 +71,23 @@ def _foot(summary: Mapping[str, Any]) -> str:
         lines.append(f"Intervals   {line('; '.join(ways))}; they hold together at {level}{each}")
     if summary["rope"] is not None:
         lines.append(f"Equal       within ±{number(summary['rope'])}")
+    lines += [f"{head:<12}{text}" for head, text in estimand_lines(summary["ranking"])]
     lines.append(f"Test        {line(about['test'])}, the same for all")
     lines.append(f"Data        {about['rows']:,} rows, {about['fingerprint'][:12]}; seed {about['seed']}")
     return "\n".join(lines)
+
+
+def estimand_lines(ranking: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """What the numbers of a ranking estimate, and at which training size; learners that share it share a line."""
+    by_words: dict[str, list[str]] = {}
+    for one in ranking:
+        by_words.setdefault(line(one["estimand"]), []).append(line(one["name"]))
+    heads = ("Estimates", *[""] * (len(by_words) - 1))
+    alone = len(by_words) == 1
+    return [
+        (head, words if alone else f"{', '.join(names)}: {words}")
+        for head, (words, names) in zip(heads, by_words.items(), strict=True)
+    ]
 
 
 def render_chance(summary: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from heldout.report.comparison import MOST_SENTENCES
+from heldout.report.comparison import MOST_SENTENCES, estimand_lines
 from heldout.report.terminal import facts_view, findings_view
 from heldout.report.text import line, number
 
@@ -27,12 +27,14 @@ def comparison_view(summary: Mapping[str, Any]) -> Group:
 
 
 def short_comparison(summary: Mapping[str, Any]) -> Text:
-    """The sentences alone.
+    """The sentences, each with what its difference estimates.
 
-    >>> short_comparison({"pairs": [{"sentence": "a is better than b by 1 to 2."}]}).plain
-    'a is better than b by 1 to 2.'
+    >>> pair = {"sentence": "a is better than b by 1 to 2.", "estimand": "risk of 'a' less that of 'b'"}
+    >>> short_comparison({"pairs": [pair]}).plain
+    "a is better than b by 1 to 2. The difference estimates: risk of 'a' less that of 'b'."
     """
-    return _sentences(summary["pairs"], style="")
+    told = [{"sentence": f"{one['sentence']} The difference estimates: {one['estimand']}."} for one in summary["pairs"]]
+    return _sentences(told, style="")
 
 
 def _sentences(pairs: Sequence[Mapping[str, Any]], style: str = "bold") -> Text:
@@ -84,6 +86,7 @@ def _foot(summary: Mapping[str, Any]) -> dict[str, str]:
         facts["intervals"] = f"{'; '.join(ways)}; they hold together at {100 * summary['level']:.4g}%"
     if summary["rope"] is not None:
         facts["equal"] = f"within ±{number(summary['rope'])}"
+    facts["estimates"] = "; ".join(words for _, words in estimand_lines(summary["ranking"]))
     facts["test"] = f"{about['test']}, the same for all"
     facts["work"] = f"{about['rows']:,} rows, data {about['fingerprint'][:12]}, seed {about['seed']}"
     return facts

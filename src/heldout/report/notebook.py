@@ -26,7 +26,7 @@ from heldout.base.markup import (
     together,
     view,
 )
-from heldout.base.words import clipped, line, number, told
+from heldout.base.words import clipped, fit_words, line, number, told
 from heldout.planner.plan_markup import plan_markup
 from heldout.report.choices import choice_words, words_of_choice
 from heldout.report.text import is_shown
@@ -199,7 +199,7 @@ def _made(summary: Mapping[str, Any]) -> Html:
                 "validation": about["validation"],
                 "data": f"{about['rows']:,} rows, {about['columns']:,} columns; {_fingerprint(about)}",
                 "seed": str(about["seed"]),
-                "work": f"{fits:,} fits in {seconds['total']:.3g} s",
+                "work": f"{fit_words(fits)} in {seconds['total']:.3g} s",
                 "with": _builds(about["environment"]),
             }
         ),

@@ -7,7 +7,7 @@ from typing import Any
 
 from heldout.base.markup import Html, code, details, element, facts, finding_markup, html, listed, table, titled, view
 from heldout.base.words import number
-from heldout.report.check import count_words, in_order
+from heldout.report.check import count_words, in_order, not_seen_words
 
 MOST_TRAPS = 20
 MOST_PLAIN = 10_000  # characters
@@ -26,6 +26,7 @@ def check_fragment(summary: Mapping[str, Any]) -> str:
         element("p", count_words(summary), css="head"),
         *found[:MOST_TRAPS],
         details(f"{len(rest):,} more", *rest),
+        element("p", not_seen_words(summary)),
     )
 
 

@@ -32,6 +32,7 @@ def render_summary(words: str, parts: Mapping[str, Any], totals: Mapping[str, An
         lines.append(f"buffers throw away {_number(totals['buffer_mean'])} rows a part on average")
     if "strata" in totals:
         lines.append(_share_words(totals))
+    lines += [f"H101 warning: {note}" for note in totals.get("notes", ())]
     return "\n".join(lines)
 
 

@@ -16,8 +16,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from heldout.base.words import fit_words
 from heldout.report.choices import words_of_choice
-from heldout.report.text import is_shown, line, number, safe, told
+from heldout.report.text import is_shown, line, number, optimism_of, safe, told
 
 MOST_FOLDS = 12  # shown one a line; more are counted
 MOST_CHOICES = 8
@@ -56,8 +57,8 @@ def head_view(head: Mapping[str, str], plan: Mapping[str, Any]) -> RenderableTyp
     """What was understood of the question, then the plan in a line or two."""
     facts = _facts(head)
     candidates = "1 candidate" if plan["candidates"] == 1 else f"{plan['candidates']:,} candidates"
-    fewer = f" instead of {plan['fits_before']:,}" if plan["fits"] < plan["fits_before"] else ""
-    _add(facts, "plan", f"{candidates}, {plan['cells']:,} cells, {plan['fits']:,} fits{fewer}")
+    fits = fit_words(plan["fits"], plan["fits_before"])
+    _add(facts, "plan", f"{candidates}, {plan['cells']:,} cells, {fits}")
     _add(facts, "", f"test {plan['outer']}")
     if plan["inner"]:
         _add(facts, "", f"validation {plan['inner']}")
@@ -77,15 +78,18 @@ def _hung(text: str, width: int) -> list[str]:
 
 
 def one_line(summary: Mapping[str, Any]) -> Text:
-    """The risk and its interval on one line.
+    """The risk, its interval, and what it estimates at which training size, on one line.
 
-    >>> risk = {"loss": "squared", "value": 2.0, "low": 1.5, "high": 2.5, "level": 0.95}
+    >>> words = "expected squared risk of the learner trained on 80 rows"
+    >>> risk = {"loss": "squared", "value": 2.0, "low": 1.5, "high": 2.5, "level": 0.95, "estimand": words}
     >>> one_line({"risk": risk}).plain
-    'squared 2 (95% interval 1.5 to 2.5)'
+    'squared 2 (95% interval 1.5 to 2.5); expected squared risk of the learner trained on 80 rows'
     """
     risk = summary["risk"]
     text = Text(f"{line(risk['loss'])} {told(risk)}", no_wrap=True, overflow="ignore")
-    return text.append(f" ({_interval(risk)})") if risk["low"] is not None else text
+    if risk["low"] is not None:
+        text.append(f" ({_interval(risk)})")
+    return text.append(f"; {line(risk['estimand'])}")
 
 
 def result_view(summary: Mapping[str, Any]) -> Group:
@@ -116,20 +120,22 @@ def _risk(summary: Mapping[str, Any]) -> RenderableType:
             _add(facts, "but", risk["reason"])
     else:
         _add(facts, "interval", risk["reason"] or "none")
-    return Group(head, facts, *_beside(summary["estimates"]))
+    return Group(head, facts, *_beside(summary))
 
 
-def _beside(estimates: Mapping[str, Any]) -> list[RenderableType]:
+def _beside(summary: Mapping[str, Any]) -> list[RenderableType]:
     """The other losses, and the optimistic number with what corrects and bounds it, each with its meaning."""
     facts = _facts()
-    for name, estimate in estimates.items():
+    for name, estimate in summary["estimates"].items():
         if not is_shown(name, estimate):
             continue
         label = _NAMES.get(name) or ("optimistic" if estimate["optimistic"] else line(estimate["loss"]))
         between = f"   {_interval(estimate)}" if estimate["low"] is not None else ""
         text = Text.assemble((number(estimate["value"]), "yellow" if estimate["optimistic"] else "bold"), between)
         facts.add_row(Text(label), text)
-        _add(facts, "", estimate["estimand"])
+        _add(facts, "", estimate["estimand"] if estimate["value"] is not None else estimate["reason"] or "")
+    if (optimism := optimism_of(summary)) is not None:
+        _add(facts, "optimism", optimism)
     return [facts] if facts.row_count else []
 
 
@@ -188,7 +194,7 @@ def _foot(summary: Mapping[str, Any]) -> RenderableType:
     fits = sum(step["fits"] for step in summary["plan"]["lines"])
     facts = _facts()
     _add(facts, "predictor", summary["covers"]["sentence"])
-    work = f"{fits:,} fits in {seconds['total']:.3g} s; seed {about['seed']}, data {about['fingerprint'][:12]}"
+    work = f"{fit_words(fits)} in {seconds['total']:.3g} s; seed {about['seed']}, data {about['fingerprint'][:12]}"
     _add(facts, "work", work)
     return facts
 

@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.base.words import clipped, interval_words, line, number, safe, told
+from heldout.base.words import clipped, fit_words, interval_words, line, number, safe, told
 from heldout.report.choices import words_of_choice
 
-__all__ = ["is_shown", "line", "number", "render_text", "safe", "told"]
+__all__ = ["is_shown", "line", "number", "optimism_of", "render_text", "safe", "told"]
 
 
 def render_text(summary: Mapping[str, Any]) -> str:
     """The whole result as plain text, no wider than its own words."""
     blocks = [
         _risk(summary["risk"]),
-        _beside(summary["estimates"]),
+        _beside(summary),
         _folds(summary),
         _choices(summary["choices"]),
         _findings(summary["findings"]),
@@ -49,14 +49,25 @@ def is_shown(name: str, estimate: Mapping[str, Any]) -> bool:
     return estimate["value"] is not None or not name.startswith("best_validation_")
 
 
-def _beside(estimates: Mapping[str, Any]) -> str:
-    lines = []
+def optimism_of(summary: Mapping[str, Any]) -> str | None:
+    """By how much the best validation number is better than the risk, where there is one."""
+    best = summary["estimates"].get("best_validation")
+    told = summary.get("verdict", {}).get("optimism")
+    return None if best is None or best["value"] is None or told is None else line(told)
+
+
+def _beside(summary: Mapping[str, Any]) -> str:
+    lines, estimates = [], summary["estimates"]
     for name, estimate in estimates.items():
         if not is_shown(name, estimate):
             continue
         between = "" if estimate["low"] is None else f" ({number(estimate['low'])} to {number(estimate['high'])})"
-        mark = "optimistic, " if estimate["optimistic"] else ""
-        lines.append(f"  {line(name)}  {number(estimate['value'])}{between}   {mark}{line(estimate['estimand'])}")
+        made = estimate["value"] is not None
+        mark = "optimistic, " if estimate["optimistic"] and made else ""
+        words = estimate["estimand"] if made else estimate["reason"] or ""
+        lines.append(f"  {line(name)}  {number(estimate['value'])}{between}   {mark}{line(words)}")
+    if (optimism := optimism_of(summary)) is not None:
+        lines.append(f"  {optimism}")
     return "\n".join(["Beside it", *lines]) if lines else ""
 
 
@@ -92,7 +103,7 @@ def _footer(summary: Mapping[str, Any]) -> str:
             f"Predictor   {line(summary['covers']['sentence'])}",
             f"Test        {line(about['test'])}"
             + (f"; validation {line(about['validation'])}" if about["validation"] else ""),
-            f"Work        {fits:,} fits in {seconds['total']:.3g} s; "
+            f"Work        {fit_words(fits)} in {seconds['total']:.3g} s; "
             f"seed {about['seed']}, data {about['fingerprint'][:12]}",
         ]
     )

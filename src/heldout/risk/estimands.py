@@ -20,6 +20,45 @@ the correlation of the cross-validation estimate with the risk of the predictor 
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
+import numpy as np
+
+LATER, CLASS_SHARES = "on later rows", "at the class shares of the sample"
+WEIGHTED = "rows weighted by sample_weight"
+ROUNDING = 0.02  # training sizes that differ by a smaller share, or by one row, are one size up to rounding
+
+
+class Sizes(NamedTuple):
+    """The training sizes that a number speaks of: their mean, and the least and the most of them.
+
+    `fit` is how many rows a single fit uses, where the learner is given more: members of an ensemble are each trained
+    without a validation part, and a predictor that is kept is trained without the development rows.
+    """
+
+    mean: float
+    least: float
+    most: float
+    fit: float | None = None
+
+    @classmethod
+    def of(cls, sizes: Any, *, fit: float | None = None) -> Sizes | None:
+        """The sizes of several training sets, or None where nothing was trained on known rows.
+
+        >>> Sizes.of([30, 60, 90])
+        Sizes(mean=60.0, least=30.0, most=90.0, fit=None)
+        """
+        numbers = np.atleast_1d(np.asarray(sizes, dtype=float))
+        if not numbers.any():
+            return None
+        return cls(float(np.mean(numbers)), float(numbers.min()), float(numbers.max()), fit)
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """The least and the most, where they differ by more than rounding."""
+        apart = self.most - self.least > max(1.0, ROUNDING * self.most)
+        return (self.least, self.most) if apart else None
+
 
 def risk_words(loss: str, sign: int = 1) -> str:
     """The quantity a loss or a score measures, as a noun.
@@ -31,33 +70,68 @@ def risk_words(loss: str, sign: int = 1) -> str:
     return f"{words} risk" if sign > 0 else words
 
 
-def rows_words(train_size: float) -> str:
-    """A number of training rows; parts of unequal size have a mean.
+def rows_words(train_size: float | Sizes) -> str:
+    """A number of training rows; sizes that differ by more than rounding are given as a range.
 
     >>> rows_words(120), rows_words(119.5), rows_words(1)
     ('120 rows', 'about 120 rows', '1 row')
+    >>> rows_words(Sizes.of([30, 60, 90])), rows_words(Sizes.of([119, 120]))
+    ('30 to 90 rows', 'about 120 rows')
+    >>> rows_words(Sizes.of(120, fit=96))
+    '120 rows (each fit on 96 of them)'
     """
-    if train_size == 1:
-        return "1 row"
-    return f"{train_size:.0f} rows" if float(train_size).is_integer() else f"about {train_size:.0f} rows"
+    if not isinstance(train_size, Sizes):
+        train_size = Sizes(train_size, train_size, train_size)
+    mean = train_size.mean
+    if (apart := train_size.range) is not None:
+        words = f"{apart[0]:.0f} to {apart[1]:.0f} rows"
+    else:
+        words = "1 row" if mean == 1 else f"{_count(mean)} rows"
+    return words if train_size.fit is None else f"{words} (each fit on {_count(train_size.fit)} of them)"
 
 
-def estimand_of(kind: str, *, parts: int, tuned: bool, train_size: float | None, loss: str, sign: int = 1) -> str:
+def _count(rows: float) -> str:
+    return f"{rows:.0f}" if float(rows).is_integer() else f"about {rows:.0f}"
+
+
+def estimand_of(
+    kind: str,
+    *,
+    parts: int,
+    tuned: bool,
+    train_size: float | Sizes | None,
+    loss: str,
+    sign: int = 1,
+    stratified: bool = False,
+    weighted: bool = False,
+) -> str:
     """What the test losses of a study estimate, by the kind of its splits and how many parts they have.
+
+    `stratified` says that the parts keep the shares of the classes, `weighted` that rows weigh by `sample_weight`.
 
     >>> estimand_of("kfold", parts=5, tuned=True, train_size=120, loss="zero_one")
     'expected zero-one risk of the tuned learner trained on 120 rows'
     >>> estimand_of("holdout", parts=1, tuned=False, train_size=120, loss="zero_one")
     'zero-one risk of this predictor, trained on 120 rows'
+    >>> estimand_of("kfold", parts=5, tuned=False, train_size=120, loss="zero_one", stratified=True)
+    'expected zero-one risk of the learner trained on 120 rows, at the class shares of the sample'
+    >>> estimand_of("forward", parts=3, tuned=False, train_size=Sizes.of([30, 60, 90]), loss="squared", weighted=True)
+    'expected squared risk of the learner trained on 30 to 90 rows, rows weighted by sample_weight, on later rows'
     """
     if parts == 1 or train_size is None:
         words = predictor_risk(loss, train_size=train_size, sign=sign)
     else:
         words = learner_risk(loss, train_size=train_size, tuned=tuned, sign=sign)
-    return f"{words}, on later rows" if kind == "forward" else words
+    words += conditions(stratified=stratified, weighted=weighted)
+    return f"{words}, {LATER}" if kind == "forward" else words
 
 
-def predictor_risk(loss: str, *, train_size: float | None, sign: int = 1) -> str:
+def conditions(*, stratified: bool, weighted: bool) -> str:
+    """On which rows a risk is meant, where these are not simply rows like those of the sample."""
+    return f", {CLASS_SHARES}" * stratified + f", {WEIGHTED}" * weighted
+
+
+def predictor_risk(loss: str, *, train_size: float | Sizes | None, sign: int = 1) -> str:
     """ℓ_D(A(S)): of this very predictor, whose training size is not known when it came fitted.
 
     >>> predictor_risk("squared", train_size=None)
@@ -67,7 +141,7 @@ def predictor_risk(loss: str, *, train_size: float | None, sign: int = 1) -> str
     return f"{risk_words(loss, sign)} of this predictor, {origin}"
 
 
-def family_risk(loss: str, *, train_size: float, candidates: int, sign: int = 1) -> str:
+def family_risk(loss: str, *, train_size: float | Sizes, candidates: int, sign: int = 1) -> str:
     """min_θ ℓ_D(A_θ(S)): of the best predictor of a family on this training set.
 
     >>> family_risk("zero_one", train_size=96, candidates=17)
@@ -80,14 +154,14 @@ def family_risk(loss: str, *, train_size: float, candidates: int, sign: int = 1)
     )
 
 
-def learner_risk(loss: str, *, train_size: float, tuned: bool, sign: int = 1) -> str:
+def learner_risk(loss: str, *, train_size: float | Sizes, tuned: bool, sign: int = 1) -> str:
     """E ℓ_D(A(S)), or E ℓ_D(A_θ̂(S)) when θ is chosen on the training rows: of a typical predictor at this size."""
     who = "the tuned learner" if tuned else "the learner"
     return f"expected {risk_words(loss, sign)} of {who} trained on {rows_words(train_size)}"
 
 
-def fold_predictors_risk(loss: str, *, train_size: float, parts: int, sign: int = 1) -> str:
-    """The mean risk of the fold predictors: for a fixed θ and a convex loss it bounds the risk of their average.
+def fold_predictors_risk(loss: str, *, train_size: float | Sizes, parts: int, sign: int = 1) -> str:
+    """The mean risk of the fold predictors: for a convex loss it bounds the risk of their average, whatever chose θ.
 
     >>> fold_predictors_risk("squared", train_size=120, parts=5)
     'mean squared risk of the 5 fold predictors, each trained on 120 rows'
@@ -95,31 +169,33 @@ def fold_predictors_risk(loss: str, *, train_size: float, parts: int, sign: int 
     return f"mean {risk_words(loss, sign)} of the {parts} fold predictors, each trained on {rows_words(train_size)}"
 
 
-def best_validation(loss: str, *, train_size: float, candidates: int, sign: int = 1) -> str:
-    """min_θ CV(θ): optimistic, since the rows that chose θ also judge it.
+def best_validation(loss: str, *, train_size: float | Sizes | None, candidates: int, sign: int = 1) -> str:
+    """min_θ CV(θ): optimistic, since the rows that chose θ also judge it. None: the splits were not drawn.
 
     >>> best_validation("zero_one", train_size=120, candidates=17)
     'best validation zero-one risk of 17 candidates trained on 120 rows, on the rows that chose it: optimistic'
     """
+    trained = "" if train_size is None else f" trained on {rows_words(train_size)}"
     return (
-        f"best validation {risk_words(loss, sign)} of {candidates} candidates trained on {rows_words(train_size)}, "
+        f"best validation {risk_words(loss, sign)} of {candidates} candidates{trained}, "
         "on the rows that chose it: optimistic"
     )
 
 
-def corrected_validation(loss: str, *, train_size: float, candidates: int, sign: int = 1) -> str:
-    """E ℓ_D(A_θ̂(S)) again, from the validation losses alone: the optimism of choosing taken off.
+def corrected_validation(loss: str, *, train_size: float | Sizes | None, candidates: int, sign: int = 1) -> str:
+    """E ℓ_D(A_θ̂(S)) again, from the validation losses alone, with a correction for the optimism of choosing.
 
     >>> corrected_validation("zero_one", train_size=120, candidates=17)
-    'expected zero-one risk of the best of 17 candidates trained on 120 rows, less the optimism of choosing it'
+    'expected zero-one risk of the best of 17 candidates trained on 120 rows, corrected for the optimism of choosing it'
     """
+    trained = "" if train_size is None else f" trained on {rows_words(train_size)}"
     return (
-        f"expected {risk_words(loss, sign)} of the best of {candidates} candidates trained on "
-        f"{rows_words(train_size)}, less the optimism of choosing it"
+        f"expected {risk_words(loss, sign)} of the best of {candidates} candidates{trained}, "
+        "corrected for the optimism of choosing it"
     )
 
 
-def kept_predictor_risk(loss: str, *, train_size: float, sign: int = 1) -> str:
+def kept_predictor_risk(loss: str, *, train_size: float | Sizes, sign: int = 1) -> str:
     """ℓ_D(A_θ̂(S)) of the predictor that development rows chose and that was not trained on them.
 
     >>> kept_predictor_risk("zero_one", train_size=96)
@@ -131,7 +207,7 @@ def kept_predictor_risk(loss: str, *, train_size: float, sign: int = 1) -> str:
     )
 
 
-def excess_risk(loss: str, *, train_size: float, candidates: int) -> str:
+def excess_risk(loss: str, *, train_size: float | Sizes, candidates: int) -> str:
     """ℓ_D(A_θ̂(S)) − min_θ ℓ_D(A_θ(S)): what choosing on a development set may have cost.
 
     >>> excess_risk("zero_one", train_size=96, candidates=17)

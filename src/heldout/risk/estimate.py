@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from heldout.base.markup import view
+from heldout.risk.estimands import Sizes
 from heldout.risk.estimate_markup import estimate_markup
 
 GUARANTEES = ("exact", "finite-sample", "asymptotic", "heuristic")
@@ -40,18 +42,35 @@ class Estimate:
     method: str | None
     guarantee: str | None
     estimand: str
-    train_size: float | None  # rows the predictors were trained on (a mean, where folds differ)
+    train_size: float | None  # rows the learner was given (a mean, where folds differ)
     n: int  # rows that were predicted
     optimistic: bool = False
     greater_is_better: bool = False
     reason: str | None = None
     unclipped: tuple[float, float] | None = None
     interval_seed: int | None = None  # what a method that shuffles or resamples drew with
+    train_range: tuple[float, float] | None = None  # the least and the most of them, where they differ by more than 2 %
+    fit_size: float | None = None  # rows that a single fit used, where the learner held some of its rows out
     answer: str | None = None  # what is told instead of the full number: "rounded to 0.01", "pass: at most 0.2"
+
+    @property
+    def sizes(self) -> Sizes | None:
+        """The training sizes in one value, as sentences need them; None for a predictor that came fitted."""
+        if self.train_size is None:
+            return None
+        least, most = self.train_range or (self.train_size, self.train_size)
+        return Sizes(self.train_size, least, most, self.fit_size)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return {name: getattr(self, name) for name in self.__slots__}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Estimate:
+        """The estimate that `as_dict` wrote, with the pairs that JSON holds as lists."""
+        pairs = {name: values.get(name) for name in ("unclipped", "train_range")}
+        numbers = {name: None if pair is None else tuple(map(float, pair)) for name, pair in pairs.items()}
+        return cls(**{**values, **numbers})
 
     def _repr_html_(self) -> str:
         return view(estimate_markup(self.as_dict()))

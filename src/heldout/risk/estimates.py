@@ -6,6 +6,7 @@ import numpy as np
 
 from heldout.base.errors import OptionError
 from heldout.risk.choose import NoInterval, choose_method, choose_method_leniently
+from heldout.risk.estimands import Sizes
 from heldout.risk.estimate import Estimate, Interval
 from heldout.risk.intervals.ends import NO_WIDTH, has_no_width
 from heldout.risk.intervals.method import Method
@@ -42,8 +43,7 @@ def estimate_risk(
     interval : str, optional
         The interval method; chosen by recipe and loss when left out.
     strict : bool
-        Whether an interval method that does not suit the record is an error. Otherwise the one that suits is taken,
-        and `reason` says so.
+        Whether an interval method that does not suit is an error; otherwise one that does is taken, and `reason` says.
     pool : bool, optional
         True takes the mean, or the score, of all held-out rows together; False the mean of those of the parts. None
         pools scores that are functions of means over rows, such as R² and F1, and no others.
@@ -79,7 +79,7 @@ def estimate_risk(
             elif method.belongs_to not in (None, name):
                 estimand = f"{estimand}; the interval is that of {method.estimand}"
     low, high, unclipped = _shown_interval(record, found)
-    trained = float(np.mean(record.train_sizes))
+    trained = Sizes.of(record.train_sizes)  # None: a predictor that came fitted was trained on none of these rows
     return Estimate(
         name=name,
         loss=record.loss,
@@ -90,13 +90,14 @@ def estimate_risk(
         method=None if found is None else found.method,
         guarantee=None if found is None else found.guarantee,
         estimand=estimand,
-        train_size=trained or None,  # a predictor that came fitted was trained on none of these rows
+        train_size=None if trained is None else trained.mean,
         n=record.predicted,
         optimistic=optimistic,
         greater_is_better=record.sign < 0,
         reason=reason,
         unclipped=unclipped,
         interval_seed=None if found is None else found.seed,
+        train_range=None if trained is None else trained.range,
     )
 
 

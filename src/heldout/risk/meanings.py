@@ -30,7 +30,9 @@ def meaning_of(estimate: Estimate) -> str:
     words = _MEANINGS.get(estimate.name)
     if words is None:
         words = _of_learner(estimate) if estimate.estimand.startswith("expected") else _of_predictor(estimate)
-    size = "" if estimate.train_size is None else f" Training size: {rows_words(estimate.train_size)}."
+    if estimate.value is None and estimate.answer is None and estimate.reason:
+        return f"{words} {estimate.reason}"
+    size = "" if estimate.sizes is None else f" Training size: {rows_words(estimate.sizes)}."
     return f"{words} It rests on {estimate.n:,} predicted rows.{size}"
 
 
@@ -58,15 +60,15 @@ def _noun(estimate: Estimate) -> str:
 
 _MEANINGS = {
     "fold_predictors": (
-        "The mean risk of the predictors that the folds trained. For fixed parameters and a convex loss the average of "
-        "these predictors does at least as well."
+        "The mean risk of the predictors that the folds trained. For a convex loss the average of these predictors "
+        "does at least as well, however their parameters were chosen."
     ),
     "best_validation": (
         "The number that a plain grid search reports. The rows that it is measured on also chose the winner, so it "
         "flatters: do not quote it as the risk."
     ),
     "best_validation_bbc": (
-        "The best validation number with the flattery of choosing taken off, by drawing rows again and again and "
+        "The best validation number corrected for the flattery of choosing, by drawing rows again and again and "
         "judging each choice on the rows that were left out (Tsamardinos et al. 2018)."
     ),
     "best_validation_tt": (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from heldout.risk.estimands import Sizes
 from heldout.risk.estimate import Estimate, Interval
 from heldout.risk.estimates import shown_range
 
@@ -25,7 +26,7 @@ class About:
     name: str
     estimand: str
     level: float
-    train_size: float | None
+    train_size: float | Sizes | None
     n: int
     optimistic: bool = False
     reason: str | None = None
@@ -41,6 +42,7 @@ def shown_estimate(scale: Scale, about: About, *, value: float | None, interval:
     >>> shown.value, shown.low, shown.high
     (0.9, 0.7, 1.0)
     """
+    sizes = Sizes.of(about.train_size) if isinstance(about.train_size, float | int) else about.train_size
     least, most = shown_range(scale.low, scale.high, scale.sign)
     ends = None if interval is None else shown_range(interval.low, interval.high, scale.sign)
     return Estimate(
@@ -53,10 +55,12 @@ def shown_estimate(scale: Scale, about: About, *, value: float | None, interval:
         method=None if interval is None else interval.method,
         guarantee=None if interval is None else interval.guarantee,
         estimand=about.estimand,
-        train_size=about.train_size,
+        train_size=None if sizes is None else sizes.mean,
         n=about.n,
         optimistic=about.optimistic,
         greater_is_better=scale.sign < 0,
         reason=about.reason,
         unclipped=ends,
+        train_range=None if sizes is None else sizes.range,
+        fit_size=None if sizes is None else sizes.fit,
     )

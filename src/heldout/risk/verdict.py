@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from heldout.base.words import share
-from heldout.risk.estimands import risk_words, rows_words
+from heldout.risk.estimands import LATER, Sizes, risk_words, rows_words
 from heldout.risk.estimate import Estimate
 from heldout.risk.meanings import label_of, meaning_of
 
@@ -65,7 +65,7 @@ def sentence_of(risk: Estimate) -> str:
     between = ""
     if risk.low is not None and risk.high is not None:
         between = f" ({_percent(risk.level)} interval {_said(risk, risk.low)} to {_said(risk, risk.high)})"
-    rows = "On later rows" if risk.estimand.endswith("on later rows") else "On new rows"
+    rows = "On later rows" if LATER in risk.estimand else "On new rows"
     if risk.value is None:
         who = _subject(risk).removesuffix(",")
         return f"All that is told of {who}, on {rows.removeprefix('On ')} and by {_loss(risk)}: {risk.answer}{between}."
@@ -120,24 +120,34 @@ def _against(risk: Estimate, reference: Reference) -> str | None:
 
 
 def _optimism(risk: Estimate, best: Estimate | None) -> str | None:
-    if best is None or best.value is None or best.loss != risk.loss:
+    """The best validation number, and by how much it is better than the risk."""
+    if best is None or not best.optimistic or best.loss != risk.loss:
         return None
-    size = "" if best.train_size is None else f", from training sets of {rows_words(best.train_size)}"
+    if best.value is None:
+        return f"There is no best validation number to set beside the risk. {best.reason or ''}".strip()
+    size = "" if best.sizes is None else f", from training sets of {rows_words(best.sizes)}"
     head = (
         f"The best validation number is {_said(best, best.value)}{size}. Such numbers flatter on average, since the "
         "same rows chose the winner"
     )
     if risk.value is None:
         return f"{head}."
-    return f"{head}; the number to quote is {_said(risk, risk.value)}."
+    gap, of = risk.value - best.value, "the risk minus that number"
+    if risk.greater_is_better:
+        gap, of = -gap, "that number minus the score to quote"
+    text = f"{head}; the number to quote is {_said(risk, risk.value)}. The optimism is {_size(risk, gap)}: {of}."
+    both = Sizes.of([risk.train_size or 0.0, best.train_size or 0.0])
+    if both is not None and both.range is not None:
+        text += " The training sizes differ, and part of that difference is theirs."
+    return text
 
 
 def _subject(risk: Estimate) -> str:
     if not risk.estimand.startswith("expected"):
-        origin = "" if risk.train_size is None else f", trained on {rows_words(risk.train_size)},"
+        origin = "" if risk.sizes is None else f", trained on {rows_words(risk.sizes)},"
         return f"this predictor{origin}"
     who = "the tuned learner" if "tuned learner" in risk.estimand else "the learner"
-    return f"{who}, trained on {rows_words(risk.train_size or 0.0)},"
+    return f"{who}, trained on {rows_words(risk.sizes or 0.0)},"
 
 
 def _predicate(risk: Estimate, value: float | None = None) -> str:

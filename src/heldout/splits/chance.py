@@ -116,7 +116,28 @@ def _row_places(task: Task, rows: Rows, chance: Chance, seed: int) -> list[NDArr
         )
     with catch_warnings():  # scikit-learn's remarks on many small classes
         warnings.simplefilter("ignore", UserWarning)
-        return [held for _, held in StratifiedShuffleSplit(**options).split(strata.codes, strata.codes)]
+        drawn = [held for _, held in StratifiedShuffleSplit(**options).split(strata.codes, strata.codes)]
+    return [
+        _one_of_each(strata, held, np.random.default_rng(derive(seed, "rare", time))) for time, held in enumerate(drawn)
+    ]
+
+
+def _one_of_each(strata: Strata, held: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    """The places held out, after exchanges that bring a row of each stratum to both sides.
+
+    scikit-learn rounds shares, so that a stratum of a few rows may have none on one side. A row of it then changes
+    places with a row of the stratum that has most there. Where nothing lacks, nothing changes.
+    """
+    codes, kinds = strata.codes, len(strata.values)
+    inside = np.zeros(len(codes), dtype=bool)
+    inside[held] = True
+    for side in (True, False):
+        while len(lacking := np.flatnonzero(np.bincount(codes[inside == side], minlength=kinds) == 0)):
+            most = np.bincount(codes[inside == side]).argmax()
+            comes = rng.choice(np.flatnonzero(codes == lacking[0]))
+            goes = rng.choice(np.flatnonzero((codes == most) & (inside == side)))
+            inside[comes], inside[goes] = side, not side
+    return np.flatnonzero(inside)
 
 
 def _strata(task: Task, rows: Rows, chance: Chance) -> Strata | Labels:

@@ -1,7 +1,7 @@
 """The defaults of every drawing, in one place, as the texts advise them.
 
 - Data imbalance in classification: "proportions of each class should be kept in all sets". So classes are kept in their
-  shares wherever chance deals rows (`STRATIFY`).
+  shares wherever chance deals rows (`STRATIFY`), but not where it deals whole groups.
 - How to choose K? "In practice K = 5 or K = 10." Five by default, at each level of a nested study: ten takes four times
   the fits of a nested study for a training set that is an eighth larger (`FOLDS`); `KFold(10)` is there for the asking.
 - Where data drift with time "the validation/test sets have to be the most recent data". So with time declared the
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from heldout.splits.strategy import Strategy
 
-STRATIFY = "auto"  # classes, or the strata declared, where there are any
+STRATIFY = "auto"  # the strata declared, else the classes where no groups are
 FOLDS = 5  # of KFold; blocks of Forward
 HELD_OUT = 0.2  # of Holdout and Resample: as much as one of five folds
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +14,11 @@ from heldout.splits.drawn import Splits
 from heldout.splits.lengths import Distance, distance_words, is_none, nanoseconds, plain_number
 from heldout.splits.loo import LeaveOneOut
 from heldout.splits.roles import group_codes
-from heldout.splits.strata import strata_to_keep
+from heldout.splits.strata import Labels, strata_to_keep
 from heldout.splits.summary import counts_by_side
 from heldout.task import Task
+
+MOST_INNER = 100  # validation splits that are looked at, of studies with more test parts
 
 
 def rare_class_note(task: Task, rows: Rows, k: int) -> str | None:
@@ -41,12 +44,57 @@ def rare_class_note(task: Task, rows: Rows, k: int) -> str | None:
     )
 
 
-def absent_class_note(task: Task, splits: Splits) -> str | None:
-    """A remark when parts that groups and time make lack a class, stratum or label on one side; else None."""
+def class_notes(task: Task, outer: Splits, inner: Sequence[Splits] = ()) -> list[str]:
+    """The remarks of :func:`class_note` on test splits, and the first on the validation splits inside their parts."""
+    notes = [class_note(task, outer)]
+    inside = ((part, class_note(task, splits)) for part, splits in enumerate(inner[:MOST_INNER]))
+    notes.append(next((f"Validation inside test part {part}: {note}" for part, note in inside if note), None))
+    return [note for note in notes if note]
+
+
+def class_note(task: Task, splits: Splits) -> str | None:
+    """A remark when parts cannot have every class, stratum or label in its share; None where all is well.
+
+    Nothing is said of parts that hold out single rows, groups or times, nor of rows that somebody else drew.
+    """
     recipe = splits.recipe
-    if not (recipe.stratified and recipe.grouped and recipe.timed):
+    if len(task.y) != len(task) or recipe.kind not in ("kfold", "holdout", "resample", "forward"):  # or a stream
         return None
+    note = None
+    if recipe.stratified and recipe.kind == "kfold" and not recipe.timed:
+        note = rare_class_note(task, splits.rows, len(splits) // recipe.repeats)
+    elif recipe.stratified and not recipe.grouped:
+        note = scarce_class_note(task, splits)
+    return note or absent_class_note(task, splits)
+
+
+def scarce_class_note(task: Task, splits: Splits) -> str | None:
+    """A remark when the share of a stratum rounds to no row of a hold-out, which then has one; else None."""
     strata = strata_to_keep(task, splits.rows, at_least=2)
+    if isinstance(strata, Labels):
+        return None
+    n, held = len(splits.rows), int(splits.held_sizes[0])
+    rarest = int(np.argmin(strata.counts))
+    count = int(strata.counts[rarest])
+    if count * held >= n / 2:
+        return None
+    name = strata.named(rarest)
+    return (
+        f"{name[0].upper()}{name[1:]} has {count} of {n} rows, too few for a share of {held}: a part holds out one of "
+        f"them, {1 / held:.1%} of its rows for {count / n:.1%} of all, so its errors count more than they should. "
+        "Hold out more rows, or use KFold, or stratify=False."
+    )
+
+
+def absent_class_note(task: Task, splits: Splits) -> str | None:
+    """A remark when parts lack a class, stratum or label on one side; else None.
+
+    Said where shares are to be kept, and where groups stay whole, which can take a class away unseen.
+    """
+    recipe = splits.recipe
+    if not (recipe.stratified or (recipe.grouped and task.classes is not None)):
+        return None
+    strata = strata_to_keep(task, splits.rows, at_least=max(2, len(splits) // recipe.repeats))
     sides = zip(("train on", "hold out"), counts_by_side(splits, strata), strict=True)
     lacking = {side: np.count_nonzero(counts == 0, axis=0) for side, counts in sides}
     worst = int(np.argmax(lacking["train on"] * (len(splits) + 1) + lacking["hold out"]))
@@ -55,9 +103,12 @@ def absent_class_note(task: Task, splits: Splits) -> str | None:
     if not told:
         return None
     name = strata.named(worst)
+    ways = "Use fewer parts or a larger share"
+    if recipe.grouped and not recipe.stratified and recipe.kind != "forward":
+        ways += ", or stratify=True, which deals groups by their classes"
     return (
-        f"{name[0].upper()}{name[1:]} is too rare for groups in blocks of time to share out: {', '.join(told)}"
-        f"{', and what is not trained on is not predicted' * bool(few['train on'])}. Use fewer parts or a larger share."
+        f"{name[0].upper()}{name[1:]} is not in every part: {', '.join(told)}"
+        f"{', and what is not trained on is not predicted' * bool(few['train on'])}. {ways}."
     )
 
 

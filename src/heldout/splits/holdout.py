@@ -36,8 +36,9 @@ class Holdout:
         recent rows, and rows of one time stay on one side.
     stratify : {"auto", True, False}
         Whether both sides have the strata in their shares: those declared, else the classes, quantile bins of a
-        number, or the labels of several outputs. "auto": where strata or classes are and chance picks the rows. With
-        groups, which stay whole, as near those shares as the groups allow.
+        number, or the labels of several outputs. "auto": strata where they are declared, else classes, but not
+        classes with groups or time, nor without chance. With groups, which stay whole, as near those shares as the
+        groups allow; of rows, each side has at least one of each stratum.
     buffer : int, str or timedelta, optional
         With time declared: drop the training rows within this distance before the rows held out. So many rows, or a
         length of time ("7d", "12h"); a number in quotes is a length in the units of a time that is numbers.

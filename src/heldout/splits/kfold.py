@@ -55,8 +55,8 @@ class KFold:
         always follow time.
     stratify : {"auto", True, False}
         Whether each block has the strata in their shares: those declared, else the classes, quantile bins of a
-        number, or the labels of several outputs. "auto": where strata or classes are, and time is not declared.
-        With groups, which stay whole, as near those shares as the groups allow.
+        number, or the labels of several outputs. "auto": strata where they are declared, else classes, but not
+        classes with groups or time. With groups, which stay whole, as near those shares as the groups allow.
     buffer, embargo : int, str or timedelta, optional
         With time declared: drop training rows within this distance of a block, on both sides of it; an embargo is
         further distance after it. So many rows, or a length of time ("7d", "12h"); a number in quotes is a length in

@@ -34,8 +34,9 @@ class Resample:
         The share of the rows at this level to hold out each time, or how many rows.
     stratify : {"auto", True, False}
         Whether both sides have the strata in their shares: those declared, else the classes, quantile bins of a
-        number, or the labels of several outputs. "auto": where strata or classes are. With groups, which stay whole, as
-        near those shares as the groups allow.
+        number, or the labels of several outputs. "auto": strata where they are declared, else classes, but not
+        classes with groups or time. With groups, which stay whole, as near those shares as the groups allow; of rows,
+        each side has at least one of each stratum.
     buffer, embargo : int, str or timedelta, optional
         With time declared: drop training rows within this distance of the rows held out, on both sides; an embargo is
         further distance after them. As for :class:`~heldout.KFold`.

@@ -74,9 +74,13 @@ def stratified_words(task: Task) -> str:
 
 
 def is_stratified(task: Task, stratify: str | bool, *, who: str) -> bool:
-    """Whether a draw must keep strata: as asked, or by "auto" where the task has strata or classes to keep."""
+    """Whether a draw must keep strata: as asked, or by "auto" those declared, else classes where there are no groups.
+
+    Groups that are dealt by their classes leave folds no spread of their own: see
+    docs/decisions/0036-groups-are-not-dealt-by-their-classes.md.
+    """
     if stratify == AUTO:
-        return task.strata is not None or task.classes is not None
+        return task.strata is not None or (task.classes is not None and task.groups is None)
     if stratify and task.strata is None and task.y.ndim == 2 and not _has_labels(task):
         raise SplitError(
             f"{who} was asked to stratify, but the target has {task.y.shape[1]} outputs of numbers and the task has no "

@@ -56,6 +56,11 @@ def declare(
     >>> len(task), task.groups.tolist(), task.group_names
     (3, [0, 0, 1], ('a', 'b'))
     """
+    if strata is not None and time is not None and groups is None:
+        raise RoleError(
+            "strata= cannot be kept together with time=: a block of time holds what its time holds. Leave strata out, "
+            "or time; with groups= declared too, groups are dealt by their strata."
+        )
     start, end = split_time(time)
     given = {"y": y, "groups": groups, "time": start, END: end, "sample_weight": sample_weight, "strata": strata}
     _check_indexes({"X": X, **given})

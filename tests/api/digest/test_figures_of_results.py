@@ -37,7 +37,9 @@ def classes():
     X, y = load_iris(return_X_y=True, as_frame=True)
     space = {"logisticregression__C": [0.01, 1.0, 100.0], "standardscaler__with_mean": [True, False]}
     tuned = ho.Tuned(make_pipeline(StandardScaler(), LogisticRegression()), space, validation=ho.KFold(4))
-    return ho.evaluate(tuned, X, y, test=ho.KFold(5), loss=["zero_one", "log"], jobs=1)
+    result = ho.evaluate(tuned, X, y, test=ho.KFold(5), loss=["zero_one", "log"], jobs=1)
+    assert result.predictor is not None  # its fits give the best validation number
+    return result
 
 
 @pytest.fixture(scope="module")

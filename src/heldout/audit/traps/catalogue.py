@@ -15,9 +15,12 @@ class Explained:
     severity: str  # when it is which
 
 
+NOT_SEEN = ("columns that were chosen beforehand by looking at all rows; choose them inside the pipeline",)
+
 EXPLAINED = {
     "H101": Explained(
-        looks="Counts the rows of each class (or declared stratum) and compares them with the number of folds.",
+        looks="Counts the rows of each class (or declared stratum) and compares them with the number of folds, or "
+        "with its share of the rows held out; where groups stay whole, looks for parts that lack a class.",
         why="Some test parts will then hold no row of that class, and their errors tell nothing about it.",
         way_out="Use fewer folds, gather more rows of the class, or merge it with another.",
         severity="warning",

@@ -1,18 +1,15 @@
-"""H101: classes with fewer rows than there are folds."""
+"""H101: classes that are too rare to be in every test part."""
 
 from __future__ import annotations
 
 from heldout.audit.traps.table import Table
 from heldout.audit.traps.trap import WARNING, Trap
-from heldout.splits.findings import rare_class_note
+from heldout.splits.findings import class_note
 
 
 def find_rare_classes(table: Table) -> list[Trap]:
-    """A trap where stratified folds cannot all hold every class."""
-    splits = table.splits
-    if splits is None or splits.recipe.kind != "kfold" or not splits.recipe.stratified:
-        return []
-    note = rare_class_note(table.task, splits.rows, len(splits) // splits.recipe.repeats)
+    """A trap where parts cannot all have every class in its share."""
+    note = None if table.splits is None else class_note(table.task, table.splits)
     if note is None:
         return []
     seen, _, advice = note.rpartition(". ")

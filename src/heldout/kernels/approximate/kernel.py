@@ -52,6 +52,9 @@ class ApproximateKernel:
     def takes_all(self, search: Search, task: Task, parts: range, splits: Splits) -> bool:
         return _leaves_one_out(splits) and takes_all(task, parts, splits)
 
+    def one_out_fits(self, task: Task, splits: Splits) -> int | None:
+        return 1
+
     def answer(self, step: Step, work: Work) -> Iterator[Answer]:
         return answer(step, work)
 

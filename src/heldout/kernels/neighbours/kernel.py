@@ -70,6 +70,9 @@ class Neighbours:
         held = sum(int(splits[held.splits].held_sizes[held.part]) for held in training.answers)
         return _cost_refusal(task, candidates=found.most, parts=len(own), trained_on=n, held=held)
 
+    def one_out_fits(self, task: Task, splits: Splits) -> int | None:
+        return 0
+
     def answer(self, step: Step, work: Work) -> Iterator[Answer]:
         group = survey(work.search).group_of(step.candidates[0])
         if work.fit_params or not all(_can_score(group, work, level) for level in _levels(step)):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.base.sizes import show_seconds
+from heldout.base.words import fit_words
 from heldout.report.page.tables import Shown, Table, make_table
 
 MOST_REFUSALS = 50
@@ -31,7 +32,7 @@ def _steps(lines: list[Mapping[str, Any]]) -> Table:
             one["rule"],
             one["tier"],
             one["cells"],
-            one["fits"],
+            one["fits"] or Shown(words=fit_words(0), by=0),
             "once the choices are made" if one["waits"] else "at once",
         ]
         for one in lines

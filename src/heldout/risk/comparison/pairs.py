@@ -15,7 +15,7 @@ from heldout.risk.comparison.holm import holm
 from heldout.risk.comparison.mcnemar import mcnemar
 from heldout.risk.comparison.p_values import p_of_method
 from heldout.risk.comparison.sentences import Verdict, judge, pair_sentence
-from heldout.risk.estimands import risk_words, rows_words
+from heldout.risk.estimands import Sizes, risk_words, rows_words
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimates import estimate_risk, failed_parts, inside_value
 from heldout.risk.intervals import METHODS, Method
@@ -210,8 +210,8 @@ def _posterior(record: Record, rope: float | None) -> Probabilities | None:
 
 def _estimand(names: tuple[str, str], records: tuple[Record, Record], record: Record) -> str:
     quantity = risk_words(record.loss, record.sign)
-    sizes = [float(np.mean(one.train_sizes)) for one in records]
-    if record.parts == 1 or not all(sizes):
+    first, second = (Sizes.of(one.train_sizes) for one in records)
+    if record.parts == 1 or first is None or second is None:
         return f"{quantity} of the predictor {names[0]!r} less that of {names[1]!r}"
-    words = rows_words(sizes[0]) if sizes[0] == sizes[1] else " and ".join(map(rows_words, sizes))
+    words = rows_words(first) if first == second else f"{rows_words(first)} and {rows_words(second)}"
     return f"expected {quantity} of {names[0]!r} less that of {names[1]!r}, trained on {words}"

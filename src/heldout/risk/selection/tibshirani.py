@@ -11,13 +11,15 @@ from heldout.risk.selection.correction import Correction
 METHOD = "Tibshirani–Tibshirani"
 
 
-def tibshirani(fold_losses: Floats) -> Correction:
+def tibshirani(fold_losses: Floats, *, weights: Floats | None = None) -> Correction:
     """CV(θ̂) + mean over folds of e_k(θ̂) − min_θ e_k(θ): what the choice gains on each fold, added back.
 
     Parameters
     ----------
     fold_losses : array, candidates × parts
         The mean loss of each candidate on each part, lower is better, all finite.
+    weights : array, optional
+        What each part counts for in a mean over parts; the same where it is left out.
 
     Examples
     --------
@@ -29,5 +31,7 @@ def tibshirani(fold_losses: Floats) -> Correction:
         raise OptionError("The Tibshirani correction needs a complete table, candidates by parts, of finite losses.")
     if losses.shape[1] < 2:
         raise OptionError("The Tibshirani correction needs at least two held-out parts, but there is one.")
-    chosen = losses[int(np.argmin(losses.mean(axis=1)))]
-    return Correction(value=float(chosen.mean() + np.mean(chosen - losses.min(axis=0))), method=METHOD)
+    means = np.average(losses, axis=1, weights=weights)
+    best = int(np.argmin(means))
+    gained = np.average(losses[best] - losses.min(axis=0), weights=weights)
+    return Correction(value=float(means[best] + gained), method=METHOD)
