@@ -3,8 +3,8 @@
 Simulated studies are kept in .coverage-cache, or in the folder named by HELDOUT_COVERAGE, so that an interrupted run
 goes on and rules can be judged again without fits. HELDOUT_PROCESSES is how many processes work, 2 unless it is set.
 
-``--only ols,logistic`` takes the settings whose names contain one of these words; the tables "null", "compare" and
-"ledger" can be named too. ``--losses squared,roc_auc`` shows some losses. ``--share 0.1`` takes a tenth of the
+``--only OLS logistic`` takes the settings whose names contain one of these words; the tables "null", "compare" and
+"ledger" can be named too. ``--losses squared roc_auc`` shows some losses. ``--share 0.1`` takes a tenth of the
 replications. ``--judge`` simulates nothing, and judges the defaults alone. In all four cases nothing is written.
 ``--fresh`` simulates again what is there. ``--second`` takes the second grid and writes docs/coverage-second.md.
 """
@@ -34,7 +34,7 @@ WORST = 25  # cells shown first
 def main(arguments: list[str]) -> int:
     """Print everything; the exit status is 1 where a promise is broken."""
     asked = _parser().parse_args(arguments)
-    words, began = [word for word in asked.only.split(",") if word], perf_counter()
+    words, began = asked.only, perf_counter()
     settings = [
         setting
         for setting in grid(asked.second).values()
@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
     partial = bool(words or asked.losses or asked.judge) or asked.share < 1
     cells = _cells(asked, settings, every_method=not partial)
     if asked.losses:
-        cells = [cell for cell in cells if cell.loss in asked.losses.split(",")]
+        cells = [cell for cell in cells if cell.loss in asked.losses]
     blocks, broken = _blocks(cells, settings)
     everything = () if asked.second or asked.judge else TABLES
     for name in [word for word in words if word in TABLES] if words else everything:
@@ -88,8 +88,8 @@ def _cells(asked: argparse.Namespace, settings: list[Setting], *, every_method: 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="words in the names of settings, or tables")
-    parser.add_argument("--losses", default="", help="losses to show")
+    parser.add_argument("--only", nargs="*", default=[], help="words in the names of settings, or tables")
+    parser.add_argument("--losses", nargs="*", default=[], help="losses to show")
     parser.add_argument("--share", type=float, default=1.0, help="of the replications")
     parser.add_argument("--judge", action="store_true", help="simulate nothing")
     parser.add_argument("--fresh", action="store_true", help="simulate again what is there")
@@ -117,7 +117,7 @@ def _blocks(cells: list[Cell], settings: list[Setting]) -> tuple[list[str], list
         page.by_recipe(defaults),
         "## What is shown to cover too seldom",
         page.dishonest(defaults),
-        "## All cells",
+        "## The other cells",
         page.cells_table(defaults[WORST:]),
     ]
     if len(cells) > len(defaults):

@@ -17,6 +17,7 @@ from heldout.risk.doubt import doubts
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimates import estimate_risk
 from heldout.risk.intervals import METHODS
+from heldout.risk.leaning import leaning_note
 from heldout.risk.record import Record
 
 DEFAULT = "default"
@@ -29,8 +30,17 @@ def estimate_of(record: Record, method: str) -> Estimate:
 
 
 def warns(record: Record, columns: int) -> bool:
-    """Whether the record gives a warning about its interval."""
-    return any(finding.severity == "warning" for finding in doubts(record, columns=columns))
+    """Whether a user is warned about the interval: by the losses, or since the learner leans to the commoner class."""
+    return leans(record) or any(finding.severity == "warning" for finding in doubts(record, columns=columns))
+
+
+def leans(record: Record) -> bool:
+    """Whether stratified parts flatter the learner, which a finding of the whole study says."""
+    answers = record.answers
+    if answers is None or answers.classes != 2 or not record.stratified or record.parts == 1:
+        return False
+    truth, predicted = np.concatenate(answers.truth), np.concatenate(answers.predicted)
+    return leaning_note(truth == 1, predicted == 1) is not None
 
 
 def judge_cells(second: bool, key: str, recipe: str, most: int, every_method: bool) -> list[Cell]:

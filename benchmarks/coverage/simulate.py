@@ -46,9 +46,9 @@ class Replication:
     ends: dict[str, tuple[float, float, float, str]]  # value, low, high and method, where a method needs fits
 
 
-def records_of(result: Any) -> list[Record]:
+def records_of(result: Any, *, seed: int) -> list[Record]:
     """The record of every reported loss: all that its interval is made from. What to change when records change."""
-    return list(records_of_study(result._live.task, result._live.outcome))
+    return list(records_of_study(result._live.task, result._live.outcome, seed=seed))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +156,7 @@ def replicate(setting: Setting, recipe: str, number: int) -> Replication:
                 results.append(evaluate(setting, recipe, sample, losses=[loss], seed=number))
             except ho.HeldoutError as error:
                 refused[loss] = str(error)
-    records = [record for result in results for record in records_of(result)]
+    records = [record for result in results for record in records_of(result, seed=number)]
     known: dict[int, Stored] = {}
     return Replication(
         number=number,
