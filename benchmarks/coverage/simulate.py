@@ -101,7 +101,7 @@ def is_complete(path: Path) -> bool:
 
 
 def store(path: Path, value: Any, *, about: str | None = None) -> None:
-    """Write a file as a whole or not at all."""
+    """Write a file as a whole or not at all, and what is told about it beside it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(f".{os.getpid()}")
     with gzip.open(partial, "wb", compresslevel=1) as file:
@@ -191,7 +191,7 @@ def make_chunk(second: bool, key: str, recipe: str, first: int) -> float:
     setting, began = grid(second)[key], perf_counter()
     made = [replicate(setting, recipe, number) for number in range(first, first + CHUNK)]
     seconds = perf_counter() - began
-    store(chunk_path(setting, recipe, first), (made, seconds), about=" ".join(FIELDS))
+    store(chunk_path(setting, recipe, first), made, about=f"{seconds:.2f} " + " ".join(FIELDS))
     return seconds
 
 
@@ -213,10 +213,11 @@ def replications(setting: Setting, recipe: str, most: int) -> Iterator[Replicati
     for first in range(0, most, CHUNK):
         path = chunk_path(setting, recipe, first)
         if path.exists():
-            yield from load(path)[0][: most - first]
+            yield from load(path)[: most - first]
 
 
 def seconds_taken(setting: Setting, recipe: str) -> tuple[int, float]:
     """How many replications are kept, and the seconds they took."""
-    found = sorted(chunk_path(setting, recipe, 0).parent.glob(f"{chunk_path(setting, recipe, 0).name[:-12]}*.pkl.gz"))
-    return len(found) * CHUNK, sum(load(path)[1] for path in found)
+    first = chunk_path(setting, recipe, 0)
+    abouts = list(first.parent.glob(first.name.replace("-0000.pkl.gz", "-*.fields")))
+    return len(abouts) * CHUNK, sum(float(about.read_text(encoding="utf-8").split()[0]) for about in abouts)
