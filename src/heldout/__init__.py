@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from heldout.api.stored_splits import load_splits
     from heldout.api.tuned import Tuned
     from heldout.base.errors import HeldoutError
+    from heldout.base.losses import row_loss
     from heldout.base.options import Options
     from heldout.splits import Forward, Given, Holdout, KFold, LeaveOneOut, Resample, SharedBlocks
     from heldout.study.space import Sample, log_grid
@@ -55,6 +56,7 @@ _HOMES = {
     "load_splits": "heldout.api.stored_splits",
     "Tuned": "heldout.api.tuned",
     "HeldoutError": "heldout.base.errors",
+    "row_loss": "heldout.base.losses",
     "Options": "heldout.base.options",
     "Forward": "heldout.splits",
     "Given": "heldout.splits",
@@ -96,6 +98,7 @@ __all__ = [
     "load_model",
     "load_splits",
     "log_grid",
+    "row_loss",
     "save_model",
 ]
 

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -56,8 +57,33 @@ def test_every_learner_has_the_numbers_that_evaluate_gives_it():
     assert len({result.facts.about["splits_fingerprint"] for result in found.results.values()}) == 1
 
 
-def test_the_table_holds_the_corrected_t_of_the_fold_differences():
-    found = ho.compare({name: REGRESSORS[name] for name in ("ridge", "kNN")}, *DIABETES, test=ho.KFold(10))
+def losses_of(found, loss):
+    """The losses of rows of the first two learners, in the order of rows."""
+    tables = [result.predictions.sort_values("row") for result in found.results.values()]
+    return [table[f"loss_{loss}"].to_numpy() for table in tables]
+
+
+@pytest.mark.parametrize("test", [ho.KFold(10), ho.KFold(5, repeats=3), ho.LeaveOneOut()], ids=str)
+def test_the_table_holds_the_interval_of_the_paired_rows(test):
+    X, y = (part[:90] for part in DIABETES)
+    found = ho.compare({name: REGRESSORS[name] for name in ("ridge", "kNN")}, X, y, test=test)
+    ridge, knn = losses_of(found, "squared")
+    repeats = len(ridge) // 90
+    differences = (ridge - knn).reshape(90, repeats)
+    # The spread is that of single losses, over 90 rows however often each was held out.
+    error = 1.3 * np.sqrt(90 / 89 * np.mean((differences - differences.mean()) ** 2) / 90)
+    half = stats.t.ppf(0.975, 89) * error
+    (row,) = found.table.to_dict("records")
+    assert row["high"] - row["low"] == pytest.approx(2 * half, rel=1e-9)
+    assert row["p"] == pytest.approx(2 * stats.t.sf(abs(row["difference"]) / error, 89), rel=1e-9)
+    assert row["chance_first_better"] == pytest.approx(stats.t.cdf(-row["difference"] / error, 89))
+    assert (row["method"], row["guarantee"]) == ("paired rows", "heuristic")
+    assert "of the learners, not of these" in found.pairs[0].difference.estimand
+
+
+def test_the_corrected_t_of_fold_differences_is_there_on_request():
+    learners = {name: REGRESSORS[name] for name in ("ridge", "kNN")}
+    found = ho.compare(learners, *DIABETES, test=ho.KFold(10), options=ho.Options(interval="corrected-t"))
     ridge, knn = (found.results[name].folds["squared"].to_numpy() for name in ("ridge", "kNN"))
     rows = found.results["ridge"].folds  # folds of 442 rows are not quite of one size
     ratio = rows["held_rows"].sum() / rows["train_rows"].sum()
@@ -95,15 +121,22 @@ def test_tuned_learners_are_learners():
     assert set(found.ranking) == {"Tuned Ridge", "LinearRegression", "LinearRegression 2"}
     same = found.pairs[-1]
     assert (same.difference.value, same.p, str(same.verdict)) == (0.0, 1.0, "no difference shown")
-    assert "lost the same on all 3 parts" in same.sentence
+    assert "lost the same on all 442 rows" in same.sentence
 
 
 def test_scores_are_shown_in_their_own_sign():
-    found = ho.compare({"bayes": GaussianNB(), "prior": DummyClassifier()}, *CANCER, loss="roc_auc")
+    learners = {"bayes": GaussianNB(), "prior": DummyClassifier()}
+    found = ho.compare(learners, *CANCER, loss="roc_auc", test=ho.KFold(5, stratify=False))
     (row,) = found.table.to_dict("records")
     assert 0 < row["low"] < row["difference"] < row["high"]
     assert found.sentences[0].startswith("bayes is better than prior by 0.")
     assert list(found.ranking) == ["bayes", "prior"]
+
+
+def test_stratified_folds_give_a_set_score_no_interval():
+    found = ho.compare({"bayes": GaussianNB(), "prior": DummyClassifier()}, *CANCER, loss="roc_auc")
+    assert found.table["verdict"].tolist() == ["no difference shown"]
+    assert "KFold(…, stratify=False) gives an interval" in found.sentences[0]
 
 
 def test_groups_are_obeyed_and_weights_enter():
@@ -117,25 +150,33 @@ def test_groups_are_obeyed_and_weights_enter():
     assert held.assign(group=groups[held["row"]]).groupby("group")["fold"].nunique().max() == 1
 
 
-def test_time_gives_a_difference_but_no_verdict():
+def test_rows_in_time_are_compared_by_five_stretches():
     X, y = DIABETES
-    found = ho.compare(REGRESSORS, X, y, time=np.arange(len(y)))
+    when = np.random.default_rng(0).permutation(len(y))
+    found = ho.compare({"ridge": Ridge(alpha=0.1), "mean": DummyRegressor()}, X, y, time=when, test=ho.Forward(4))
+    first, second = (
+        result.predictions.assign(when=lambda table: when[table["row"]]).sort_values("when")["loss_squared"].to_numpy()
+        for result in found.results.values()
+    )
+    means = [np.mean(batch) for batch in np.array_split(first - second, 5)]
+    (row,) = found.table.to_dict("records")
+    half = stats.t.ppf(0.975, 4) * np.std(means, ddof=1) / np.sqrt(5)
+    assert (row["method"], row["p_method"]) == ("five batch means", "five batch means")
+    assert row["high"] - row["low"] == pytest.approx(2 * half, rel=1e-9)
+
+
+def test_few_rows_in_time_give_a_difference_but_no_verdict():
+    X, y = (part[:30] for part in DIABETES)
+    found = ho.compare(REGRESSORS, X, y, time=np.arange(30), test=ho.Forward(2))
     assert found.table["verdict"].unique().tolist() == ["no difference shown"]
     assert found.table["difference"].notna().all()
     assert all("time" in sentence for sentence in found.sentences)
 
 
-def test_leave_one_out_gives_a_difference_but_no_verdict():
-    X, y = (part[:60] for part in DIABETES)
-    found = ho.compare({"ridge": Ridge(), "mean": DummyRegressor()}, X, y, test=ho.LeaveOneOut())
-    assert found.table["p"].isna().all()
-    assert "leave-one-out gives a point estimate" in found.sentences[0]
-
-
-def test_repeats_have_the_cautious_t_and_five_by_two_where_it_is_asked_for():
+def test_repeats_have_paired_rows_and_five_by_two_where_it_is_asked_for():
     question = {"learners": {"ridge": Ridge(), "mean": DummyRegressor()}, "X": DIABETES[0], "y": DIABETES[1]}
     usual = ho.compare(**question, test=ho.KFold(2, repeats=5))
-    assert usual.table["method"].tolist() == usual.table["p_method"].tolist() == ["cautious t"]
+    assert usual.table["method"].tolist() == usual.table["p_method"].tolist() == ["paired rows"]
     asked = ho.compare(**question, test=ho.KFold(2, repeats=5), options=ho.Options(interval="5x2"))
     assert asked.table["method"].tolist() == asked.table["p_method"].tolist() == ["5×2 combined F"]
 

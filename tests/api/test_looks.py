@@ -78,6 +78,47 @@ def test_new_features_do_not_make_the_test_rows_new():
     assert codes(neighbours(5, X=np.c_[X, X**2])) == ["H402"]
 
 
+class Memoriser(ClassifierMixin, BaseEstimator):
+    """Knows the labels of the test rows, in the order of their first feature."""
+
+    def __init__(self, labels=None):
+        self.labels = labels
+        self.classes_ = np.unique(labels)
+        self.is_fitted_ = True
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return self.labels[np.argsort(np.argsort(X[:, 0]))]
+
+
+SHUFFLE = np.random.default_rng(4).permutation(200)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda X, y: (X, 1 - y),
+        lambda X, y: (X, np.array(["bad", "good"])[y]),
+        lambda X, y: (np.c_[X[:, :2], 1000 * X[:, 2]][SHUFFLE], y[SHUFFLE]),
+        lambda X, y: (np.c_[X, X[:, 0] * X[:, 1]][1:], y[1:]),
+        lambda X, y: (np.c_[X, X[:, 0] * X[:, 1]][1:], np.array(["bad", "good"])[y][1:]),
+    ],
+)
+def test_a_memoriser_of_a_changed_test_set_has_no_interval_that_is_vouched_for(change):
+    def tested(learner, X, y):  # on all rows but the first
+        return ho.evaluate(FrozenEstimator(learner), X, y, test=ho.Given(np.arange(1, len(y))), jobs=1)
+
+    assert tested(KNeighborsClassifier().fit(X, y), X, y).risk.guarantee == "exact"
+    data, labels = change(X, y)
+    result = tested(Memoriser(labels[1:][np.argsort(data[1:, 0])]), data, labels)
+    assert result.risk.value == 0
+    assert result.risk.guarantee == "heuristic"
+    assert codes(result) == ["H402"]
+    assert "are not noticed" in result.findings[0].message
+
+
 def test_each_loss_and_each_learner_counts(fresh_ledger):
     ho.evaluate(LogisticRegression(), X, y, test=TEST, loss=["zero_one", "log"], jobs=1)
     result = ho.evaluate(LogisticRegression(C=2), X, y, test=TEST, loss=["zero_one", "log"], jobs=1)

@@ -129,7 +129,8 @@ def test_a_holdout_has_an_interval_once_rows_are_kept(numbers, labels):
     frame, shown = make_frame(), result.predictions
     np.testing.assert_array_equal(frame["y"].to_numpy()[shown["row"]], shown["y"])
     np.testing.assert_allclose((shown["y"] - shown["predict"]) ** 2, shown["loss_squared"])
-    counted = ho.evaluate(GaussianNB(), labels, "y", test=ho.Holdout(0.2), options=ho.Options(rows=True))
+    own = ho.Options(rows=True, ledger=MemoryLedger())  # the rows are those of the numbers, whatever their labels
+    counted = ho.evaluate(GaussianNB(), labels, "y", test=ho.Holdout(0.2), options=own)
     fresh = ho.Options(ledger=MemoryLedger())  # the ledger knows the rows of a stream in memory too
     memory = ho.evaluate(GaussianNB(), make_frame(classes=True), "y", test=ho.Holdout(0.2), options=fresh)
     assert (counted.risk.method, counted.risk.guarantee) == (memory.risk.method, memory.risk.guarantee)

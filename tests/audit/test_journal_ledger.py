@@ -12,6 +12,9 @@ from sklearn.neighbors import KNeighborsClassifier
 import heldout as ho
 from heldout.audit.journal_ledger import JournalLedger
 from heldout.audit.ledger import Ledger, MemoryLedger, list_looks, process_ledger
+from heldout.base.errors import JournalError
+from heldout.engine.journal.codec import encode
+from heldout.engine.journal.store import open_journal
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +73,28 @@ def test_only_looks_that_share_rows_are_found(data: tuple[Any, Any], tmp_path: P
     ledger = JournalLedger(journal)
     (one,) = ledger.looks()
     assert ledger.looks_at(one.rows) != ()
-    X, y = data
-    other = look((X + 100, 1 - y), journal, 1)
+    rng = np.random.default_rng(2)
+    other = look((rng.normal(size=(80, 3)), rng.integers(0, 2, 80)), journal, 1)
     assert other.findings == ()
     assert len(ledger.looks()) == 2
+
+
+def test_rows_are_known_from_the_journal_after_their_table_was_changed(data: tuple[Any, Any], tmp_path: Path):
+    journal = tmp_path / "study.db"
+    look(data, journal, 1)
+    X, y = data
+    order = np.random.default_rng(3).permutation(80)
+    changed = look((np.c_[X, X[:, 0] ** 2][order] * 5 + 1, np.where(y == 1, "no", "yes")[order]), journal, 3)
+    assert [finding.code for finding in changed.findings] == ["H402"]
+
+
+def test_a_ledger_of_an_older_version_is_refused_and_the_answers_are_not(data: tuple[Any, Any], tmp_path: Path):
+    journal = tmp_path / "study.db"
+    old = {"table": "ab", "numbers": np.arange(3), "content": np.arange(3, dtype=np.uint64)}  # as version 1 kept rows
+    with open_journal(journal) as store:
+        store.put([("look_rows", b"ab", encode(old))])
+    with pytest.raises(JournalError, match=r"'study.db' has version 1, this heldout reads 2, .* Name another journal"):
+        look(data, journal, 1)
+    assert look(data, journal, 1, ledger=MemoryLedger()).findings == ()
+    learner = KNeighborsClassifier(1)
+    assert ho.evaluate(learner, *data, test=ho.KFold(3), journal=journal, jobs=1, progress=False).risk.n == 80

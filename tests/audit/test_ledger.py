@@ -95,8 +95,9 @@ def test_rows_in_a_table_of_their_own_are_known_by_their_content():
     assert rows(0, 1, 2, X=X[some], y=y[some]).shared_with(rows(3, 4, 50)) == 2
 
 
-def test_other_labels_are_other_rows():
-    assert rows(0, 1, 2).shared_with(rows(0, 1, 2, y=y + 1)) == 0
+def test_other_labels_do_not_make_other_rows():
+    assert rows(0, 1, 2).shared_with(rows(0, 1, 3, y=y + 1)) == 2
+    assert rows(0, 1, 2).shared_with(rows(0, 1, 3, y=rng.normal(size=60))) == 2
 
 
 def test_equal_rows_of_one_table_are_told_apart_by_their_number():
@@ -112,7 +113,7 @@ def test_equal_rows_of_one_table_are_told_apart_by_their_number():
 def test_a_target_that_tells_too_little_names_no_table(labels):
     data = [np.random.default_rng(seed).normal(size=(len(labels), 2)) for seed in (1, 2)]
     first, second = (rows_of_task(declare(part, labels, classification=False), np.arange(5)) for part in data)
-    assert first.table != second.table
+    assert set(first.tables).isdisjoint(second.tables)
     assert first.shared_with(second) == 0
     assert first.shared_with(first) == 5
 

@@ -78,23 +78,55 @@ def test_without_a_value_nothing_is_claimed():
     assert told["surer"] == []
 
 
-@pytest.mark.parametrize(
-    ("value", "claim"),
-    [
-        (6000.0, "The whole interval is better"),
-        (3300.0, "does not show"),
-        (3000.0, "does not show"),
-        (2500.0, "does not show"),
-        (2000.0, "The whole interval is worse"),
-    ],
-)
-def test_against_no_model_only_the_whole_interval_counts(value, claim):
-    assert claim in verdict_of({"risk": LEARNER}, Reference(value=value, words="the mean"), rows=442)["against"]
+SHOWN = Reference(words="always answering 'a'", value=0.5, difference=0.4, low=0.3, high=0.5, level=0.9, p=0.001)
 
 
-@pytest.mark.parametrize(("value", "claim"), [(0.5, "better"), (0.85, "does not show"), (0.97, "worse")])
-def test_scores_are_better_when_greater(value, claim):
-    assert claim in verdict_of({"risk": PREDICTOR}, Reference(value=value, words="'a'"), rows=100)["against"]
+def told_against(risk, **changed):
+    return verdict_of({"risk": risk}, replace(SHOWN, **changed), rows=442)["against"]
+
+
+def test_better_than_no_model_is_said_by_the_paired_difference_alone():
+    """The interval of the risk lies wholly on the better side of no model, or holds it: neither decides."""
+    assert told_against(PREDICTOR, verdict="better") == (
+        "Better than always answering 'a' by 40.0 points (30.0 to 50.0 points on the same test rows); "
+        "that would be right 50.0% of the time."
+    )
+    assert told_against(PREDICTOR, verdict="not shown", low=-0.1).startswith(
+        "Not shown to be better than always answering 'a': the gain is 40.0 points (-10.0 to 50.0 points on the same"
+    )
+    wide = replace(PREDICTOR, low=0.4, high=1.0)
+    assert told_against(wide, verdict="better", parts=5).startswith(
+        "Better than always answering 'a' by 40.0 points (30.0 to 50.0 points on the same folds)"
+    )
+
+
+def test_losses_are_better_when_smaller():
+    changed = {"words": "the mean", "value": 6000.0, "difference": -3100.0, "low": -4000.0, "high": -2200.0}
+    assert told_against(LEARNER, verdict="better", **changed) == (
+        "Better than the mean by 3,100 (2,200 to 4,000 on the same test rows); that would have a mean squared loss of "
+        "6,000."
+    )
+    turned = {"value": 2000.0, "difference": 900.0, "low": 500.0, "high": 1300.0}
+    assert told_against(LEARNER, verdict="worse", **turned).startswith(
+        "Worse than always answering 'a' by 900 (500 to 1,300 on"
+    )
+
+
+def test_a_direction_without_a_size_has_its_p():
+    assert "'a' (p = 0.001) by 40.0 points (-1.0 to" in told_against(PREDICTOR, verdict="better", low=-0.01)
+
+
+def test_without_an_interval_of_the_difference_nothing_is_shown():
+    told = told_against(PREDICTOR, low=None, high=None, reason="No interval: time.")
+    assert told == (
+        "Not shown to be better than always answering 'a'; that would be right 50.0% of the time. No interval: time."
+    )
+
+
+def test_where_no_model_has_no_meaning_the_reason_is_kept():
+    told = verdict_of({"risk": PREDICTOR}, Reference(reason="No constant answer is known."), rows=100)
+    assert told["against"] is None
+    assert told["no_model"]["reason"] == "No constant answer is known."
 
 
 def test_the_width_halves_with_four_times_the_rows():

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from heldout.study.race import Entrant, Race, begin, blocks, next_round, round_ends
+from heldout.study.race import Entrant, Race, begin, blocks, next_round, round_ends, weighed
 from heldout.study.race_rule import RaceRule
 
 
-def run(table, kind="exact", *, entrants=None, whole=(), order=None, low=0.0, high=1.0, level=0.05):
+def run(table, kind="exact", *, entrants=None, whole=(), order=None, low=0.0, high=1.0, level=0.05, weights=None):
     """Run a race on a table of candidates × parts: the cells that were run, and the race as it ended."""
     count, parts = table.shape
     entrants = [(candidate,) for candidate in range(count)] if entrants is None else entrants
@@ -24,7 +24,7 @@ def run(table, kind="exact", *, entrants=None, whole=(), order=None, low=0.0, hi
         high=high,
         ratio=1.0 / max(1, parts - 1),
     )
-    race, before = begin(race, whole), None
+    race, before = begin(weighed(race, weights), whole), None
     times = np.zeros(table.shape, dtype=int)
     while not race.over:
         asked = blocks(before, race)
@@ -101,6 +101,35 @@ def test_scores_turned_round_race_too(low):
     ran, _ = run(table, low=low, high=low + 1)
     assert chosen(table, ran) == int(np.argmin(table.mean(axis=1)))
     assert ran.mean() < 0.9
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables, st.sampled_from([-1.0, 0.0, 0.5]), st.integers(0, 2**32 - 1))
+def test_parts_count_as_much_as_they_weigh(table, low, seed):
+    weights = np.random.default_rng(seed).lognormal(0, 2, table.shape[1])
+    ran, race = run(low + table, low=low, high=low + 1, weights=weights)
+    means = np.average(low + table, axis=1, weights=weights)
+    assert ran[int(np.argmin(means))].all()
+    assert ran[means <= means.min() + 1e-12].all()
+    assert not race.called_off
+
+
+def test_a_part_that_weighs_most_drops_those_that_lose_it():
+    table = np.tile([[0.1], [0.6]], (1, 10))
+    table[1, 0] = 0.0
+    weights = np.append(100.0, np.ones(9))
+    ran, _ = run(table, weights=weights)
+    assert ran[1].all()  # 5.4 of 109 is less than 10.9 of 109
+    ran, _ = run(np.where(np.arange(10) == 0, table[:, [1]], table), weights=weights)
+    assert ran.sum(axis=1).tolist() == [10, 1]
+
+
+def test_a_weighted_race_without_a_smallest_loss_is_not_called_off():
+    table = np.random.default_rng(0).normal(size=(6, 12))
+    table[0] -= 5
+    ran, race = run(table, "paired", low=-np.inf, high=np.inf, weights=np.linspace(1, 3, 12))
+    assert ran[0].all()
+    assert not race.called_off
 
 
 def test_a_candidate_that_cannot_win_is_dropped_as_soon_as_that_is_known():

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 import heldout
+from heldout.base.losses import Loss
 from heldout.base.options import Options
 
 OURS = frozenset(heldout.__all__)
@@ -49,7 +50,8 @@ def call_of(learner: Any, given: Mapping[str, Any], *, verb: str = "evaluate") -
     """
     said = "" if given["options"] is None else _options(given["options"])
     tested = given["test"] if _is_short(given["test"]) else None
-    named = imports_of([learner, tested], verb, options=bool(said))
+    losses = [one for one in _parts([given["loss"]]) if isinstance(one, Loss)]
+    named = imports_of([learner, tested, *losses], verb, options=bool(said))
     if isinstance(learner, Mapping):
         entries = [f"    {name!r}: {_written(one)}," for name, one in learner.items()]
         head = "\n".join(["learners = {", *entries, "}"])
@@ -66,6 +68,8 @@ def imports_of(things: Iterable[Any], verb: str, *, options: bool) -> str:
         kind = type(thing)
         if isinstance(thing, np.ndarray):
             names.setdefault("numpy", set()).add("array")
+        elif isinstance(thing, Loss):
+            names["heldout"].add("row_loss")  # as its repr is written; the function stands for the one at hand
         elif kind.__module__ != "builtins" and not isinstance(thing, np.generic):
             public = kind.__module__.split(".")
             private = next((place for place, part in enumerate(public) if part.startswith("_")), len(public))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from heldout.report.notebook_beside import text_fragment
 from heldout.report.plain import plain
 from heldout.risk.comparison import permutation_p
 from heldout.risk.estimates import inside_value
+from heldout.study.panels import Everywhere
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -173,7 +174,7 @@ def _shuffled_losses(
             target = task.y[exchange.rows(rng)]
             one = ask(asked.learner, task.X, target, roles=roles, **question)
             try:
-                outcome = run_study(one.study, one.task, quiet)
+                outcome = run_study(replace(one.study, everywhere=Everywhere()), one.task, quiet)  # no interval here
                 value = inside_value(first_record(one, outcome), pool=one.options.pool)
             except FitFailed:
                 value = None

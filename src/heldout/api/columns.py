@@ -14,7 +14,7 @@ from heldout.study.choosing import by_one_se
 from heldout.study.panels import TEST, Study
 from heldout.study.pose import OUTER
 from heldout.study.search import Search
-from heldout.study.tables import PanelTable
+from heldout.study.tables import PanelTable, mean_over_parts
 from heldout.task import Task
 
 Columns = dict[str, Any]
@@ -74,7 +74,7 @@ def candidate_columns(outcome: Outcome) -> Columns:
     for choice in study.choices:
         table = outcome.tables[choice.panel]
         folds.append(np.full(count, int(choice.key.split("/")[1])))
-        means.append(table.losses.mean(axis=1))
+        means.append(mean_over_parts(table.losses, table.weights))
         sds.append(table.losses.std(axis=1, ddof=1) if table.losses.shape[1] > 1 else np.full_like(means[-1], np.nan))
         left = unfinished_cells(study, table, choice.panel)
         failed.append((np.isnan(table.losses[:, :, 0]) & ~left).sum(axis=1))

@@ -84,7 +84,7 @@ def compare(
     >>> X, y = load_diabetes(return_X_y=True)
     >>> found = ho.compare({"ridge": Ridge(alpha=0.1), "mean": DummyRegressor()}, X, y, loss="absolute")
     >>> found.sentences
-    ('ridge is better than mean by 17.1 to 25.2.',)
+    ('ridge is better than mean by 16.2 to 26.1.',)
     """
     check_rope(rope)
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}

@@ -16,7 +16,7 @@ from heldout.base.errors import OptionError
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.risk.estimands import learner_risk
 from heldout.risk.estimate import Estimate
-from heldout.risk.estimates import estimate_risk
+from heldout.risk.estimates import estimate_risk, inside_value
 from heldout.risk.learning_curve import FEWEST_SIZES, fit_power_law
 from heldout.risk.record import Record
 from heldout.risk.shown import About, Scale, shown_estimate
@@ -109,7 +109,7 @@ def _extrapolated(task: Task, study: Study, records: Sequence[Record], level: fl
     """The risk at all rows, read off an inverse power law: marked so, and without an interval."""
     loss = study.reported[0]
     sizes = np.array([np.mean(record.train_sizes) for record in records])
-    means = np.array([np.mean(record.fold_losses) for record in records])
+    means = np.array([np.nan if (value := inside_value(record)) is None else value for record in records])
     target = size_at_all_rows(task, study)
     about = About(
         name=EXTRAPOLATED,

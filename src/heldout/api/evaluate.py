@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,16 +22,16 @@ from heldout.api.result import Live, Result
 from heldout.api.tuning import check_search, describe_all_failed
 from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError, SplitError
 from heldout.base.finding import Finding
-from heldout.base.losses import Loss, check_losses, family_of, is_pooled, resolve_losses
-from heldout.base.options import Options
+from heldout.base.losses import Loss, check_losses, family_of, is_pooled, on_target, resolve_losses
+from heldout.base.options import Options, switched_rules
 from heldout.engine.journal import keep_summary, open_journal
 from heldout.engine.run import Running, run_study
 from heldout.engine.streaming.open import is_stream, read_if_named, target_of
+from heldout.planner.evidence import with_evidence
 from heldout.planner.passes import check_rules
 from heldout.splits import Given
 from heldout.splits.drawn import Splits
 from heldout.splits.findings import mixed_time_note, near_validation_note
-from heldout.study.everywhere import with_everywhere
 from heldout.study.panels import TEST, Study
 from heldout.study.pose import OUTER, pose_evaluation
 from heldout.study.race_rule import race_of
@@ -198,6 +199,8 @@ def ask(
     reported = reported_losses(loss, search.losses, classification=classification)
     check_losses(reported, task.y, classification, weighted=task.weight is not None)
     check_search(search, task, checked=reported)
+    reported = on_target(reported, task.classes)
+    search = replace(search, losses=on_target(search.losses, task.classes))
     if options.pool:
         check_poolable(reported)
     strategy = strategy_for(test, task)
@@ -210,7 +213,8 @@ def ask(
     outer = strategy.draw(task, task.all_rows, seed=test_seed)
     check_classes_in_parts(task, outer, reported[0], options.pool)
     check_answer(options, outer, reported)
-    study = with_everywhere(pose_evaluation(search, task, outer, reported=reported, race=race_of(options)), task)
+    study = pose_evaluation(search, task, outer, reported=reported, race=race_of(options))
+    study = with_evidence(study, task, rules=switched_rules(options.rules, os.environ), limited=options.limits_fits)
     check_interval(task, study, options.interval)
     return Asked(
         learner=learner,

@@ -7,6 +7,7 @@ those that they were trained on among them, and two facts about the learner.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ from sklearn.linear_model import (
     BayesianRidge,
     ElasticNet,
     ElasticNetCV,
+    GammaRegressor,
+    HuberRegressor,
     Lars,
     LarsCV,
     Lasso,
@@ -32,9 +35,11 @@ from sklearn.linear_model import (
     MultiTaskLassoCV,
     OrthogonalMatchingPursuit,
     OrthogonalMatchingPursuitCV,
+    PoissonRegressor,
     Ridge,
     RidgeCV,
     SGDRegressor,
+    TweedieRegressor,
 )
 from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_class_weight
@@ -43,7 +48,7 @@ from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome
 from heldout.study.everywhere import aside_of
-from heldout.study.panels import EVERYWHERE, TEST, Study
+from heldout.study.panels import EVERYWHERE, TEST
 from heldout.study.pose import OUTER
 from heldout.task import Task
 
@@ -52,6 +57,7 @@ _LEAST_SQUARES = (
     *(Lars, LarsCV, LassoLars, LassoLarsCV, LassoLarsIC, OrthogonalMatchingPursuit, OrthogonalMatchingPursuitCV),
     *(MultiTaskLasso, MultiTaskLassoCV, MultiTaskElasticNet, MultiTaskElasticNetCV),
     *(BayesianRidge, ARDRegression, PLSRegression, KernelRidge),
+    *(HuberRegressor, GammaRegressor, PoissonRegressor, TweedieRegressor),  # nearly: their fits are weighted squares
 )
 
 
@@ -71,35 +77,44 @@ def fold_predictor_responses(task: Task, outcome: Outcome) -> list[FoldResponses
     """
     study = outcome.study
     found = []
-    for part in study.everywhere:
-        table = outcome.tables.asides.get(aside_of(part))
-        responses = None if table is None else table.responses(table.candidates[0], 0)
+    for place, part in enumerate(study.everywhere.parts):
+        panel = next(panel for panel in study.of_level(TEST) if part in panel.parts)
+        table = outcome.tables.asides.get(aside_of(panel.candidates[0])) if panel.candidates else None
+        responses = None if table is None else table.responses(table.candidates[0], place)
         if responses is not None:
             rows = study.splits[EVERYWHERE].rows
-            found.append(FoldResponses(part, rows, responses, np.isin(rows, _trained_on(study, part))))
+            # The predictor of an average was trained on the rows of any of its members.
+            sides = [study.splits[ref.splits].train_rows(ref.part) for ref in panel.trains_of(part)]
+            found.append(FoldResponses(part, rows, responses, np.isin(rows, np.concatenate(sides))))
     return found or None
-
-
-def _trained_on(study: Study, part: int) -> Rows:
-    """The rows that the predictor of one test part was trained on; of an average, those of any of its members."""
-    panel = next(panel for panel in study.of_level(TEST) if part in panel.parts)
-    sides = [study.splits[ref.splits].train_rows(ref.part) for ref in panel.trains_of(part)]
-    return np.concatenate(sides)
 
 
 def held_out_responses(task: Task, outcome: Outcome) -> tuple[Responses | None, ...]:
     """What the predictor of each test part answered on its own held-out rows; None for a part without an answer.
 
-    Classifiers of two classes were asked for probabilities too, where they have them and asking is cheap.
+    Classifiers of two classes were asked for probabilities too, where they have them and asking is cheap. Where they
+    answered them on all rows those of their own test part are taken from there.
     """
     study = outcome.study
+    asked = {one.part: one for one in fold_predictor_responses(task, outcome) or ()}
     found: list[Responses | None] = [None] * len(study.splits[OUTER])
     for panel in study.of_level(TEST):
         table = outcome.tables.panels.get(panel.key)
         for part in panel.parts if table is not None and len(table.candidates) else ():
             assert table is not None
-            found[part] = table.responses(table.candidates[0], part)
+            responses = table.responses(table.candidates[0], part)
+            found[part] = _with_probabilities(responses, asked.get(part), study.splits[OUTER].held_rows(part))
     return tuple(found)
+
+
+def _with_probabilities(own: Responses | None, everywhere: FoldResponses | None, held: Rows) -> Responses | None:
+    if own is None or own.predict_proba is not None or everywhere is None or everywhere.responses.predict_proba is None:
+        return own
+    places = np.searchsorted(everywhere.rows, held)
+    known = places < len(everywhere.rows)
+    if not known.all() or not np.array_equal(everywhere.rows[places], held):
+        return own
+    return replace(own, predict_proba=everywhere.responses.predict_proba[places], classes=everywhere.responses.classes)
 
 
 def is_least_squares(estimator: Any) -> bool:

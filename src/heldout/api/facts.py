@@ -24,12 +24,14 @@ from heldout.api.columns import (
 )
 from heldout.api.covers import covers_of
 from heldout.api.estimates import interval_findings, records_of, study_estimates
+from heldout.api.no_model import against_no_model
 from heldout.api.raced import race_facts, race_findings
 from heldout.base.finding import Finding
 from heldout.engine.journal import JournalUse
 from heldout.engine.run import Outcome
 from heldout.risk.estimate import Estimate
 from heldout.risk.leaning import leaning_note
+from heldout.risk.verdict import Reference
 from heldout.splits.findings import class_notes
 from heldout.study.panels import TEST, VALIDATION
 from heldout.study.pose import OUTER
@@ -54,6 +56,7 @@ class Facts:
     about: Mapping[str, Any]  # learner, data, splits, seed, level, environment
     seconds: Mapping[str, Any]
     frame: str = "pandas"
+    no_model: Reference | None = None  # the learner against a constant answer; None in files of older versions
 
 
 def gather_facts(
@@ -108,6 +111,7 @@ def gather_facts(
         },
         seconds={"total": outcome.seconds, **fits, "spent": seconds_spent(outcome)},
         frame=task.frame,
+        no_model=against_no_model(task, outcome, records[0], level=level, pool=pool, interval=interval),
     )
 
 

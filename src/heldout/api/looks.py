@@ -31,6 +31,7 @@ from heldout.risk.estimate import Estimate
 from heldout.risk.record import Record
 from heldout.risk.relook import FIRST, UNBOUNDED, VACUOUS, Past, told_estimate
 from heldout.risk.transcript import alphabet_of, passes, rounded
+from heldout.risk.verdict import NOT_SHOWN, Reference
 from heldout.splits.drawn import Splits
 from heldout.study.pose import OUTER
 
@@ -38,7 +39,12 @@ if TYPE_CHECKING:
     from heldout.api.evaluate import Asked
 
 
-FROM_TEST_LOSSES = ("H104", "H302", "H303")  # findings that tell of the predictions or losses of single test rows
+ESCAPES = (
+    "Rows count as the same in another order, scaled, rounded, relabelled or with some other columns; other changes, "
+    "such as logarithms and codes of reordered rows, are not noticed."
+)
+# Findings that tell of the predictions or losses of single test rows.
+FROM_TEST_LOSSES = ("H104", "H302", "H303", "H305", "H306", "H307", "H308", "H309")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -136,7 +142,19 @@ def tell(facts: Facts, asked: Asked, outcome: Outcome, sight: Sight) -> Facts:
         tables["folds"] = {**tables["folds"], **_coarse_columns(asked, outcome, answer)}
     kept = [one for one in facts.findings if not (answer.withholds and one.code in FROM_TEST_LOSSES)]
     findings = (*kept, *_findings(told[RISK].standing, sight))
-    return replace(facts, estimates=estimates, about=about, tables=tables, findings=findings)
+    no_model = _against(facts.no_model, sight, withheld=answer.withholds)
+    return replace(facts, estimates=estimates, about=about, tables=tables, findings=findings, no_model=no_model)
+
+
+def _against(reference: Reference | None, sight: Sight, *, withheld: bool) -> Reference | None:
+    """The comparison with no model, which tells more than a coarse answer, and holds for a first look alone."""
+    if reference is None or withheld:
+        return None if reference is None else Reference(reason="The results of single rows are withheld.")
+    if not sight.past:
+        return reference
+    why = "These test rows were looked at before, and the comparison takes no account of that."
+    cleared: dict[str, Any] = dict.fromkeys(("low", "high", "method", "guarantee", "p"))
+    return replace(reference, **cleared, verdict=NOT_SHOWN, reason=why)
 
 
 def looks_of(facts: Facts, asked: Asked, outcome: Outcome, sight: Sight) -> list[Look]:
@@ -197,9 +215,9 @@ def _findings(standing: str, sight: Sight) -> list[Finding]:
     seen = f"{times} taken at {which} ({named})"
     way_out = 'test on fresh rows, or use Options(answer="rounded") or "pass/fail:…" from the first look on.'
     if standing == UNBOUNDED:
-        text = f"{seen}. No bound covers a learner chosen after them: {way_out}"
+        text = f"{seen}. No bound covers a learner chosen after them: {way_out} {ESCAPES}"
         return [Finding(code="H402", severity="warning", message=text)]
-    text = f"{seen}. The interval is widened, so that it holds for a learner chosen after them."
+    text = f"{seen}. The interval is widened, so that it holds for a learner chosen after them. {ESCAPES}"
     found = [Finding(code="H401", severity="warning", message=text)]
     if standing == VACUOUS:
         text = f"The earlier looks have used these test rows up, the interval tells next to nothing: {way_out}"

@@ -52,7 +52,7 @@ def _record_of(
         row_losses=rows,
         train_sizes=sizes,
         seed=seed,
-        pooled=None if complete is None or rows is not None else _pooled(task, outer, loss, complete),
+        pooled=None if complete is None or rows is not None else pooled_score(task, outer, loss, complete),
         answers=answers,
         elsewhere=None if answers is None or len(outer) == 1 else _elsewhere(task, outcome, loss, answers),
         least_squares=least_squares,
@@ -73,6 +73,7 @@ def recipe_of(task: Task, study: Study, loss: Loss) -> dict[str, Any]:
     outer = study.splits[OUTER]
     parts, recipe = range(len(outer)), outer.recipe
     weight, groups = task.weight, task.groups
+    timed = task.time is not None or goes_forward(outer)
     return {
         "loss": loss.name,
         "sign": loss.sign,
@@ -81,17 +82,24 @@ def recipe_of(task: Task, study: Study, loss: Loss) -> dict[str, Any]:
         "weights": None if weight is None else tuple(weight[outer.held_rows(p)] for p in parts),
         "groups": None if groups is None else tuple(groups[outer.held_rows(p)] for p in parts),
         "rows": tuple(outer.held_rows(p) for p in parts) if len(task.y) == len(task) else None,  # no stream
+        "order": _order(task, outer) if timed else None,
         "halves": halves_of(outer),
         "held_sizes": outer.held_sizes,
         "kind": recipe.kind,
         "stratified": recipe.stratified,
         "grouped": recipe.grouped,
-        "timed": task.time is not None or goes_forward(outer),
+        "timed": timed,
         "drawn": recipe.drawn,
         "partition": recipe.partition,
         "repeats": recipe.repeats,
         "family": family_of(loss) if task.y.ndim == 1 and _fits(loss, task) else "other",
     }
+
+
+def _order(task: Task, outer: Splits) -> tuple[Rows, ...]:
+    """The place of each held-out row in time; rows are in order where no time was declared."""
+    places = task.all_rows if task.time is None else np.unique(task.time, return_inverse=True)[1].astype(np.intp)
+    return tuple(places[outer.held_rows(part)] for part in range(len(outer)))
 
 
 def _fits(loss: Loss, task: Task) -> bool:
@@ -118,7 +126,8 @@ def _losses(
     return folds, tuple(complete) if len(complete) == count else None
 
 
-def _pooled(task: Task, outer: Splits, loss: Loss, responses: Sequence[Responses]) -> PooledScore | None:
+def pooled_score(task: Task, outer: Splits, loss: Loss, responses: Sequence[Responses]) -> PooledScore | None:
+    """A score of whole sets of all held-out rows together, with what each row adds to it; None where it has none."""
     parts = range(len(outer))
     y = [task.y[outer.held_rows(part)] for part in parts]
     weights = None if task.weight is None else [task.weight[outer.held_rows(part)] for part in parts]

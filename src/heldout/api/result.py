@@ -12,7 +12,6 @@ from heldout.api.covers import Covers
 from heldout.api.curve import late_curve
 from heldout.api.digest.candidates import candidate_rows
 from heldout.api.digest.gather import figures_of
-from heldout.api.digest.reference import reference_of
 from heldout.api.drawn import DrawnSplits
 from heldout.api.facts import Facts
 from heldout.api.final import chooses_on_all_rows, final_predictor, is_cheap, tune_on_all_rows
@@ -259,7 +258,7 @@ class Result:
         """The result as plain values that JSON can hold: docs/summary.md. `figures` adds what the figures show."""
         facts = self.facts
         units = "groups" if "groups" in facts.about.get("roles", ()) else "rows"
-        verdict = verdict_of(facts.estimates, reference_of(facts), rows=facts.about["rows"], units=units)
+        verdict = verdict_of(facts.estimates, facts.no_model, rows=facts.about["rows"], units=units)
         summary = summarise(facts, findings=self.findings, verdict=verdict)
         if figures:
             summary["candidates"] = plain(candidate_rows(facts))

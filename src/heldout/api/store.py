@@ -21,6 +21,7 @@ from heldout.api.stored_splits import pack_splits, unpack_splits
 from heldout.base.finding import Finding
 from heldout.report.plain import plain
 from heldout.risk.estimate import Estimate
+from heldout.risk.verdict import Reference
 
 FORMAT = Format(
     name="heldout result",
@@ -43,6 +44,7 @@ def save(result: Result, path: str | Path) -> None:
         "about": plain(facts.about),
         "seconds": plain(facts.seconds),
         "frame": facts.frame,
+        "no_model": None if facts.no_model is None else plain(asdict(facts.no_model)),
         "tables": {table: pack_columns(table, columns, arrays) for table, columns in facts.tables.items()},
         "splits": pack_splits(result.splits, arrays) if result.has_splits else None,
     }
@@ -106,5 +108,6 @@ def _facts(manifest: dict[str, Any], tables: dict[str, Any]) -> Facts:
         plan=manifest["plan"],
         about=manifest["about"],
         seconds=manifest["seconds"],
+        no_model=None if manifest.get("no_model") is None else Reference(**manifest["no_model"]),
         frame=manifest["frame"] if manifest["frame"] in ("pandas", "polars") else "pandas",
     )

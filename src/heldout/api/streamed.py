@@ -17,9 +17,10 @@ from heldout.api.learners import as_search, is_frozen
 from heldout.api.looks import check_answer, looks_of, sight_of, tell
 from heldout.api.result import Live, Result, StreamedFinal
 from heldout.api.tuning import check_search, chosen_or_refuse, describe_all_failed
+from heldout.audit.row_views import views_of
 from heldout.audit.rows import TestRows
 from heldout.base.errors import FitFailed, LearnerError, OptionError, RoleError, SplitError
-from heldout.base.losses import check_losses
+from heldout.base.losses import check_losses, on_target
 from heldout.base.options import Options
 from heldout.base.seeds import derive
 from heldout.engine.run import Outcome, Running
@@ -114,6 +115,8 @@ def ask_stream(
     reported = reported_losses(loss, search.losses, classification=classification)
     check_losses(reported, task.y, classification, weighted=False)
     check_search(search, task)
+    reported = on_target(reported, task.classes)
+    search = replace(search, losses=on_target(search.losses, task.classes))
     check_streamable((*reported, *search.losses))
     if options.pool:
         check_poolable(reported)
@@ -215,7 +218,9 @@ def _test_rows(asked: Asked, streamed: Streamed) -> TestRows | None:
     watched = streamed.run.watched
     if watched is None:
         return None
-    return TestRows(table=asked.task.fingerprint, numbers=watched.numbers, content=np.unique(watched.content))
+    views = views_of(watched.X, watched.y, np.arange(len(watched.y)))
+    exact = replace(views[0], rows=len(watched.content), tokens=np.sort(watched.content))  # of all rows, not only some
+    return TestRows(tables=(asked.task.fingerprint,), columns=(), numbers=watched.numbers, views=(exact, *views[1:]))
 
 
 def tune_stream(question: AskedOfStream, streamed: Streamed) -> Outcome:

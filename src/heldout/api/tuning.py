@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import process_routing
 from heldout.api.covers import covers_of_tuning
 from heldout.api.selection import Selection
 from heldout.base.errors import FitFailed, InputError, LearnerError, OptionError
-from heldout.base.losses import Loss, check_losses
+from heldout.base.losses import Loss, check_losses, on_target
 from heldout.base.options import Options
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome, Running, run_study
@@ -31,6 +31,7 @@ from heldout.study.pose import FINAL, pose_tuning
 from heldout.study.race_rule import race_of
 from heldout.study.search import Search
 from heldout.study.simplicity import simplicity
+from heldout.study.tables import mean_over_parts
 from heldout.task import Task, declare
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
         raise InputError("Tuned holds rows out to choose by, but there is only 1 sample. Pass more rows.")
     search = tuned.as_search(seed=int(np.random.default_rng().integers(2**31)), timed=task.time is not None)
     check_search(search, task)
+    search = replace(search, losses=on_target(search.losses, task.classes))
     fit_params = {name: _as_array(value, len(task)) for name, value in params.items()}
     options = own_options(tuned.options)
     study = pose_tuning(search, task, task.all_rows, race=race_of(options))
@@ -173,7 +175,7 @@ def _leave_attributes(tuned: Any, outcome: Outcome, predictor: Any, *, chosen: i
     tuned.best_index_ = chosen
     tuned.best_params_ = search.params_of(chosen)
     tuned.best_family_ = search.family_of(chosen).name
-    tuned.best_score_ = float(-table.losses[chosen, :, 0].mean())
+    tuned.best_score_ = float(-mean_over_parts(table.losses[chosen : chosen + 1, :, 0], table.weights)[0])
     tuned.cv_results_ = as_cv_results(search, table)
     tuned.losses_ = search.losses
     tuned.multimetric_ = len(search.losses) > 1

@@ -7,13 +7,15 @@ from math import inf
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
 from heldout.audit.ledger import Look
+from heldout.audit.row_views import View
 from heldout.audit.rows import TestRows
+from heldout.base.errors import JournalError
 from heldout.engine.journal.code import digest
 from heldout.engine.journal.codec import decode, encode
 from heldout.engine.journal.store import Store, open_journal
+
+VERSION = 2  # of what is kept of test rows; version 1 knew X and y together
 
 
 class JournalLedger:
@@ -49,7 +51,20 @@ class JournalLedger:
 
 
 def _rows(store: Store) -> dict[str, TestRows]:
-    return {key.decode(): TestRows(**decode(content)) for key, content in store.all_rows("look_rows")}
+    return {key.decode(): _read_rows(decode(content), store) for key, content in store.all_rows("look_rows")}
+
+
+def _read_rows(words: dict[str, Any], store: Store) -> TestRows:
+    version = words.get("version", 1)
+    if version != VERSION:
+        raise JournalError(
+            f"The ledger in the journal {store.path.name!r} has version {version}, this heldout reads {VERSION}, "
+            "so it cannot tell whether test rows were looked at before. Name another journal, pass "
+            "options=Options(ledger=heldout.audit.MemoryLedger()), or use the heldout that wrote the file."
+        )
+    views = tuple(View(**view) for view in words["views"])
+    tables, columns = tuple(words["tables"]), tuple(words["columns"])
+    return TestRows(tables=tables, columns=columns, numbers=words["numbers"], views=views)
 
 
 def _read(store: Store, rows: dict[str, TestRows]) -> list[Look]:
@@ -79,11 +94,9 @@ def _written(look: Look) -> dict[str, Any]:
 
 
 def _written_rows(rows: TestRows) -> dict[str, Any]:
-    return {
-        "table": rows.table,
-        "numbers": np.asarray(rows.numbers, dtype=np.int64),
-        "content": np.asarray(rows.content, dtype=np.uint64),
-    }
+    views = [{name: getattr(view, name) for name in View.__slots__} for view in rows.views]
+    tables = {"tables": list(rows.tables), "columns": list(rows.columns)}
+    return {"version": VERSION, **tables, "numbers": rows.numbers, "views": views}
 
 
 def _key(look: Look) -> bytes:

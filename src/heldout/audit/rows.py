@@ -1,54 +1,70 @@
-"""Test rows as the ledger knows them: told apart row by row, across studies and across changes of the features."""
+"""Test rows as the ledger knows them: told apart row by row, across studies and across changes of the table."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from math import inf, lgamma, log, log2
 from typing import Any, ClassVar
+from zlib import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.audit.row_views import View, column_values, exact_tokens, views_of
 from heldout.base.rowkeys import Rows
 from heldout.task import Task
-from heldout.task.content import row_hashes
+from heldout.task.content import target_hashes
 
-_TELLING_BITS = 64  # arrangements of a target that two tables do not share by chance
+_TELLING_BITS = 40  # of an arrangement: what two tables do not share by chance
+_FEW_CODES = 256  # that are searched for a period
+_PACKED_NOTHING = 11  # bytes
+_MOST_KEYS = 256  # of columns
+_FEW_LABELS = 32  # a target with more numbers is known by which of two neighbours is larger
+
+Codes = NDArray[np.int64] | NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TestRows:
     """Rows that were held out, with two identities each.
 
-    The number of a row counts where both tables have the same target column, whatever their features: a new feature
-    does not make a new test set. Elsewhere the content of a row counts, X and y together, so that the same rows are
-    known in a table of their own too.
+    The number of a row counts where both tables are the same in the order of their rows: they have the same target,
+    whatever their features, or the same features, whatever their target. Elsewhere the content of rows counts, as
+    :mod:`heldout.audit.row_views` sees it. Only hashes are kept.
     """
 
     __test__: ClassVar[bool] = False  # no test class, for pytest
 
-    table: str  # 32 hex digits of the target column; of the whole task where that tells too little, as 0, 0, 1, 1 does
+    tables: tuple[str, ...]  # of the target and of all features in order, where these tell tables apart
+    columns: tuple[str, ...]  # of each feature in order, up to a·x + b, where it does
     numbers: NDArray[np.int64]  # ascending
-    content: NDArray[np.uint64]  # ascending hashes, each once
+    views: tuple[View, ...]  # the first is of the features as they are
     key: str = field(init=False)  # 32 hex digits for these rows
 
     def __post_init__(self) -> None:
         digest = blake2b(digest_size=16)
-        digest.update(self.table.encode())
+        digest.update("".join(self.tables).encode())
         digest.update(self.numbers.astype("<i8").tobytes())
-        digest.update(self.content.astype("<u8").tobytes())
+        digest.update(self.views[0].tokens.astype("<u8").tobytes())
         object.__setattr__(self, "key", digest.hexdigest())
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def shared_with(self, other: TestRows) -> int:
-        """How many rows of these are among the others."""
+        """How many rows of these are among the others; about how many where only some of their content is the same."""
         if self.key == other.key:
             return len(self)
-        if self.table == other.table:
+        if self._same_table(other):
             return len(np.intersect1d(self.numbers, other.numbers, assume_unique=True))
-        return len(np.intersect1d(self.content, other.content, assume_unique=True))
+        return next((count for one in self.views for two in other.views if (count := one.shared_with(two))), 0)
+
+    def _same_table(self, other: TestRows) -> bool:
+        if set(self.tables) & set(other.tables):
+            return True
+        some, others = set(self.columns), set(other.columns)
+        return len(some & others) > min(len(some), len(others)) / 2
 
 
 def rows_of_task(task: Task, rows: Rows) -> TestRows:
@@ -56,30 +72,108 @@ def rows_of_task(task: Task, rows: Rows) -> TestRows:
 
     >>> from heldout.task import declare
     >>> X, y = np.eye(40), np.tile([0.5, 2, 1, 7], 10)
-    >>> task, other = (declare(data, y, classification=False) for data in (X, X + 1))
+    >>> task, other = (declare(X, labels, classification=False) for labels in (y, -y))
     >>> first, second = rows_of_task(task, np.arange(5)), rows_of_task(other, np.arange(3, 9))
     >>> first.shared_with(second)
     2
     """
-    content = np.unique(task.row_hashes[rows, 0])
-    return TestRows(table=_table_key(task), numbers=np.unique(rows).astype(np.int64), content=content)
+    rows = np.unique(rows)
+    views = views_of(task.X, task.y, rows)
+    tables = [key for key in (_target_key(task.y), _features_key(task.X, views[0])) if key is not None]
+    return TestRows(
+        tables=tuple(tables) or (task.fingerprint,),
+        columns=_column_keys(task.X),
+        numbers=rows.astype(np.int64),
+        views=views,
+    )
 
 
-def _table_key(task: Task) -> str:
-    """The digest of the target column in its order, where the order tells tables apart; else of all there is."""
-    outputs = task.y if task.y.ndim == 2 else task.y[:, None]
-    values = row_hashes(outputs, task.y)
-    _, codes, counts = np.unique(values[:, 0], return_inverse=True, return_counts=True)
-    bits = -float(np.sum(counts * np.log2(counts / len(codes))))
-    if bits < _TELLING_BITS or _in_runs(codes, len(counts)) or _sorted(task.y):
-        return task.fingerprint
-    return blake2b(np.ascontiguousarray(values).astype("<u8").tobytes(), digest_size=16).hexdigest()
+def _features_key(X: Any, exact: View) -> str | None:
+    """The digest of X as it is in the order of its rows, where that tells tables apart."""
+    tokens = exact_tokens(X)
+    bits = -len(tokens) * log2(exact.rate) if exact.rate > 0 else inf
+    codes = _first_seen(tokens)
+    ruled = codes.max() < len(codes) - 1 and _regular(codes)  # where each row is new, its cells tell enough
+    return _digest(tokens) if bits >= _TELLING_BITS and not ruled else None
 
 
-def _in_runs(codes: NDArray[np.intp], values: int) -> bool:
-    """Whether equal targets stand together, as in data sorted by class: any table of such counts looks like this."""
-    return int(np.count_nonzero(np.diff(codes))) + 1 == values < len(codes)
+def _column_keys(X: Any) -> tuple[str, ...]:
+    """Digests of columns in the order of their rows: the signs of their steps, or which texts are the same."""
+    found = []
+    for values in column_values(X):
+        pattern = _first_seen(values) if values.dtype == np.uint64 else _steps(values)
+        if _tells(pattern):
+            found.append(_digest(pattern))
+    return tuple(sorted(set(found))[:_MOST_KEYS])
 
 
-def _sorted(y: NDArray[Any]) -> bool:
-    return y.ndim == 1 and y.dtype.kind in "biuf" and bool(np.all(y[1:] >= y[:-1]))
+def _target_key(y: NDArray[Any]) -> str | None:
+    """The digest of the target in the order of its rows, up to the names of classes, or up to a·y + b for numbers."""
+    outputs = y if y.ndim == 2 else y[:, None]
+    patterns = [_pattern(outputs[:, place]) for place in range(outputs.shape[1])]
+    return _digest(np.concatenate(patterns)) if any(map(_tells, patterns)) else None
+
+
+def _pattern(target: NDArray[Any]) -> Codes:
+    """Codes of labels in the order they are first seen; of many numbers the signs of their steps."""
+    numbers = target.dtype.kind in "biuf"
+    values, codes = np.unique(target if numbers else target_hashes(target)[:, 0], return_inverse=True)
+    return _first_seen(codes) if not numbers or len(values) <= _FEW_LABELS else _steps(codes)
+
+
+def _steps(values: NDArray[Any]) -> Codes:
+    """Whether each number is larger than the one before, 1, or smaller, -1; turned so that the first step goes up.
+
+    >>> _steps(np.array([2.0, 2.0, -1.0, 5.0])).tolist()
+    [0, 1, -1]
+    """
+    with np.errstate(invalid="ignore"):  # a missing number is no step
+        steps = np.nan_to_num(np.sign(values[1:] - values[:-1]))
+    turn = next(iter(steps[steps != 0]), 1.0)
+    return np.asarray(steps * turn, dtype=np.int8)
+
+
+def _first_seen(values: NDArray[Any]) -> Codes:
+    """Codes 0, 1, … in the order in which values are first seen.
+
+    >>> _first_seen(np.array([7, 3, 7, 9])).tolist()
+    [0, 1, 0, 2]
+    """
+    _, first, codes = np.unique(values, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[codes].astype(np.int64)
+
+
+def _tells(codes: Codes) -> bool:
+    """Whether two tables do not have the same arrangement of codes by chance or by custom."""
+    return _bits(codes) >= _TELLING_BITS and not _regular(codes)
+
+
+def _bits(codes: Codes) -> float:
+    """What an arrangement of codes tells, whatever they are called: the logarithm of how many there are."""
+    if not len(codes):
+        return 0.0
+    counts = [count for count in np.bincount(codes - codes.min()).tolist() if count]
+    arrangements = lgamma(len(codes) + 1) - sum(lgamma(count + 1) for count in counts) - lgamma(len(counts) + 1)
+    return arrangements / log(2)
+
+
+def _regular(codes: Codes) -> bool:
+    """Whether an arrangement has a rule, as data sorted by class and hours of the day do: any table may have it.
+
+    Long ones can then be packed into far fewer bits than their counts suggest; short ones are looked at.
+
+    >>> _regular(np.tile([0, 1, 2], 100)), _regular(np.random.default_rng(0).integers(0, 3, 300))
+    (True, False)
+    """
+    if np.all(codes[1:] >= codes[:-1]):
+        return True
+    few = codes[:_FEW_CODES]
+    rounds = (step for step in range(1, len(few) // 2) if np.array_equal(few[step:], few[:-step]))
+    if any(np.array_equal(codes[step:], codes[:-step]) for step in rounds):
+        return True
+    return 8 * (len(compress(codes.tobytes(), 1)) - _PACKED_NOTHING) < _bits(codes) / 2
+
+
+def _digest(values: NDArray[Any]) -> str:
+    small_ends_first = np.ascontiguousarray(values).astype(values.dtype.newbyteorder("<"), copy=False)
+    return blake2b(small_ends_first.data, digest_size=16).hexdigest()

@@ -31,6 +31,7 @@ CODES = {
     "H306": "there are few groups, or a few large ones decide, and groups are what an interval counts",
     "H307": "most probabilities lie at the threshold, so that answers turn round easily",
     "H308": "a class has too few rows, true or predicted, for the interval of this score",
+    "H309": "the fold predictors disagree with each other nearly as much as with the truth",
     "H401": "these test rows were looked at before, and the interval is widened for it",
     "H402": "these test rows were looked at before, and no bound can account for it",
     "H403": "these test rows were looked at so often that the interval tells nothing",

@@ -139,8 +139,9 @@ def _options(learner_help: str) -> dict[str, Callable[[Any], Any]]:
             "--loss",
             multiple=True,
             metavar="NAME",
-            help="zero_one, squared, absolute, log, or any scoring name of scikit-learn. Repeat it for several: the "
-            "first chooses, and is the risk. Default: zero_one for classes, squared for numbers.",
+            help="zero_one, log, brier, squared, absolute, poisson, gamma, pinball:0.9, tweedie:1.5, or any scoring "
+            "name of scikit-learn. Repeat it for several: the first chooses, and is the risk. Default: zero_one for "
+            "classes, squared for numbers.",
         ),
         "groups": click.option("--groups", help="Rows that belong together and must never be on two sides.", **column),
         "time": click.option(

@@ -28,12 +28,11 @@ from heldout.engine.stage import Stage, perform_stage
 from heldout.kernels.step import Work
 from heldout.kernels.trainings import Sides, sides_of
 from heldout.planner.account import Account, account_for, account_of_race, waiting_cells, with_race
-from heldout.planner.evidence import losses_by_level, why_no_evidence
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import Plan, ready_panels
 from heldout.planner.racing import Started, start_races
 from heldout.study.advance import advance, give_up, is_answered
-from heldout.study.everywhere import aside_of
+from heldout.study.everywhere import aside_of, losses_by_level
 from heldout.study.panels import EVERYWHERE, TEST, VALIDATION, Panel, Study
 from heldout.study.tables import Tables
 from heldout.task.task import Task
@@ -164,8 +163,8 @@ class _Loop:
                 StagePlanned(stage=len(self.plans), steps=len(plan.steps), cells=plan.cells, fits=plan.fits)
             )
             for panel in ready:
-                _open_table(stage.tables, panel, self.study)
-            _open_asides(stage.tables, plan)
+                _open_table(stage.tables, panel, self.study, stage.work.task)
+            _open_asides(stage.tables, plan, len(self.study.everywhere.parts))
             perform_stage(plan, stage, queue_seed=queue_seed, meanwhile=self._fit_early)
             done = done.union(panel.key for panel in ready)
             self.study = advance(self.study, stage.tables)
@@ -200,8 +199,6 @@ class _Loop:
 
 def _work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Running | None = None) -> Work:
     how = Running(jobs=1) if how is None else how
-    rules = switched_rules(how.options.rules, os.environ)
-    no_evidence = why_no_evidence(study, task, rules=rules, limited=how.options.limits_fits)
     test = frozenset(panel.key for panel in study.of_level(TEST))
     validation = study.of_level(VALIDATION)
     rows = sum(len(study.splits[p.splits].held) for p in validation)
@@ -210,13 +207,14 @@ def _work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Runni
     single = len(validation) == 1 and rows <= MOST_ROWS_INSIDE  # of several choices none is corrected
     keep = frozenset(p.key for p in validation) if few and (alone or single) else frozenset()
     keep |= {panel.key for panel in study.panels if panel.keeps_rows}
+    asides = frozenset(map(aside_of, range(len(study.search)))) if study.everywhere.parts else frozenset()
     return Work(
         task=task,
         search=study.search,
         splits=study.splits,
-        losses=losses_by_level(study, task, no_evidence),
+        losses=losses_by_level(study),
         keep_rows=test | keep,
-        keep_responses=test.union(map(aside_of, study.everywhere)),
+        keep_responses=test | asides,
         jobs=allowed_jobs(how.jobs),
         room=how.options.memory if isinstance(how.options.memory, int) else total_memory() // SHARE_KEPT,
         fit_params=fit_params,
@@ -224,16 +222,24 @@ def _work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Runni
     )
 
 
-def _open_table(tables: Tables, panel: Panel, study: Study) -> None:
+def _open_table(tables: Tables, panel: Panel, study: Study, task: Task) -> None:
     assert panel.candidates is not None
-    sizes = study.splits[panel.splits].held_sizes[panel.parts.start : panel.parts.stop]
-    tables.open(panel.key, panel.candidates, panel.parts, len(study.losses_at(panel.level)), sizes=sizes)
+    splits, own = study.splits[panel.splits], slice(panel.parts.start, panel.parts.stop)
+    weights = None if task.weight is None else splits.held_sums(task.weight)[own]
+    tables.open(
+        panel.key,
+        panel.candidates,
+        panel.parts,
+        len(study.losses_at(panel.level)),
+        sizes=splits.held_sizes[own],
+        weights=weights,
+    )
 
 
-def _open_asides(tables: Tables, plan: Plan) -> None:
-    """A table for each cell that is asked for intervals alone; the candidate of a test cell is known by now."""
-    for step in plan.steps:
+def _open_asides(tables: Tables, plan: Plan, parts: int) -> None:
+    """A table for each candidate that is asked for intervals alone; those of test cells are known by now."""
+    for step in plan.steps if parts else ():
         for sides in sides_of(step.trainings):
             for held in () if isinstance(sides, Sides) else sides:
                 if held.level == EVERYWHERE:
-                    tables.open_aside(held.panel, step.candidates[0])
+                    tables.open_aside(held.panel, step.candidates[0], parts)

@@ -13,8 +13,16 @@ from heldout.base.responses import Responses
 from heldout.base.warned import catch_warnings
 from heldout.kernels.ensemble import average
 from heldout.kernels.fitting import fit_on_rows, make_candidate
-from heldout.kernels.scoring import ask_responses, failed_cell, failure_of, plain_warnings, score_cell
+from heldout.kernels.scoring import (
+    ask_probabilities,
+    ask_responses,
+    failed_cell,
+    failure_of,
+    plain_warnings,
+    score_cell,
+)
 from heldout.kernels.step import Held, Step, Training, Work
+from heldout.study.everywhere import PROBABILITIES
 from heldout.study.panels import EVERYWHERE
 from heldout.study.tables import CellAnswer, FitWarning
 
@@ -92,7 +100,10 @@ def _made(work: Work, candidate: int, change: Change | None) -> Any:
 def _answer_held(predictor: Any, work: Work, held: Held, candidate: int, fit_seconds: float) -> CellAnswer:
     rows = work.held_rows(held)
     try:
-        responses = ask_responses(predictor, work.task.take(rows), needed_methods(work.losses[held.level]), rows)
+        methods = needed_methods(work.losses[held.level])
+        if held.level == EVERYWHERE and methods == (PROBABILITIES,) and hasattr(predictor, "predict_proba"):
+            return score_cell(work, held, candidate, ask_probabilities(predictor, work.task.take(rows), rows))
+        responses = ask_responses(predictor, work.task.take(rows), methods, rows)
         responses = _asked(predictor, responses, work, held)
     except (Exception, SystemExit) as error:
         return failed_cell(work, held, candidate, failure_of(error, "predict"), fit_seconds=fit_seconds)

@@ -126,6 +126,13 @@ def ask_responses(predictor: Any, X: Any, methods: Iterable[tuple[str, ...]], ro
     )
 
 
+def ask_probabilities(predictor: Any, X: Any, rows: Rows) -> Responses:
+    """The probabilities that a predictor answers, and the most probable labels, by one call."""
+    shares = checked_response(predictor.predict_proba(X), "predict_proba", len(rows))
+    classes = np.asarray(predictor.classes_)
+    return Responses(predict=classes[shares.argmax(axis=1)], predict_proba=shares, classes=classes)
+
+
 def checked_response(answer: Any, method: str, n: int) -> NDArray[Any]:
     """One response as an array, refused where its length is wrong or it holds NaN or infinity."""
     array = as_response(answer, method)
@@ -196,12 +203,17 @@ def _stretch(cuts: NDArray[np.intp], part: int, parts: range) -> slice:
 def _all_losses(
     losses: Sequence[Loss], y: NDArray[Any], weight: Any, responses: Sequence[Responses], cuts: NDArray[np.intp]
 ) -> tuple[list[tuple[NDArray[np.float64], NDArray[np.float64] | None]], bool]:
-    """What `_block_losses` finds of each loss, and whether a score of whole sets warned of something."""
-    if all(loss.rows is not None for loss in losses):
+    """What `_block_losses` finds of each loss, and whether other code that a loss calls warned of something."""
+    if not any(loss.calls_other_code for loss in losses if not _from_rows(loss, y, weight, responses)):
         return [_block_losses(loss, y, weight, responses, cuts) for loss in losses], False
     with _recorded() as caught:
         found = [_block_losses(loss, y, weight, responses, cuts) for loss in losses]
     return found, bool(caught)
+
+
+def _from_rows(loss: Loss, y: NDArray[Any], weight: Any, responses: Sequence[Responses]) -> bool:
+    """Whether heldout's own row losses alone give the numbers of this loss."""
+    return loss.scorer is not None and all(is_mean_of_rows(loss, y, one, weight) for one in responses)
 
 
 def _block_losses(

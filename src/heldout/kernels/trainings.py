@@ -140,7 +140,7 @@ def sides_of(trainings: Sequence[Training]) -> list[Sequence[Held]]:
 def count_asked(trainings: Sequence[Training]) -> int:
     """How many held-out sides of panels these answer, without what is asked for intervals alone."""
     return sum(
-        len(sides) if isinstance(sides, Sides) else sum(held.level != EVERYWHERE for held in sides)
+        len(sides) - (0 if isinstance(sides, Sides) else [held.level for held in sides].count(EVERYWHERE))
         for sides in sides_of(trainings)
     )
 

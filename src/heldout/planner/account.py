@@ -118,7 +118,7 @@ def account_for(study: Study, task: Task, plan: Plan, later: Plan | None = None)
         inner=inner.recipe.words if inner is not None else None,
         lines=_together(_lines(plan.steps, study, task)) + _together(waiting),
         passes=plan.passes,
-        notes=search.notes,
+        notes=(*search.notes, *filter(None, [study.everywhere.words])),
     )
 
 

@@ -1,7 +1,7 @@
 """Evidence for intervals: the predictors of some test parts answer a fixed set of rows too, and give probabilities.
 
 Law: it changes no cell of a panel and takes no fit; predictors that are made anyway are asked more. It is left out
-where a kernel cannot answer that, and where predicting would cost more than a twentieth of the study.
+where a kernel cannot answer that, and where predicting would not be far cheaper than the study itself.
 """
 
 from __future__ import annotations
@@ -10,106 +10,129 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from heldout.base.losses import Loss, needed_methods
+from heldout.base.losses import needed_methods
 from heldout.kernels.perform import ACROSS
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Held, Plain, Training, join, pieces_of
-from heldout.planner.predicting import costly_predictions, has_probabilities
-from heldout.study.everywhere import aside_of, losses_everywhere, with_probabilities
-from heldout.study.panels import EVERYWHERE, SPREAD, TEST, VALIDATION, Study
+from heldout.planner.predicting import Prices, costly, prices_of
+from heldout.study.everywhere import aside_of, asked_parts, with_everywhere
+from heldout.study.panels import EVERYWHERE, TEST, Everywhere, Study
+from heldout.study.pose import OUTER
 from heldout.task.task import Task
 
 EVIDENCE = "evidence"  # the name that switches it off: Options(rules={"evidence": False})
+SHARE = 3  # it may cost one such part of the study, by a count that is far too high for predictions of small studies
+SIZES = ((10, 1_000), (10, 500), (5, 500), (3, 300), (2, 500), (1, 500))  # predictors and rows: the first that is cheap enough
+FEW = 100  # trainings that are named one by one rather than in stretches
 _KERNELS = {kernel.name: kernel for kernel in ACROSS}
 
 
-def why_no_evidence(study: Study, task: Task, *, rules: Mapping[str, bool] | None, limited: bool) -> str | None:
-    """Why predictors are asked nothing more in this study, or None where they are. No answer has a say in it."""
-    if not study.everywhere:
-        return "there is one test part"
-    if rules is not None and not rules.get(EVIDENCE, True):
-        return "switched off"
-    if limited:
-        return "fit_timeout and fit_memory end fits with all that is asked of them"
-    return costly_predictions(study, task)
+def with_evidence(study: Study, task: Task, *, rules: Mapping[str, bool], limited: bool) -> Study:
+    """The study with its predictors asked for evidence, as much as is cheap, or with the reason why they are not.
+
+    The question alone decides, before any fit. `limited` fits are ended with all that is asked of them.
+    """
+    if len(study.splits[OUTER]) < 2 or not rules.get(EVIDENCE, True):
+        return study
+    reason = "fits have limits of time or memory" if limited else costly(study.search)
+    if reason is None:
+        prices, wanted = prices_of(study, task), _wants_probabilities(study, task)
+        # Probabilities of the test rows serve every rule, so that other rows are asked about where those are had too.
+        for tests_too in (wanted, False):
+            for parts, rows in SIZES:
+                asked = Everywhere(probabilities=wanted, tests_too=tests_too)
+                found = _asked(study, task, (parts, rows), prices, asked)
+                if found is not None:
+                    return found
+            if tests_too and prices.begin + _price_of_tests(study, prices) <= prices.study / SHARE:
+                words = "interval: predictors are asked for probabilities too, at no further fits"
+                return replace(study, everywhere=Everywhere(probabilities=True, tests_too=True, words=words))
+        reason = "further predictions would cost more than a part of the study worth it"
+    return replace(study, everywhere=Everywhere(words=f"interval: by losses of held-out rows alone, since {reason}"))
 
 
-def evidence_words(study: Study, why_not: str | None) -> tuple[str, ...]:
-    """What predictors are asked for the interval, in one line; nothing where a study has no such predictors."""
-    if not study.everywhere:
-        return ()
-    if why_not is not None:
-        return (f"interval: by held-out losses alone, as {why_not}.",)
-    rows, parts = len(study.splits[EVERYWHERE].rows), len(study.everywhere)
-    return (f"interval: the predictors of {parts} test parts also answer {rows:,} rows, at no further fits.",)
+def _asked(study: Study, task: Task, size: tuple[int, int], prices: Prices, everywhere: Everywhere) -> Study | None:
+    """The study with so many predictors asked about so many rows, or None where that costs too much."""
+    outer, asked = study.splits[OUTER], asked_parts(study, size[0])
+    rows = min(size[1], len(outer.rows))
+    if rows == len(outer.rows) and len(asked) == len(outer):  # the rows of each test part are among those asked
+        everywhere = replace(everywhere, tests_too=False)
+    price = prices.begin + len(asked) * (prices.call + rows * prices.row)
+    if price + everywhere.tests_too * _price_of_tests(study, prices) > prices.study / SHARE:
+        return None
+    words = f"interval: the predictors of {len(asked)} test parts also answer {rows:,} rows, at no further fits"
+    return with_everywhere(study, task, replace(everywhere, parts=asked, words=words), rows=rows)
 
 
-def losses_by_level(study: Study, task: Task, why_not: str | None) -> dict[str, tuple[Loss, ...]]:
-    """The losses of each level, which say what predictors are asked for there."""
-    losses = {level: study.losses_at(level) for level in (TEST, VALIDATION, SPREAD)}
-    if why_not is not None:
-        return losses
+def _price_of_tests(study: Study, prices: Prices) -> float:
+    outer = study.splits[OUTER]
+    return len(outer) * prices.test_call + len(outer.held) * prices.row
+
+
+def _wants_probabilities(study: Study, task: Task) -> bool:
+    """Whether labels of two classes are asked for by losses, and every predictor can say how probable they are."""
     two = task.classes is not None and len(task.classes) == 2
-    if two and set(needed_methods(study.reported)) <= {("predict",)} and has_probabilities(study.search):
-        losses[TEST] = with_probabilities(losses[TEST])
-    return {**losses, EVERYWHERE: losses_everywhere(losses[TEST])}
+    able = all(hasattr(family.estimator, "predict_proba") for family in study.search.families)
+    return two and able and set(needed_methods(study.reported)) <= {("predict",)}
 
 
 def ask_everywhere(steps: Sequence[Step], study: Study, task: Task) -> tuple[Step, ...]:
     """The same steps, in which the predictors of some test parts answer the rows of EVERYWHERE too."""
+    if not study.everywhere.parts:
+        return tuple(steps)
     return tuple(more for step in steps for more in _asked_more(step, study, task))
 
 
 def _asked_more(step: Step, study: Study, task: Task) -> Iterator[Step]:
-    """The step, and another of its kernel for what would stand in the way of a decomposition that it shares."""
+    """The step, and another of its kernel for what would keep it from answering single rows all together."""
     kernel = _KERNELS.get(step.kernel)
+    leaves_rows_out = getattr(kernel, "leaves_rows_out", False)
     together: list[Sequence[Training]] = []
     apart: list[Training] = []
-    for piece in _pieces(step.trainings, study):
-        if isinstance(piece, Plain):
-            together.append(piece)
-            continue
-        for training in piece:
-            held = _everywhere(training, study)
-            more = None if held is None else training._replace(answers=(*training.answers, held))
-            if held is None or more is None or (kernel and kernel.refuses(study.search, task, more, study.splits)):
-                together.append((training,))
-            elif getattr(kernel, "leaves_rows_out", False) and _single(training, study):
-                together.append((training,))
-                apart.append(training._replace(answers=(held,)))
-            else:
-                together.append((more,))
-    yield replace(step, trainings=_whole(step.trainings, together, apart))
+    for piece in pieces_of(step.trainings):
+        own = _tested(piece, study.everywhere.parts)
+        single = leaves_rows_out and any(study.splits[t.trains[0].splits].held_sizes.max() == 1 for t in own.values())
+        sides = {part: _everywhere(step.candidates[0], study.everywhere.parts.index(part)) for part in own}
+        more = {part: _with_more(training, sides[part], alone=single) for part, training in own.items()}
+        if kernel is not None and any(kernel.refuses(study.search, task, t, study.splits) for t in more.values()):
+            more = {}
+        if single:
+            apart += more.values()
+        together += [piece] if single or not more else _replaced(piece, more)
+    yield replace(step, trainings=join(together))
     if apart:
         yield replace(step, trainings=tuple(apart), fits=0)
 
 
-def _pieces(trainings: Sequence[Training], study: Study) -> Iterator[Sequence[Training]]:
-    """The trainings, plain stretches cut where a part is asked more."""
-    for piece in pieces_of(trainings):
-        if not isinstance(piece, Plain) or piece.sides.level != TEST:
-            yield piece if isinstance(piece, Plain) else tuple(piece)
-            continue
-        for asked, parts in groupby(piece.parts, key=set(study.everywhere).__contains__):
-            own = list(parts)
-            some = piece[own[0] - piece.parts.start : own[-1] + 1 - piece.parts.start]
-            yield tuple(some) if asked else some
+def _tested(piece: Sequence[Training], parts: tuple[int, ...]) -> dict[int, Training]:
+    """The trainings that answer test parts of which more is asked, by part."""
+    if isinstance(piece, Plain):
+        own = [part for part in parts if part in piece.parts] if piece.sides.level == TEST else []
+        return {part: piece[part - piece.parts.start] for part in own}
+    return {part: training for training in piece if (part := _part_of(training)) in parts}
 
 
-def _whole(
-    before: Sequence[Training], pieces: Sequence[Sequence[Training]], apart: Sequence[Training]
-) -> Sequence[Training]:
-    return before if apart else join(pieces)
+def _part_of(training: Training) -> int:
+    """The test part that a training answers; −1 where it answers none."""
+    return next((held.part for held in training.answers if held.level == TEST), -1)
 
 
-def _everywhere(training: Training, study: Study) -> Held | None:
-    """What the predictor of this training is asked, where it is that of a test part which is asked more."""
-    tested = next((held for held in training.answers if held.level == TEST), None)
-    if tested is None or tested.part not in study.everywhere:
-        return None
-    return Held(aside_of(tested.part), EVERYWHERE, EVERYWHERE, 0)
+def _everywhere(candidate: int, place: int) -> Held:
+    return Held(aside_of(candidate), EVERYWHERE, EVERYWHERE, place)
 
 
-def _single(training: Training, study: Study) -> bool:
-    held = training.answers[0]
-    return int(study.splits[held.splits].held_sizes[held.part]) == 1
+def _with_more(training: Training, more: Held, *, alone: bool) -> Training:
+    return training._replace(answers=(more,) if alone else (*training.answers, more))
+
+
+def _replaced(piece: Sequence[Training], more: Mapping[int, Training]) -> Iterator[Sequence[Training]]:
+    """The piece with some trainings replaced; plain stretches between them stay plain."""
+    if not isinstance(piece, Plain) or len(piece) <= FEW:
+        yield tuple(more.get(_part_of(training), training) for training in piece)
+        return
+    for replaced, parts in groupby(piece.parts, key=more.__contains__):
+        some = list(parts)
+        if replaced:
+            yield tuple(more[part] for part in some)
+        else:
+            yield piece[some[0] - piece.parts.start : some[-1] + 1 - piece.parts.start]

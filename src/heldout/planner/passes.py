@@ -11,7 +11,7 @@ from heldout.kernels.step import Training
 from heldout.planner.across import across
 from heldout.planner.brute_force import cut_brute_force, plan_brute_force
 from heldout.planner.draft import BRUTE, Draft, Rule
-from heldout.planner.evidence import EVIDENCE, ask_everywhere, why_no_evidence
+from heldout.planner.evidence import EVIDENCE, ask_everywhere
 from heldout.planner.plan import PassRecord, Plan, ready_panels
 from heldout.planner.share_fits import share_fits
 from heldout.planner.verify import verify
@@ -81,10 +81,7 @@ def make_plan(
     if any(step.kernel == BRUTE for step in draft.steps):
         draft = replace(draft, steps=cut_brute_force(draft.steps))
         verify(draft, panels, after="cutting brute force", known=known)
-    steps = draft.steps
-    if why_no_evidence(study, task, rules=rules, limited=limited) is None:
-        steps = ask_everywhere(steps, study, task)
-    return Plan(steps=steps, passes=tuple(records))
+    return Plan(steps=ask_everywhere(draft.steps, study, task), passes=tuple(records))
 
 
 def stand_in(study: Study) -> Study:

@@ -21,7 +21,7 @@ from heldout.planner.draft import BRUTE
 from heldout.planner.plan import PassRecord, Plan
 from heldout.splits.drawn import Splits
 from heldout.study.panels import VALIDATION, Panel, Study
-from heldout.study.race import Entrant, Race, begin, blocks, round_ends
+from heldout.study.race import Entrant, Race, begin, blocks, round_ends, weighed
 from heldout.study.race_rule import RaceRule
 from heldout.study.search import Search
 from heldout.task.task import Task
@@ -67,7 +67,7 @@ def start_races(study: Study, task: Task, plan: Plan) -> Started:
 
 def _race(rule: RaceRule, panel: Panel, study: Study, task: Task, groups: Sequence[tuple[int, ...]]) -> Race:
     splits, loss = study.splits[panel.splits], study.search.losses[0]
-    return Race(
+    race = Race(
         rule=rule,
         entrants=tuple(Entrant(candidates=group) for group in groups),
         order=_order(rule, splits, derive(study.search.seed, RACE, task.content_key(splits.rows))),
@@ -75,6 +75,7 @@ def _race(rule: RaceRule, panel: Panel, study: Study, task: Task, groups: Sequen
         high=loss.high,
         ratio=float(np.mean(splits.held_sizes) / np.mean(splits.train_sizes)),
     )
+    return weighed(race, None if task.weight is None else splits.held_sums(task.weight))
 
 
 def _order(rule: RaceRule, splits: Splits, seed: int) -> tuple[int, ...]:

@@ -120,6 +120,8 @@ def _risk(summary: Mapping[str, Any]) -> RenderableType:
             _add(facts, "but", risk["reason"])
     else:
         _add(facts, "interval", risk["reason"] or "none")
+    if summary["verdict"]["against"]:
+        _add(facts, "no model", summary["verdict"]["against"])
     return Group(head, facts, *_beside(summary))
 
 

@@ -15,7 +15,7 @@ __all__ = ["is_shown", "line", "number", "optimism_of", "render_text", "safe", "
 def render_text(summary: Mapping[str, Any]) -> str:
     """The whole result as plain text, no wider than its own words."""
     blocks = [
-        _risk(summary["risk"]),
+        _risk(summary["risk"], summary["verdict"]["against"]),
         _beside(summary),
         _folds(summary),
         _choices(summary["choices"]),
@@ -25,7 +25,7 @@ def render_text(summary: Mapping[str, Any]) -> str:
     return "\n\n".join(block for block in blocks if block)
 
 
-def _risk(risk: Mapping[str, Any]) -> str:
+def _risk(risk: Mapping[str, Any], against: str | None) -> str:
     lines = [f"{line(risk['loss'])} {told(risk)}"]
     if risk["low"] is not None:
         lines[0] += f"   {interval_words(risk)}"
@@ -36,6 +36,8 @@ def _risk(risk: Mapping[str, Any]) -> str:
         lines.append(f"  interval    {line(risk['reason'])}")
     lines.append(f"  estimates   {line(risk['estimand'])}")
     lines.append(f"  from        {risk['n']:,} held-out rows")
+    if against:
+        lines.append(f"  no model    {line(against)}")
     return "\n".join(lines)
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, sqrt
 
 import numpy as np
 
@@ -16,13 +16,16 @@ from heldout.risk.intervals.rows import corrected_rows
 from heldout.risk.intervals.shapes import LEANING
 from heldout.risk.record import Floats, Record
 from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of
-from heldout.risk.widening import complexity
+from heldout.risk.widening import complexity, disagreement
 
 FEWEST_GROUPS = 30
+MOST_SKEW, LEANING_SQUARES = 4.2, 0.12
 UNEVEN = 0.5  # effective groups over groups, from which on a few large ones decide
+FEW_FOR_R2, LOOSE = 100, 0.15  # rows, and γ̂, below and above which R² is not known well
 SATURATED = 0.7  # γ̂: the learner fits most of the noise of its training rows
 NEAR = 0.05  # distance of a probability from the threshold
 FEWEST_OF_A_CLASS = 10
+DISAGREEING = 0.55  # the share of the spread of errors that fold predictors differ by
 _OF_COUNTS = ("f1", "matthews", "recalls", "means")
 
 
@@ -46,6 +49,7 @@ def doubts(record: Record, *, columns: int | None = None) -> tuple[Finding, ...]
         _saturated(record),
         _groups(record),
         _undecided(record),
+        _disagreeing(record),
         _rare(record),
         _more_columns_than_rows(record, columns),
     ]
@@ -66,16 +70,25 @@ def _contributions(record: Record) -> tuple[Floats, Sampling] | None:
             return None
         parts, _ = corrected_rows(record, float(np.sum(weights * rows)))
         return rows, sampling_of(record, parts, weights)
-    if record.pooled is None or record.pooled.influence is None or record.family != "root":
+    if record.pooled is None or record.pooled.influence is None or record.family not in ("root", "r2"):
         return None
     influence = end_to_end(record.pooled.influence)
+    if record.family == "r2" and record.answers is not None:  # the errors decide, not the spread of the target
+        influence = (end_to_end(record.answers.truth) - end_to_end(record.answers.predicted)) ** 2
     return influence - float(np.min(influence)), sampling_of(record, influence, mean_weights(record, pooled=True))
+
+
+def _leans(record: Record, sampling: Sampling) -> bool:
+    """Squares of normal errors have a skewness of 2.8: far more means heavy tails, however many rows there are."""
+    squares = record.family in ("squared", "root", "r2")
+    most = max(LEANING_SQUARES, MOST_SKEW / sqrt(sampling.units)) if squares else LEANING
+    return sampling.lean > min(LEANING, most)
 
 
 def _heavy(record: Record) -> Finding | None:
     """Few rows decide the mean: its distribution is far from normal, and samples without such rows miss it."""
     known = _contributions(record)
-    if known is None or known[1].units < FEWEST or known[1].lean <= LEANING:
+    if known is None or known[1].units < FEWEST or not _leans(record, known[1]):
         return None
     rows = known[0]
     largest = np.sort(rows)[::-1][: max(1, len(rows) // 50)]
@@ -109,6 +122,13 @@ def _saturated(record: Record) -> Finding | None:
     if not record.least_squares or record.parts == 1 or record.family not in ("squared", "absolute", "root", "r2"):
         return None
     fitted = complexity(record)
+    rows = int(np.sum(record.held_sizes)) // record.repeats
+    if fitted is not None and record.family == "r2" and fitted > LOOSE and rows < FEW_FOR_R2:
+        return _warning(
+            "H305",
+            f"{rows} rows are few for the R² of a learner that fits {fitted:.0%} of the noise of its training rows: "
+            "the interval may miss more often than it says. The squared or absolute loss has a surer one.",
+        )
     if fitted is None or fitted <= SATURATED:
         return None
     return _warning(
@@ -150,6 +170,19 @@ def _undecided(record: Record) -> Finding | None:
         f"{near:.0%} of the probabilities lie within {NEAR} of one half, so a slightly different predictor would "
         f"answer otherwise on many rows. The interval of {record.loss!r} may miss more often than it says; the log "
         "loss is steadier.",
+    )
+
+
+def _disagreeing(record: Record) -> Finding | None:
+    """Fold predictors that hardly resemble each other: trees that begin at another column, for instance."""
+    differ = None if record.parts == 1 else disagreement(record)
+    if differ is None or differ <= DISAGREEING:
+        return None
+    return _warning(
+        "H309",
+        f"The fold predictors disagree with each other nearly as much as with the truth ({differ:.0%} of the spread of "
+        "errors): what is learnt depends on which rows were drawn. The interval may miss more often than it says; "
+        "average several such learners, as forests do, or use a steadier one.",
     )
 
 

@@ -11,7 +11,7 @@ from heldout.risk.estimate import Estimate, Interval
 from heldout.risk.intervals.ends import NO_WIDTH, has_no_width
 from heldout.risk.intervals.method import Method
 from heldout.risk.intervals.scores import POOLED
-from heldout.risk.record import Record
+from heldout.risk.record import Floats, Record
 
 OPTIMISTIC = (
     "No interval: the same losses chose the candidate, so this number is too good by an amount they do not tell."
@@ -24,7 +24,7 @@ def estimate_risk(
     name: str,
     estimand: str,
     level: float = 0.95,
-    interval: str | None = None,
+    interval: str | Method | None = None,
     strict: bool = True,
     pool: bool | None = None,
     optimistic: bool = False,
@@ -40,7 +40,7 @@ def estimate_risk(
         What the estimate is called, and what it estimates.
     level : float
         The level of the interval.
-    interval : str, optional
+    interval : str or Method, optional
         The interval method; chosen by recipe and loss when left out.
     strict : bool
         Whether an interval method that does not suit is an error; otherwise one that does is taken, and `reason` says.
@@ -101,9 +101,11 @@ def estimate_risk(
     )
 
 
-def _method(record: Record, asked: str | None, *, strict: bool) -> tuple[Method | None, str | None]:
+def _method(record: Record, asked: str | Method | None, *, strict: bool) -> tuple[Method | None, str | None]:
     """The method, and what must be said of it; or None, and why."""
     said: str | None = None
+    if isinstance(asked, Method):
+        return asked, None
     if asked is None or strict:
         method = choose_method(record, asked)
     else:
@@ -125,8 +127,11 @@ def _shown_interval(
 def inside_value(record: Record, *, pool: bool | None = None) -> float | None:
     """The mean of the means of the parts, or with `pool` the mean over rows; None where a part failed.
 
-    Scores that are functions of means are taken of all rows together unless `pool` is False. A failed part is never
-    left out: the mean over the survivors would flatter a learner that fails where it is hard.
+    Scores that are functions of means are taken of all rows together unless `pool` is False. Where rows have weights
+    each part counts as much as its rows weigh: of parts of a single row, which leave-one-out has, a plain mean would
+    not know the weights at all. For a loss of rows that is the mean over rows too.
+
+    A failed part is never left out: the mean over the survivors would flatter a learner that fails where it is hard.
     """
     if pool is not False and record.family in POOLED:
         return None if record.pooled is None else record.pooled.value
@@ -138,9 +143,13 @@ def inside_value(record: Record, *, pool: bool | None = None) -> float | None:
     if np.isnan(record.fold_losses).any():
         return None
     if not pool or record.row_losses is None:
-        return float(np.mean(record.fold_losses))
+        return float(np.mean(record.fold_losses) if record.weights is None else _weighed(record, record.weights))
     weights = None if record.weights is None else np.concatenate(record.weights)
     return float(np.average(np.concatenate(record.row_losses), weights=weights))
+
+
+def _weighed(record: Record, weights: tuple[Floats, ...]) -> float:
+    return float(np.average(record.fold_losses, weights=[part.sum() for part in weights]))
 
 
 def failed_parts(record: Record) -> str:

@@ -74,6 +74,7 @@ class Record:
     weights: tuple[Floats, ...] | None = None  # as row_losses
     groups: tuple[Integers, ...] | None = None  # as row_losses: which group each row belongs to
     rows: tuple[Integers, ...] | None = None  # as row_losses: which row of the task it is; resamples repeat them
+    order: tuple[Integers, ...] | None = None  # as row_losses: the place of each row in time, where it has one
     halves: Integers | None = None  # which half of the rows a part lies in; 2i and 2i + 1 share none
     train_sizes: Integers | Floats  # a mean where a part stands for several
     held_sizes: Integers

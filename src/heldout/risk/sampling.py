@@ -80,6 +80,12 @@ def sampling_of(record: Record, contributions: Floats, weights: Floats) -> Sampl
     )
 
 
+def shrunken_mean(record: Record, contributions: Floats, weights: Floats) -> float:
+    """The mean drawn towards 0 by its own sampling error, so that its square is not too large on average."""
+    mean, error = mean_of(contributions, weights), sampling_of(record, contributions, weights).error
+    return float(np.sign(mean)) * sqrt(max(mean * mean - error * error, 0.0))
+
+
 def _units(record: Record) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Which independent draw each held-out row belongs to, and which occurrence of that draw in a part."""
     parts = np.repeat(np.arange(record.parts), record.held_sizes)

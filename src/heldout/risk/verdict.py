@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from heldout.base.words import share
@@ -24,12 +24,26 @@ _PROMISES = {
 }
 
 
+BETTER, WORSE, NOT_SHOWN = "better", "worse", "not shown"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """What an answer without any model costs on the same rows, in the user's own sign."""
+    """The learner less no model on the same held-out rows, in the user's own sign; or the reason why there is none."""
 
-    value: float
-    words: str  # "always answering 'no'"
+    words: str | None = None  # "always answering 'no'"
+    value: float | None = None  # what that costs
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    level: float | None = None
+    method: str | None = None
+    guarantee: str | None = None
+    p: float | None = None
+    verdict: str = NOT_SHOWN  # "better", "worse" or "not shown"
+    parts: int = 1
+    estimand: str | None = None
+    reason: str | None = None
 
 
 def verdict_of(
@@ -44,6 +58,7 @@ def verdict_of(
         "sentence": sentence_of(risk),
         "promise": promise_of(risk),
         "against": None if reference is None else _against(risk, reference),
+        "no_model": None if reference is None else asdict(reference),
         "optimism": _optimism(risk, estimates.get("best_validation")),
         "surer": surer(risk, rows=rows, units=units),
         "meanings": {name: {"label": label_of(one), "text": meaning_of(one)} for name, one in estimates.items()},
@@ -103,20 +118,25 @@ def surer(risk: Estimate, *, rows: int, units: str = "rows") -> list[str]:
 
 
 def _against(risk: Estimate, reference: Reference) -> str | None:
-    if risk.value is None:
+    """Whether the learner is better than no model, by the paired difference alone."""
+    if risk.value is None or reference.value is None or reference.difference is None:
         return None
-    head = f"On the same rows {reference.words} would {_predicate(risk, reference.value)}."
-    if risk.low is None or risk.high is None:
-        return head
-    worst = risk.low if risk.greater_is_better else risk.high
-    better = worst > reference.value if risk.greater_is_better else worst < reference.value
-    best = risk.high if risk.greater_is_better else risk.low
-    worse = best < reference.value if risk.greater_is_better else best > reference.value
-    if better:
-        return f"{head} The whole interval is better than that."
-    if worse:
-        return f"{head} The whole interval is worse than that."
-    return f"{head} The interval includes that, so this study does not show that the learner is any better."
+    that = f"that would {_predicate(risk, reference.value)}"
+    head = {BETTER: "Better than", WORSE: "Worse than"}.get(reference.verdict, "Not shown to be better than")
+    head = f"{head} {reference.words}"
+    if reference.low is None or reference.high is None:
+        return f"{head}; {that}. {reference.reason or ''}".strip()
+    gains = [end if risk.greater_is_better else -end for end in (reference.low, reference.difference, reference.high)]
+    if reference.verdict == WORSE:
+        gains = [-gain for gain in gains]
+    low, gain, high = (_size(risk, end) for end in (min(gains), gains[1], max(gains)))
+    low = low.removesuffix(" points")
+    where = "folds" if reference.parts > 1 else "test rows"
+    between = f"({low} to {high} on the same {where})"
+    if reference.verdict == NOT_SHOWN:
+        return f"{head}: the gain is {gain} {between}; {that}."
+    only = f" (p = {reference.p:.2g})" if min(gains) <= 0 and reference.p is not None else ""
+    return f"{head}{only} by {gain} {between}; {that}."
 
 
 def _optimism(risk: Estimate, best: Estimate | None) -> str | None:

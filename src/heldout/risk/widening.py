@@ -12,34 +12,41 @@ from math import sqrt
 
 import numpy as np
 
-from heldout.risk.record import Elsewhere, Floats, Record
-from heldout.risk.sampling import end_to_end, sampling_of
+from heldout.risk.record import Answers, Elsewhere, Floats, Record
+from heldout.risk.sampling import end_to_end, sampling_of, shrunken_mean
 
 PLAIN = 1.35  # κ where nothing is known of the fold predictors
-LEAST_SQUARES = 1.15  # κ of least-squares learners beside their complexity
+SMOOTH = 1.2  # κ of regressors that were not asked about other rows: neighbours and other smoothers
+OF_LOG, PER_DISAGREEMENT_OF_LOG = 1.1, 0.25
+STEADY, PER_DISAGREEMENT, MOST = 1.05, 0.85, 1.6  # κ of classifiers, by how much the fold predictors disagree
+LEAST_SQUARES, LEAST_ABSOLUTE = 1.15, 1.1  # κ of least-squares learners beside their complexity, by loss
 FOR_GROUPS = 1.3  # the least κ where groups are what is drawn
 MOST_FOLDS = 20  # fold predictors of more parts differ too little to tell anything
 MEMORISED = 0.2  # a training error below this share of the held-out error
 
 
 def disagreement(record: Record) -> float | None:
-    """The mean variance of the fold predictors' losses on the same rows, over the variance of losses between rows."""
-    elsewhere = record.elsewhere
-    if elsewhere is None or elsewhere.losses is None or record.row_losses is None or _folds(record) > MOST_FOLDS:
+    """How far the fold predictors call the same rows by different classes.
+
+    The mean variance over predictors of being wrong on a row, over the variance between held-out rows.
+    """
+    elsewhere, answers = record.elsewhere, record.answers
+    if elsewhere is None or answers is None or not answers.classes or _folds(record) > MOST_FOLDS:
         return None
-    if len(elsewhere.losses) < 3:
+    if len(elsewhere.predicted) < 3:
         return None
-    spread = float(np.var(end_to_end(record.row_losses), ddof=1))
+    spread = float(np.var(end_to_end(answers.truth) != end_to_end(answers.predicted), ddof=1))
     if spread == 0:
         return None
-    return float(np.mean(np.var(elsewhere.losses, axis=0, ddof=1))) / spread
+    return float(np.mean(np.var(elsewhere.predicted != elsewhere.truth, axis=0, ddof=1))) / spread
 
 
-def training_loss(elsewhere: Elsewhere | None) -> float | None:
-    """The mean loss of the fold predictors on rows that they were trained on."""
-    if elsewhere is None or elsewhere.losses is None or not elsewhere.trained.any():
-        return None
-    return float(np.mean(elsewhere.losses[elsewhere.trained]))
+def is_memorised(elsewhere: Elsewhere | None, answers: Answers) -> bool:
+    """Whether the fold predictors are wrong far more seldom on the rows that they were trained on than on others."""
+    if elsewhere is None or not elsewhere.trained.any():
+        return False
+    inside = float(np.mean((elsewhere.predicted != elsewhere.truth)[elsewhere.trained]))
+    return inside < MEMORISED * float(np.mean(end_to_end(answers.truth) != end_to_end(answers.predicted)))
 
 
 def complexity(record: Record) -> float | None:
@@ -55,16 +62,21 @@ def complexity(record: Record) -> float | None:
     return float(np.clip(1 - sqrt(trained / outside), 0.0, 0.95))
 
 
-def adaptive(record: Record, *, held_out: float) -> float:
-    """κ from how much the fold predictors disagree, or a fixed one where that is not known."""
+def adaptive(record: Record, *, log: bool = False) -> float:
+    """κ of losses of classes, from how much the fold predictors disagree; a fixed one where that is not known.
+
+    The log loss of a row changes little where a predictor turns from one class to the other.
+    """
     differ = disagreement(record)
-    if differ is None:
+    if differ is None or record.answers is None:
         return PLAIN
-    kappa = float(np.clip(1.1 + 0.8 * differ, 1.15, 1.6))
-    inside = training_loss(record.elsewhere)
-    if inside is not None and inside < MEMORISED * held_out:
-        kappa = max(kappa, PLAIN)
-    return kappa
+    kappa = OF_LOG + PER_DISAGREEMENT_OF_LOG * differ if log else min(STEADY + PER_DISAGREEMENT * differ, MOST)
+    return max(kappa, PLAIN) if is_memorised(record.elsewhere, record.answers) else kappa
+
+
+def of_numbers(record: Record) -> float:
+    """κ of learners of numbers other than least squares."""
+    return SMOOTH if record.elsewhere is None and record.answers is not None else PLAIN
 
 
 def shift(record: Record, losses: Floats, weights: Floats, slopes: Floats | None) -> float:
@@ -93,13 +105,25 @@ def shift(record: Record, losses: Floats, weights: Floats, slopes: Floats | None
     information = float(np.sum(weights * w * p * (1 - p)))
     if information <= 0:
         return 1.0
-    influence = w * (y - p) / information
+    pull = w * (y - p)
+    if _are_balancing(by_class, y, answers.positive):
+        # Weights that follow the class shares take the shares out of the fit: only what differs inside a class is left.
+        for one in (y == 1, y == 0):
+            pull[one] -= float(np.sum(weights[one] * pull[one]) / np.sum(weights[one])) if one.any() else 0.0
+    influence = pull / information
     if slopes is None:
         slopes = at_threshold(p) * (1 - 2 * y)
-    slope = float(np.sum(weights * slopes))
+    slope = shrunken_mean(record, slopes, weights)
     plain = sampling_of(record, losses, weights).error
     moved = sampling_of(record, losses + slope * influence, weights).error
     return moved / plain if moved > plain > 0 else 1.0
+
+
+def _are_balancing(by_class: Floats, y: Floats, positive: int) -> bool:
+    """Whether both classes have the same total weight, as class_weight="balanced" makes it."""
+    share = float(np.mean(y))
+    ours, others = by_class[positive] * share, by_class[1 - positive] * (1 - share)
+    return bool(abs(ours - others) < 0.05 * (ours + others)) and not np.allclose(by_class, by_class[0])
 
 
 def at_threshold(p: Floats) -> Floats:
@@ -121,6 +145,15 @@ def share_variance(record: Record) -> float | None:
         return None
     shares = np.mean(elsewhere.predicted == answers.positive, axis=1)
     return None if len(shares) < 3 else float((len(shares) - 1) * np.var(shares, ddof=0))
+
+
+def turning_rows(record: Record) -> Floats | None:
+    """How much the fold predictors disagree on each row that all were asked about: where a shift of share happens."""
+    elsewhere, answers = record.elsewhere, record.answers
+    if elsewhere is None or answers is None or len(elsewhere.predicted) < 3:
+        return None
+    turning = np.var(elsewhere.predicted == answers.positive, axis=0)
+    return np.asarray(turning, dtype=np.float64) if turning.any() else None
 
 
 def _folds(record: Record) -> int:

@@ -8,6 +8,7 @@ from functools import cached_property
 from hashlib import blake2b
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows
 
@@ -61,6 +62,10 @@ class Splits:
     @cached_property
     def held_sizes(self) -> Rows:
         return np.diff(self.held_cuts)
+
+    def held_sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of each part, the sum over its held-out rows of a number that every row of the task has."""
+        return np.asarray(np.add.reduceat(values[self.held], self.held_cuts[:-1]), dtype=np.float64)
 
     @cached_property
     def train_sizes(self) -> Rows:

@@ -6,21 +6,23 @@ import operator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heldout.base.errors import OptionError, SpaceError
 from heldout.study.cv_results import as_cv_results
 from heldout.study.panels import Chosen
 from heldout.study.search import Search
 from heldout.study.simplicity import simplicity
-from heldout.study.tables import PanelTable
+from heldout.study.tables import PanelTable, mean_over_parts
 
 
 def choose(search: Search, table: PanelTable) -> Chosen:
     """The candidate that the search's rule picks; the first of the best where means tie exactly.
 
-    A candidate with a failed validation cell, or one that a race dropped, has a NaN mean and cannot be chosen.
+    A candidate with a failed validation cell, or one that a race dropped, has a NaN mean and cannot be chosen. Where
+    rows have weights a validation part counts as much as its rows weigh.
     """
-    means = table.losses[:, :, 0].mean(axis=1)
+    means = mean_over_parts(table.losses[:, :, 0], table.weights)
     usable = np.isfinite(means)
     failed = int(np.count_nonzero((np.isnan(table.losses[:, :, 0]) & table.answered).any(axis=1)))
     if not usable.any():
@@ -51,16 +53,24 @@ def _pick(search: Search, table: PanelTable, means: Any, best: int) -> int:
 
 
 def _simplest_within_one_se(search: Search, table: PanelTable, means: Any, best: int) -> int:
-    folds = table.losses[best, :, 0]
-    error = float(folds.std(ddof=1) / np.sqrt(len(folds)))
+    error = _standard_error(table.losses[best, :, 0], table.weights)
     key = simplicity(search)
     near = [c for c in range(len(means)) if means[c] <= means[best] + error]
     return min(near, key=lambda c: (key(table.candidates[c]), means[c], c))
 
 
+def _standard_error(folds: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
+    """Of the mean over parts. With weights each part's squared distance counts by the square of its share."""
+    if weights is None:
+        return float(folds.std(ddof=1) / np.sqrt(len(folds)))
+    shares = weights / weights.sum()
+    spread = np.sum(shares**2 * (folds - np.average(folds, weights=weights)) ** 2)
+    return float(np.sqrt(spread * len(folds) / (len(folds) - 1)))
+
+
 def by_one_se(search: Search, table: PanelTable) -> int | None:
     """The candidate that the one-standard-error rule takes, whatever rule chose; None where it cannot tell."""
-    means = table.losses[:, :, 0].mean(axis=1)
+    means = mean_over_parts(table.losses[:, :, 0], table.weights)
     if table.losses.shape[1] < 2 or not np.isfinite(means).any():
         return None
     try:

@@ -8,11 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.study.search import Search
-from heldout.study.tables import PanelTable
+from heldout.study.tables import PanelTable, mean_over_parts
 
 
 def as_cv_results(search: Search, table: PanelTable) -> dict[str, Any]:
-    """Greater is better, and the only loss is "score"."""
+    """Greater is better, and the only loss is "score".
+
+    Means are plain means over splits as scikit-learn's are, but where rows have weights: there a split counts as much
+    as its rows weigh, as in the choice. Standard deviations are plain.
+    """
     results: dict[str, Any] = {}
     for name, seconds in (("fit_time", table.fit_seconds), ("score_time", table.score_seconds)):
         results[f"mean_{name}"], results[f"std_{name}"] = seconds.mean(axis=1), seconds.std(axis=1)
@@ -28,7 +32,7 @@ def as_cv_results(search: Search, table: PanelTable) -> dict[str, Any]:
         scores = 0.0 - table.losses[:, :, number]  # and not -0.0 where the loss is 0
         for part in range(scores.shape[1]):
             results[f"split{part}_test_{suffix}"] = scores[:, part]
-        means = scores.mean(axis=1)
+        means = mean_over_parts(scores, table.weights)
         results[f"mean_test_{suffix}"], results[f"std_test_{suffix}"] = means, scores.std(axis=1)
         results[f"rank_test_{suffix}"] = _ranks(means)
     return results

@@ -1,12 +1,11 @@
 """What the predictors of test parts are also asked, for the rules of intervals alone, at no further fits.
 
-Some of them answer a fixed set of rows: how often they differ there, and how much better they do on the rows that they
+Some of them answer a fixed set of rows: how far they differ there, and how much better they do on the rows that they
 were trained on, tells how far an estimate from them spreads. Nothing else may look at these answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,57 +16,56 @@ from heldout.base.losses import Loss, needed_methods
 from heldout.base.responses import Responses
 from heldout.base.seeds import derive
 from heldout.splits.drawn import Recipe, Splits
-from heldout.study.panels import EVERYWHERE, Study
+from heldout.study.panels import EVERYWHERE, SPREAD, TEST, VALIDATION, Everywhere, Study
 from heldout.study.pose import OUTER
 from heldout.task.task import Task
 
-MOST_PARTS = 10
-MOST_ROWS = 1_000
-PROBABILITIES = ("predict_proba", "predict")  # asked by the first of these that a predictor has
+PROBABILITIES = ("predict_proba", "predict")  # a predictor is asked by the first of these that it has
 
 
-def with_everywhere(study: Study, task: Task) -> Study:
-    """The study with the predictors of at most ten test parts, of the first repeat, asked about a fixed set of rows.
-
-    Those are all rows, or a thousand that the seed and the content of the rows draw. Where there is one part nothing is
-    asked. The splits that it adds have no training side: these rows are answered, never held out.
-    """
+def asked_parts(study: Study, most: int) -> tuple[int, ...]:
+    """At most so many test parts of the first repeat, spread evenly."""
     outer = study.splits[OUTER]
-    if len(outer) < 2:
-        return study
-    rows = outer.rows
-    if len(rows) > MOST_ROWS:
-        random = np.random.default_rng(derive(study.search.seed, EVERYWHERE, task.content_key(rows)))
-        rows = np.sort(random.choice(rows, MOST_ROWS, replace=False))
-    nothing = np.empty(0, dtype=np.intp)
-    asked = Splits(
-        rows=rows,
-        held=rows,
-        held_cuts=np.array([0, len(rows)]),
-        train=nothing,
-        train_cuts=np.zeros(2, dtype=np.intp),
-        recipe=Recipe(kind=EVERYWHERE, words="rows that predictors are asked about, for the interval"),
-    )
     first = len(outer) // outer.recipe.repeats
-    parts = np.unique(np.linspace(0, first - 1, min(first, MOST_PARTS)).round().astype(int))
-    return replace(study, splits={**study.splits, EVERYWHERE: asked}, everywhere=tuple(parts.tolist()))
+    return tuple(np.unique(np.linspace(0, first - 1, min(first, most)).round().astype(int)).tolist())
 
 
-def aside_of(part: int) -> str:
-    """The name under which the answers of one test part's predictor are kept."""
-    return f"{EVERYWHERE}/{part}"
+def with_everywhere(study: Study, task: Task, everywhere: Everywhere, *, rows: int) -> Study:
+    """The study with these predictors asked about so many of its rows, which the seed and the rows' content draw.
+
+    The splits that it adds have a part for each of them and no training sides: these rows are answered, not held out.
+    """
+    drawn, times = study.splits[OUTER].rows, len(everywhere.parts)
+    if rows < len(drawn):
+        chance = np.random.default_rng(derive(study.search.seed, EVERYWHERE, task.content_key(drawn)))
+        drawn = np.sort(chance.permutation(drawn)[:rows])
+    asked = Splits(
+        rows=drawn,
+        held=np.tile(drawn, times),
+        held_cuts=np.arange(times + 1) * len(drawn),
+        train=np.empty(0, dtype=np.intp),
+        train_cuts=np.zeros(times + 1, dtype=np.intp),
+        recipe=Recipe(kind=EVERYWHERE, words="rows that predictors are asked about for the interval"),
+    )
+    return replace(study, splits={**study.splits, EVERYWHERE: asked}, everywhere=everywhere)
 
 
-def losses_everywhere(losses: Sequence[Loss]) -> tuple[Loss, ...]:
-    """No loss, but one that asks a predictor as these do, so that its responses are there."""
-    return (Loss(name=EVERYWHERE, methods=needed_methods(losses), sign=1, low=0.0, high=0.0, rows=_nothing),)
+def aside_of(candidate: int) -> str:
+    """The name under which the answers of the predictors of one candidate are kept."""
+    return f"{EVERYWHERE}/{candidate}"
+
+
+def losses_by_level(study: Study) -> dict[str, tuple[Loss, ...]]:
+    """The losses of each level, which say what predictors are asked for there."""
+    losses = {level: study.losses_at(level) for level in (TEST, VALIDATION, SPREAD)}
+    methods = (PROBABILITIES,) if study.everywhere.probabilities else needed_methods(study.reported)
+    nothing = Loss(name=EVERYWHERE, methods=methods, sign=1, low=0.0, high=0.0, rows=_nothing)
+    if study.everywhere.tests_too:
+        first, *rest = study.reported
+        losses[TEST] = (replace(first, methods=(*first.methods, PROBABILITIES)), *rest)
+    return {**losses, EVERYWHERE: (nothing,)}
 
 
 def _nothing(y: NDArray[Any], responses: Responses) -> NDArray[np.float64]:
+    """No loss: the responses are what is wanted."""
     return np.zeros(len(y))
-
-
-def with_probabilities(losses: tuple[Loss, ...]) -> tuple[Loss, ...]:
-    """The same losses, for which predictors are asked for probabilities too, where they have them."""
-    first, *rest = losses
-    return (replace(first, methods=(*first.methods, PROBABILITIES)), *rest)

@@ -67,6 +67,16 @@ class Chosen:
     failed: int = 0  # candidates that could not be chosen because a fit of theirs failed
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Everywhere:
+    """What predictors of test parts are asked beside their test cells."""
+
+    parts: tuple[int, ...] = ()  # those whose predictors also answer the rows of EVERYWHERE
+    probabilities: bool = False  # there they are asked for probabilities, whatever the losses need
+    tests_too: bool = False  # and on the test rows of every part
+    words: str = ""  # the same for people, or why nothing is asked
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Study:
     """The question as it stands: panels, choices, and what has been chosen so far."""
@@ -79,7 +89,7 @@ class Study:
     chosen: Mapping[str, Chosen] = field(default_factory=dict)
     race: RaceRule | None = None  # how candidates are dropped on the way, where that was asked for
     races: Mapping[str, Race] = field(default_factory=dict)  # by validation panel, once they have begun
-    everywhere: tuple[int, ...] = ()  # test parts whose predictors are also asked about the rows of EVERYWHERE
+    everywhere: Everywhere = field(default_factory=Everywhere)  # for intervals alone
 
     def panel(self, key: str) -> Panel:
         return next(p for p in self.panels if p.key == key)

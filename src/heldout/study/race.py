@@ -55,8 +55,14 @@ class Race:
     low: float  # the range of the loss
     high: float
     ratio: float  # held-out to training rows of a part
+    shares: tuple[float, ...] | None = None  # of each part in the mean that chooses, 1 on average; None: all alike
+    start: float = 0.0  # what is taken off each loss before it is multiplied by a share
     over: bool = False
     called_off: bool = False  # a loss was outside its range, so nobody is dropped
+
+    def of_shares(self, losses: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The losses (candidates × parts) that this race goes by."""
+        return losses if self.shares is None else (losses - self.start) * np.array(self.shares)
 
     @property
     def bounds(self) -> tuple[int, ...]:
@@ -106,6 +112,20 @@ def round_ends(parts: int) -> tuple[int, ...]:
     return tuple(ceil(parts * (place + 1) / rounds) for place in range(rounds))
 
 
+def weighed(race: Race, weights: NDArray[np.float64] | None) -> Race:
+    """The race with parts that count as much as they weigh: it goes by losses less their lower end, times shares.
+
+    The plain mean of those is the weighted mean less the lower end, so that every bound of a plain mean holds.
+    """
+    if weights is None:
+        return race
+    shares = weights * len(weights) / weights.sum()
+    known = replace(race, shares=tuple(shares.tolist()))
+    if not race.floored:
+        return replace(known, high=inf)
+    return replace(known, start=race.low, low=0.0, high=(race.high - race.low) * float(shares.max()))
+
+
 def begin(race: Race, whole: Sequence[int] = ()) -> Race:
     """The race in its first round: who is `whole` (by place) is run on every part at once."""
     first = race.bounds[0]
@@ -136,7 +156,7 @@ def next_round(race: Race, losses: NDArray[np.float64]) -> Race:
     losses : array of shape (candidates, parts)
         Mean losses, NaN where a part was not run or a fit failed.
     """
-    ordered = losses[:, list(race.order)]
+    ordered = race.of_shares(losses)[:, list(race.order)]
     parts = len(race.order)
     if _outside(race, ordered):
         every = tuple(replace(one, reach=parts, running=True) for one in race.entrants)

@@ -75,6 +75,17 @@ class BlockAnswer:
 Answer = CellAnswer | BlockAnswer
 
 
+def mean_over_parts(losses: NDArray[np.float64], weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """The mean over parts, the second axis: each counts once, or as much as its rows weigh where they have weights.
+
+    >>> mean_over_parts(np.array([[1.0, 4.0]]), None), mean_over_parts(np.array([[1.0, 4.0]]), np.array([2.0, 1.0]))
+    (array([2.5]), array([2.]))
+    """
+    if weights is None:
+        return np.asarray(losses.mean(axis=1))
+    return np.asarray(np.average(losses, axis=1, weights=weights))
+
+
 @dataclass(kw_only=True, eq=False)
 class RowLosses:
     """The row losses of single cells in columns: for each loss and part, candidates × rows.
@@ -133,13 +144,18 @@ class PanelTable:
     answered: NDArray[np.bool_]
     failures: dict[tuple[int, int], Failure] = field(default_factory=dict)
     sizes: NDArray[np.intp] | None = None  # held-out rows of each part, where they are known
+    weights: NDArray[np.float64] | None = (
+        None  # of each part: the sum of its held-out rows' weights, where they have any
+    )
     watched: dict[tuple[int, int], Responses] = field(default_factory=dict)  # of cells that will be checked
     _kept: RowLosses | None = None  # of single cells
     _responses: dict[tuple[int, int], Responses] = field(default_factory=dict)
     _blocks: list[BlockAnswer] = field(default_factory=list)
 
     @classmethod
-    def empty(cls, candidates: range, parts: range, losses: int, *, sizes: Any = None) -> PanelTable:
+    def empty(
+        cls, candidates: range, parts: range, losses: int, *, sizes: Any = None, weights: Any = None
+    ) -> PanelTable:
         shape = (len(candidates), len(parts))
         return cls(
             candidates=candidates,
@@ -149,6 +165,7 @@ class PanelTable:
             score_seconds=np.zeros(shape),
             answered=np.zeros(shape, dtype=bool),
             sizes=sizes,
+            weights=weights,
         )
 
     @property
@@ -275,14 +292,17 @@ class Tables:
     def __getitem__(self, panel: str) -> PanelTable:
         return self.asides[panel] if panel in self.asides else self.panels[panel]
 
-    def open(self, key: str, candidates: range, parts: range, losses: int, *, sizes: Any = None) -> None:
+    def open(
+        self, key: str, candidates: range, parts: range, losses: int, *, sizes: Any = None, weights: Any = None
+    ) -> None:
         """An empty table of a panel, once. With the sizes of its parts all room it needs is taken at once."""
         if key not in self.panels:
-            self.panels[key] = PanelTable.empty(candidates, parts, losses, sizes=sizes)
+            self.panels[key] = PanelTable.empty(candidates, parts, losses, sizes=sizes, weights=weights)
 
-    def open_aside(self, name: str, candidate: int) -> None:
-        """An empty table of one cell that no panel asks. Its failures and warnings are not those of the study."""
-        self.asides.setdefault(name, PanelTable.empty(range(candidate, candidate + 1), range(1), 1))
+    def open_aside(self, name: str, candidate: int, parts: int) -> None:
+        """An empty table of one candidate that no panel asks. Its failures and warnings are not those of the study."""
+        if name not in self.asides:
+            self.asides[name] = PanelTable.empty(range(candidate, candidate + 1), range(parts), 1)
 
     def put(self, answer: Answer) -> None:
         self[answer.panel].put(answer)

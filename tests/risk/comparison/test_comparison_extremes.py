@@ -39,6 +39,10 @@ def test_five_by_two_does_not_mind_the_unit(scale, p_value):
 
 def test_learners_trained_on_different_numbers_of_rows_are_said_to_be():
     records = {name: folds([0.1, 0.2, 0.4]) for name in ("a", "b")}
-    assert compare_records(records)[0].difference.estimand.endswith("trained on 90 rows")
+    assert compare_records(records)[0].difference.estimand.endswith(
+        "trained on 90 rows: of the learners, not of these 3 pairs of fits"
+    )
     records["b"] = replace(records["b"], train_sizes=np.full(3, 60))
-    assert compare_records(records)[0].difference.estimand.endswith("trained on 90 rows and 60 rows")
+    assert compare_records(records)[0].difference.estimand.endswith(
+        "trained on 90 rows and 60 rows: of the learners, not of these 3 pairs of fits"
+    )

@@ -152,9 +152,9 @@ def test_five_repeats_of_two_folds_have_the_cautious_t_and_the_f_where_it_is_ask
     ("records", "words"),
     [
         ((folds(BETTER, kind="loo"), folds(WORSE, kind="loo")), "leave-one-out"),
-        ((folds(BETTER, timed=True), folds(WORSE, timed=True)), "time"),
+        ((folds(BETTER, timed=True), folds(WORSE, timed=True)), "no losses of single rows"),
         ((folds(BETTER, train=0), folds(WORSE, train=0)), "nothing was trained"),
-        ((folds([0.1]), folds([0.5])), "several sets"),
+        ((folds([0.1]), folds([0.5])), "does not tell what single rows add to it"),
         ((folds([0.1] * 5), folds([0.2] * 5)), "the difference is the same on all 5 parts"),
         ((folds([0.1] * 5), folds([0.1] * 5)), "lost the same on all 5 parts"),
     ],

@@ -1,10 +1,10 @@
 """Losses: what was predicted and what was true in, numbers out; lower is better inside, whatever the user asked for."""
 
 from heldout.base.losses.check import check_losses
-from heldout.base.losses.loss import ABSOLUTE, BUILT_IN, LOG, SQUARED, ZERO_ONE, Loss, needed_methods
+from heldout.base.losses.loss import ABSOLUTE, BUILT_IN, LOG, SQUARED, ZERO_ONE, Loss, needed_methods, on_target
 from heldout.base.losses.pooled import family_of, is_pooled, parts_score, pool_score, positive_label
 from heldout.base.losses.replay import Replay
-from heldout.base.losses.resolve import resolve_losses
+from heldout.base.losses.resolve import OWN_NAMES, resolve_losses, row_loss
 from heldout.base.losses.scorers import score_loss
 from heldout.base.losses.scoring import ask_predictor, is_mean_of_rows, mean_loss, row_losses
 
@@ -12,6 +12,7 @@ __all__ = [
     "ABSOLUTE",
     "BUILT_IN",
     "LOG",
+    "OWN_NAMES",
     "SQUARED",
     "ZERO_ONE",
     "Loss",
@@ -23,10 +24,12 @@ __all__ = [
     "is_pooled",
     "mean_loss",
     "needed_methods",
+    "on_target",
     "parts_score",
     "pool_score",
     "positive_label",
     "resolve_losses",
+    "row_loss",
     "row_losses",
     "score_loss",
 ]

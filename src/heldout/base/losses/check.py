@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import get_scorer_names
 
-from heldout.base.errors import LossError
-from heldout.base.losses.loss import Loss
+from heldout.base.errors import LossError, PredictionError
+from heldout.base.losses.loss import CLASSES, NUMBERS, Loss, on_target
+from heldout.base.losses.own import OwnRows, RangedRows
 from heldout.base.losses.replay import Replay
-from heldout.base.losses.rows import absolute_rows, log_rows, squared_rows, zero_one_rows
+from heldout.base.losses.rows import absolute_rows, squared_rows
 from heldout.base.losses.scorers import ScorerParts, accepts_weight, scorer_parts
 from heldout.base.losses.scoring import as_number, weightless
 from heldout.base.responses import Responses
@@ -25,7 +28,8 @@ _FEW_ROWS = 500  # a trial needs every class, not every row
 def check_losses(losses: Sequence[Loss], y: NDArray[Any], classification: bool, *, weighted: bool = False) -> None:
     """Refuse losses that cannot score this target, by trying them on made-up perfect predictions.
 
-    A scorer that calls the estimator itself cannot be tried without one, and is let through.
+    A scorer that calls the estimator itself cannot be tried without one, and is let through. A user's function of rows
+    must give an array of the right length; whether its numbers are finite and in range only real responses tell.
 
     >>> from heldout.base.losses.loss import ZERO_ONE
     >>> try:
@@ -39,7 +43,7 @@ def check_losses(losses: Sequence[Loss], y: NDArray[Any], classification: bool, 
         if weighted and loss.scorer is not None and not accepts_weight(loss.scorer):
             raise weightless(loss)
         if loss.scorer is None:
-            _check_built_in(loss, y, classification)
+            _check_of_rows(loss, y, classification)
         elif (parts := scorer_parts(loss.scorer)) is not None:
             if not classification and "predict" not in parts.methods:
                 raise LossError(
@@ -52,19 +56,46 @@ def check_losses(losses: Sequence[Loss], y: NDArray[Any], classification: bool, 
             _try(loss, parts, trial, classification)
 
 
-def _check_built_in(loss: Loss, y: NDArray[Any], classification: bool) -> None:
-    if loss.rows in (zero_one_rows, log_rows) and not classification:
+def _check_of_rows(loss: Loss, y: NDArray[Any], classification: bool) -> None:
+    """Refuse a loss of rows that is for another kind of target, or cannot be taken of nearly perfect responses."""
+    if loss.target == CLASSES and not classification:
         raise LossError(
             f"{loss.name!r} is a loss for classes, but this learner predicts numbers. Use 'squared' or 'absolute'."
         )
-    if loss.rows in (squared_rows, absolute_rows) and classification:
+    if loss.target == NUMBERS and classification:
         raise LossError(
             f"{loss.name!r} is a loss for numbers, but this learner predicts classes. Use 'zero_one' or 'log'."
         )
-    if loss.rows is log_rows and y.ndim > 1:
+    methods = {method for alternatives in loss.methods for method in alternatives}
+    if not classification and "predict" not in methods:
+        raise LossError(
+            f"{loss.name!r} needs {' or '.join(sorted(methods))}, which a learner that predicts numbers has not. "
+            "Use a loss of predictions."
+        )
+    if "predict_proba" in methods and y.ndim > 1:
         raise LossError(
             f"{loss.name!r} takes one label a row, but the target has {y.shape[1]} columns. Use 'zero_one'."
         )
+    if loss.rows in (squared_rows, absolute_rows) or loss.target == CLASSES:
+        return  # any numbers will do, and any labels
+    few, responses = _trial_classes(y) if classification else _trial_numbers(y)
+    classes = responses.classes if classification and y.ndim == 1 else None
+    (known,) = on_target([loss], classes)
+    assert known.rows is not None, "a loss without a scorer has rows"
+    # What is said of responses that no predictor gave may be outside a range, so that no range is checked here.
+    rows = known.rows.rows if isinstance(known.rows, RangedRows) else known.rows
+    if isinstance(rows, OwnRows):
+        _try_own(rows, few, responses)
+        return
+    with suppress(PredictionError):  # the trial's responses are at fault, and those to come need not be
+        rows(few, responses)
+
+
+def _try_own(rows: OwnRows, y: NDArray[Any], responses: Responses) -> None:
+    perfect = replace(responses, predict=y)
+    with catch_warnings():
+        warnings.simplefilter("ignore")
+        rows.losses(y, perfect)
 
 
 def _try(loss: Loss, parts: ScorerParts, trial: tuple[NDArray[Any], Responses], classification: bool) -> None:

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.losses.loss import Loss
+from heldout.base.losses.own import RangedRows
 from heldout.base.losses.replay import Replay
-from heldout.base.losses.rows import absolute_rows, log_rows, squared_rows
+from heldout.base.losses.rows import BrierRows, absolute_rows, log_rows, squared_rows
 from heldout.base.losses.scorers import ScorerParts, scorer_parts
 from heldout.base.losses.scoring import call_scorer
 from heldout.base.responses import Responses
@@ -46,7 +47,6 @@ _OF_NUMBERS = {
     "root_mean_squared_error": "root",
     "root_mean_squared_log_error": "root",
 }
-_BRIER = ("brier", "brier_score_loss")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -67,11 +67,13 @@ def family_of(loss: Loss) -> str:
     """
     if loss.counts_errors:
         return "zero_one"
-    if loss.rows in (squared_rows, absolute_rows, log_rows):
-        return {squared_rows: "squared", absolute_rows: "absolute", log_rows: "log"}[loss.rows]
+    rows = loss.rows.rows if isinstance(loss.rows, RangedRows) else loss.rows
+    for one, family in ((squared_rows, "squared"), (absolute_rows, "absolute"), (log_rows, "log")):
+        if rows is one:
+            return family
+    if rows is not None:
+        return "brier" if isinstance(rows, BrierRows) and rows.half is not False else "other"
     known = _known(loss)
-    if loss.rows is not None:
-        return "brier" if loss.name in _BRIER or (known and known[0] in _BRIER) else "other"
     if known is None:
         return "other"
     name, parts = known
@@ -143,7 +145,9 @@ def parts_score(
                 blocks.append(names + part * BLOCKS)
         except Exception:
             return None
-    return Pooled(value=float(np.mean(values)), influence=np.concatenate(influences), blocks=np.concatenate(blocks))
+    totals = None if weights is None else [part.sum() for part in weights]  # what each part counts for
+    mean = float(np.average(values, weights=totals))
+    return Pooled(value=mean, influence=np.concatenate(influences), blocks=np.concatenate(blocks))
 
 
 def _leaving_blocks_out(

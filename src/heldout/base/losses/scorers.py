@@ -14,8 +14,8 @@ from sklearn.metrics import accuracy_score, get_scorer, make_scorer
 from sklearn.pipeline import Pipeline
 
 from heldout.base.errors import LossError
-from heldout.base.losses.loss import Loss, RowLoss
-from heldout.base.losses.rows import absolute_rows, accuracy_rows, log_rows, squared_rows, zero_one_rows
+from heldout.base.losses.loss import Loss
+from heldout.base.losses.row_scores import rows_of_score
 from heldout.base.responses import METHODS
 
 _SCORER_TYPE = type(make_scorer(accuracy_score))
@@ -57,6 +57,7 @@ _RANGES: dict[str, tuple[float, float]] = {
             "mean_poisson_deviance",
             "mean_squared_error",
             "mean_squared_log_error",
+            "mean_tweedie_deviance",
             "median_absolute_error",
             "mutual_info_score",
             "negative_likelihood_ratio",
@@ -83,17 +84,11 @@ _RANGES: dict[str, tuple[float, float]] = {
     "matthews_corrcoef": (-1.0, 1.0),
 }
 # Options that leave those ranges as they are. Any other may not (normalize=False, adjusted=True).
-_HARMLESS = {"average", "beta", "k", "labels", "multi_class", "multioutput", "pos_label", "zero_division"}
-
-# Which score functions are means over rows, by the sign their scorer has to have.
-_ROWS: dict[tuple[str, int], RowLoss] = {
-    ("accuracy_score", 1): accuracy_rows,
-    ("zero_one_loss", -1): zero_one_rows,
-    ("mean_squared_error", -1): squared_rows,
-    ("mean_absolute_error", -1): absolute_rows,
-    ("log_loss", -1): log_rows,
+_HARMLESS = {
+    *("alpha", "average", "beta", "k", "labels", "multi_class", "multioutput", "pos_label", "power", "scale_by_half"),
+    "zero_division",
 }
-# Mean losses that are convex in the prediction, or in the probability.
+# Mean losses that are convex in the prediction, or in the probability; a deviance is so for the powers 0 and 1.
 _CONVEX = {
     "brier_score_loss",
     "log_loss",
@@ -154,16 +149,16 @@ def loss_of_scorer(scorer: Any, name: str | None = None) -> Loss:
         )
     known = parts.known_name or ""
     low, high = _RANGES.get(known, (-inf, inf)) if set(parts.options) <= _HARMLESS else (-inf, inf)
-    own_rows = not set(parts.options) - ({"labels"} if known == "log_loss" else set())
+    plain = known == "mean_tweedie_deviance" and parts.options.get("power", 0) in (0, 1)
     return Loss(
         name=name or ("" if parts.sign > 0 else "neg_") + parts.function_name,
         methods=(parts.methods,),
         sign=-1,
         low=-high if parts.sign > 0 else low,
         high=-low if parts.sign > 0 else high,
-        rows=_ROWS.get((known, parts.sign)) if own_rows else None,
+        rows=rows_of_score(known, sign=parts.sign, methods=parts.methods, options=parts.options),
         scorer=scorer,
-        convex=parts.sign < 0 and known in _CONVEX,
+        convex=parts.sign < 0 and (plain or known in _CONVEX),
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from heldout.base.errors import LossError
 from heldout.base.losses.loss import Loss
 from heldout.base.losses.replay import Replay
-from heldout.base.losses.rows import absolute_rows, accuracy_rows, squared_rows
+from heldout.base.losses.rows import BrierRows, ErrorRows, TopRows, absolute_rows, accuracy_rows, squared_rows
 from heldout.base.losses.scorers import accepts_weight
 from heldout.base.responses import Responses
 
@@ -45,17 +45,39 @@ def mean_loss(loss: Loss, y: NDArray[Any], responses: Responses, weight: NDArray
 def is_mean_of_rows(loss: Loss, y: NDArray[Any], responses: Responses, weight: Any = None) -> bool:
     """Whether the loss is the mean of its row losses, bit for bit, though a scorer may say so more slowly.
 
-    So it is with accuracy on plain labels of one type, and with squared and absolute errors of plain numbers:
-    scikit-learn's checks of them, which take longer than a small fit, can find nothing.
+    So it is with accuracy on plain labels of one type, and with errors of plain numbers: scikit-learn's checks of them,
+    which take longer than a small fit, can find nothing. With two classes it is so with the Brier score and the top-1
+    accuracy too, but where scikit-learn takes a held-out part that lacks a class, or decisions that happen to lie
+    between 0 and 1, for something else: there the rows are right.
     """
     if loss.scorer is None:
         return loss.rows is not None
+    if isinstance(loss.rows, BrierRows | TopRows):
+        return _is_of_two_classes(loss.rows, y, responses)
     predicted = responses.predict
     if predicted is None or not (y.ndim == predicted.ndim == 1 and y.dtype == predicted.dtype):
         return False
     if loss.rows is accuracy_rows:
         return y.dtype.kind in "biuU"
-    return loss.rows in (squared_rows, absolute_rows) and weight is None and y.dtype == np.float64
+    errors = loss.rows in (squared_rows, absolute_rows)
+    errors |= isinstance(loss.rows, ErrorRows) and loss.rows.outputs is None
+    return errors and weight is None and y.dtype == np.float64
+
+
+def _is_of_two_classes(rows: BrierRows | TopRows, y: NDArray[Any], responses: Responses) -> bool:
+    """Whether labels and probabilities or decisions are such that scikit-learn could find nothing wrong with them."""
+    classes = responses.classes
+    if not isinstance(classes, np.ndarray) or len(classes) != 2 or y.ndim != 1 or y.dtype != classes.dtype:
+        return False
+    if y.dtype.kind not in "biuU" or not np.isin(y, classes).all():
+        return False
+    if isinstance(rows, TopRows):
+        return rows.k == 1
+    if rows.positive is None and y.dtype.kind == "U":
+        return False  # scikit-learn asks which of two words is the positive one
+    proba = responses.predict_proba
+    plain = proba is not None and proba.shape == (len(y), 2) and proba.dtype == np.float64
+    return plain and (rows.positive is None or rows.positive in classes.tolist())
 
 
 def ask_predictor(

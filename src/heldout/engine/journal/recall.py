@@ -140,7 +140,7 @@ class StudyJournal(NoJournal):
             if answer is not None:
                 tables.put(answer)
                 part.known[candidate - part.start] = True
-                self.use.recalled += 1
+                self.use.recalled += _cells(answer, tables)
 
     def _all_at_once(
         self, record: Record, held: Held, places: NDArray[np.intp]
@@ -185,7 +185,7 @@ class StudyJournal(NoJournal):
                     continue
                 for answer in answers:
                     tables.put(answer)
-                    self.use.recalled += _cells(answer)
+                    self.use.recalled += _cells(answer, tables)
                 known.add(id(step))
         return known
 
@@ -220,7 +220,7 @@ class StudyJournal(NoJournal):
             )
         if rows:
             self._store.put(rows)
-        self.use.computed += sum(map(_cells, answers))
+        self.use.computed += sum(_cells(answer, tables) for answer in answers)
         return [self._trimmed(answer) for answer in answers]
 
     def _is_new(self, answer: CellAnswer, tables: Tables) -> bool:
@@ -295,7 +295,10 @@ def _sides(step: Step) -> Iterator[Held]:
     return (held for training in step.trainings for held in training.answers)
 
 
-def _cells(answer: Answer) -> int:
+def _cells(answer: Answer, tables: Tables) -> int:
+    """How many cells of panels are answered; what is asked for intervals alone is none."""
+    if answer.panel in tables.asides:
+        return 0
     return len(answer.candidates) * len(answer.parts) if isinstance(answer, BlockAnswer) else 1
 
 

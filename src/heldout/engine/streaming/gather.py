@@ -20,6 +20,7 @@ from heldout.task.content import row_hashes
 from heldout.task.stream import Chunk, Stream
 
 SAMPLE_NUMBERS = 1 << 20  # of the rows that are kept for a spot check
+WATCHED_NUMBERS = 1 << 22  # of the watched rows that are kept whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,10 +34,12 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Watched:
-    """Rows by number and by the hash of their content."""
+    """Rows by number and by the hash of their features, and some of them whole: those of the smallest hashes."""
 
     numbers: NDArray[np.int64]
     content: NDArray[np.uint64]
+    X: Floats
+    y: NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -70,13 +73,20 @@ class _Gather:
     def __call__(self, chunk: Chunk, cells: Codes, codes: Codes | None) -> _Piece:
         watched = None
         if self.watched is not None:
-            watched = _marks(chunk, np.flatnonzero(np.isin(cells, self.watched)))
+            watched = self._marks(chunk, np.flatnonzero(np.isin(cells, self.watched)))
         return _Piece(
             products=products_of(chunk, cells, codes, self.layout),
             sample=self._some_rows(chunk, cells),
             watched=watched,
             rows=(chunk.start, chunk.start + len(chunk) - 1),
         )
+
+    def _marks(self, chunk: Chunk, rows: Rows) -> Watched:
+        X, y = _matrix(chunk, rows), chunk.y[rows]
+        content = row_hashes(X, np.zeros(len(rows)))[:, 0]
+        share = WATCHED_NUMBERS / (self.rows * X.shape[1])
+        kept = slice(None) if share >= 1 else content < np.uint64(share * 2.0**64)
+        return Watched(numbers=chunk.start + rows.astype(np.int64), content=content, X=X[kept], y=y[kept])
 
     def _some_rows(self, chunk: Chunk, cells: Codes) -> Sample:
         """This chunk's share of the sample, drawn by the seed."""
@@ -114,13 +124,12 @@ def _joined(samples: Sequence[Sample]) -> Sample:
 def _all_watched(seen: Sequence[Watched]) -> Watched | None:
     if not seen:
         return None
-    numbers, content = np.concatenate([one.numbers for one in seen]), np.concatenate([one.content for one in seen])
-    return Watched(numbers=numbers, content=content)
-
-
-def _marks(chunk: Chunk, rows: Rows) -> Watched:
-    hashes = row_hashes(_matrix(chunk, rows), chunk.y[rows])
-    return Watched(numbers=chunk.start + rows.astype(np.int64), content=hashes[:, 0])
+    return Watched(
+        numbers=np.concatenate([one.numbers for one in seen]),
+        content=np.concatenate([one.content for one in seen]),
+        X=np.concatenate([one.X for one in seen]),
+        y=np.concatenate([one.y for one in seen]),
+    )
 
 
 def _matrix(chunk: Chunk, rows: Rows) -> Floats:

@@ -3,12 +3,14 @@
 Two records of the same drawn splits make a record of differences (:func:`differences.difference_record`), and the
 interval of a difference is made as the interval of a risk is. On plain arrays, as a simulation has them:
 
+- losses ``a`` and ``b`` of rows that were held out once: ``paired_rows(a - b, level=0.95)`` is the interval and
+  ``paired_rows_p(a - b)`` the p-value, the default over folds; ``spread_of_rows`` knows rows that were held out often;
 - fold losses ``a`` and ``b`` of K-fold cross-validation (J numbers each, ``ratio`` = held-out rows / training rows):
   ``corrected_t_p(a - b, test_ratio=ratio)`` is the p-value, ``corrected_t(a - b, test_ratio=ratio, level=0.95)`` the
   interval, ``correlated_t(a - b, test_ratio=ratio, rope=0.01)`` the posterior;
 - fold losses of 2-fold cross-validation repeated 5 times, ten numbers in the order they were made:
   ``five_by_two_mean(a - b)`` (dual to the interval "5x2"), ``five_by_two_f(a - b)`` and ``five_by_two_t(a - b)``;
-- of repeats and resamples: ``cautious_t_p`` and ``cautious_t`` in the place of the corrected t;
+- of fold losses of repeats and resamples: ``cautious_t_p`` and ``cautious_t`` in the place of the corrected t;
 - zero-one losses of the rows of one test set: ``mcnemar(a, b)``;
 - bounded losses of the rows of one test set: ``betting_p((1 + (a - b) / width) / 2, level=0.95)``;
 - several learners, from losses to sentences: ``compare_records({"a": record_a, "b": record_b}, level=0.95)``;
@@ -25,6 +27,7 @@ from heldout.risk.comparison.friedman import critical_distance, friedman, nemeny
 from heldout.risk.comparison.holm import holm
 from heldout.risk.comparison.mcnemar import mcnemar
 from heldout.risk.comparison.p_values import cautious_t_p, corrected_t_p, student_p
+from heldout.risk.comparison.paired_rows import paired_rows, paired_rows_p, spread_of_rows
 from heldout.risk.comparison.pairs import Pair, compare_records
 from heldout.risk.comparison.permutation import permutation_p
 from heldout.risk.comparison.signed_rank import signed_rank
@@ -47,8 +50,11 @@ __all__ = [
     "holm",
     "mcnemar",
     "nemenyi",
+    "paired_rows",
+    "paired_rows_p",
     "permutation_p",
     "permuted_ranks",
     "signed_rank",
+    "spread_of_rows",
     "student_p",
 ]

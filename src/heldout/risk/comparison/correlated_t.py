@@ -48,10 +48,15 @@ def correlated_t(differences: Floats, *, test_ratio: float, rope: float = 0.0) -
     splits = len(differences)
     mean = float(np.mean(differences))
     scale = standard_deviation(differences) * sqrt(1 / splits + test_ratio)
+    return t_posterior(mean, scale, splits - 1, rope=rope)
+
+
+def t_posterior(mean: float, scale: float, freedom: float, *, rope: float = 0.0) -> Probabilities:
+    """Where the true difference lies by a t around the mean: its posterior when nothing was known before."""
     if scale == 0:
         inside = abs(mean) <= rope and rope > 0
         half = 0.5 if mean == 0 else float(mean < 0)
         return Probabilities(left=0.0 if inside else half, rope=float(inside), right=0.0 if inside else 1 - half)
-    left = float(stdtr(splits - 1, (-rope - mean) / scale))
-    right = float(stdtr(splits - 1, (mean - rope) / scale))
+    left = float(stdtr(freedom, (-rope - mean) / scale))
+    right = float(stdtr(freedom, (mean - rope) / scale))
     return Probabilities(left=left, rope=max(0.0, 1 - left - right) if rope > 0 else 0.0, right=right)

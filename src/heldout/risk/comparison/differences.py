@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from heldout.base.errors import InputError
-from heldout.risk.record import Floats, Record
+from heldout.risk.record import Floats, PooledScore, Record
 
 ROUNDING = 1e-9  # of the largest loss: what the fast exact plans may differ by, so that less is no difference
 
@@ -30,18 +30,41 @@ def difference_record(first: Record, second: Record) -> Record:
         raise InputError(f"Losses of one kind are compared, not {first.loss!r} with {second.loss!r}.")
     if not np.array_equal(first.held_sizes, second.held_sizes):
         raise InputError("Losses are compared part by part, but these two records come from different splits.")
-    rows: tuple[Floats, ...] | None = None
-    if first.row_losses is not None and second.row_losses is not None:
-        rows = tuple(subtract(a, b) for a, b in zip(first.row_losses, second.row_losses, strict=True))
     width = first.high - first.low
     return replace(
         first,
         low=-width,
         high=width,
         fold_losses=subtract(first.fold_losses, second.fold_losses),
-        row_losses=rows,
+        row_losses=_row_by_row(first.row_losses, second.row_losses),
+        pooled=_pooled(first.pooled, second.pooled),
+        answers=None,
+        elsewhere=None,
         # Fewer training rows mean a larger correction, so the smaller number is the careful one.
         train_sizes=np.minimum(first.train_sizes, second.train_sizes),
+    )
+
+
+def contributions(record: Record) -> tuple[Floats, ...] | None:
+    """What each row adds to the difference: of its losses, or of its influences on a score of whole sets."""
+    if record.row_losses is None and record.pooled is not None:
+        return record.pooled.influence
+    return record.row_losses
+
+
+def _row_by_row(first: tuple[Floats, ...] | None, second: tuple[Floats, ...] | None) -> tuple[Floats, ...] | None:
+    if first is None or second is None:
+        return None
+    return tuple(subtract(a, b) for a, b in zip(first, second, strict=True))
+
+
+def _pooled(first: PooledScore | None, second: PooledScore | None) -> PooledScore | None:
+    if first is None or second is None:
+        return None
+    return PooledScore(
+        value=float(subtract(np.array([first.value]), np.array([second.value]))[0]),
+        influence=_row_by_row(first.influence, second.influence),
+        blocks=second.blocks if first.blocks is None else first.blocks,
     )
 
 

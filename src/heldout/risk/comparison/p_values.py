@@ -8,6 +8,8 @@ import numpy as np
 from scipy.special import stdtr
 
 from heldout.risk.comparison.five_by_two import five_by_two_mean
+from heldout.risk.comparison.paired_rows import PAIRED_ROWS, Spread, spread_of
+from heldout.risk.intervals.batch_means import BATCHES, in_time
 from heldout.risk.intervals.betting import betting_p
 from heldout.risk.intervals.cautious_t import MOST
 from heldout.risk.intervals.draws import independent_draws, scaled_draws
@@ -67,8 +69,19 @@ def inverted_p(method: Method, record: Record, value: float) -> float:
     return 1 - low
 
 
+def spread_by(method: Method, record: Record) -> Spread | None:
+    """The standard error of a method that takes the rows of several parts; None for any other."""
+    if method.key == "batch-means":
+        means = np.array([float(np.mean(batch)) for batch in np.array_split(in_time(record), BATCHES)])
+        error = standard_deviation(means) / sqrt(BATCHES)
+        return Spread(mean=float(np.mean(means)), error=error, freedom=BATCHES - 1)
+    return spread_of(record) if method is PAIRED_ROWS else None
+
+
 def p_of_method(method: Method, record: Record, value: float, level: float) -> float:
     """The p-value that goes with an interval method."""
+    if (spread := spread_by(method, record)) is not None:
+        return spread.p(value=value)
     if method.key in ("corrected-t", "cautious-t"):
         ratio = float(np.sum(record.held_sizes) / np.sum(record.train_sizes))
         p_value = corrected_t_p if method.key == "corrected-t" else cautious_t_p

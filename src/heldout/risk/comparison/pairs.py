@@ -8,19 +8,26 @@ from itertools import combinations
 
 import numpy as np
 
-from heldout.risk.choose import NoInterval, choose_method
-from heldout.risk.comparison.correlated_t import Probabilities, correlated_t
-from heldout.risk.comparison.differences import ROUNDING, difference_record, has_no_spread
+from heldout.risk.choose import NoInterval
+from heldout.risk.comparison.correlated_t import Probabilities, correlated_t, t_posterior
+from heldout.risk.comparison.differences import ROUNDING, contributions, difference_record, has_no_spread
 from heldout.risk.comparison.holm import holm
 from heldout.risk.comparison.mcnemar import mcnemar
-from heldout.risk.comparison.p_values import p_of_method
+from heldout.risk.comparison.p_values import p_of_method, spread_by
+from heldout.risk.comparison.paired_rows import PAIRED_ROWS
 from heldout.risk.comparison.sentences import Verdict, judge, pair_sentence
 from heldout.risk.estimands import Sizes, risk_words, rows_words
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimates import estimate_risk, failed_parts, inside_value
 from heldout.risk.intervals import METHODS, Method
 from heldout.risk.intervals.draws import refuse_dependent_test_rows
-from heldout.risk.record import Record, zero_one_errors
+from heldout.risk.record import Floats, Record, zero_one_errors
+
+BY_FOLDS = ("corrected-t", "cautious-t", "conservative-z", "5x2", "5x2-t")  # over several parts, on request
+STRATIFIED = (
+    "No interval: this score belongs to whole sets, and stratified folds have too little spread to tell how far their "
+    "mean is off. KFold(…, stratify=False) gives an interval."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +76,11 @@ def compare_records(
         Of all intervals together.
     rope : float, optional
         Half the width of the region of practical equivalence, in the unit of the loss.
-    pool : bool
-        Take means over all held-out rows, not means of the means of the parts.
+    pool : bool, optional
+        True takes means over all held-out rows, False means of the means of the parts, None what suits the loss.
     interval : str, optional
-        The interval method, as "5x2", where it takes differences; elsewhere, and when left out, the one that suits.
+        The interval method, as "corrected-t" or "5x2", where it takes differences; elsewhere, and when left out, the
+        one that suits: paired rows over several parts.
     """
     options = _Options(pool=pool, interval=interval)
     able = sum(inside_value(record, pool=pool) is not None for record in records.values())
@@ -92,14 +100,14 @@ def _compare(
     """A pair before its p-value is adjusted."""
     first, second = (records[name] for name in names)
     record = difference_record(first, second)
-    reason = _reason_of_no_value(names, (first, second), record)
+    reason = _reason_of_no_value(names, (first, second), record, pool=options.pool)
     method = _method(record, options.interval) if reason is None else NoInterval(reason=reason)
     difference = estimate_risk(
         record,
         name="difference",
         estimand=_estimand(names, (first, second), record),
         level=level,
-        interval=None if isinstance(method, NoInterval) else method.key,
+        interval=None if isinstance(method, NoInterval) else method,
         pool=options.pool,
         reason=method.reason if isinstance(method, NoInterval) else None,
     )
@@ -116,7 +124,7 @@ def _compare(
         p=p,
         p_method=p_method,
         p_holm=None,
-        probabilities=_posterior(record, rope) if difference.low is not None else None,
+        probabilities=_posterior(record, method, rope, pool=options.pool) if difference.low is not None else None,
         rope=rope,
         verdict=Verdict.NONE,
         sentence="",
@@ -131,32 +139,47 @@ def _judged(pair: Pair) -> Pair:
     return replace(pair, verdict=verdict, sentence=sentence)
 
 
-def _reason_of_no_value(names: tuple[str, str], records: tuple[Record, Record], record: Record) -> str | None:
+def _reason_of_no_value(
+    names: tuple[str, str], records: tuple[Record, Record], record: Record, *, pool: bool | None
+) -> str | None:
     failed = [
         f"{name!r}: {failed_parts(one)}"
         for name, one in zip(names, records, strict=True)
-        if np.isnan(one.fold_losses).any()
+        if np.isnan(one.fold_losses).any() and inside_value(one, pool=pool) is None
     ]
     if failed:
         return " ".join(failed)
-    if not np.isfinite(record.fold_losses).all():
+    value = inside_value(record, pool=pool)
+    if any(np.isinf(one.fold_losses).any() for one in (*records, record)) or value in (np.inf, -np.inf):
         return "No value: a loss is infinite, or the difference of two losses is."
-    return None
+    return "No value: the score of all held-out rows together could not be taken." if value is None else None
 
 
 def _reason_of_no_spread(record: Record) -> str | None:
-    """Differences that are all the same would make an interval of no width, which no data can justify."""
-    if record.parts > 1:
-        sample, what = record.fold_losses, f"{record.parts} parts"
-    elif record.row_losses is not None and np.isinf(record.high):
-        sample, what = record.row_losses[0], f"{len(record.row_losses[0])} rows"
-    else:
-        return None
-    if len(sample) < 2 or not has_no_spread(sample):
+    """Differences that are all the same would make an interval of no width, which no data can justify.
+
+    Those of right and wrong are counts, which vary by more than they show, unless no row differs.
+    """
+    sample, what = _sample(record)
+    if sample is None or len(sample) < 2 or not has_no_spread(sample):
         return None
     if not sample.any():
-        return f"No interval: the two lost the same on all {what}."
-    return f"No interval: the difference is the same on all {what}, so that nothing tells how it would vary."
+        return f"No interval: the two lost the same on all {len(sample)} {what}."
+    if np.isfinite(record.high) and what == "rows" and abs(float(sample[0])) == record.high:
+        return None  # right against wrong on every row: an interval of counts has a width all the same
+    return (
+        f"No interval: the difference is the same on all {len(sample)} {what}, so that nothing tells how it would vary."
+    )
+
+
+def _sample(record: Record) -> tuple[Floats | None, str]:
+    """What the interval of a difference is made from."""
+    rows = contributions(record)
+    if record.parts == 1 and np.isfinite(record.high) and record.row_losses is not None:
+        return None, "rows"  # the range of the loss makes an interval where rows do not vary
+    if rows is None:
+        return (record.fold_losses if record.parts > 1 else None), "parts"
+    return np.concatenate(rows), "rows"
 
 
 def _p_value(
@@ -164,8 +187,9 @@ def _p_value(
 ) -> tuple[float | None, str | None]:
     first, second, record = records
     if difference.low is None or isinstance(method, NoInterval):
-        same = not record.fold_losses.any() and (record.parts > 1 or _same_rows(record))
-        return (1.0, "no difference in any part") if same and not record.leaves_one_out else (None, None)
+        known = contributions(record) is not None or record.parts > 1
+        same = known and not record.fold_losses.any() and _same_rows(record)
+        return (1.0, "no difference in any part") if same else (None, None)
     if record.parts == 1 and refuse_dependent_test_rows(record) is None:
         wrong = zero_one_errors(first), zero_one_errors(second)
         if wrong[0] is not None and wrong[1] is not None:
@@ -178,30 +202,51 @@ def _p_value(
 def _method(record: Record, asked: str | None) -> Method | NoInterval:
     """The method for a record of differences: the one asked for where it takes them, else the one that suits.
 
-    Over one partition into folds that is the corrected t. Repeats and resamples move together more than it allows for
-    (learners that are alike were told apart in up to 9 % of studies), so there its degrees of freedom are capped.
+    Over several parts that is paired rows; batch means where rows follow each other in time. Scores of whole sets that
+    do not tell what rows add to them have fold means alone, and those of stratified folds vary too little.
     """
     if (no_spread := _reason_of_no_spread(record)) is not None:
         return NoInterval(reason=no_spread)
-    if asked in METHODS and METHODS[asked].belongs_to is None and METHODS[asked].refusal(record) is None:
-        return METHODS[asked]
-    if record.parts == 1:
-        chosen = choose_method(record)
+    if asked in METHODS and (record.parts == 1 or asked in BY_FOLDS):
+        method = METHODS[asked]
+        if method.belongs_to is None and method.refusal(record) is None:
+            return method
+    if record.timed:
+        return _first_that_takes(record, METHODS["batch-means"])
+    if record.parts == 1 and record.row_losses is not None:
         # Differences lean neither way, and their tails are heavy: there Student keeps its level, and the bootstrap-t
         # told learners that are alike apart in 8 % of studies.
-        by_rows = METHODS["student"]
-        return by_rows if chosen is METHODS["bootstrap-t"] and by_rows.refusal(record) is None else chosen
-    method = METHODS["corrected-t" if record.partition and record.repeats == 1 else "cautious-t"]
-    refusal = method.refusal(record)
-    return method if refusal is None else NoInterval(reason=f"No interval: {refusal}.")
+        return _first_that_takes(record, *(METHODS[key] for key in ("betting", "student", "cluster-t")))
+    if record.parts == 1 or contributions(record) is not None:
+        return _first_that_takes(record, PAIRED_ROWS)
+    found = _first_that_takes(
+        record, METHODS["corrected-t" if record.partition and record.repeats == 1 else "cautious-t"]
+    )
+    return NoInterval(reason=STRATIFIED) if record.stratified and not isinstance(found, NoInterval) else found
+
+
+def _first_that_takes(record: Record, *methods: Method) -> Method | NoInterval:
+    refusals = [method.refusal(record) for method in methods]
+    if None in refusals:
+        return methods[refusals.index(None)]
+    return NoInterval(reason=f"No interval: {refusals[-1]}.")
 
 
 def _same_rows(record: Record) -> bool:
-    return record.row_losses is not None and not record.row_losses[0].any()
+    rows = contributions(record)
+    return rows is None or not any(part.any() for part in rows)
 
 
-def _posterior(record: Record, rope: float | None) -> Probabilities | None:
-    """The correlated t is for splits that share training rows; one test set has no such posterior."""
+def _posterior(
+    record: Record, method: Method | NoInterval, rope: float | None, *, pool: bool | None
+) -> Probabilities | None:
+    """By the standard error of the interval; one test set has no such posterior."""
+    if isinstance(method, NoInterval):
+        return None
+    if (spread := spread_by(method, record)) is not None:
+        value = inside_value(record, pool=pool)
+        assert value is not None
+        return t_posterior(spread.shrink * value, spread.error, spread.freedom, rope=rope or 0.0)
     if METHODS["corrected-t"].refusal(record) is not None:
         return None
     ratio = float(np.sum(record.held_sizes) / np.sum(record.train_sizes))
@@ -214,4 +259,7 @@ def _estimand(names: tuple[str, str], records: tuple[Record, Record], record: Re
     if record.parts == 1 or first is None or second is None:
         return f"{quantity} of the predictor {names[0]!r} less that of {names[1]!r}"
     words = rows_words(first) if first == second else f"{rows_words(first)} and {rows_words(second)}"
-    return f"expected {quantity} of {names[0]!r} less that of {names[1]!r}, trained on {words}"
+    return (
+        f"expected {quantity} of {names[0]!r} less that of {names[1]!r}, trained on {words}: of the learners, not of "
+        f"these {record.parts} pairs of fits"
+    )

@@ -54,6 +54,13 @@ def effective_rows(losses: Floats) -> float:
     return len(losses) * (1 - lagged) / (1 + lagged)
 
 
+def in_time(record: Record) -> Floats:
+    """The losses of all rows in the order of time; the rows of a part are kept in the order of the task."""
+    assert record.row_losses is not None
+    losses = end_to_end(record.row_losses)
+    return losses if record.order is None else losses[np.argsort(np.concatenate(record.order), kind="stable")]
+
+
 def _early(record: Record) -> str | None:
     if not record.timed:
         return "it is for rows that follow each other in time"
@@ -70,8 +77,7 @@ def _early(record: Record) -> str | None:
 def _refusal(record: Record) -> str | None:
     if (reason := _early(record)) is not None:
         return reason
-    assert record.row_losses is not None
-    worth = effective_rows(end_to_end(record.row_losses))
+    worth = effective_rows(in_time(record))
     if worth < FEWEST_EFFECTIVE:
         return (
             f"neighbouring losses depend on each other so much that the test rows are worth about {worth:.0f} "
@@ -81,8 +87,7 @@ def _refusal(record: Record) -> str | None:
 
 
 def _interval(record: Record, value: float, level: float) -> Interval:
-    assert record.row_losses is not None  # refused above
-    return batch_means(end_to_end(record.row_losses), level=level, centre=value)
+    return batch_means(in_time(record), level=level, centre=value)
 
 
 BATCH_MEANS = Method(key="batch-means", name="five batch means", refusal=_refusal, early=_early, interval=_interval)

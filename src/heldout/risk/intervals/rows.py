@@ -18,8 +18,8 @@ from heldout.risk.intervals.method import Method
 from heldout.risk.intervals.scores import refuse_score, score_ends
 from heldout.risk.intervals.shapes import LEANING, Ends, hall_ends, log_ends, wilson_ends
 from heldout.risk.record import Floats, Record, zero_one_errors
-from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of
-from heldout.risk.widening import LEAST_SQUARES, PLAIN, adaptive, complexity, least, shift
+from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of, shrunken_mean
+from heldout.risk.widening import LEAST_ABSOLUTE, LEAST_SQUARES, adaptive, complexity, least, of_numbers, shift
 
 FEWEST = 2  # independent draws
 
@@ -34,7 +34,8 @@ def row_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
     sampling = sampling_of(record, contributions, weights)
     error, quantile = least(record, kappa) * sampling.error, quantile_of(sampling, level)
     bounded = isfinite(record.low) and isfinite(record.high)
-    if bounded or not isfinite(record.low) or value <= record.low or sampling.lean > LEANING:
+    leans = sampling.lean > LEANING and record.family != "log"
+    if bounded or not isfinite(record.low) or value <= record.low or leans:
         ends = hall_ends(value, error, quantile, skew=sampling.skew, draws=sampling.units)
         return ends, "Hall's t over rows"
     low, high = log_ends(value - record.low, error, quantile)
@@ -50,9 +51,12 @@ def corrected_rows(record: Record, value: float) -> tuple[Floats, float]:
         return losses, 1.0
     if record.family in ("squared", "absolute") and record.answers is not None:
         return _of_numbers(record, losses, weights)
+    if record.answers is not None and not record.answers.classes:
+        fitted = complexity(record) if record.least_squares else None
+        return losses, of_numbers(record) if fitted is None else LEAST_SQUARES * (1 + fitted)
     slopes = _slopes(record)
     factor = 1.0 if slopes is None else shift(record, losses, weights, slopes)
-    return losses, PLAIN * factor
+    return losses, adaptive(record, log=record.family == "log") * factor
 
 
 def _of_numbers(record: Record, losses: Floats, weights: Floats) -> tuple[Floats, float]:
@@ -60,10 +64,10 @@ def _of_numbers(record: Record, losses: Floats, weights: Floats) -> tuple[Floats
     assert record.answers is not None
     errors = end_to_end(record.answers.truth) - end_to_end(record.answers.predicted)
     fitted = complexity(record) if record.least_squares else None
-    kappa = PLAIN if fitted is None else LEAST_SQUARES
+    kappa = of_numbers(record) if fitted is None else LEAST_SQUARES if record.family == "squared" else LEAST_ABSOLUTE
     if record.family == "squared":
         return (losses if fitted is None else (1 + fitted) * losses), kappa
-    signs, mean = float(np.sum(weights * np.sign(errors))), float(np.sum(weights * errors))
+    signs, mean = shrunken_mean(record, np.sign(errors), weights), float(np.sum(weights * errors))
     corrected = losses - signs * (errors - mean)
     if fitted is not None:
         corrected = corrected + density_at_zero(errors) * fitted * errors**2
@@ -100,7 +104,7 @@ def _share_ends(record: Record, errors: Floats, value: float, level: float, weig
     draws = float(sampling.units)
     if sampling.error > 0:
         draws = min(plain / sampling.error**2, 4 * draws)
-    kappa = least(record, adaptive(record, held_out=share) * shift(record, errors, weights, None))
+    kappa = least(record, adaptive(record) * shift(record, errors, weights, None))
     quantile = quantile_of(sampling, level) if record.grouped else float(ndtri(0.5 + level / 2))
     low, high = wilson_ends(share, draws / kappa**2, quantile)
     return record.low + low, record.low + high

@@ -17,10 +17,23 @@ from heldout.risk.intervals.auc import auc_ends
 from heldout.risk.intervals.shapes import LEANING, Ends, fisher_ends, hall_ends, log_ends, logit_ends, wilson_ends
 from heldout.risk.record import Floats, Record
 from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of
-from heldout.risk.widening import LEAST_SQUARES, PLAIN, at_threshold, complexity, least, share_variance, shift
+from heldout.risk.widening import (
+    LEAST_SQUARES,
+    PLAIN,
+    at_threshold,
+    complexity,
+    least,
+    share_variance,
+    shift,
+    turning_rows,
+)
 
 POOLED = ("r2", "root", "recalls", "f1", "matthews", "means")
-OF_COUNTS = 1.3  # κ of scores of a confusion matrix beside share and shift
+OF_COUNTS, OF_F1 = 1.3, 1.4  # κ of scores of a confusion matrix beside share and shift
+OF_R2, OF_FITTED_R2 = 1.4, 1.3  # κ of R², beside the complexity of least squares
+MOST_SHARE = 2.0  # the largest factor for the share called positive: five predictors tell it roughly
+FEWEST_TO_BE_CONSTANT = 5  # rows of a part
+UNKNOWN_SHARE = 1.6  # κ of these where the fold predictors were not asked about other rows
 
 
 def refuse_score(record: Record) -> str | None:
@@ -35,7 +48,17 @@ def refuse_score(record: Record) -> str | None:
             "this score belongs to whole sets and does not tell what single rows add to it; "
             "take one that is made of rows, or loss=heldout.row_loss(…)"
         )
+    if record.family == "f1" and _is_nearly_constant(record):
+        return "most of the fold predictors give every row the same class, and F1 then tells which class, not how well"
     return None
+
+
+def _is_nearly_constant(record: Record) -> bool:
+    answers = record.answers
+    if answers is None or record.parts == 1:
+        return False
+    parts = [one for one in answers.predicted if len(one) >= FEWEST_TO_BE_CONSTANT]
+    return bool(parts) and 2 * sum(float(np.ptp(one)) == 0 for one in parts) > len(parts)
 
 
 def score_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
@@ -73,12 +96,26 @@ def _root(record: Record, value: float, sampling: Sampling, quantile: float) -> 
 def _r2(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
     """Shares of variance: log(1 − R²) is nearer normal than R². Inside, the value is −R²."""
     fitted = complexity(record) if record.least_squares and record.parts > 1 else None
-    kappa = least(record, 1.4 if fitted is None else 1.25 * (1 + fitted))
+    kappa = least(record, OF_R2 if fitted is None else OF_FITTED_R2)
+    if fitted is not None and record.answers is not None:
+        sampling = _of_fitted(record, fitted, sampling)
     left = 1 + value
     if left <= 0:
         return (value - quantile * kappa * sampling.error, value + quantile * kappa * sampling.error), "t over rows"
     low, high = log_ends(left, kappa * sampling.error, quantile)
     return (low - 1, high - 1), "t over rows, log scale"
+
+
+def _of_fitted(record: Record, fitted: float, plain: Sampling) -> Sampling:
+    """Least squares fit a part of the noise, which moves the errors and leaves the spread of the target alone."""
+    assert record.answers is not None
+    truth, weights = end_to_end(record.answers.truth), mean_weights(record, pooled=True)
+    errors = (truth - end_to_end(record.answers.predicted)) ** 2
+    away = (truth - float(np.sum(weights * truth))) ** 2
+    lost, spread = float(np.sum(weights * errors)), float(np.sum(weights * away))
+    if lost <= 0 or spread <= 0:
+        return plain
+    return sampling_of(record, lost / spread * ((1 + fitted) * errors / lost - away / spread), weights)
 
 
 def _recalls(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
@@ -87,7 +124,7 @@ def _recalls(record: Record, value: float, sampling: Sampling, quantile: float) 
     totals = counts.sum(axis=1)
     there = totals > 0
     recalls = np.diagonal(counts)[there] / totals[there]
-    kappa = least(record, OF_COUNTS * _shared(record, sampling, _recall_slopes, both=False))
+    kappa = least(record, _of_counts(record) * _shared(record, sampling, _recall_slopes, both=False))
     design = _design(record, sampling, counts)
     ends = [
         wilson_ends(float(share), float(total) / (kappa**2 * design), quantile)
@@ -103,7 +140,7 @@ def _f1(record: Record, value: float, sampling: Sampling, quantile: float) -> tu
     counts, positive = _counts(record)
     right = float(counts[positive, positive])
     total = float(counts[positive].sum() + counts[:, positive].sum() - right)
-    kappa = least(record, OF_COUNTS * _shared(record, sampling, _f1_slopes, both=True))
+    kappa = least(record, max(OF_F1, _of_counts(record)) * _shared(record, sampling, _f1_slopes, both=True))
     shown = -value
     share = shown / (2 - shown)
     low, high = wilson_ends(share, total / (kappa**2 * _design(record, sampling, counts)), quantile)
@@ -121,7 +158,7 @@ def _matthews(record: Record, value: float, sampling: Sampling, quantile: float)
     middle, slopes = _matthews_of(cells), _gradient(_matthews_of, cells)
     total = float(cells.sum())
     error = sqrt(float(np.sum(cells / total * slopes**2)) / total) * total
-    kappa = least(record, OF_COUNTS * _shared(record, sampling, _matthews_slopes, both=True))
+    kappa = least(record, _of_counts(record) * _shared(record, sampling, _matthews_slopes, both=True))
     design = _design(record, sampling, counts)
     low, high = fisher_ends(middle, kappa * sqrt(design) * error, quantile)
     return (-high, -low), "Fisher's z over counts"
@@ -144,6 +181,10 @@ _SHAPES: dict[str, Callable[[Record, float, Sampling, float], tuple[Ends, str]]]
     "f1": _f1,
     "matthews": _matthews,
 }
+
+
+def _of_counts(record: Record) -> float:
+    return UNKNOWN_SHARE if record.elsewhere is None else OF_COUNTS
 
 
 def _counts(record: Record) -> tuple[Floats, int]:
@@ -222,8 +263,12 @@ def _shared(record: Record, sampling: Sampling, slopes: Callable[[Floats], Float
     by_share = slopes(cells) * float(cells.sum())
     factor = 1.0
     if (variance := share_variance(record)) is not None:
-        slope = 0.5 * (by_share[0] + by_share[1] - by_share[2] - by_share[3])
-        factor = sqrt(1 + slope**2 * variance / sampling.error**2)
+        turning = turning_rows(record)
+        share = 0.5
+        if turning is not None and record.elsewhere is not None:
+            share = float(np.average(record.elsewhere.truth == positive, weights=turning))
+        slope = share * (by_share[0] - by_share[2]) + (1 - share) * (by_share[1] - by_share[3])
+        factor = min(sqrt(1 + slope**2 * variance / sampling.error**2), MOST_SHARE)
     if both and answers.probability is not None and record.pooled is not None and record.pooled.influence is not None:
         p = np.clip(end_to_end(answers.probability), 1e-12, 1 - 1e-12)
         y = end_to_end(answers.truth) == positive

@@ -1,0 +1,387 @@
+"""Views of test rows: hashed so that rows are recognised in another order, on another scale or beside other columns.
+
+A view has tokens: 64-bit hashes of the cells of a row. Sets of tokens know no order of rows, and a token is made of a
+sum over columns, which knows no order of columns. The views of one test set differ in two ways:
+
+* The scale of a cell: as it is; or from the least to the greatest value of its column, up to its sign, so that no
+  a·x + b changes it. Least and greatest are those of the table in one view, of the test rows in another, so that
+  training rows that are dropped leave the second as it was. Scaled cells are kept to 16 bits, and again to 7 bits for
+  tables that were rounded.
+* The columns of a token: all; all but one, for each that may have been added, dropped or changed; and, for tables that
+  share only a few, those of few values, and pairs of measured columns whose values seldom repeat.
+
+Independent test sets of one population share tokens by chance, many of them where columns have few values. So a view
+knows how often two different rows have the same token, and only more of them than that can explain are shared rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.rowkeys import Rows, mix
+from heldout.task.cells import cell_digests
+from heldout.task.containers import column as frame_column
+from heldout.task.containers import container_kind, is_frame, is_sparse
+from heldout.task.content import row_hashes
+from heldout.task.series import Numbers, series_content
+from heldout.task.words import NUMBER_KINDS
+
+Tokens = NDArray[np.uint64]
+Values = NDArray[np.float64] | Tokens  # numbers, or digests of what is no number
+
+EXACT = "exact"
+_FINE, _COARSE = 16, 7  # bits of a cell
+_SCALES = {"raw": (_FINE,), "table": (_FINE, _COARSE), "test": (_FINE, _COARSE)}
+_SORTED = {"table, sorted": (_FINE,), "test, sorted": (_FINE,)}  # columns of few values in the order of their means
+_MOST_TOKENS = 4096  # of a view; of more, those with the smallest hashes are kept, which are the same in any table
+_MOST_COLUMNS = {_FINE: 24, _COARSE: 8}  # of a token, of either kind; rounding changes some of many cells
+_MOST_PAIRED = 8  # columns that are paired
+_MOST_SPARSE = 64  # columns of a sparse table, those with the most entries
+_SAMPLE = 1024  # rows of the table that tell how often tokens repeat
+_FEW_VALUES = 32  # a column with more of them is measured: its values tell columns apart
+_SELDOM = 0.01  # chance that two rows have the same value in a column that is paired
+_NEVER = 2.0**-40  # that chance for numbers of many digits and for texts, where none was seen twice
+_DEPENDENT = 2 / 3  # columns depend on each other: together they tell this share of what they would alone
+_NEGLIGIBLE = 1e-4  # shared tokens that chance explains, below which a single one is no chance
+_STEP = np.uint64(0x9E3779B97F4A7C15)  # between the places of two columns
+_OFF_GRID = 0.5772  # added before rounding down, so that values of few digits lie away from the edges of cells
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class View:
+    """The tokens of a test set under one scale and one choice of columns."""
+
+    scale: str
+    columns: int  # that each token is made of
+    copies: int  # tokens a row
+    rows: int
+    tokens: Tokens  # ascending
+    share: float  # of all tokens that are kept
+    rate: float  # tokens that two different rows of the table share, on average
+    sample: int  # rows of the table that `rate` was found from
+
+    def shared_with(self, other: View) -> int:
+        """About how many rows two test sets share, or 0 where chance may explain what they have in common."""
+        if (self.scale, self.columns) != (other.scale, other.columns):
+            return 0
+        share = min(self.share, other.share)
+        equal = _equal_pairs(_kept(self.tokens, share), _kept(other.tokens, share))
+        chance = share * self.rows * other.rows * self._rate_with(other)
+        if equal <= 2 * chance + 6 * sqrt(chance) + (0 if chance < _NEGLIGIBLE else 2):
+            return 0
+        return max(1, min(round((equal - chance) / share), self.rows, other.rows))
+
+    def _rate_with(self, other: View) -> float:
+        if self.copies == other.copies:
+            return max((self.sample, self.rate), (other.sample, other.rate))[1]
+        few, many = sorted((self, other), key=lambda view: view.copies)
+        return min(few.rate * many.copies / few.copies, many.rate)
+
+
+def exact_tokens(X: Any) -> Tokens:
+    """A hash of each row of X as it is, column by column; y is no part of it."""
+    return row_hashes(X, np.zeros(X.shape[0]))[:, 0]
+
+
+def column_values(X: Any) -> list[Values]:
+    """The columns of X, as numbers or as digests of other things; of a sparse table those with the most entries."""
+    return [column.values for column in _columns_of(X)]
+
+
+def views_of(X: Any, y: NDArray[Any], rows: Rows) -> tuple[View, ...]:
+    """The views of these rows of a table. The first has a token for every row and is of X alone, cell by cell.
+
+    A measured target is a column like any other in the other views; classes are not.
+    """
+    columns, targets = _columns_of(X), [one for one in _target_columns(y) if one.measured]
+    sample = _evenly(len(y))
+    tokens = exact_tokens(X)
+    rates = [_repeat_rate(column, column.values[sample]) for column in columns]
+    exact = _View(scale=EXACT, columns=X.shape[1] if X.ndim > 1 else 1)
+    views = [exact.made(tokens[rows, None], tokens[sample, None], _joint(rates), most=len(rows))]
+    known = [column for column in (*columns, *targets) if _varies(column.values)]
+    if known:
+        scales = _SCALES if all(column.measured for column in known) else _SCALES | _SORTED
+        for scale, grains in scales.items():
+            scaled = _with_scalings(known, scale, rows)
+            for bits in grains:
+                chosen = _most_even(scaled, _MOST_COLUMNS[bits])
+                views += _Scaled(scale=scale, bits=bits, columns=chosen, rows=rows, sample=sample).views()
+    return tuple(views)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _View:
+    """A scale and a number of columns."""
+
+    scale: str
+    columns: int
+
+    def made(self, tokens: Tokens, sample: Tokens, floor: float, *, most: int = _MOST_TOKENS) -> View:
+        """The view with these tokens, a row of them for each test row and for each row of the sample."""
+        found = np.sort(_once_a_row(tokens))
+        share = min(1.0, most / max(1, len(found)))
+        pairs = max(1, len(sample) * (len(sample) - 1) // 2)
+        repeats = _repeats(_once_a_row(sample))
+        most_likely = repeats + 2 * sqrt(repeats) + 3 if floor < 1 else pairs  # more would have been seen
+        return View(
+            scale=self.scale,
+            columns=self.columns,
+            copies=tokens.shape[1],
+            rows=len(tokens),
+            tokens=_kept(found, share),
+            share=share,
+            rate=max(repeats, min(floor * pairs, most_likely)) / pairs,
+            sample=len(sample),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Column:
+    """A column of a table."""
+
+    values: Values
+    measured: bool  # it has many values
+    detailed: bool = False  # its values have so many digits that equal ones are no chance
+
+    def scaling(self, among: Values) -> _Scaling:
+        """The scale that these values of the column give it."""
+        if among.dtype == np.uint64:
+            return _Scaling(least=0.0, span=2.0**64, mean=float(among.astype(np.float64).mean()) / 2**64)
+        finite = among[np.isfinite(among)]
+        if not finite.size or finite.min() == finite.max():
+            return _Scaling(least=float(finite[0]) if finite.size else 0.0, span=1.0, mean=0.0)
+        least, span = float(finite.min()), float(np.ptp(finite))
+        part = (finite - least) / span
+        return _Scaling(least=least, span=span, mean=float(np.mean(np.abs(2 * part - 1) if self.measured else part)))
+
+    def words(self, values: Values, scaling: _Scaling, scale: str, bits: int) -> Tokens:
+        """Values as words that are equal where the values are the same on this scale.
+
+        The least and the greatest of a measured column are the same in every table, so they stay as they are.
+        """
+        if values.dtype == np.uint64:
+            return np.asarray(values, dtype=np.uint64)
+        with np.errstate(all="ignore"):  # infinities, and numbers far outside the test rows
+            part = (values - scaling.least) / scaling.span
+            if scale == "raw":
+                mantissa, exponent = np.frexp(np.abs(values))
+                graded = np.copysign(np.ldexp(np.floor(mantissa * 2.0**bits + _OFF_GRID), exponent - bits), values)
+            elif self.measured:
+                graded = np.floor(np.abs(2 * part - 1) * 2.0**bits + _OFF_GRID)
+                graded = np.where((part == 0) | (part == 1), values + 2.0 ** (bits + 1), graded)
+            else:
+                turned = 1 - part if scale in _SORTED and scaling.mean > 0.5 else part
+                graded = np.floor(turned * 2.0**bits + _OFF_GRID)
+        graded[~np.isfinite(values)] = np.nan
+        return np.asarray(graded + 0.0, dtype=np.float64).view(np.uint64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scaling:
+    """From where to where a column goes, and the mean of its values on that scale."""
+
+    least: float
+    span: float
+    mean: float  # of a measured column: of the distances from the middle
+
+    @property
+    def place(self) -> float:
+        """The mean, whichever way the column is turned."""
+        return min(self.mean, 1 - self.mean)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Scaled:
+    """A table on one scale."""
+
+    scale: str
+    bits: int
+    columns: Sequence[tuple[_Column, _Scaling]]
+    rows: Rows
+    sample: Rows
+
+    def views(self) -> list[View]:
+        """The views by all columns, by all but one, by those of few values, and by pairs of measured ones."""
+        # Columns of few values look alike, so their place among each other counts; that of measured ones does not.
+        columns = sorted(self.columns, key=lambda one: (not one[0].measured, one[1].place * (self.scale in _SORTED)))
+        at = np.concatenate([self.rows, self.sample])
+        found = [(one, one.words(one.values[at], scaling, self.scale, self.bits)) for one, scaling in columns]
+        rates = [_repeat_rate(column, words[len(self.rows) :]) for column, words in found]
+        measured = sum(column.measured for column, _ in found)
+        cells = np.stack([mix(words) for _, words in found], axis=1)
+        hashes, total, rest = _placed(cells, measured)
+        views = [self._view(total[:, None], len(found), _joint(rates))]
+        if len(found) > 1:
+            without = sum(_joint(rates[:place] + rates[place + 1 :]) for place in range(len(rates)))
+            views.append(self._view(total[:, None] - hashes + rest, len(found) - 1, without))
+        if 0 < measured < len(found):
+            few_values = hashes[:, measured:].sum(axis=1, dtype=np.uint64)
+            views.append(self._view(few_values[:, None], len(found) - measured, _joint(rates[measured:])))
+        seldom = [place for place in range(measured) if rates[place] < _SELDOM]
+        if self.bits == _FINE and len(found) > 3 and len(seldom) > 1:
+            seldom = sorted(seldom, key=lambda place: _unevenness(columns[place]))[:_MOST_PAIRED]
+            pairs = list(combinations(seldom, 2))
+            sums = np.stack([hashes[:, one] + hashes[:, other] for one, other in pairs], axis=1)
+            mean = sum(rates[place] for place in seldom) / len(seldom)
+            views.append(self._view(sums, 2, (len(pairs) * mean) ** (2 * _DEPENDENT)))
+        return views
+
+    def _view(self, sums: Tokens, columns: int, floor: float) -> View:
+        tokens, count = mix(sums), len(self.rows)
+        view = _View(scale=f"{self.scale}:{self.bits}", columns=columns)
+        return view.made(tokens[:count], tokens[count:], floor)
+
+
+def _with_scalings(columns: Sequence[_Column], scale: str, rows: Rows) -> list[tuple[_Column, _Scaling]]:
+    tested = scale.startswith("test")
+    return [(column, column.scaling(column.values[rows] if tested else column.values)) for column in columns]
+
+
+def _most_even(columns: Sequence[tuple[_Column, _Scaling]], most: int) -> list[tuple[_Column, _Scaling]]:
+    """The measured columns and those of few values whose mean is nearest to the middle, in their order.
+
+    Such columns tell most, and neither rounding, nor a row more, nor other columns change much which they are.
+    """
+    chosen: list[int] = []
+    for measured in (True, False):
+        places = [place for place, (column, _) in enumerate(columns) if column.measured == measured]
+        chosen += sorted(places, key=lambda place: _unevenness(columns[place]))[:most]
+    return [columns[place] for place in sorted(chosen)]
+
+
+def _unevenness(column: tuple[_Column, _Scaling]) -> float:
+    return abs(column[1].mean - 0.5)
+
+
+def _placed(cells: Tokens, measured: int) -> tuple[Tokens, Tokens, Tokens]:
+    """Hashes of cells with the place of their column, their sum, and what the sum gains when a column is taken away.
+
+    Taking away a column of few values moves those behind it one place ahead.
+    """
+    places = np.maximum(np.arange(cells.shape[1]) - measured + 1, 0).astype(np.uint64)  # 0 where none counts
+    hashes = np.where(places > 0, mix(cells + places * _STEP), cells)
+    gains = np.where(places > 1, mix(cells + places * _STEP - _STEP) - hashes, np.uint64(0))
+    behind = np.cumsum(gains[:, ::-1], axis=1, dtype=np.uint64)[:, ::-1] - gains
+    return hashes, hashes.sum(axis=1, dtype=np.uint64), np.where(places > 0, behind, np.uint64(0))
+
+
+def _columns_of(X: Any) -> list[_Column]:
+    if container_kind(X) == "objects":
+        return [_column(cell_digests(X.tolist())[:, 0], detailed=True)]
+    if is_sparse(X):
+        entries = np.bincount(X.indices, minlength=X.shape[1])
+        most = np.argsort(-entries, kind="stable")[:_MOST_SPARSE]
+        X = X[:, np.sort(most)].toarray()
+    if is_frame(X):
+        return [_column(_values_of(series_content(frame_column(X, place)))) for place in range(X.shape[1])]
+    return [_column(_values_of_array(X[:, place])) for place in range(X.shape[1])]
+
+
+def _target_columns(y: NDArray[Any]) -> list[_Column]:
+    outputs = y if y.ndim == 2 else y[:, None]
+    return (
+        [_column(_values_of_array(outputs[:, place])) for place in range(outputs.shape[1])]
+        if y.dtype.kind in "iuf"
+        else []
+    )
+
+
+def _values_of(content: Numbers | Tokens) -> Values:
+    if not isinstance(content, Numbers):
+        return content[:, 0]
+    values = _values_of_array(content.values)
+    if content.missing is not None:
+        values[content.missing] = np.nan
+    return values
+
+
+def _values_of_array(array: NDArray[Any]) -> Values:
+    if array.dtype.kind in "mM":
+        values = array.astype(np.int64).astype(np.float64)
+        values[np.isnat(array)] = np.nan
+        return values
+    if array.dtype.kind in NUMBER_KINDS or array.dtype.kind == "O":
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError, OverflowError):  # texts among them
+            pass
+    return cell_digests(array.tolist())[:, 0]
+
+
+def _column(values: Values, *, detailed: bool = False) -> _Column:
+    few = values[_evenly(len(values))]
+    if values.dtype != np.uint64:
+        detailed = bool(np.mean(np.round(few, 6) != few) > 0.5)
+    return _Column(values=values, measured=len(np.unique(few)) > min(_FEW_VALUES, len(few) / 2), detailed=detailed)
+
+
+def _evenly(rows: int) -> Rows:
+    """Some rows of a table, evenly spaced."""
+    return np.unique(np.linspace(0, rows - 1, min(rows, _SAMPLE)).astype(np.intp))
+
+
+def _varies(values: Values) -> bool:
+    known = values if values.dtype == np.uint64 else values[np.isfinite(values)]
+    return bool(known.size) and bool(np.any(known != known[0]))
+
+
+def _repeat_rate(column: _Column, sample: Values) -> float:
+    """The chance that two rows have the same value in a column; 1 for running numbers, which any table may have."""
+    if column.values.dtype != np.uint64 and _running(column.values[_evenly(len(column.values))]):
+        return 1.0
+    pairs = max(1, len(sample) * (len(sample) - 1) // 2)
+    repeats = _repeats(sample)
+    if repeats:
+        return repeats / pairs
+    as_they_are = sample.dtype == column.values.dtype  # scaled numbers are words
+    return _NEVER if as_they_are and column.detailed else 0.5 / pairs
+
+
+def _running(values: Values) -> bool:
+    """Whether values are evenly spaced but for a few, as row numbers and days are."""
+    ordered = np.unique(values)
+    gaps = np.diff(ordered)
+    if len(ordered) < len(values) or len(gaps) < 8 or not np.isfinite(gaps).all():
+        return False
+    step = float(np.median(gaps))
+    return bool(np.mean(np.abs(gaps - step) <= 1e-6 * step) > 0.9)
+
+
+def _joint(rates: Sequence[float]) -> float:
+    """The chance that two rows have the same values in several columns."""
+    return float(np.prod(rates)) ** (_DEPENDENT if len(rates) > 1 else 1.0) if rates else 1.0
+
+
+def _once_a_row(tokens: Tokens) -> Tokens:
+    """All tokens, those that a row has twice but once."""
+    if tokens.shape[1] == 1:
+        return tokens[:, 0]
+    ordered = np.sort(tokens, axis=1)
+    fresh = np.ones(ordered.shape, dtype=bool)
+    fresh[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    return ordered[fresh]
+
+
+def _kept(tokens: Tokens, share: float) -> Tokens:
+    """Those of ascending tokens whose hash is among the smallest share of all hashes."""
+    return tokens if share >= 1 else tokens[: int(np.searchsorted(tokens, np.uint64(share * 2.0**64)))]
+
+
+def _repeats(values: Values) -> int:
+    """How many pairs of values are equal."""
+    _, counts = np.unique(values, return_counts=True)
+    return int(np.sum(counts * (counts - 1) // 2))
+
+
+def _equal_pairs(some: Tokens, others: Tokens) -> int:
+    """How many pairs of one token each are equal; both ascend."""
+    first, last = (np.searchsorted(others, some, side=side) for side in ("left", "right"))
+    return int(np.sum(last - first))
