@@ -30,7 +30,11 @@ from heldout.risk.record import Record
 CHUNK = 50  # replications a file
 FRESH = 40_000  # rows on which a tested predictor is measured
 KINDS = {kind.__name__: kind for kind in vars(record_module).values() if is_dataclass(kind)}
-FIELDS = sorted(f"{name}.{field.name}" for name, kind in KINDS.items() for field in fields(kind))
+VERSION = 2  # raise it where studies record something else under the same fields: all is then simulated again
+FIELDS = [
+    f"version-{VERSION}",
+    *sorted(f"{name}.{field.name}" for name, kind in KINDS.items() for field in fields(kind)),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
