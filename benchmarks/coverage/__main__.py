@@ -24,7 +24,7 @@ from benchmarks.coverage.tally import COVERS, FAILS, NONE, WARNED, Cell
 from benchmarks.coverage.truth import find_truths
 
 DOCS = Path(__file__).parents[2] / "docs"
-REPLICATIONS, AGAIN = 300, 1000  # a cell; a doubtful cell
+REPLICATIONS, AGAIN = 200, 1000  # a cell; a doubtful cell
 NULLS, PAIRS, ATTACKS = 300, 1000, 100
 TABLES = ("null", "compare", "ledger")
 VERDICTS = (COVERS, WARNED, FAILS, NONE)
