@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 
-.PHONY: demo test check lint types imports browser screenshots exactness faults bench bench-streaming coverage clean
+.PHONY: demo test check lint types imports browser screenshots exactness faults bench bench-streaming coverage coverage-second clean
 
 demo: $(READY)            ## a nested study on a bundled dataset
 	$(BIN)/python examples/demo.py
@@ -43,8 +43,11 @@ bench: $(READY) $(PEERS)  ## ratios to scikit-learn and to specialists, side by 
 bench-streaming: $(READY) ## a file larger than memory; makes 9 GB in the temporary folder and removes them
 	$(BIN)/python -m benchmarks.streaming
 
-coverage: $(READY)        ## how often the intervals cover; writes docs/coverage.md
+coverage: $(READY)        ## how often the intervals cover; resumable; writes docs/coverage.md
 	$(BIN)/python -m benchmarks.coverage
+
+coverage-second: $(READY) ## the same on the second grid, which no rule was tuned on; writes docs/coverage-second.md
+	$(BIN)/python -m benchmarks.coverage --second
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

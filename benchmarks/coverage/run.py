@@ -14,15 +14,17 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-PROCESSES = 2
+PROCESSES = int(os.environ.get("HELDOUT_PROCESSES", "2"))
 
 
-def spread(work: Callable[..., Any], jobs: Iterable[tuple[Any, ...]], *, words: str) -> Iterator[Any]:
+def spread(
+    work: Callable[..., Any], jobs: Iterable[tuple[Any, ...]], *, words: str, chunk: int | None = None
+) -> Iterator[Any]:
     """`work(*job)` for each job, in order; the numbers do not depend on which process does which."""
     asked, began = list(jobs), perf_counter()
-    chunk = max(1, min(8, len(asked) // (2 * PROCESSES)))
+    chunk = chunk or max(1, min(8, len(asked) // (2 * PROCESSES)))
     for done, found in enumerate(_pool().map(_do, [(work, job) for job in asked], chunksize=chunk), start=1):
-        if done % max(1, len(asked) // 4) == 0 or done == len(asked):
+        if done % max(1, len(asked) // 10) == 0 or done == len(asked):
             print(f"{words}: {done} of {len(asked)}, {perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
         yield found
 
