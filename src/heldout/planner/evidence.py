@@ -22,7 +22,7 @@ from heldout.task.task import Task
 
 EVIDENCE = "evidence"  # the name that switches it off: Options(rules={"evidence": False})
 SHARE = 3  # it may cost one such part of the study, by a count that is far too high for predictions of small studies
-SIZES = ((10, 1_000), (10, 500), (5, 500), (3, 300), (2, 500), (1, 500))  # predictors and rows: the first that is cheap enough
+SIZES = ((10, 1_000), (10, 500), (5, 500), (3, 300), (2, 500), (1, 500))  # predictors, rows: by price
 FEW = 100  # trainings that are named one by one rather than in stretches
 _KERNELS = {kernel.name: kernel for kernel in ACROSS}
 
