@@ -238,6 +238,7 @@ def test_roles_are_refused_by_name(numbers, role):
     [
         ({"learning_curve": True}, "learning_curve"),
         ({"interval": "bht"}, "interval"),
+        ({"interval": "ratio"}, "interval=.ratio. takes fits"),
         ({"interval": "bayle"}, "cannot be had"),
         ({"pool": True}, "rows=True"),
         ({"rules": {"ridge": False}}, "statistics alone"),

@@ -8,7 +8,7 @@ from typing import Any
 
 from heldout.api.curve import ask_curve, with_curve
 from heldout.api.facts import Facts, fit_findings, plan_facts
-from heldout.api.spread import Spread, ask_spread, with_bht
+from heldout.api.spread import Spread, ask_spread, with_spread
 from heldout.base.options import Options
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.spots import foreseen_checks
@@ -43,7 +43,7 @@ def answer_beside(
     """The facts with what was asked beside the study in them, and the outcome with its plan in the account."""
     if beside.spread is not None:
         found = run_study(beside.spread.study, task, how)
-        facts = with_bht(facts, task, outcome, spread=beside.spread, found=found, level=level)
+        facts = with_spread(facts, task, outcome, spread=beside.spread, found=found)
         facts, outcome = _counted(facts, outcome, found, SPREAD)
     if beside.curve is not None:
         found = run_study(beside.curve, task, how)

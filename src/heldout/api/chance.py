@@ -12,6 +12,7 @@ from heldout.api.compare import first_record, refuse_coarse_answers
 from heldout.api.evaluate import Asked, answer, ask
 from heldout.api.exchange import Exchange, exchange_of
 from heldout.api.result import Result
+from heldout.api.spread import BHT
 from heldout.base.errors import FitFailed, OptionError
 from heldout.base.options import Options
 from heldout.base.seeds import derive
@@ -139,7 +140,7 @@ def chance(
     question = {"test": test, "loss": loss, "level": level, "seed": seed, "options": options}
     asked = ask(learner, X, y, roles=roles, **question)
     refuse_coarse_answers(asked, who="A test against chance")
-    if asked.beside.spread is not None:
+    if asked.beside.spread is not None and asked.beside.spread.method == BHT:
         raise OptionError(
             "A test against chance compares plain estimates, and interval='bht' moves the one of the target as it is. "
             "Leave interval out."

@@ -1,4 +1,7 @@
-"""The Bates–Hastie–Tibshirani interval of a study: asked before any fit, made after, priced by explain."""
+"""Intervals that take fits without two blocks at a time: asked before any fit, made after, priced by explain.
+
+There are two: that of Bates, Hastie and Tibshirani, and the ratio of jackknives.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,11 @@ from heldout.base.errors import OptionError
 from heldout.base.losses import Loss
 from heldout.base.options import Options
 from heldout.engine.run import Outcome
+from heldout.risk.choose import WITH_FITS
 from heldout.risk.estimands import learner_risk
-from heldout.risk.estimate import Estimate
-from heldout.risk.intervals.bht import Repetition, bht
+from heldout.risk.estimate import Estimate, Interval
+from heldout.risk.intervals import bht, ratio
+from heldout.risk.intervals.bht import Repetition
 from heldout.risk.intervals.ends import NO_WIDTH, has_no_width
 from heldout.risk.shown import About, Scale, shown_estimate
 from heldout.splits import KFold, SharedBlocks
@@ -27,7 +32,9 @@ from heldout.study.spread import BLOCKS, pose_spread, without
 from heldout.study.tables import Tables
 from heldout.task import Task
 
-BHT = "bht"
+BHT, RATIO = WITH_FITS
+METHOD_NAMES = {BHT: bht.METHOD, RATIO: ratio.METHOD}
+FAILED = "a fit failed that the interval needs, and a mean over the others would mislead"
 CROSS_VALIDATION = "cross_validation"
 MOST_NUMBERS = 1 << 27  # held-out rows named in all, a gigabyte
 Answers = dict[tuple[str, int], tuple[float, NDArray[np.float64] | None]]
@@ -37,15 +44,19 @@ Answers = dict[tuple[str, int], tuple[float, NDArray[np.float64] | None]]
 class Spread:
     """What is asked beside a study for its interval."""
 
+    method: str  # one of WITH_FITS
     study: Study
     known: int  # parts of the blocks that the study itself answers
 
 
 def ask_spread(study: Study, task: Task, test: Any, *, options: Options, seed: int) -> Spread | None:
     """The question behind the interval, or None where it was not asked for; refused where it cannot be had."""
-    if options.interval != BHT:
+    method = options.interval
+    if method not in WITH_FITS:
         return None
-    _refuse(study, task, test, options)
+    reason = _refusal(study, task, test, options)
+    if reason is not None:
+        raise OptionError(f"interval={method!r} ({METHOD_NAMES[method]}) cannot be had here: {reason}.")
     outer = study.splits[OUTER]
     repeats = max(options.repetitions, outer.recipe.repeats)
     # The same seed draws the same first blocks, so that what the study answers anyway is not asked again.
@@ -55,10 +66,10 @@ def ask_spread(study: Study, task: Task, test: Any, *, options: Options, seed: i
         else replace(test, repeats=repeats).draw(task, task.all_rows, seed=seed)
     )
     posed = pose_spread(study.search, task, blocks, known=len(outer), reported=study.reported)
-    return Spread(study=replace(posed, race=study.race), known=len(outer))
+    return Spread(method=method, study=replace(posed, race=study.race), known=len(outer))
 
 
-def _refuse(study: Study, task: Task, test: Any, options: Options) -> None:
+def _refusal(study: Study, task: Task, test: Any, options: Options) -> str | None:
     outer, search, loss = study.splits[OUTER], study.search, study.reported[0]
     rows_each = int(outer.held_sizes.min())
     named = len(outer.rows) * len(outer) // outer.recipe.repeats * max(options.repetitions, outer.recipe.repeats)
@@ -70,8 +81,8 @@ def _refuse(study: Study, task: Task, test: Any, options: Options) -> None:
         "the blocks follow each other in time": outer.recipe.timed or task.time is not None,
         "the rows come in groups, and it counts rows as independent": outer.recipe.grouped,
         "the rows have weights, and it counts each row once": task.weight is not None,
-        f"{loss.name!r} belongs to whole sets, and it needs the losses of single rows": loss.rows is None,
-        "pool=True asks for another value": options.pool,
+        f"{_whole_sets(loss)}, and it needs the losses of single rows": loss.rows is None,
+        "pool=True asks for another value": options.pool and options.interval == BHT,
         "SharedBlocks has no blocks inside a training set without two of them; use validation=KFold(…)": isinstance(
             search.validation, SharedBlocks
         ),
@@ -81,23 +92,31 @@ def _refuse(study: Study, task: Task, test: Any, options: Options) -> None:
         and test.shuffle is False
         and options.repetitions > 1,
     }
-    reason = next((words for words, holds in reasons.items() if holds), None)
-    if reason is not None:
-        raise OptionError(f"interval='bht' (Bates–Hastie–Tibshirani) cannot be had here: {reason}.")
+    return next((words for words, holds in reasons.items() if holds), None)
 
 
-def with_bht(facts: Facts, task: Task, outcome: Outcome, *, spread: Spread, found: Outcome, level: float) -> Facts:
-    """The facts with the interval in place: the risk speaks of all rows, the plain one stands beside it."""
+def with_spread(facts: Facts, task: Task, outcome: Outcome, *, spread: Spread, found: Outcome) -> Facts:
+    """The facts with the interval in place.
+
+    That of Bates, Hastie and Tibshirani is centred at the risk at all rows, so the plain estimate stands beside it. The
+    ratio of jackknives lies around the plain estimate.
+    """
+    extrapolated = spread.method == BHT
     estimates: dict[str, Estimate] = {}
     for name, estimate in facts.estimates.items():
         number = next((i for i, loss in enumerate(outcome.study.reported) if name == _risk_name(i, loss)), None)
         if number is None:
             estimates[name] = estimate
             continue
+        loss = outcome.study.reported[number]
+        repetitions = None if loss.rows is None else _repetitions(outcome, spread, found, number)
+        if not extrapolated:
+            estimates[name] = _by_ratio(estimate, loss, repetitions)
+            continue
         plain = CROSS_VALIDATION if number == 0 else f"{CROSS_VALIDATION}_{estimate.loss}"
-        estimates[name] = _estimate(task, outcome, spread, found, number=number, level=level)
+        estimates[name] = _by_bht(estimate, loss, repetitions, task=task, study=outcome.study)
         estimates[plain] = replace(estimate, name=plain)
-    covers = covers_of(outcome.study, task, extrapolated=True)
+    covers = covers_of(outcome.study, task, extrapolated=True) if extrapolated else facts.covers
     return replace(facts, estimates=estimates, covers=covers)
 
 
@@ -105,28 +124,55 @@ def _risk_name(number: int, loss: Loss) -> str:
     return "risk" if number == 0 else f"risk_{loss.name}"
 
 
-def _estimate(task: Task, outcome: Outcome, spread: Spread, found: Outcome, *, number: int, level: float) -> Estimate:
-    study, loss = outcome.study, outcome.study.reported[number]
-    scale = Scale(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
+def _by_bht(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None, *, task: Task, study: Study) -> Estimate:
+    """The estimate at all rows that takes the place of the plain one."""
     size = size_at_all_rows(task, study)
     about = About(
-        name=_risk_name(number, loss),
+        name=plain.name,
         estimand=learner_risk(loss.name, train_size=size, tuned=study.search.tuned, sign=loss.sign),
-        level=level,
+        level=plain.level,
         train_size=size,
         n=len(task),
     )
-    if loss.rows is None:
-        reason = f"No value: {loss.name!r} belongs to whole sets, and this interval needs the losses of single rows."
-        return shown_estimate(scale, replace(about, reason=reason), value=None)
-    repetitions = _repetitions(outcome, spread, found, number)
     if repetitions is None:
-        reason = "No value: a fit failed that the interval needs, and a mean over the others would mislead."
-        return shown_estimate(scale, replace(about, reason=reason), value=None)
-    made = bht(repetitions, level=level)
-    if has_no_width(made.interval):
-        return shown_estimate(scale, replace(about, reason=NO_WIDTH), value=made.centre)
-    return shown_estimate(scale, about, value=made.centre, interval=made.interval)
+        reason = (
+            FAILED
+            if loss.rows is not None
+            else f"{_whole_sets(loss)}, and this interval needs the losses of single rows"
+        )
+        return shown_estimate(_scale(loss), replace(about, reason=f"No value: {reason}."), value=None)
+    made = bht.bht(repetitions, level=plain.level)
+    return _shown(loss, about, made.centre, made.interval)
+
+
+def _by_ratio(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None) -> Estimate:
+    """The plain estimate with the interval that the ratio gives it."""
+    if plain.value is None:
+        return plain
+    if loss.rows is None:
+        reason = f"The {ratio.METHOD} was asked for, but {_whole_sets(loss)}; so this is {plain.method}."
+        return plain if plain.method is None else replace(plain, reason=reason)
+    about = About(name=plain.name, estimand=plain.estimand, level=plain.level, train_size=plain.sizes, n=plain.n)
+    value = loss.sign * plain.value
+    if repetitions is None:
+        return shown_estimate(_scale(loss), replace(about, reason=f"No interval: {FAILED}."), value=value)
+    return _shown(
+        loss, about, value, ratio.ratio(repetitions, value=value, low=loss.low, high=loss.high, level=plain.level)
+    )
+
+
+def _shown(loss: Loss, about: About, value: float, interval: Interval) -> Estimate:
+    if has_no_width(interval):
+        return shown_estimate(_scale(loss), replace(about, reason=NO_WIDTH), value=value)
+    return shown_estimate(_scale(loss), about, value=value, interval=interval)
+
+
+def _scale(loss: Loss) -> Scale:
+    return Scale(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
+
+
+def _whole_sets(loss: Loss) -> str:
+    return f"{loss.name!r} belongs to whole sets"
 
 
 def _repetitions(outcome: Outcome, spread: Spread, found: Outcome, number: int) -> list[Repetition] | None:

@@ -33,6 +33,7 @@ from heldout.kernels.statistics.family import Family
 from heldout.kernels.statistics.recognise import families_of
 from heldout.kernels.statistics.scores import all_from_squares, check_streamable
 from heldout.planner.account import Account
+from heldout.risk.choose import WITH_FITS
 from heldout.risk.estimate import Estimate
 from heldout.splits import Given, as_strategy
 from heldout.splits.cells import cell_task, deals_strata, of_cells, plan_deal
@@ -160,7 +161,7 @@ def _refuse(learner: Any, roles: Mapping[str, Any], options: Options) -> None:
                 f"{role}= is not obeyed in a stream, whose rows are dealt into folds as they pass. Load the data, or "
                 f"leave {role} out."
             )
-    if options.learning_curve is not None or options.interval == "bht":
+    if options.learning_curve is not None or options.interval in WITH_FITS:
         name = "learning_curve" if options.learning_curve is not None else "interval"
         raise OptionError(f"{name}={getattr(options, name)!r} takes fits on other rows, which a stream does not give.")
     if options.race is not None:

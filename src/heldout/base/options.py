@@ -39,10 +39,11 @@ class Options:
     race_level : float
         How probable it may be, in each choice, that such a race drops the candidate that would have been chosen.
     interval : str, optional
-        The method of the risk's interval, by name ("wilson", "bayle", "bht"); None takes the one that suits. One that
-        does not suit the test splits or the loss is refused, before any fit where they alone decide.
+        The method of the risk's interval, by name ("wilson", "bayle"); None takes the one that suits. "bht" and "ratio"
+        train without each pair of folds too, which ``explain`` prices; the others need no further fit. One
+        that does not suit the test splits or the loss is refused, before any fit where they alone decide.
     repetitions : int
-        How many times "bht" draws the folds; ten to twenty suffice.
+        How many times "bht" and "ratio" draw the folds; ten to twenty suffice.
     learning_curve : True or sequence, optional
         Fit at smaller training sizes too, for ``result.learning_curve``: True, or shares below 1 or numbers of rows.
     answer : str

@@ -14,7 +14,7 @@ from heldout.risk.intervals.shapes import LEANING
 from heldout.risk.record import Record
 from heldout.risk.sampling import end_to_end, mean_weights, sampling_of
 
-WITH_FITS = ("bht",)  # methods that need fits of their own, so that no record of losses suffices for them
+WITH_FITS = ("bht", "ratio")  # methods that need fits of their own, so that no record of losses suffices for them
 MANY = 20_000  # draws from which resampling costs seconds and changes nothing
 
 _ONE_TEST_SET = ("clopper-pearson", "betting", "bootstrap-t", "student", "rows")

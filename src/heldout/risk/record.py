@@ -113,7 +113,16 @@ def zero_one_errors(record: Record) -> Floats | None:
 
     Accuracy is the zero-one loss less one, so its rows are −1 and 0 inside.
     """
-    if record.row_losses is None or record.high - record.low != 1.0:
+    if record.row_losses is None:
         return None
-    errors = np.concatenate(record.row_losses) - record.low
-    return errors if np.isin(errors, (0.0, 1.0)).all() else None
+    losses = np.concatenate(record.row_losses)
+    return losses - record.low if of_right_and_wrong(losses, record.low, record.high) else None
+
+
+def of_right_and_wrong(losses: Floats, low: float, high: float) -> bool:
+    """Whether every loss is one end of a range of length 1.
+
+    >>> of_right_and_wrong(np.array([-1.0, 0.0]), -1.0, 0.0), of_right_and_wrong(np.array([0.5]), 0.0, 1.0)
+    (True, False)
+    """
+    return high - low == 1.0 and bool(np.isin(losses - low, (0.0, 1.0)).all())

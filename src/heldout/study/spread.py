@@ -1,8 +1,9 @@
-"""The question behind the Bates–Hastie–Tibshirani interval: predictors trained without two blocks at a time.
+"""The question behind intervals that take fits of their own: predictors trained without two blocks at a time.
 
 For K blocks and each pair of them the learner is trained on the K − 2 others and asked on both, so that leaving out
-block i altogether there is a (K−1)-fold estimate on the others, to be compared with what happened on block i. A tuned
-learner chooses inside each of these training sets: that is a third level of splitting.
+block i altogether there is a (K−1)-fold estimate on the others. It is compared with what happened on block i
+(Bates–Hastie–Tibshirani), or with the estimates that leave out other blocks (ratio of jackknives). A tuned learner
+chooses inside each of these training sets: that is a third level of splitting.
 """
 
 from __future__ import annotations

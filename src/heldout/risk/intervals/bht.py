@@ -47,6 +47,14 @@ class Bht:
     interval: Interval
 
 
+def count_blocks(repetitions: Sequence[Repetition], method: str) -> int:
+    """K, the same in all repetitions and at least three, or a refusal that names the method."""
+    blocks = {len(one.folds) for one in repetitions}
+    if len(blocks) != 1 or min(blocks) < 3:
+        raise OptionError(f"{method} needs repetitions of one number of blocks, at least three.")
+    return blocks.pop()
+
+
 def bht(repetitions: Sequence[Repetition], *, level: float) -> Bht:
     """The interval of the expected risk at all n rows.
 
@@ -69,10 +77,7 @@ def bht(repetitions: Sequence[Repetition], *, level: float) -> Bht:
     >>> round(found.centre, 3), round(found.se, 3)
     (0.5, 0.236)
     """
-    blocks = {len(one.folds) for one in repetitions}
-    if len(blocks) != 1 or min(blocks) < 3:
-        raise OptionError("Bates–Hastie–Tibshirani needs repetitions of one number of blocks, at least three.")
-    k = blocks.pop()
+    k = count_blocks(repetitions, METHOD)
     inner: list[float] = []
     outer: list[float] = []
     errors: list[float] = []  # standard errors of the means of blocks
