@@ -118,7 +118,7 @@ def test_other_losses_get_what_suits_them_and_say_so():
     )
     assert result.risk.method == result.estimates["risk_accuracy"].method == "Wilson"
     other = result.estimates["risk_log"]
-    assert other.method == "Hall's t over rows"
+    assert other.method == "t over rows, log scale"
     assert other.reason.startswith("Wilson was asked for, but it counts rows that are right or wrong")
 
 
@@ -151,7 +151,7 @@ def test_groups_and_weights_reach_the_record():
     assert risk(test=ho.Given(np.arange(30)), groups=pairs).method == "Student"  # 15 are too few to resample
     uneven = np.r_[np.repeat(np.arange(20), 2), np.arange(20, 40)]
     assert risk(test=ho.Given(np.arange(10, 60)), groups=uneven).method == "t over rows, log scale"
-    assert risk(test=ho.Holdout(0.5), sample_weight=1 + np.arange(60) % 3).method == "t over rows, log scale"
+    assert risk(test=ho.Holdout(0.5), sample_weight=1 + np.arange(60) % 3).method == "Hall's t over rows"
 
 
 def test_the_seed_of_the_study_is_that_of_the_interval():

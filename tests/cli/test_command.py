@@ -118,7 +118,7 @@ def test_what_people_see(iris: str) -> None:
     assert "iris.csv: 75 rows, 4 columns to learn from (4 numbers)" in text
     assert "plan        9 candidates, 138 cells, " in text
     assert "expected zero-one risk of the tuned learner trained on 50 rows" in text
-    assert "corrected t, heuristic" in text
+    assert "Wilson over rows, heuristic" in text
     assert text.count("knn n_neighbors=") == 3
     assert max(map(len, text.splitlines())) <= 80
     assert not any(line != line.rstrip() for line in text.splitlines())

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 import heldout as ho
@@ -18,6 +19,10 @@ from heldout.study.tables import BlockAnswer, CellAnswer, Tables
 REGRESSION = load_diabetes(return_X_y=True)
 FLOWERS = load_iris(return_X_y=True)
 CANDIDATES = (3, 1)
+
+
+def own_area(y, scores):
+    return roc_auc_score(y, scores)
 
 
 def prepared(asked, learner, data, test, loss, weight=None):
@@ -120,11 +125,12 @@ def test_a_number_that_is_not_finite_fails_its_own_cell_alone(asked):
 
 
 def test_a_score_without_a_value_fails_its_own_cell_alone(asked):
-    """Where one class alone is held out, the area under the curve is not defined."""
+    """Where one class alone is held out, an area under the curve is not defined; only scikit-learn's own is foreseen."""
     y = np.array([0, 1] * 20 + [1] * 20)
     question_data = (REGRESSION[0], np.concatenate([y, y]))
     test = [(np.arange(20), np.arange(20, 40)), (np.arange(20), np.arange(40, 60))]
-    work, helds = prepared(asked, LogisticRegression(), question_data, test, "roc_auc")
+    area = make_scorer(own_area, response_method="decision_function")
+    work, helds = prepared(asked, LogisticRegression(), question_data, test, area)
     scores = np.random.default_rng(0).normal(size=40)
     one = Responses(predict=(scores > 0).astype(int), decision_function=scores, classes=np.arange(2))
     answers = compare(work, helds, [one, one])

@@ -22,6 +22,7 @@ from heldout.risk.comparison.sentences import Verdict
 from heldout.risk.estimates import failed_parts, inside_value
 from heldout.risk.record import Floats, Record
 from heldout.risk.verdict import BETTER, NOT_SHOWN, WORSE, Reference
+from heldout.splits.cells import CellSplits
 from heldout.splits.drawn import Splits
 from heldout.study.pose import OUTER
 from heldout.task import Task
@@ -52,7 +53,7 @@ def against_no_model(
     """The learner compared with no model as `compare` would compare them; where that has no meaning, the reason."""
     study = outcome.study
     outer, loss = study.splits[OUTER], study.reported[0]
-    if len(task.y) != len(task):
+    if isinstance(outer, CellSplits):
         return Reference(reason="A stream does not keep the targets that a constant answer would be taken from.")
     if inside_value(record, pool=pool) is None:
         return Reference(reason=failed_parts(record))

@@ -17,6 +17,7 @@ from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome
 from heldout.risk.record import Answers, Elsewhere, Floats, PooledScore, Record
+from heldout.splits.cells import CellSplits
 from heldout.splits.drawn import Splits
 from heldout.study.panels import TEST, Study
 from heldout.study.pose import OUTER
@@ -26,22 +27,25 @@ from heldout.task import Task
 def test_records(task: Task, outcome: Outcome, sizes: Rows, *, seed: int = 0) -> list[Record]:  # noqa: PT028
     """What the test panels recorded of every reported loss."""
     responses = held_out_responses(task, outcome)
-    return [_record_of(task, outcome, number, sizes, responses, seed) for number in range(len(outcome.study.reported))]
+    return [
+        _record_of(task, outcome, number, sizes, responses=responses, seed=seed)
+        for number in range(len(outcome.study.reported))
+    ]
 
 
 def test_record(task: Task, outcome: Outcome, number: int, sizes: Rows, *, seed: int = 0) -> Record:  # noqa: PT028
     """What the test panels recorded of one reported loss, part by part."""
-    return _record_of(task, outcome, number, sizes, held_out_responses(task, outcome), seed)
+    return _record_of(task, outcome, number, sizes, responses=held_out_responses(task, outcome), seed=seed)
 
 
 def _record_of(
-    task: Task, outcome: Outcome, number: int, sizes: Rows, responses: tuple[Responses | None, ...], seed: int
+    task: Task, outcome: Outcome, number: int, sizes: Rows, *, responses: tuple[Responses | None, ...], seed: int
 ) -> Record:
     study = outcome.study
     outer, loss = study.splits[OUTER], study.reported[number]
     folds, rows = _losses(task, outcome, number)
     known = [one for one in responses if one is not None]
-    complete = tuple(known) if len(known) == len(outer) and len(task.y) == len(task) else None
+    complete = tuple(known) if len(known) == len(outer) and not isinstance(outer, CellSplits) else None
     about = recipe_of(task, study, loss)
     estimator = study.search.families[0].estimator if len(study.search.families) == 1 else None
     least_squares = all(is_least_squares(family.estimator) for family in study.search.families)
@@ -81,7 +85,7 @@ def recipe_of(task: Task, study: Study, loss: Loss) -> dict[str, Any]:
         "high": loss.high,
         "weights": None if weight is None else tuple(weight[outer.held_rows(p)] for p in parts),
         "groups": None if groups is None else tuple(groups[outer.held_rows(p)] for p in parts),
-        "rows": tuple(outer.held_rows(p) for p in parts) if len(task.y) == len(task) else None,  # no stream
+        "rows": None if isinstance(outer, CellSplits) else tuple(outer.held_rows(p) for p in parts),
         "order": _order(task, outer) if timed else None,
         "halves": halves_of(outer),
         "held_sizes": outer.held_sizes,

@@ -45,8 +45,7 @@ def estimate_risk(
     strict : bool
         Whether an interval method that does not suit is an error; otherwise one that does is taken, and `reason` says.
     pool : bool, optional
-        True takes the mean, or the score, of all held-out rows together; False the mean of those of the parts. None
-        pools scores that are functions of means over rows, such as R² and F1, and no others.
+        True pools all held-out rows, False averages over parts; None pools functions of means alone, such as R².
     optimistic : bool
         These losses also chose the candidate, so no interval is made from them.
     reason : str, optional

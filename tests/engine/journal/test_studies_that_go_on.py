@@ -124,7 +124,8 @@ def test_without_responses_one_more_loss_is_computed(data: tuple[Any, Any], jour
     again = run(tuned(loss=["squared", "absolute"]), data, journal, options=options)
     assert len(fits) == 18
     assert saved(again, tmp_path) == saved(result, tmp_path)
-    assert again.findings == result.findings == ()
+    assert again.findings == result.findings
+    assert not {finding.code for finding in again.findings} - {"H302"}
 
 
 def test_a_loss_that_needs_more_than_was_asked_is_computed(journal: Path, tmp_path: Path):
@@ -221,8 +222,9 @@ def test_a_damaged_row_is_computed_again_and_named(data: tuple[Any, Any], journa
     fits.clear()
     result = run(tuned(), data, journal, options=options)
     assert len(fits) == 1
-    assert [finding.code for finding in result.findings] == ["H502"]
-    assert "cells/4" in result.findings[0].message
+    damaged = [finding for finding in result.findings if finding.code != "H302"]
+    assert [finding.code for finding in damaged] == ["H502"]
+    assert "cells/4" in damaged[0].message
     assert result.folds.equals(whole.folds)
 
 

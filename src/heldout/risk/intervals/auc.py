@@ -18,7 +18,7 @@ def hanley_mcneil(area: float, positives: float, negatives: float) -> float:
     """The variance of an area from as many rows, if scores were exponential (Hanley & McNeil 1982).
 
     >>> round(hanley_mcneil(0.8, 50, 50) ** 0.5, 4)
-    0.0443
+    0.0445
     """
     first, second = area / (2 - area), 2 * area * area / (1 + area)
     spread = area * (1 - area) + (positives - 1) * (first - area**2) + (negatives - 1) * (second - area**2)
