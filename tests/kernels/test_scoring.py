@@ -125,7 +125,7 @@ def test_a_number_that_is_not_finite_fails_its_own_cell_alone(asked):
 
 
 def test_a_score_without_a_value_fails_its_own_cell_alone(asked):
-    """Where one class alone is held out, an area under the curve is not defined; only scikit-learn's own is foreseen."""
+    """Where one class alone is held out, an area under the curve is not defined; scikit-learn's own is foreseen."""
     y = np.array([0, 1] * 20 + [1] * 20)
     question_data = (REGRESSION[0], np.concatenate([y, y]))
     test = [(np.arange(20), np.arange(20, 40)), (np.arange(20), np.arange(40, 60))]
