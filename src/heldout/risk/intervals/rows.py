@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from heldout.risk.estimate import Interval
+from heldout.risk.intervals.clopper_pearson import clopper_pearson
 from heldout.risk.intervals.ends import interval_around
 from heldout.risk.intervals.method import Method
 from heldout.risk.intervals.scores import refuse_score, score_ends
@@ -107,6 +108,9 @@ def _share_ends(record: Record, errors: Floats, value: float, level: float, weig
     kappa = least(record, adaptive(record) * shift(record, errors, weights, None))
     quantile = quantile_of(sampling, level) if record.grouped else float(ndtri(0.5 + level / 2))
     low, high = wilson_ends(share, draws / kappa**2, quantile)
+    if not record.grouped and record.weights is None:  # never surer than one test set of the same rows
+        exact = clopper_pearson(round(share * sampling.units), sampling.units, level=level)
+        low, high = min(low, exact.low), max(high, exact.high)
     return record.low + low, record.low + high
 
 
