@@ -120,6 +120,13 @@ def test_one_test_set_has_an_interval_of_its_area_by_delong():
     assert 0.05 < risk.high - risk.low < 0.25
 
 
+def test_an_area_of_one_is_no_proof_of_one_and_tells_something():
+    X = np.repeat([[0.0], [9.0]], 45, axis=0) + np.linspace(0, 1, 90)[:, None]
+    risk = ho.evaluate(LogisticRegression(), X, np.repeat([0, 1], 45), test=ho.KFold(5), loss="roc_auc").risk
+    assert risk.value == risk.high == 1.0
+    assert 0.85 < risk.low < 0.99
+
+
 def test_later_rows_have_an_interval_from_stretches():
     X, y = numbers(300, seed=10)
     risk = ho.evaluate(Ridge(), X, y, test=ho.Forward(5), time=np.arange(300)).risk

@@ -46,8 +46,8 @@ def auc_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
     rows = len(truth) if record.rows is None else len(np.unique(np.concatenate(record.rows)))
     positives = rows * float(np.mean(truth))
     negatives = rows - positives
-    pairs = positives * negatives
-    area = (-value * pairs + 0.5) / (pairs + 1)  # an area of 0 or 1 has no logit
+    edge = 0.5 / (min(positives, negatives) + 1)  # as far from 0 and 1 as half a row of the rarer class
+    area = min(max(-value, edge), 1 - edge)
     influence = np.concatenate(
         [
             placements(scores, (one == answers.positive).astype(np.float64))
@@ -59,7 +59,7 @@ def auc_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
     quantile = float(ndtri(0.5 + level / 2))
     if record.parts == 1:
         rough = hanley_mcneil(area, positives, negatives)
-        error = sampling.error if 0 < -value < 1 and sampling.error > 0 else sqrt(rough)
+        error = sampling.error if area == -value and sampling.error > 0 else sqrt(rough)
         name = "DeLong, logit scale"
     else:
         independent = float(np.sum(weights * influence**2)) / rows
