@@ -24,6 +24,7 @@ from heldout.task.task import Task
 
 SPOT = "spot:"
 SHARE = 0.02  # of the operations of a plan: what checks may take beyond one cell of each kernel and level
+FIT = 1e6  # operations that a fit of scikit-learn takes however few its rows are: most of a millisecond
 MOST_CELLS = 50  # of one kernel and level in one stage: one wrong answer in seven stays unseen by 50 with p < .001
 LEVELS = (TEST, VALIDATION, SPREAD)  # in the order in which the budget is spent
 APPROXIMATE = "approximate"  # a tier that allows any difference of losses: what is seen is told instead
@@ -144,11 +145,9 @@ def _find(pool: _Pool, place: int) -> tuple[Step, Training]:
 
 def _price(step: Step, training: Training, candidate: int, work: Work) -> float:
     """Operations of a fit of one cell: at least those of a fit in general, and of its kernel for this cell alone."""
-    alone = (
-        brute_step((candidate,), (training,)),
-        replace(step, candidates=(candidate,), trainings=(training,), fits=1),
-    )
-    return max(expected_work(one, work.task, work.splits, work.search) for one in alone)
+    brute = brute_step((candidate,), (training,))
+    alone = replace(step, candidates=(candidate,), trainings=(training,), fits=1)
+    return FIT + max(expected_work(one, work.task, work.splits, work.search) for one in (brute, alone))
 
 
 def _spot(step: Step, training: Training, candidate: int, work: Work, *, panel: str) -> Spot:
