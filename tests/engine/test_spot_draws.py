@@ -173,7 +173,10 @@ def test_twice_the_operations_pay_for_twice_the_checks(monkeypatch: pytest.Monke
 def test_one_wrong_call_in_seven_is_mostly_found_where_several_cells_are_checked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Fourteen checks miss one wrong answer in seven with probability (6/7)^14 = .12."""
+    """m checks miss one wrong answer in seven with probability (6/7)^m: .12 for the fourteen that are made here.
+
+    In a small study, where only one cell a level is checked, it is .73.
+    """
     calls: list[int] = []
 
     def every_seventh(helds: Any) -> bool:
@@ -181,7 +184,7 @@ def test_one_wrong_call_in_seven_is_mostly_found_where_several_cells_are_checked
         return len(calls) % 7 == 0
 
     wrong_where(monkeypatch, "ridge", every_seventh)
-    found = [many_cells(seed=seed) for seed in range(6)]
+    found = [many_cells(seed=seed) for seed in range(5)]
     assert sum(any(one.code == "H205" for one in result.findings) for result in found) >= 4
 
 

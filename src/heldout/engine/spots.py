@@ -147,7 +147,8 @@ def _price(step: Step, training: Training, candidate: int, work: Work) -> float:
     """Operations of a fit of one cell: at least those of a fit in general, and of its kernel for this cell alone."""
     brute = brute_step((candidate,), (training,))
     alone = replace(step, candidates=(candidate,), trainings=(training,), fits=1)
-    return FIT + max(expected_work(one, work.task, work.splits, work.search) for one in (brute, alone))
+    fit, kernel = (expected_work(one, work.task, work.splits, work.search) for one in (brute, alone))
+    return max(FIT + fit, kernel)
 
 
 def _spot(step: Step, training: Training, candidate: int, work: Work, *, panel: str) -> Spot:
