@@ -77,7 +77,7 @@ class SpotDraws:
         pools = _pools(steps)
         if not pools:
             return []
-        self._left += SHARE * sum(expected_work(step, work.task, work.splits, work.search) for step in steps)
+        self._left += SHARE * sum(_planned(step, work) for step in steps)
         spots: list[Spot] = []
         for level in LEVELS:
             kernels = [kernel for kernel, own in pools if own == level]
@@ -141,6 +141,12 @@ def _find(pool: _Pool, place: int) -> tuple[Step, Training]:
             return step, trainings[place]
         place -= len(trainings)
     raise IndexError(place)
+
+
+def _planned(step: Step, work: Work) -> float:
+    """Operations of a step. Fits that share in a training set count as one: what they share may be the long part."""
+    alone = step if step.kernel == BRUTE else replace(step, fits=len(step.trainings))
+    return expected_work(alone, work.task, work.splits, work.search)
 
 
 def _price(step: Step, training: Training, candidate: int, work: Work) -> float:
