@@ -182,8 +182,12 @@ def test_a_study_is_checked_and_the_same_for_any_jobs() -> None:
         ho.evaluate(tuned(), X, y, test=ho.KFold(3), jobs=jobs, progress=False, options=SOLVER) for jobs in (1, 2)
     ]
     assert results[0].risk.value == results[1].risk.value
-    checks = [one for one in results[0]._live.outcome.checks if one.kernel == "lasso"]
-    assert [one.passed for one in checks] == [True]
+    one, two = (result._live.outcome.checks for result in results)
+    assert one == two
+    assert {(check.kernel, check.level, check.passed) for check in one} == {
+        ("lasso", "test", True),
+        ("lasso", "validation", True),
+    }
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from heldout.task.task import Task
 
 _ROUND = log(1.25)  # steps that differ by less than this ratio stay in the plan's order, where neighbours share rows
 _FIT_OPERATIONS = 50.0  # operations of a fit for each number of its training rows: it only weighs kernels against fits
-_FIT = 1e6  # operations that a fit of scikit-learn takes however few its rows are, most of a millisecond
 _COUNTS = ("n_estimators", "iterations")  # parameters that a fit's time grows with, whatever the learner
 
 
@@ -33,7 +32,7 @@ def expected_work(step: Step, task: Task, splits: Mapping[str, Splits], search: 
     weight = sum(_members(search, candidate) for candidate in step.candidates) if counted else len(step.candidates)
     # A path that is read off one fit takes fewer fits than it has candidates.
     shared = step.fits / max(1, count_trains(step.trainings) * len(step.candidates))
-    return step.fits * _FIT + _FIT_OPERATIONS * rows * (task.n_columns or 1) * weight * shared
+    return _FIT_OPERATIONS * rows * (task.n_columns or 1) * weight * shared
 
 
 def longest_first(steps: Sequence[Step], task: Task, splits: Mapping[str, Splits], search: Search) -> list[Step]:

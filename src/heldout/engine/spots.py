@@ -24,6 +24,7 @@ from heldout.task.task import Task
 
 SPOT = "spot:"
 SHARE = 0.02  # of the operations of a plan: what checks may take beyond one cell of each kernel and level
+FIT = 1e6  # operations that a fit of scikit-learn takes however few its rows are: most of a millisecond
 MOST_CELLS = 50  # of one kernel and level in one stage: one wrong answer in seven stays unseen by 50 with p < .001
 LEVELS = (TEST, VALIDATION, SPREAD)  # in the order in which the budget is spent
 APPROXIMATE = "approximate"  # a tier that allows any difference of losses: what is seen is told instead
@@ -76,7 +77,7 @@ class SpotDraws:
         pools = _pools(steps)
         if not pools:
             return []
-        self._left += SHARE * sum(expected_work(step, work.task, work.splits, work.search) for step in steps)
+        self._left += SHARE * sum(_planned(step, work) for step in steps)
         spots: list[Spot] = []
         for level in LEVELS:
             kernels = [kernel for kernel, own in pools if own == level]
@@ -142,13 +143,18 @@ def _find(pool: _Pool, place: int) -> tuple[Step, Training]:
     raise IndexError(place)
 
 
+def _planned(step: Step, work: Work) -> float:
+    """Operations of a step. Fits that share in a training set count as one: what they share may be the long part."""
+    alone = step if step.kernel == BRUTE else replace(step, fits=len(step.trainings))
+    return expected_work(alone, work.task, work.splits, work.search)
+
+
 def _price(step: Step, training: Training, candidate: int, work: Work) -> float:
     """Operations of a fit of one cell: at least those of a fit in general, and of its kernel for this cell alone."""
-    alone = (
-        brute_step((candidate,), (training,)),
-        replace(step, candidates=(candidate,), trainings=(training,), fits=1),
-    )
-    return max(expected_work(one, work.task, work.splits, work.search) for one in alone)
+    brute = brute_step((candidate,), (training,))
+    alone = replace(step, candidates=(candidate,), trainings=(training,), fits=1)
+    fit, kernel = (expected_work(one, work.task, work.splits, work.search) for one in (brute, alone))
+    return max(FIT + fit, kernel)
 
 
 def _spot(step: Step, training: Training, candidate: int, work: Work, *, panel: str) -> Spot:
