@@ -12,7 +12,7 @@ import numpy as np
 from heldout.base.finding import Finding
 from heldout.risk.intervals.bootstrap_t import FEWEST
 from heldout.risk.intervals.draws import count_draws
-from heldout.risk.intervals.rows import corrected_rows
+from heldout.risk.intervals.rows import corrected_rows, recorded_rows
 from heldout.risk.intervals.shapes import LEANING
 from heldout.risk.record import Floats, Record
 from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of
@@ -43,6 +43,7 @@ def doubts(record: Record, *, columns: int | None = None) -> tuple[Finding, ...]
     """
     if record.timed or (np.isnan(record.fold_losses).any() and record.pooled is None):
         return ()
+    record = recorded_rows(record)
     found = [
         _few_rows(record),
         _heavy(record),
