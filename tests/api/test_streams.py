@@ -219,6 +219,24 @@ def test_all_rows_have_the_interval_of_memory(many, small_samples):
     assert width(every) == pytest.approx(width(memory), rel=0.05)
 
 
+def test_many_parts_are_answered_by_fewer_rows(many, monkeypatch):
+    usual = ho.evaluate(Ridge(), many, "y", test=ho.Resample(10, 0.2)).risk
+    monkeypatch.setattr("heldout.engine.streaming.sampled.MOST_ANSWERS", 10_000)
+    fewer = ho.evaluate(Ridge(), many, "y", test=ho.Resample(10, 0.2)).risk
+    assert fewer.value == usual.value
+    assert (usual.method, fewer.method) == ("t over rows, log scale", "t over sampled rows, log scale")
+    assert width(fewer) == pytest.approx(width(usual), rel=0.15)
+
+
+def test_a_loss_that_fails_in_one_fold_has_no_value_and_no_interval(tmp_path):
+    frame = make_frame().assign(y=lambda frame: frame["y"].clip(lower=1.0))
+    frame.loc[17, "x0"] = -1e3  # where the fold predictor answers a negative number, which Poisson's deviance refuses
+    frame.to_parquet(tmp_path / "counts.parquet")
+    risk = ho.evaluate(Ridge(), tmp_path / "counts.parquet", "y", loss="poisson").risk
+    assert (risk.value, risk.low) == (None, None)
+    assert "1 of 5 parts failed" in risk.reason
+
+
 def test_heavy_tails_are_told_from_the_sample(tmp_path, small_samples):
     frame = make_frame(6_000)
     frame["y"] += np.random.default_rng(1).standard_t(1.5, size=len(frame))
@@ -252,7 +270,7 @@ def test_explain_counts_passes(numbers, labels):
 
 def test_explain_prices_the_losses_of_all_rows(many, labels, small_samples):
     plan = str(ho.explain(Ridge(), many, target="y"))
-    assert "a random sample of 2,048 rows" in plan
+    assert "a random sample of at most 2,048 rows" in plan
     assert "for 1 more pass and eight bytes or more a row" in plan
     assert "for no further pass and" in str(ho.explain(Ridge(), many, target="y", loss="absolute"))
     assert "interval: none without" in str(ho.explain(Ridge(), many, target="y", test=ho.Holdout(0.2)))

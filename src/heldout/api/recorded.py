@@ -79,7 +79,7 @@ def _of_stream(record: Record, stream: OfStream, study: Study, number: int, task
     if stream.kept is not None and kept:
         record = replace(record, rows=tuple(np.concatenate(one.rows).astype(np.intp) for one in stream.kept))
         record = record if task.classification else _of_numbers(record, stream.kept, loss)
-    if sampled is None:
+    if sampled is None or np.isnan(record.fold_losses).any():  # a loss that failed has none on single rows either
         return record
     sample = _of_sample(record, sampled, study, number)
     if not kept:

@@ -96,11 +96,12 @@ def _heavy(record: Record) -> Finding | None:
     total = float(np.sum(rows))
     share = float(np.sum(largest)) / total if total > 0 else 1.0
     count = "the largest loss makes" if len(largest) == 1 else f"the {len(largest)} largest losses make"
+    known_rows = "" if record.share == 1 else " These are the losses of a sample; Options(rows=True) takes all of them."
     return _warning(
         "H302",
         f"The {record.loss!r} losses lean far: {count} up {share:.0%} of the sum of {len(rows):,}. An interval of this "
         "mean then misses more often than it says, most of all where such losses happen to be absent; the absolute "
-        "loss, or a bounded one, is safer.",
+        f"loss, or a bounded one, is safer.{known_rows}",
     )
 
 

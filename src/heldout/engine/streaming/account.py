@@ -87,7 +87,7 @@ def _interval_notes(study: Study, source: Source, *, keep_rows: bool) -> tuple[s
     sample = sample_size(rows, len(source.stream.columns))
     if sample == rows:
         return ()
-    return (f"interval: by the losses of a random sample of {sample:,} rows, kept while all pass; {kept}",)
+    return (f"interval: by the losses of a random sample of at most {sample:,} rows, kept while all pass; {kept}",)
 
 
 def _notes(source: Source) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from heldout.study.panels import TEST, Panel, Study
 from heldout.study.pose import OUTER
 from heldout.task.task import Task
 
+MOST_ANSWERS = 1 << 21  # of all parts together
 MOST_PARTS = 10  # predictors that are asked about rows of their training sets too
 MOST_ROWS = 5_000  # that they are asked about, spread evenly over the sample
 
@@ -57,11 +58,12 @@ def ask_sample(study: Study, sample: Sample, respond: Respond, *, classification
     cells = study.splits[OUTER]
     if len(cells) == 1:
         return None
+    sample = _thinned(sample, cells)
     parts = {part: panel for panel in study.of_level(TEST) for part in panel.parts}
-    held = [np.flatnonzero(np.isin(sample.cells, cells.held_rows(part))) for part in range(len(cells))]
+    held = [_within(sample, cells.held_rows(part)) for part in range(len(cells))]
     if len(parts) < len(cells) or not all(len(rows) for rows in held):
         return None
-    train = [np.flatnonzero(np.isin(sample.cells, cells.train_rows(part))) for part in range(len(cells))]
+    train = [_within(sample, cells.train_rows(part)) for part in range(len(cells))]
     every: Rows = np.arange(len(sample.y), dtype=np.intp)
     outer = Splits.from_pairs(every, list(zip(train, held, strict=True)), cells.recipe)
     losses = _with_probabilities(study.reported) if classification else study.reported
@@ -79,6 +81,22 @@ def ask_sample(study: Study, sample: Sample, respond: Respond, *, classification
         asked=asked,
         everywhere={part: one for part, one in elsewhere.items() if one is not None},
     )
+
+
+def _thinned(sample: Sample, cells: Splits) -> Sample:
+    """Fewer rows where many parts hold out the same ones again."""
+    answers = int(np.bincount(sample.cells, minlength=int(cells.rows[-1]) + 1)[cells.held].sum())
+    step = -(-answers // MOST_ANSWERS)
+    if step <= 1:
+        return sample
+    return Sample(X=sample.X[::step], y=sample.y[::step], cells=sample.cells[::step])
+
+
+def _within(sample: Sample, cells: Rows) -> Rows:
+    """The rows of the sample in some cells."""
+    inside = np.zeros(max(int(sample.cells.max()), int(cells.max(initial=0))) + 1, dtype=bool)
+    inside[cells] = True
+    return np.flatnonzero(inside[sample.cells])
 
 
 def _with_probabilities(losses: tuple[Loss, ...]) -> tuple[Loss, ...]:

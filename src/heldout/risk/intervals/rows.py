@@ -102,8 +102,10 @@ def _share_ends(record: Record, errors: Floats, value: float, level: float, weig
     sampling = sampling_of(record, errors, weights)
     plain = share * (1 - share)
     draws = float(sampling.units)
-    if sampling.error > 0:
-        draws = min(plain / sampling.error**2, 4 * draws / record.share)
+    if record.share < 1:  # the share of all rows is known, and tells their variance better than a sample
+        draws = sampling.effective / record.share
+    elif sampling.error > 0:
+        draws = min(plain / sampling.error**2, 4 * draws)
     kappa = least(record, adaptive(record) * shift(record, errors, weights, None))
     quantile = quantile_of(sampling, level) if record.grouped else float(ndtri(0.5 + level / 2))
     low, high = wilson_ends(share, draws / kappa**2, quantile)
