@@ -23,7 +23,7 @@ from heldout.study.panels import TEST, Panel, Study
 from heldout.study.pose import OUTER
 from heldout.task.task import Task
 
-MOST_ANSWERS = 1 << 21  # of all parts together
+MOST_ANSWERS = 1 << 20  # of all parts together
 MOST_PARTS = 10  # predictors that are asked about rows of their training sets too
 MOST_ROWS = 5_000  # that they are asked about, spread evenly over the sample
 
