@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from made_records import folds, folds_of_rows, in_halves
 from scipy.stats import f, norm, t
 
+from heldout.risk.choose import NoInterval, choose_method
 from heldout.risk.intervals import METHODS
 from heldout.risk.intervals.bayle import bayle
 from heldout.risk.intervals.conservative_z import conservative_z, half_means
 from heldout.risk.intervals.corrected_t import corrected_t
 from heldout.risk.intervals.five_by_two import combined_f, five_by_two_t
+from heldout.risk.intervals.shapes import wilson_ends
+from heldout.risk.widening import PLAIN
 
 TEN = np.random.default_rng(0).normal(0.2, 0.05, size=10)
 
@@ -44,6 +49,41 @@ def test_the_ratio_is_of_the_rows_recorded():
     found = METHODS["corrected-t"].interval(record, 0.25, 0.95)
     expected = corrected_t(record.fold_losses, test_ratio=0.5, level=0.95, centre=0.25)
     assert found == expected
+
+
+def with_sample(parts, *, of, **changed):
+    """Folds whose rows are known of a sample alone, a share `of` of them."""
+    sample = replace(folds_of_rows(parts, **changed), share=of)
+    sizes = (sample.held_sizes / of).astype(int)
+    return replace(sample, row_losses=None, held_sizes=sizes, share=1.0, sample=sample)
+
+
+def test_a_sample_has_the_error_of_all_the_rows_it_stands_for():
+    rows = np.random.default_rng(0).normal(3.0, 1.0, size=(5, 200)) ** 2
+    every = METHODS["rows"].interval(folds_of_rows(rows), 10.0, 0.95)
+    some = METHODS["rows"].interval(with_sample(rows, of=0.25), 10.0, 0.95)
+    assert some.high - 10.0 == pytest.approx((every.high - 10.0) / 2, rel=0.02)
+    assert some.method == every.method.replace("over rows", "over sampled rows")
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 40])
+def test_the_errors_of_all_rows_tell_more_than_those_of_a_sample(wrong):
+    rows = np.zeros((5, 200))
+    rows.flat[:wrong] = 1.0
+    about = {"loss": "zero_one", "low": 0.0, "high": 1.0, "family": "zero_one"}
+    found = METHODS["rows"].interval(with_sample(rows, of=0.1, **about), 0.01, 0.95)
+    assert ends(found) == pytest.approx(wilson_ends(0.01, 10_000 / PLAIN**2, norm.ppf(0.975)), rel=1e-9)
+
+
+def test_one_test_set_has_no_interval_from_a_sample():
+    record = with_sample([[1.0, 2.0, 3.0]], of=0.1)
+    assert METHODS["rows"].refusal(record) is not None
+
+
+def test_stratified_folds_have_an_interval_from_a_sample():
+    record = with_sample([[1.0, 2.0, 3.0], [2.0, 5.0, 1.0]], of=0.1, stratified=True)
+    assert choose_method(record).key == "rows"
+    assert isinstance(choose_method(replace(record, sample=None)), NoInterval)
 
 
 def test_bayle_is_its_two_formulas():

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.api.evidence import class_weights_of, fold_predictor_responses, held_out_responses, is_least_squares
+from heldout.api.evidence import (
+    FoldResponses,
+    class_weights_of,
+    fold_predictor_responses,
+    held_out_responses,
+    is_least_squares,
+)
 from heldout.api.halves import halves_of
 from heldout.api.tested import tested_rows
 from heldout.api.timing import goes_forward
@@ -16,6 +23,8 @@ from heldout.base.losses import Loss, family_of, is_pooled, parts_score, pool_sc
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome
+from heldout.engine.streaming.rows import Tally
+from heldout.engine.streaming.sampled import OfStream, SampledRows
 from heldout.risk.record import Answers, Elsewhere, Floats, PooledScore, Record
 from heldout.splits.cells import CellSplits
 from heldout.splits.drawn import Splits
@@ -50,7 +59,8 @@ def _record_of(
     estimator = study.search.families[0].estimator if len(study.search.families) == 1 else None
     least_squares = all(is_least_squares(family.estimator) for family in study.search.families)
     answers = None if complete is None else _answers(task, outer, loss, complete, estimator)
-    return Record(
+    asked = None if answers is None or len(outer) == 1 else fold_predictor_responses(task, outcome)
+    record = Record(
         **about,
         fold_losses=folds,
         row_losses=rows,
@@ -58,8 +68,61 @@ def _record_of(
         seed=seed,
         pooled=None if complete is None or rows is not None else pooled_score(task, outer, loss, complete),
         answers=answers,
-        elsewhere=None if answers is None or len(outer) == 1 else _elsewhere(task, outcome, loss, answers),
+        elsewhere=_elsewhere(task, loss, asked),
         least_squares=least_squares,
+    )
+    return record if outcome.stream is None else _of_stream(record, outcome.stream, study, number, task)
+
+
+def _of_stream(record: Record, stream: OfStream, study: Study, number: int, task: Task) -> Record:
+    """The record of a stream, with that of the rows that were kept while they passed."""
+    loss, value, sampled = study.reported[number], stream.pooled[number], stream.sampled
+    if value is not None:
+        record = replace(record, pooled=PooledScore(value=value))
+    kept = stream.kept is not None and all(one.predicted for one in stream.kept)
+    if stream.kept is not None and kept:
+        record = replace(record, rows=tuple(np.concatenate(one.rows).astype(np.intp) for one in stream.kept))
+        record = record if task.classification else _of_numbers(record, stream.kept, loss)
+    if sampled is None or np.isnan(record.fold_losses).any():  # a loss that failed has none on single rows either
+        return record
+    sample = _of_sample(record, sampled, study, number)
+    if not kept:
+        return replace(record, sample=replace(sample, share=len(sampled.task) / len(task)))
+    if task.classification and len(sampled.task) == len(task):  # probabilities are known of the sample alone
+        record = replace(record, answers=sample.answers)
+    return record if record.answers is None else replace(record, elsewhere=sample.elsewhere)
+
+
+def _of_numbers(record: Record, kept: Sequence[Tally], loss: Loss) -> Record:
+    """The record with what was true and predicted on all rows, and what each adds to a score of whole sets."""
+    truth = [np.concatenate(one.y) for one in kept]
+    predicted = [np.concatenate(one.predicted) for one in kept]
+    found = pool_score(loss, truth, [Responses(predict=one) for one in predicted], None) if loss.rows is None else None
+    if found is not None and found.influence is not None and record.pooled is not None:
+        influence = tuple(np.split(found.influence, np.cumsum(record.held_sizes)[:-1]))
+        record = replace(record, pooled=replace(record.pooled, influence=influence))
+    return replace(record, answers=Answers(truth=_floats(truth), predicted=_floats(predicted)))
+
+
+def _of_sample(record: Record, sampled: SampledRows, study: Study, number: int) -> Record:
+    """The record of some of the rows, with all that their predictors answered."""
+    loss, task, outer = study.reported[number], sampled.task, sampled.outer
+    estimator = study.search.families[0].estimator if len(study.search.families) == 1 else None
+    rows = tuple(outer.held_rows(part) for part in range(len(outer)))
+    losses = [row_losses(loss, task.y[held], one) for held, one in zip(rows, sampled.held, strict=True)]
+    known = tuple(one for one in losses if one is not None)
+    asked = [
+        FoldResponses(part, sampled.asked, one, np.isin(sampled.asked, outer.train_rows(part)))
+        for part, one in sampled.everywhere.items()
+    ]
+    return replace(
+        record,
+        row_losses=known if len(known) == len(losses) else None,
+        rows=rows,
+        held_sizes=outer.held_sizes,
+        pooled=pooled_score(task, outer, loss, sampled.held) if loss.rows is None else None,
+        answers=_answers(task, outer, loss, sampled.held, estimator),
+        elsewhere=_elsewhere(task, loss, asked),
     )
 
 
@@ -69,7 +132,8 @@ def blank_record(task: Task, study: Study, number: int, sizes: Rows, *, rows: bo
     unknown = tuple(np.full(size, np.nan) for size in outer.held_sizes)
     kept = None if loss.rows is None or not rows else unknown
     folds = np.full(len(outer), np.nan)
-    return Record(**recipe_of(task, study, loss), fold_losses=folds, row_losses=kept, train_sizes=sizes)
+    record = Record(**recipe_of(task, study, loss), fold_losses=folds, row_losses=kept, train_sizes=sizes)
+    return record if rows or loss.rows is None else replace(record, sample=replace(record, row_losses=unknown))
 
 
 def recipe_of(task: Task, study: Study, loss: Loss) -> dict[str, Any]:
@@ -175,9 +239,8 @@ def _answers(task: Task, outer: Splits, loss: Loss, responses: Sequence[Response
     )
 
 
-def _elsewhere(task: Task, outcome: Outcome, loss: Loss, answers: Answers) -> Elsewhere | None:
+def _elsewhere(task: Task, loss: Loss, found: Sequence[FoldResponses] | None) -> Elsewhere | None:
     """The fold predictors on the same rows."""
-    found = fold_predictor_responses(task, outcome)
     if not found or any(one.responses.predict is None or one.responses.predict.ndim != 1 for one in found):
         return None
     rows = found[0].rows

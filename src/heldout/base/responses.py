@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,6 +57,21 @@ def own_copy(responses: Responses) -> Responses:
         predict_proba=None if responses.predict_proba is None else responses.predict_proba.copy(),
         decision_function=None if responses.decision_function is None else responses.decision_function.copy(),
     )
+
+
+def join_rows(parts: Sequence[Responses]) -> Responses:
+    """The responses of one predictor on several sets of rows, end to end."""
+    return replace(
+        parts[0],
+        predict=_end_to_end([one.predict for one in parts]),
+        predict_proba=_end_to_end([one.predict_proba for one in parts]),
+        decision_function=_end_to_end([one.decision_function for one in parts]),
+    )
+
+
+def _end_to_end(answers: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
+    known = [one for one in answers if one is not None]
+    return np.concatenate(known) if known else None
 
 
 def cut_rows(responses: Responses, rows: slice) -> Responses:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic, perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sklearn
 
@@ -36,6 +36,9 @@ from heldout.study.everywhere import aside_of, losses_by_level
 from heldout.study.panels import EVERYWHERE, TEST, VALIDATION, Panel, Study
 from heldout.study.tables import Tables
 from heldout.task.task import Task
+
+if TYPE_CHECKING:
+    from heldout.engine.streaming.sampled import OfStream
 
 # Validation row losses serve one correction of the best validation number, so they are kept where that is affordable.
 MOST_KEPT_ROW_LOSSES = 1 << 24  # numbers: an eighth of a gigabyte
@@ -71,6 +74,7 @@ class Outcome:
     lost: tuple[WorkerLost, ...] = ()  # worker processes that died on the way
     stopped: str | None = None  # why it is incomplete, where its time was up
     final: FinalFit | None = None  # of the choice on all rows, where that was asked for and its kernel can make it
+    stream: OfStream | None = None  # what a stream gave beside its tables
 
 
 def run_study(

@@ -39,8 +39,8 @@ def choose_method(record: Record, asked: str | None = None) -> Method | NoInterv
     betting for bounded losses; for others the bootstrap-t, or Student with fewer than 20 rows (or groups), more than
     20,000, or one value that is most common; the spread of rows where groups differ in size or rows have weights, where
     losses lean far, and for scores of whole sets. Over several parts: the
-    spread of rows, widened; where rows are not known the cautious t, but never over stratified parts, whose
-    means have lost their spread. In time: five batch means.
+    spread of rows, widened, or of a sample of them where the others were not kept; where no rows are known the
+    cautious t, but never over stratified parts, whose means have lost their spread. In time: five batch means.
 
     Parameters
     ----------

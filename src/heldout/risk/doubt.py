@@ -12,7 +12,7 @@ import numpy as np
 from heldout.base.finding import Finding
 from heldout.risk.intervals.bootstrap_t import FEWEST
 from heldout.risk.intervals.draws import count_draws
-from heldout.risk.intervals.rows import corrected_rows
+from heldout.risk.intervals.rows import corrected_rows, recorded_rows
 from heldout.risk.intervals.shapes import LEANING
 from heldout.risk.record import Floats, Record
 from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of
@@ -43,6 +43,7 @@ def doubts(record: Record, *, columns: int | None = None) -> tuple[Finding, ...]
     """
     if record.timed or (np.isnan(record.fold_losses).any() and record.pooled is None):
         return ()
+    record = recorded_rows(record)
     found = [
         _few_rows(record),
         _heavy(record),
@@ -95,11 +96,12 @@ def _heavy(record: Record) -> Finding | None:
     total = float(np.sum(rows))
     share = float(np.sum(largest)) / total if total > 0 else 1.0
     count = "the largest loss makes" if len(largest) == 1 else f"the {len(largest)} largest losses make"
+    known_rows = "" if record.share == 1 else " These are the losses of a sample; Options(rows=True) takes all of them."
     return _warning(
         "H302",
         f"The {record.loss!r} losses lean far: {count} up {share:.0%} of the sum of {len(rows):,}. An interval of this "
         "mean then misses more often than it says, most of all where such losses happen to be absent; the absolute "
-        "loss, or a bounded one, is safer.",
+        f"loss, or a bounded one, is safer.{known_rows}",
     )
 
 

@@ -91,6 +91,8 @@ class Record:
     answers: Answers | None = None
     elsewhere: Elsewhere | None = None
     least_squares: bool = False  # the learner minimises squared errors, linearly
+    share: float = 1.0  # of the held-out rows that are recorded here; below 1 they are a random sample
+    sample: Record | None = None  # of a random sample of the held-out rows, where the others were not kept
 
     @property
     def parts(self) -> int:

@@ -56,7 +56,8 @@ def sampling_of(record: Record, contributions: Floats, weights: Floats) -> Sampl
     """The sampling of a mean whose rows contribute these numbers with these weights.
 
     Rows that are held out several times, by repeats or resamples, are counted once: more repeats bring no independent
-    rows. Where rows come in groups, sums of whole groups are what varies.
+    rows. Where rows come in groups, sums of whole groups are what varies. A sample tells the spread of rows, and the
+    error is that of the mean over all the rows that it stands for.
     """
     units, incidences = _units(record)
     away = contributions - mean_of(contributions, weights)
@@ -73,7 +74,7 @@ def sampling_of(record: Record, contributions: Floats, weights: Floats) -> Sampl
     error = len(sums) * sqrt(square / (count - 1))
     skew = float(np.mean(sums**3)) / square**1.5
     return Sampling(
-        error=scale * error,
+        error=scale * error * sqrt(record.share),
         units=count,
         effective=_evenness(np.asarray(np.bincount(units, weights=weights), dtype=np.float64)),
         skew=skew,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heldout.engine.streaming.gather import sample_size
 from heldout.engine.streaming.source import Source
 from heldout.kernels.statistics.scores import all_from_squares
 from heldout.planner.account import Account, Line
@@ -28,7 +29,7 @@ def account_of_stream(study: Study, source: Source, *, passes: int | None = None
         inner=None if inner is None else inner.recipe.words,
         lines=lines,
         passes=(record,),
-        notes=(*search.notes, *_notes(source)),
+        notes=(*search.notes, *_notes(source), *_interval_notes(study, source, keep_rows=keep_rows)),
     )
 
 
@@ -70,6 +71,23 @@ def _words_of_passes(study: Study, source: Source, passes: int | None, expected:
     if passes is not None and passes > expected:
         words += ", more than planned, since sums had lost digits"
     return words
+
+
+def _interval_notes(study: Study, source: Source, *, keep_rows: bool) -> tuple[str, ...]:
+    """What intervals are made from, and what the losses of all rows would cost."""
+    parts, rows = len(study.splits["outer"]) if "outer" in study.splits else 0, source.stream.rows
+    if keep_rows or not parts:
+        return ()
+    passes = expected_passes(study, source, keep_rows=True)
+    more = passes - expected_passes(study, source, keep_rows=False)
+    price = f"{f'{more} more' if more else 'no further'} pass{'' if more <= 1 else 'es'}"
+    kept = f"options=Options(rows=True) takes the losses of all rows, for {price} and eight bytes or more a row"
+    if parts == 1:
+        return (f"interval: none without the losses of single rows; {kept}",)
+    sample = sample_size(rows, len(source.stream.columns))
+    if sample == rows:
+        return ()
+    return (f"interval: by the losses of a random sample of at most {sample:,} rows, kept while all pass; {kept}",)
 
 
 def _notes(source: Source) -> tuple[str, ...]:

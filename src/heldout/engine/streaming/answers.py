@@ -12,9 +12,11 @@ from heldout.base.losses import Loss
 from heldout.engine.streaming.rows import Ask, Solved, Tally
 from heldout.kernels.scoring import failed_cell, failure_of
 from heldout.kernels.statistics.gather import Statistics
-from heldout.kernels.statistics.scores import from_squares
+from heldout.kernels.statistics.scores import from_squares, pool_squares
 from heldout.kernels.step import Held, Work
-from heldout.study.tables import CellAnswer, Failure
+from heldout.study.panels import TEST, Study
+from heldout.study.pose import OUTER
+from heldout.study.tables import CellAnswer, Failure, Tables
 
 
 def answer_from_squares(
@@ -55,6 +57,29 @@ def answers_of_tally(work: Work, held: Held, asked: tuple[Ask, Tally], rows: Sta
         else:
             values = [_value(loss, total, rows) for loss, total in zip(ask.losses, tally.sums[number], strict=True)]
             yield _cell(work, held, candidate, values, rows=_kept(ask, tally) if ask.keep else None)
+
+
+def pooled_values(study: Study, tables: Tables, statistics: Statistics) -> tuple[float | None, ...]:
+    """Of each reported score of whole sets, its value for all held-out rows together; None where it is not known."""
+    outer = study.splits[OUTER]
+    found = np.full((len(outer), len(study.reported)), np.nan)
+    for panel in study.of_level(TEST):
+        table = tables.panels.get(panel.key)
+        if table is not None and len(table.candidates):
+            found[list(table.parts)] = table.losses[0]
+    cells = [statistics.of(outer.held_rows(part)) for part in range(len(outer))]
+    whole = statistics.of(outer.held)  # cells that are held out several times count as often
+    values: list[float | None] = []
+    for number, loss in enumerate(study.reported):
+        if loss.rows is not None or not np.isfinite(found[:, number]).all():
+            values.append(None)
+            continue
+        parts = [
+            (float(value), _spread_of_target(own), int(own.counts.sum()))
+            for value, own in zip(found[:, number], cells, strict=True)
+        ]
+        values.append(pool_squares(loss, parts, _spread_of_target(whole)))
+    return tuple(values)
 
 
 def _value(loss: Loss, total: float, rows: Statistics) -> float:

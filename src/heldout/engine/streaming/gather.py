@@ -25,7 +25,7 @@ WATCHED_NUMBERS = 1 << 22  # of the watched rows that are kept whole
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sample:
-    """Rows kept in memory while all of them passed, to check the statistics on."""
+    """Rows kept in memory while all of them passed, to check the statistics on and to tell how losses spread."""
 
     X: Floats
     y: NDArray[Any]
@@ -91,11 +91,16 @@ class _Gather:
     def _some_rows(self, chunk: Chunk, cells: Codes) -> Sample:
         """This chunk's share of the sample, drawn by the seed."""
         columns = len(chunk.columns)
-        wanted = min(self.rows, max(SAMPLE_NUMBERS // columns, 8 * columns + 1_000))
+        wanted = sample_size(self.rows, columns)
         count = (chunk.start + len(chunk)) * wanted // self.rows - chunk.start * wanted // self.rows
         random = np.random.default_rng([derive(self.seed, "sample"), chunk.start])
         places = np.sort(random.permutation(len(chunk))[:count])
         return Sample(X=_matrix(chunk, places), y=chunk.y[places], cells=cells[places])
+
+
+def sample_size(rows: int, columns: int) -> int:
+    """How many rows are kept in memory while all pass."""
+    return min(rows, max(SAMPLE_NUMBERS // columns, 8 * columns + 1_000))
 
 
 def gather(source: Source, *, shift: Shift | None = None) -> Gathered:

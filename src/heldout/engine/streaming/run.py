@@ -13,17 +13,20 @@ from numpy.typing import NDArray
 from heldout.base.errors import FitFailed, InputError
 from heldout.base.events import StudyFinished, StudyStarted
 from heldout.base.losses import Loss
+from heldout.base.responses import Responses, join_rows
 from heldout.base.rowkeys import Rows
 from heldout.engine.progress import open_progress
 from heldout.engine.run import Outcome, Running
 from heldout.engine.streaming.account import account_of_stream, expected_passes
-from heldout.engine.streaming.answers import answer_from_squares, answers_of_tally
+from heldout.engine.streaming.answers import answer_from_squares, answers_of_tally, pooled_values
 from heldout.engine.streaming.gather import Sample, Watched, gather
 from heldout.engine.streaming.meter import Meter
 from heldout.engine.streaming.rows import Ask, Solved, Tally, ask_rows
+from heldout.engine.streaming.sampled import OfStream, SampledRows, ask_sample
 from heldout.engine.streaming.source import Source
 from heldout.engine.streaming.spot import check_on_sample
 from heldout.engine.threads import one_thread
+from heldout.kernels.ridge.design import Floats
 from heldout.kernels.ridge.normal import LostDigits
 from heldout.kernels.statistics.family import Family, Fits
 from heldout.kernels.statistics.gather import Statistics, mean_shift
@@ -34,14 +37,20 @@ from heldout.study.advance import advance
 from heldout.study.panels import TEST, VALIDATION, Panel, Study
 from heldout.study.tables import CellAnswer, Tables
 
+AT_ONCE = 1 << 13  # rows of the sample that a family is asked about together
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Streamed:
-    """A study of a stream that ran: its outcome, what was gathered, and results of single rows where asked for."""
+    """A study of a stream that ran: its outcome, and what was gathered."""
 
     outcome: Outcome
     run: StreamRun
-    rows: tuple[Tally, ...] | None = None  # one a test part
+
+    @property
+    def rows(self) -> tuple[Tally, ...] | None:
+        """Results of single rows, one a test part."""
+        return None if self.outcome.stream is None else self.outcome.stream.kept
 
 
 @dataclass(kw_only=True, eq=False)
@@ -110,6 +119,20 @@ class StreamRun:
         elif told:
             kept = self._answer_panels(told, study, tables, keep=keep_rows)
         return study, tables, kept if keep_rows else None
+
+    def ask_sample(self, study: Study) -> SampledRows | None:
+        """What the tested predictors answer on the sample, a row of which is held out where its cell is."""
+        work = _work(self.source, study)
+
+        def respond(panel: Panel, part: int, X: Floats, losses: tuple[Loss, ...]) -> Responses | None:
+            for _, fits, places in self._solved(panel, part, panel.candidates or (), work):
+                for place in places:
+                    blocks = range(0, len(X), AT_ONCE)
+                    found = [fits.respond(X[start : start + AT_ONCE], losses)[place] for start in blocks]
+                    return None if place in fits.failures else join_rows([one for one in found if one is not None])
+            return None
+
+        return ask_sample(study, self.sample, respond, classification=self.source.task.classification)
 
     def _answer_panels(
         self, panels: Sequence[Panel], study: Study, tables: Tables, *, keep: bool
@@ -181,6 +204,7 @@ def run_streamed(study: Study, source: Source, families: tuple[Family, ...], how
                 "Take out their means, or load the data."
             ) from None
         check = check_on_sample(study, source, families, run.sample)
+        sampled = run.ask_sample(study)
     run.source = replace(source, on_rows=None)
     if check is not None and not check.passed:
         raise FitFailed(
@@ -203,8 +227,9 @@ def run_streamed(study: Study, source: Source, families: tuple[Family, ...], how
         account=account,
         seconds=seconds,
         checks=() if check is None else (check,),
+        stream=OfStream(pooled=pooled_values(study, tables, run.statistics), sampled=sampled, kept=kept),
     )
-    return Streamed(outcome=outcome, run=run, rows=kept)
+    return Streamed(outcome=outcome, run=run)
 
 
 def _parts(panels: Sequence[Panel], study: Study, tables: Tables) -> Iterator[tuple[Panel, int]]:

@@ -31,6 +31,12 @@ _BY_SCORER: dict[str, tuple[int, FromSquares]] = {
     "root_mean_squared_error": (-1, _root_mean_square),
     "r2_score": (1, _minus_r2),
 }
+# The sum of squared errors again, from the value, the sum of squares of y about its mean, and the number of rows.
+_BACK: dict[FromSquares, FromSquares] = {
+    _mean_square: lambda value, spread, count: value * count,
+    _root_mean_square: lambda value, spread, count: value * value * count,
+    _minus_r2: lambda value, spread, count: (value + 1.0) * spread,
+}
 
 
 def from_squares(loss: Loss) -> FromSquares | None:
@@ -47,6 +53,23 @@ def from_squares(loss: Loss) -> FromSquares | None:
         return None
     sign, found = _BY_SCORER.get(parts.known_name, (0, None))
     return found if sign == parts.sign else None
+
+
+def pool_squares(loss: Loss, parts: Sequence[tuple[float, float, int]], spread: float) -> float | None:
+    """The inside value of all parts together, or None where sums of squared errors do not tell it.
+
+    Each part is its own value, the sum of squares of its y about its own mean, and its number of rows; `spread` is that
+    sum of squares of all parts about their common mean.
+
+    >>> from heldout.base.losses import SQUARED
+    >>> pool_squares(SQUARED, [(2.0, 9.0, 3), (5.0, 9.0, 1)], 20.0)
+    2.75
+    """
+    take = from_squares(loss)
+    if take is None:
+        return None
+    errors = sum(_BACK[take](value, own, count) for value, own, count in parts)
+    return take(errors, spread, sum(count for _, _, count in parts))
 
 
 def all_from_squares(losses: Sequence[Loss], *, classification: bool) -> bool:

@@ -40,6 +40,7 @@ def difference_record(first: Record, second: Record) -> Record:
         pooled=_pooled(first.pooled, second.pooled),
         answers=None,
         elsewhere=None,
+        sample=None,
         # Fewer training rows mean a larger correction, so the smaller number is the careful one.
         train_sizes=np.minimum(first.train_sizes, second.train_sizes),
     )

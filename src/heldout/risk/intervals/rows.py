@@ -103,7 +103,9 @@ def _share_ends(record: Record, errors: Floats, value: float, level: float, weig
     sampling = sampling_of(record, errors, weights)
     plain = share * (1 - share)
     draws = float(sampling.units)
-    if sampling.error > 0:
+    if record.share < 1:  # the share of all rows is known, and tells their variance better than a sample
+        draws = sampling.effective / record.share
+    elif sampling.error > 0:
         draws = min(plain / sampling.error**2, 4 * draws)
     kappa = least(record, adaptive(record) * shift(record, errors, weights, None))
     quantile = quantile_of(sampling, level) if record.grouped else float(ndtri(0.5 + level / 2))
@@ -119,7 +121,17 @@ def quantile_of(sampling: Sampling, level: float) -> float:
     return float(stdtrit(max(sampling.effective - 1, 1.0), 0.5 + level / 2))
 
 
+def recorded_rows(record: Record) -> Record:
+    """The record itself where it knows its rows; where only some were kept, and there are several parts, that of those.
+
+    One test set has intervals with guarantees, which a sample does not earn.
+    """
+    known = record.row_losses is not None or (record.pooled is not None and record.pooled.influence is not None)
+    return record if known or record.sample is None or record.parts == 1 else record.sample
+
+
 def _refusal(record: Record) -> str | None:
+    record = recorded_rows(record)
     if record.timed:
         return "the held-out rows follow each other in time, so they are not independent"
     if record.row_losses is None:
@@ -139,16 +151,20 @@ def _refusal(record: Record) -> str | None:
 
 
 def _early(record: Record) -> str | None:
+    record = recorded_rows(record)
     if record.timed:
         return "the held-out rows follow each other in time, so they are not independent"
     return refuse_score(record) if record.row_losses is None else None
 
 
 def _interval(record: Record, value: float, level: float) -> Interval:
+    record = recorded_rows(record)
     if record.row_losses is None:
         (low, high), name = score_ends(record, value, level)
     else:
         (low, high), name = row_ends(record, value, level)
+    if record.share < 1:
+        name = name.replace("over rows", "over sampled rows")
     guarantee = "asymptotic" if record.parts == 1 else "heuristic"
     return interval_around(value, low, high, level=level, method=name, guarantee=guarantee)
 
