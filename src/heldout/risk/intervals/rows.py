@@ -111,7 +111,8 @@ def _share_ends(record: Record, errors: Floats, value: float, level: float, weig
     quantile = quantile_of(sampling, level) if record.grouped else float(ndtri(0.5 + level / 2))
     low, high = wilson_ends(share, draws / kappa**2, quantile)
     if not record.grouped and record.weights is None:  # never surer than one test set of the same rows
-        exact = clopper_pearson(round(share * sampling.units), sampling.units, level=level)
+        rows = round(sampling.units / record.share)
+        exact = clopper_pearson(round(share * rows), rows, level=level)
         low, high = min(low, exact.low), max(high, exact.high)
     return record.low + low, record.low + high
 
