@@ -70,7 +70,7 @@ def test_losses_of_numbers(name, weighted, kind):
     rng = np.random.default_rng(1)
     y, predicted = (rng.gamma(2, 3, 200) + 1).astype(kind), rng.gamma(2, 3, 200) + 0.1
     weight = rng.uniform(0.1, 3, 200) if weighted else None
-    check(resolved(NUMBERS[name], numbers=True), y, Responses(predict=predicted), weight)
+    assert_rows_average_to_the_score(resolved(NUMBERS[name], numbers=True), y, Responses(predict=predicted), weight)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -79,10 +79,12 @@ def test_losses_of_several_numbers(name, weighted):
     rng = np.random.default_rng(2)
     y, predicted = rng.gamma(2, 3, (200, 3)), rng.gamma(2, 3, (200, 3)) + 0.1
     weight = rng.uniform(0.1, 3, 200) if weighted else None
-    check(resolved(SEVERAL_NUMBERS[name], numbers=True), y, Responses(predict=predicted), weight)
+    assert_rows_average_to_the_score(
+        resolved(SEVERAL_NUMBERS[name], numbers=True), y, Responses(predict=predicted), weight
+    )
 
 
-def check(loss, y, responses, weight, rel=1e-12):
+def assert_rows_average_to_the_score(loss, y, responses, weight, rel=1e-12):
     rows = row_losses(loss, y, responses)
     assert rows is not None
     assert rows.shape == (len(y),)
@@ -156,9 +158,9 @@ def test_losses_of_classes(labels, name, weighted):
     y, responses = classified(rng, LABELS[labels])
     weight = rng.uniform(0.1, 3, len(y)) if weighted else None
     loss = resolved(PROBABILITIES[name], numbers=False)
-    check(loss, y, responses, weight)
+    assert_rows_average_to_the_score(loss, y, responses, weight)
     (known,) = on_target([loss], LABELS[labels])
-    check(known, y, responses, weight)
+    assert_rows_average_to_the_score(known, y, responses, weight)
 
 
 @pytest.mark.parametrize("positive", ["no", "yes"])
@@ -168,8 +170,8 @@ def test_the_positive_label_is_honoured(positive):
     proba = responses.predict_proba + rng.uniform(-0.001, 0, (200, 2))  # of which the two do not add up to 1
     responses = Responses(predict_proba=proba.clip(0), classes=responses.classes)
     loss = resolved(loss_of(BRIER, response_method="predict_proba", pos_label=positive), numbers=False)
-    check(loss, y, responses, None)
-    check(loss, y, responses, rng.uniform(size=200))
+    assert_rows_average_to_the_score(loss, y, responses, None)
+    assert_rows_average_to_the_score(loss, y, responses, rng.uniform(size=200))
 
 
 def test_labels_are_honoured_where_a_part_lacks_a_class():
@@ -185,7 +187,7 @@ def test_labels_are_honoured_where_a_part_lacks_a_class():
         make_scorer(metrics.top_k_accuracy_score, response_method="predict_proba", labels=[0, 1, 2]),
         loss_of(metrics.hinge_loss, response_method="decision_function", labels=[0, 1, 2]),
     ):
-        check(resolved(scorer, numbers=False), y[few], part, None)
+        assert_rows_average_to_the_score(resolved(scorer, numbers=False), y[few], part, None)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -203,7 +205,9 @@ def test_several_labels_a_row(scorer, weighted):
     rng = np.random.default_rng(6)
     y, predicted = (rng.uniform(size=(2, 200, 3)) < 0.3).astype(int)
     weight = rng.uniform(0.1, 3, 200) if weighted else None
-    check(resolved(scorer, numbers=False), y, Responses(predict=predicted, classes=[np.array([0, 1])] * 3), weight)
+    assert_rows_average_to_the_score(
+        resolved(scorer, numbers=False), y, Responses(predict=predicted, classes=[np.array([0, 1])] * 3), weight
+    )
 
 
 @pytest.mark.parametrize(
