@@ -38,6 +38,7 @@ from heldout.api.evidence import (
     held_out_responses,
     is_least_squares,
 )
+from heldout.base.errors import FitFailed
 from heldout.planner import evidence
 from heldout.planner.predicting import Prices
 
@@ -473,3 +474,34 @@ def test_weights_of_classes() -> None:
     np.testing.assert_allclose(class_weights_of(SVC(class_weight={"a": 3.0}), y), [3, 1])
     assert class_weights_of(LogisticRegression(), y) is None
     assert class_weights_of(GaussianNB(), y) is None
+
+
+@pytest.mark.parametrize("test", [ho.LeaveOneOut(), ho.KFold(3, repeats=2)])
+@pytest.mark.usefixtures("costs_nothing")
+def test_probabilities_that_only_intervals_wish_for_fail_no_cell(test: Any) -> None:
+    """A column of one value gives GaussianNB probabilities of NaN; its labels are as good as they were."""
+    y = np.array([0] * 16 + [1] * 4)
+    X = np.full((20, 1), 3.0)
+    wishing, plain = (ho.evaluate(GaussianNB(), X, y, test=test, options=one) for one in (ho.Options(), OFF))
+    assert not len(wishing.failures)
+    assert wishing.risk.value == plain.risk.value
+    assert (wishing.risk.low, wishing.risk.high) == (plain.risk.low, plain.risk.high)
+
+
+@pytest.mark.usefixtures("costs_nothing")
+def test_a_predict_proba_that_raises_fails_no_cell_of_a_loss_of_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raising(self: Any, X: Any) -> Any:
+        raise NotImplementedError("no probabilities")
+
+    monkeypatch.setattr(LogisticRegression, "predict_proba", raising)
+    X, y = labels(30)
+    result = ho.evaluate(LogisticRegression(), X, y, test=ho.LeaveOneOut())
+    assert result.risk.value == ho.evaluate(LogisticRegression(), X, y, test=ho.LeaveOneOut(), options=OFF).risk.value
+    assert not len(result.failures)
+
+
+@pytest.mark.usefixtures("costs_nothing")
+def test_probabilities_that_a_loss_needs_must_be_sound_still() -> None:
+    X, y = np.full((20, 1), 3.0), np.array([0] * 16 + [1] * 4)
+    with pytest.raises(FitFailed, match="predict_proba answered NaN"):
+        ho.evaluate(GaussianNB(), X, y, test=ho.KFold(3), loss=["zero_one", "log"])

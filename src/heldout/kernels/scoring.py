@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from heldout.base.error_text import describe_error
 from heldout.base.errors import FitFailed, HeldoutError, PredictionError
-from heldout.base.losses import Loss, is_mean_of_rows, is_pooled, mean_loss, row_losses
+from heldout.base.losses import Loss, is_mean_of_rows, is_pooled, mean_loss, needed_methods, row_losses
 from heldout.base.responses import METHODS, Responses, as_response, cut_rows, own_copy
 from heldout.base.rowkeys import Rows
 from heldout.base.warned import catch_warnings
 from heldout.kernels.step import Held, Work
+from heldout.study.everywhere import PROBABILITIES
 from heldout.study.panels import TEST, VALIDATION
 from heldout.study.tables import Answer, BlockAnswer, CellAnswer, Failure, FitWarning
 
@@ -103,10 +104,15 @@ def failure_of(error: BaseException, stage: str) -> Failure:
 
 
 def ask_responses(predictor: Any, X: Any, methods: Iterable[tuple[str, ...]], rows: Rows) -> Responses:
-    """What the predictor answers by each needed method, checked for length and finiteness."""
+    """What the predictor answers by each needed method, checked for length and finiteness.
+
+    Probabilities that only intervals wish for are left out where they are not sound: no loss needs them.
+    """
     answers: dict[str, NDArray[Any]] = {}
-    wanted = ["predict"]
-    for alternatives in methods:
+    wanted, asked = ["predict"], tuple(methods)
+    for alternatives in asked:
+        if alternatives == PROBABILITIES:
+            continue
         method = next((m for m in alternatives if hasattr(predictor, m)), None)
         if method is None:
             raise PredictionError(
@@ -118,6 +124,9 @@ def ask_responses(predictor: Any, X: Any, methods: Iterable[tuple[str, ...]], ro
         if method == "predict" and not hasattr(predictor, "predict"):
             raise PredictionError(f"{type(predictor).__name__} has no predict.")
         answers[method] = checked_response(getattr(predictor, method)(X), method, len(rows))
+    if PROBABILITIES in asked and "predict_proba" not in answers and hasattr(predictor, "predict_proba"):
+        with suppress(Exception):
+            answers["predict_proba"] = checked_response(predictor.predict_proba(X), "predict_proba", len(rows))
     return Responses(
         predict=answers["predict"],
         predict_proba=answers.get("predict_proba"),
@@ -250,7 +259,7 @@ def _score_one_by_one(
     answers: list[Answer] = []
     for candidate, whole in zip(candidates, responses, strict=True):
         for number, held in enumerate(helds):
-            one = cut_rows(whole, slice(cuts[number], cuts[number + 1]))
+            one = _less_unsound_wishes(cut_rows(whole, slice(cuts[number], cuts[number + 1])), work.losses[held.level])
             try:
                 _check_finite(one)
             except PredictionError as error:
@@ -260,6 +269,16 @@ def _score_one_by_one(
                 answer = score_cell(work, held, candidate, one)
             answers.append(replace(answer, warnings=(*plain_warnings(caught), *answer.warnings)))
     return answers
+
+
+def _less_unsound_wishes(responses: Responses, losses: Sequence[Loss]) -> Responses:
+    """The responses without probabilities that are not finite, where intervals alone wish for them."""
+    methods = needed_methods(losses)
+    needed = any("predict_proba" in alternatives for alternatives in methods if alternatives != PROBABILITIES)
+    proba = responses.predict_proba
+    if needed or PROBABILITIES not in methods or proba is None or np.isfinite(proba).all():
+        return responses
+    return replace(responses, predict_proba=None)
 
 
 _RECORDING = Lock()

@@ -20,7 +20,8 @@ from heldout.study.panels import EVERYWHERE, SPREAD, TEST, VALIDATION, Everywher
 from heldout.study.pose import OUTER
 from heldout.task.task import Task
 
-PROBABILITIES = ("predict_proba", "predict")  # a predictor is asked by the first of these that it has
+WISHED = "if sound"  # no method: it tells a wish from what a loss needs
+PROBABILITIES = ("predict_proba", "predict", WISHED)  # a predictor is asked by the first of these that it has
 
 
 def asked_parts(study: Study, most: int) -> tuple[int, ...]:
