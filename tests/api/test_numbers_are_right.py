@@ -8,7 +8,14 @@ from scipy.stats import beta
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.metrics import balanced_accuracy_score, f1_score, r2_score, roc_auc_score, root_mean_squared_error
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    explained_variance_score,
+    f1_score,
+    r2_score,
+    roc_auc_score,
+    root_mean_squared_error,
+)
 from sklearn.model_selection import cross_val_predict
 
 import heldout as ho
@@ -69,6 +76,25 @@ def test_functions_of_means_are_taken_of_all_rows_together(loss, score, test):
     rows = result.predictions.sort_values("row")
     assert result.risk.value == pytest.approx(score(y, rows["predict"]), rel=1e-12)
     assert result.risk.low < result.risk.value < result.risk.high
+
+
+@pytest.mark.parametrize(
+    ("loss", "score", "sign"),
+    [
+        ("r2", r2_score, 1),
+        ("explained_variance", explained_variance_score, 1),
+        ("neg_root_mean_squared_error", root_mean_squared_error, -1),
+    ],
+)
+def test_functions_of_means_of_several_targets_are_taken_of_all_rows_together_too(loss, score, sign):
+    """As means over single rows the explained variance was 1."""
+    X, _ = numbers(40, seed=1)
+    Y = X[:, :2] + np.random.default_rng(2).standard_normal((40, 2))
+    risk = ho.evaluate(Ridge(), X, Y, test=ho.LeaveOneOut(), loss=loss).risk
+    assert risk.value == pytest.approx(sign * score(Y, cross_val_predict(Ridge(), X, Y, cv=40)))
+    assert risk.low < risk.value < risk.high
+    pooled = ho.evaluate(Ridge(), X, Y, test=ho.LeaveOneOut(), loss=loss, options=ho.Options(pool=True)).risk
+    assert pooled.value == risk.value
 
 
 def test_fold_means_are_had_on_request():
@@ -163,3 +189,11 @@ def test_a_predictor_that_always_answers_the_same_gets_no_interval_of_its_f1():
     result = ho.evaluate(LogisticRegression(C=1e-9), X, y, test=ho.KFold(5, stratify=False), loss="f1")
     assert result.risk.low is None
     assert "give every row the same class" in result.risk.reason
+
+
+@pytest.mark.parametrize("test", [ho.LeaveOneOut(), ho.KFold(20, stratify=False)], ids=str)
+def test_nor_does_it_where_parts_have_few_rows(test):
+    X, y = rare(60, 0.2, seed=4)
+    risk = ho.evaluate(DummyClassifier(), X, y, test=test, loss="f1").risk
+    assert risk.low is None
+    assert "give every row the same class" in risk.reason

@@ -160,7 +160,7 @@ def recipe_of(task: Task, study: Study, loss: Loss) -> dict[str, Any]:
         "drawn": recipe.drawn,
         "partition": recipe.partition,
         "repeats": recipe.repeats,
-        "family": family_of(loss) if task.y.ndim == 1 and _fits(loss, task) else "other",
+        "family": _family(loss, task),
     }
 
 
@@ -168,6 +168,13 @@ def _order(task: Task, outer: Splits) -> tuple[Rows, ...]:
     """The place of each held-out row in time; rows are in order where no time was declared."""
     places = task.all_rows if task.time is None else np.unique(task.time, return_inverse=True)[1].astype(np.intp)
     return tuple(places[outer.held_rows(part)] for part in range(len(outer)))
+
+
+def _family(loss: Loss, task: Task) -> str:
+    """The rule of intervals; of several targets all that is known is whether the score is a function of means."""
+    if task.y.ndim == 1:
+        return family_of(loss) if _fits(loss, task) else "other"
+    return "means" if is_pooled(loss) else "other"
 
 
 def _fits(loss: Loss, task: Task) -> bool:
