@@ -19,6 +19,7 @@ from sklearn.metrics import (
 from sklearn.model_selection import cross_val_predict
 
 import heldout as ho
+from heldout.risk.intervals.auc import placements
 
 
 def rare(n, share, seed, *, signal=0.7):
@@ -197,3 +198,46 @@ def test_nor_does_it_where_parts_have_few_rows(test):
     risk = ho.evaluate(DummyClassifier(), X, y, test=test, loss="f1").risk
     assert risk.low is None
     assert "give every row the same class" in risk.reason
+
+
+@pytest.mark.parametrize("test", [ho.Given(folds=np.arange(90) % 5), ho.Given(rows=np.arange(0, 90, 2))], ids=str)
+def test_the_interval_of_an_area_knows_no_names_of_classes(test):
+    """Of labels 1 and 2 the first was taken for the positive one."""
+    X, y = rare(90, 0.3, seed=5)
+    plain, renamed = (ho.evaluate(LogisticRegression(), X, one, test=test, loss="roc_auc").risk for one in (y, y + 1))
+    assert (renamed.value, renamed.low, renamed.high) == (plain.value, plain.low, plain.high)
+
+
+def test_the_interval_of_an_area_counts_rows_of_hardly_any_weight_for_little():
+    X, y = rare(400, 0.5, seed=6, signal=1.5)
+    halved = np.where(np.random.default_rng(6).random(400) < 0.5, 1.0, 1e-6)
+    plain, half = (
+        ho.evaluate(LogisticRegression(), X, y, test=ho.KFold(5), loss="roc_auc", sample_weight=weight).risk
+        for weight in (np.ones(400), halved)
+    )
+    assert half.high - half.low > 1.25 * (plain.high - plain.low)
+
+
+def test_placements_with_weights_equal_those_of_rows_that_are_repeated():
+    rng = np.random.default_rng(7)
+    scores, y, times = rng.integers(6, size=30) / 5, rng.integers(2, size=30), rng.integers(1, 4, size=30)
+    weighed = placements(scores, y.astype(float), times.astype(float))
+    repeated = placements(np.repeat(scores, times), np.repeat(y, times).astype(float))
+    assert np.repeat(weighed, times) == pytest.approx(repeated)
+    assert float(np.sum(times * weighed)) == pytest.approx(0, abs=1e-9)
+
+
+class FailsWithoutRowZero(LogisticRegression):
+    def fit(self, X, y):
+        if not (X == 99).any():
+            raise ValueError("row 0 is missing")
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["zero_one", "log", "f1"])
+def test_a_part_that_failed_leaves_no_pooled_number_and_says_so(loss):
+    X, y = rare(60, 0.4, seed=8)
+    X[0] = 99
+    risk = ho.evaluate(FailsWithoutRowZero(), X, y, test=ho.KFold(3), loss=loss, options=ho.Options(pool=True)).risk
+    assert risk.value is None
+    assert "1 of 3 parts failed" in risk.reason

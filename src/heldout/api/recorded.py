@@ -231,10 +231,10 @@ def _answers(task: Task, outer: Splits, loss: Loss, responses: Sequence[Response
     coded = [_codes(classes, one) for one in predicted]
     if any(one is None for one in coded):
         return None
-    label = positive_label(loss)
-    found = np.flatnonzero(classes == label) if len(classes) == 2 else np.array([1])
-    positive = int(found[0]) if len(found) else 1
     two = len(classes) == 2
+    # An area ranks rows towards the second class, whatever the classes are called.
+    named = np.flatnonzero(classes == positive_label(loss))
+    positive = int(named[0]) if two and len(named) and family_of(loss) != "auc" else 1
     return Answers(
         truth=tuple(one for one in (_codes(classes, part) for part in truth) if one is not None),
         predicted=tuple(one for one in coded if one is not None),

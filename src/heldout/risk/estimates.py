@@ -134,13 +134,13 @@ def inside_value(record: Record, *, pool: bool | None = None) -> float | None:
     """
     if pool is not False and record.family in POOLED:
         return None if record.pooled is None else record.pooled.value
+    if np.isnan(record.fold_losses).any():  # before rows are asked for, which a study that failed in part has none of
+        return None
     if pool and record.row_losses is None:
         raise OptionError(
             f"pool=True needs a loss of single rows, or a score that is a function of means over rows, but "
             f"{record.loss!r} compares the rows of a set with each other. Leave pool out."
         )
-    if np.isnan(record.fold_losses).any():
-        return None
     if not pool or record.row_losses is None:
         return float(np.mean(record.fold_losses) if record.weights is None else _weighed(record, record.weights))
     weights = None if record.weights is None else np.concatenate(record.weights)
