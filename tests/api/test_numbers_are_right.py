@@ -17,6 +17,7 @@ from sklearn.metrics import (
     root_mean_squared_error,
 )
 from sklearn.model_selection import cross_val_predict
+from sklearn.neighbors import KNeighborsRegressor
 
 import heldout as ho
 from heldout.risk.intervals.auc import placements
@@ -241,3 +242,34 @@ def test_a_part_that_failed_leaves_no_pooled_number_and_says_so(loss):
     risk = ho.evaluate(FailsWithoutRowZero(), X, y, test=ho.KFold(3), loss=loss, options=ho.Options(pool=True)).risk
     assert risk.value is None
     assert "1 of 3 parts failed" in risk.reason
+
+
+@pytest.mark.parametrize(
+    ("test", "options", "where"),
+    [
+        (ho.Holdout(rows=1), ho.Options(), "these test rows"),
+        (ho.LeaveOneOut(), ho.Options(pool=False), "30 of 30 parts"),
+    ],
+    ids=str,
+)
+def test_a_score_that_is_not_defined_is_not_called_a_failed_fit(test, options, where):
+    risk = ho.evaluate(Ridge(), *numbers(30, seed=9), test=test, loss="r2", options=options).risk
+    assert risk.value is None
+    assert f"'r2' is not defined on {where}" in risk.reason
+
+
+def test_the_error_of_a_constant_target_has_an_interval():
+    """Its errors vary though the target does not."""
+    X, y = numbers(60, seed=10)
+    y[30:] = 1.0
+    test = ho.Given(rows=np.arange(30, 60))
+    risk = ho.evaluate(LinearRegression(), X, y, test=test, loss="neg_root_mean_squared_error").risk
+    assert risk.low < risk.value < risk.high
+
+
+def test_a_perfect_score_tells_why_it_has_no_interval():
+    X, y = numbers(30, seed=11)
+    test = ho.Given(rows=np.arange(30))
+    risk = ho.evaluate(KNeighborsRegressor(1), np.tile(X, (2, 1)), np.tile(y, 2), test=test, loss="r2").risk
+    assert risk.value == 1
+    assert "do not vary" in risk.reason

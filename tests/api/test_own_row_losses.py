@@ -252,3 +252,19 @@ def test_scores_by_name_have_intervals_of_rows():
     one = ho.evaluate(Ridge(), X, Y, test=ho.Holdout(0.4), loss="neg_mean_absolute_percentage_error", **QUIET)
     assert one.risk.low < one.risk.value < one.risk.high
     assert "loss_neg_mean_absolute_percentage_error" in one.predictions
+
+
+def cost_of_an_error(y, predicted):
+    return 5.0 * (y != predicted)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [ho.row_loss(cost_of_an_error, name="zero_one"), {"accuracy": ho.row_loss(cost_of_an_error)}],
+    ids=["name", "dict"],
+)
+def test_the_name_of_a_known_loss_is_not_given_to_another(loss):
+    """A cost of 5 an error, called zero_one, was said to be the share of rows that are wrong."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    with pytest.raises(LossError, match="is the name of a known loss"):
+        ho.evaluate(LogisticRegression(), X, (X[:, 0] > 0).astype(int), loss=loss)

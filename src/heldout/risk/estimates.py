@@ -154,6 +154,10 @@ def _weighed(record: Record, weights: tuple[Floats, ...]) -> float:
 def failed_parts(record: Record) -> str:
     """Which parts have no loss, counted from 0."""
     failed = np.flatnonzero(np.isnan(record.fold_losses)).tolist()
+    if record.answers is not None or record.pooled is not None:  # every predictor answered
+        where = f"{len(failed)} of {record.parts} parts" if failed else "all held-out rows together"
+        where = where if record.parts > 1 else "these test rows"
+        return f"No value: {record.loss!r} is not defined on {where}. Hold out more rows, or take a loss of rows."
     if record.parts == 1:
         return "No value: the fit that it needs failed."
     first = ", ".join(map(str, failed[:5])) + (", …" if len(failed) > 5 else "")

@@ -196,11 +196,12 @@ def _of_numbers(loss: Loss, y: NDArray[Any], responses: Responses, weight: Float
     if known[0] == "explained_variance_score":
         errors = errors - np.average(errors, axis=0, weights=weight)
     lost, spread = (np.average(one**2, axis=0, weights=weight) for one in (errors, away))
-    if not (lost > 0).all() or not (spread > 0).all():
-        return None
     if family_of(loss) == "root":
-        return np.asarray(np.mean((errors**2 - lost) / (2 * np.sqrt(lost)), axis=1), dtype=np.float64)
-    return np.asarray(np.mean(lost / spread * (errors**2 / lost - away**2 / spread), axis=1), dtype=np.float64)
+        roots = np.sqrt(np.where(lost > 0, lost, 1.0))  # where nothing is lost no row adds anything
+        return np.asarray(np.mean((errors**2 - lost) / (2 * roots), axis=1), dtype=np.float64)
+    if not (spread > 0).all():
+        return None
+    return np.asarray(np.mean(errors**2 / spread - lost / spread * (away**2 / spread), axis=1), dtype=np.float64)
 
 
 def _of_counts(loss: Loss, y: NDArray[Any], responses: Responses, weight: Floats) -> Floats | None:
