@@ -273,3 +273,12 @@ def test_a_perfect_score_tells_why_it_has_no_interval():
     risk = ho.evaluate(KNeighborsRegressor(1), np.tile(X, (2, 1)), np.tile(y, 2), test=test, loss="r2").risk
     assert risk.value == 1
     assert "do not vary" in risk.reason
+
+
+@pytest.mark.parametrize("loss", ["roc_auc", "f1", "balanced_accuracy", "matthews_corrcoef"])
+def test_a_row_that_outweighs_all_others_leaves_no_interval_of_a_score(loss):
+    X, y = rare(60, 0.4, seed=12)
+    weight = np.where(np.arange(60) == 4, 1e9, 1.0)
+    risk = ho.evaluate(LogisticRegression(), X, y, test=ho.KFold(3), loss=loss, sample_weight=weight).risk
+    assert risk.low is None
+    assert "tell no more than 1.0 of equal weight would" in risk.reason

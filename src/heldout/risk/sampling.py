@@ -102,6 +102,11 @@ def _units(record: Record) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return units, every
 
 
+def effective_draws(record: Record, weights: Floats) -> float:
+    """How many rows, or groups, of equal weight would weigh a mean as evenly."""
+    return _evenness(np.asarray(np.bincount(_units(record)[0], weights=weights), dtype=np.float64))
+
+
 def _evenness(totals: Floats) -> float:
     shares = totals / np.max(totals)
     return float(np.sum(shares) ** 2 / np.sum(shares**2))

@@ -16,13 +16,11 @@ from heldout.risk.estimate import Interval
 from heldout.risk.intervals.clopper_pearson import clopper_pearson
 from heldout.risk.intervals.ends import interval_around
 from heldout.risk.intervals.method import Method
-from heldout.risk.intervals.scores import refuse_score, score_ends
+from heldout.risk.intervals.scores import FEWEST, refuse_score, score_ends
 from heldout.risk.intervals.shapes import LEANING, Ends, hall_ends, log_ends, wilson_ends
 from heldout.risk.record import Floats, Record, zero_one_errors
 from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of, shrunken_mean
 from heldout.risk.widening import LEAST_ABSOLUTE, LEAST_SQUARES, adaptive, complexity, least, of_numbers, shift
-
-FEWEST = 2  # independent draws
 
 
 def row_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:

@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 from heldout.risk.intervals.auc import auc_ends
 from heldout.risk.intervals.shapes import LEANING, Ends, fisher_ends, hall_ends, log_ends, logit_ends, wilson_ends
 from heldout.risk.record import Floats, Record
-from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of
+from heldout.risk.sampling import Sampling, effective_draws, end_to_end, mean_weights, sampling_of
 from heldout.risk.widening import (
     LEAST_SQUARES,
     PLAIN,
@@ -31,6 +31,7 @@ from heldout.risk.widening import (
 POOLED = ("r2", "root", "recalls", "f1", "matthews", "means")
 OF_COUNTS, OF_F1 = 1.3, 1.4  # κ of scores of a confusion matrix beside share and shift
 OF_R2, OF_FITTED_R2 = 1.4, 1.3  # κ of R², beside the complexity of least squares
+FEWEST = 2  # independent draws
 MOST_SHARE = 2.0  # the largest factor for the share called positive: five predictors tell it roughly
 FEWEST_TO_BE_CONSTANT = 5  # rows of a part
 UNKNOWN_SHARE = 1.6  # κ of these where the fold predictors were not asked about other rows
@@ -39,6 +40,8 @@ UNKNOWN_SHARE = 1.6  # κ of these where the fold predictors were not asked abou
 def refuse_score(record: Record) -> str | None:
     """Why a score of whole sets has no interval by rows, or None. Before a fit nothing but the score is known."""
     unknown = bool(np.isnan(record.fold_losses).all()) and record.pooled is None
+    if not unknown and (worth := effective_draws(record, mean_weights(record, pooled=True))) < FEWEST:
+        return f"the test {'groups' if record.grouped else 'rows'} tell no more than {worth:.1f} of equal weight would"
     if record.family == "auc":
         return None if unknown or record.answers is not None else "the scores of single rows were not kept"
     if record.pooled is None or record.pooled.influence is None:
