@@ -20,6 +20,7 @@ from heldout.report.terminal import open_console, result_view
 
 DIABETES = tuple(part[:150] for part in load_diabetes(return_X_y=True))
 CANCER = load_breast_cancer(return_X_y=True)
+OF_SHARES = ("log", "neg_brier_score", "roc_auc")  # losses of probabilities
 RIDGE, NEIGHBOURS = Ridge(alpha=0.1), KNeighborsClassifier(7)
 TIMES = {"time": np.random.default_rng(0).permutation(150)}
 GROUPS = {"groups": np.arange(150) // 3}
@@ -70,13 +71,11 @@ def _own():
 
 
 @pytest.mark.parametrize("test", [ho.KFold(5), ho.KFold(5, stratify=False), ho.Resample(6)], ids=str)
-@pytest.mark.parametrize("loss", ["zero_one", "accuracy", "f1", "balanced_accuracy", "log", "neg_brier_score"])
+@pytest.mark.parametrize("loss", ["zero_one", "accuracy", "f1", "balanced_accuracy", *OF_SHARES])
 def test_classes_against_the_commonest_or_their_shares(test, loss):
     told = same_as_compare(NEIGHBOURS, DummyClassifier(strategy="prior"), CANCER, test=test, loss=loss)
     assert told["words"] == (
-        "always giving each class its share of the training rows"
-        if loss in ("log", "neg_brier_score")
-        else "always answering '1'"
+        "always giving each class its share of the training rows" if loss in OF_SHARES else "always answering '1'"
     )
 
 
@@ -85,6 +84,22 @@ def test_classes_against_the_commonest_or_their_shares(test, loss):
 def test_pooled_scores_against_the_mean(loss, test):
     told = same_as_compare(RIDGE, DummyRegressor(), DIABETES, test=test, loss=loss)
     assert told["verdict"] == "better"
+
+
+@pytest.mark.parametrize("test", [None, ho.Holdout(0.3)], ids=str)
+def test_an_area_is_held_to_a_half(test):
+    verdict = ho.evaluate(NEIGHBOURS, *CANCER, test=test, loss="roc_auc", options=ho.Options(ledger=_own())).summary()[
+        "verdict"
+    ]
+    assert verdict["no_model"]["value"] == 0.5
+    assert verdict["against"].startswith("Better than always giving each class its share of the training rows by 0.4")
+
+
+def test_a_balanced_accuracy_without_spread_is_not_said_to_be_the_same():
+    X = np.repeat([[-1.0], [1.0]], 30, axis=0)
+    told = ho.evaluate(NEIGHBOURS, X, (X[:, 0] > 0).astype(int), loss="balanced_accuracy").summary()["verdict"]
+    assert told["no_model"]["difference"] == 0.5
+    assert "the difference is the same on all 60 rows" in told["against"]
 
 
 def weak_signal():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from heldout.risk.intervals.shapes import Ends, logit_ends
 from heldout.risk.record import Floats, Record
@@ -25,16 +26,54 @@ def hanley_mcneil(area: float, positives: float, negatives: float) -> float:
     return spread / (positives * negatives)
 
 
-def placements(scores: Floats, positive: Floats) -> Floats:
+def placements(scores: Floats, positive: Floats, weights: Floats | None = None) -> Floats:
     """The influence of each row on the area: its share of right pairs less the area, over its class's share of rows."""
-    y = positive.astype(bool)
-    ones, zeros = int(y.sum()), int((~y).sum())
-    ranks, within = rankdata(scores), np.empty(len(scores))
-    within[y], within[~y] = rankdata(scores[y]), rankdata(scores[~y])
-    beaten = np.where(y, (ranks - within) / zeros, 1 - (ranks - within) / ones)
-    area = float(np.mean(beaten[y]))
-    n = len(scores)
-    return np.asarray((beaten - area) * np.where(y, n / ones, n / zeros), dtype=np.float64)
+    y, mass = positive.astype(bool), np.ones(len(scores)) if weights is None else weights
+    area, right = _right_pairs(scores, y, mass)
+    return np.asarray((right - area) * _per_class(y, mass), dtype=np.float64)
+
+
+def area_influences(
+    scores: Sequence[Floats], positive: Sequence[Floats], weights: Sequence[Floats] | None, *, grouped: bool
+) -> tuple[float, tuple[Floats, ...]]:
+    """The mean of the areas of parts, each ranked by itself, and the influence of each row on it.
+
+    DeLong's placements are centred at the area of their own part. A few positives then vary too little, and a part
+    that is one group not at all, so the difference of the part's area from the mean area is added again: in full to
+    each row, or with `grouped` in shares to the two classes, because the sum over a group must hold it once.
+    """
+    masses = [np.ones(len(one)) for one in scores] if weights is None else weights
+    classes = [one.astype(bool) for one in positive]
+    found = [_right_pairs(*part) for part in zip(scores, classes, masses, strict=True)]
+    areas = [area for area, _ in found]
+    mean = float(np.average(areas, weights=None if weights is None else [one.sum() for one in weights]))
+    influences = []
+    for (area, right), y, mass in zip(found, classes, masses, strict=True):
+        per_class = _per_class(y, mass)
+        again = (area - mean) * (1 - 1 / per_class if grouped else 1.0)
+        influences.append(np.asarray((right - area + again) * per_class, dtype=np.float64))
+    return mean, tuple(influences)
+
+
+def _right_pairs(scores: Floats, y: NDArray[np.bool_], mass: Floats) -> tuple[float, Floats]:
+    """The area, and for each row the share of rows of the other class that it is ranked rightly against."""
+    right = np.empty(len(scores))
+    right[y] = _mass_below(scores[y], scores[~y], mass[~y]) / np.sum(mass[~y])
+    right[~y] = 1 - _mass_below(scores[~y], scores[y], mass[y]) / np.sum(mass[y])
+    return float(np.average(right[y], weights=mass[y])), right
+
+
+def _mass_below(scores: Floats, others: Floats, mass: Floats) -> Floats:
+    """The weight of the other rows that have a lower score; those with the same score count half."""
+    order = np.argsort(others, kind="stable")
+    reached = np.concatenate([[0.0], np.cumsum(mass[order])])
+    lower, same = (reached[np.searchsorted(others[order], scores, side=side)] for side in ("left", "right"))
+    return np.asarray((lower + same) / 2, dtype=np.float64)
+
+
+def _per_class(y: NDArray[np.bool_], mass: Floats) -> Floats:
+    """One over the share that the class of each row has."""
+    return np.asarray(np.sum(mass) / np.where(y, np.sum(mass[y]), np.sum(mass[~y])), dtype=np.float64)
 
 
 def auc_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
@@ -48,10 +87,11 @@ def auc_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
     negatives = rows - positives
     edge = 0.5 / (min(positives, negatives) + 1)  # as far from 0 and 1 as half a row of the rarer class
     area = min(max(-value, edge), 1 - edge)
+    masses = [None] * record.parts if record.weights is None else record.weights
     influence = np.concatenate(
         [
-            placements(scores, (one == answers.positive).astype(np.float64))
-            for scores, one in zip(answers.scores, answers.truth, strict=True)
+            placements(scores, (one == answers.positive).astype(np.float64), mass)
+            for scores, one, mass in zip(answers.scores, answers.truth, masses, strict=True)
         ]
     )
     weights = mean_weights(record, pooled=False)
