@@ -132,10 +132,13 @@ def _beside(summary: Mapping[str, Any]) -> list[RenderableType]:
         if not is_shown(name, estimate):
             continue
         label = _NAMES.get(name) or ("optimistic" if estimate["optimistic"] else line(estimate["loss"]))
+        if estimate["value"] is None:
+            _add(facts, label, f"{number(None)}  {estimate['reason'] or ''}")
+            continue
         between = f"   {_interval(estimate)}" if estimate["low"] is not None else ""
         text = Text.assemble((number(estimate["value"]), "yellow" if estimate["optimistic"] else "bold"), between)
         facts.add_row(Text(label), text)
-        _add(facts, "", estimate["estimand"] if estimate["value"] is not None else estimate["reason"] or "")
+        _add(facts, "", estimate["estimand"])
     if (optimism := optimism_of(summary)) is not None:
         _add(facts, "optimism", optimism)
     return [facts] if facts.row_count else []
