@@ -18,7 +18,7 @@ from rich.text import Text
 
 from heldout.base.words import fit_words
 from heldout.report.choices import words_of_choice
-from heldout.report.text import is_shown, line, number, optimism_of, safe, told
+from heldout.report.text import is_shown, line, no_model_words, number, optimism_of, safe, told
 
 MOST_FOLDS = 12  # shown one a line; more are counted
 MOST_CHOICES = 8
@@ -120,8 +120,8 @@ def _risk(summary: Mapping[str, Any]) -> RenderableType:
             _add(facts, "but", risk["reason"])
     else:
         _add(facts, "interval", risk["reason"] or "none")
-    if summary["verdict"]["against"]:
-        _add(facts, "no model", summary["verdict"]["against"])
+    if (no_model := no_model_words(summary)) is not None:
+        _add(facts, "no model", no_model)
     return Group(head, facts, *_beside(summary))
 
 

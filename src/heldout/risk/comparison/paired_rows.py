@@ -6,7 +6,7 @@ and stratified folds take the spread out of it; rows are many, and stratificatio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, sqrt
 from typing import Any
 
@@ -123,13 +123,14 @@ def spread_of(record: Record) -> Spread:
     """The spread of a record of differences that was not refused; fits share training rows over several parts only."""
     values = contributions(record)
     assert values is not None
-    return spread_of_rows(
+    spread = spread_of_rows(
         np.concatenate(values),
         kappa=1.0 if record.parts == 1 else KAPPA,
         units=_units(record),
         parts=np.repeat(np.arange(record.parts), record.held_sizes),
         weights=mean_weights(record, pooled=record.row_losses is None),
     )
+    return replace(spread, error=spread.error * sqrt(record.share))  # a sample tells the spread of all rows
 
 
 def _units(record: Record) -> NDArray[Any]:
@@ -159,7 +160,8 @@ def _refusal(record: Record) -> str | None:
 
 
 def _interval(record: Record, value: float, level: float) -> Interval:
-    return spread_of(record).interval(level, value=value)
+    interval = spread_of(record).interval(level, value=value)
+    return interval if record.share == 1 else replace(interval, method="paired sampled rows")
 
 
 PAIRED_ROWS = Method(key="paired-rows", name=NAME, refusal=_refusal, interval=_interval)
