@@ -286,6 +286,15 @@ def test_a_second_look_shows_nothing_against_no_model():
     assert second["no_model"]["low"] is None
 
 
+def test_a_second_look_keeps_the_reason_why_nothing_was_compared():
+    options, loss = ho.Options(ledger=_own()), {"own": make_scorer(max_error, greater_is_better=False)}
+    first, second = (
+        ho.evaluate(Ridge(alpha), *DIABETES, test=ho.Holdout(0.3), loss=loss, options=options) for alpha in (1.0, 2.0)
+    )
+    assert "no constant answer is known" in second.summary()["verdict"]["no_model"]["reason"]
+    assert "no model    Not compared. 'own' belongs to whole sets" in str(first)
+
+
 def test_withheld_rows_are_compared_with_nothing():
     options = ho.Options(answer="rounded:0.05", ledger=_own())
     told = ho.evaluate(NEIGHBOURS, *CANCER, test=ho.Holdout(0.3), options=options).summary()["verdict"]
