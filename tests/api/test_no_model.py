@@ -11,11 +11,13 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import make_scorer, mean_pinball_loss
+from sklearn.metrics import make_scorer, max_error, mean_pinball_loss
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
+from heldout.base.losses import mean_loss, resolve_losses
+from heldout.base.responses import Responses
 from heldout.report.terminal import open_console, result_view
 
 DIABETES = tuple(part[:150] for part in load_diabetes(return_X_y=True))
@@ -102,6 +104,108 @@ def test_a_balanced_accuracy_without_spread_is_not_said_to_be_the_same():
     assert "the difference is the same on all 60 rows" in told["against"]
 
 
+def test_a_score_of_absolute_errors_against_the_median():
+    dummy = DummyRegressor(strategy="median")
+    told = same_as_compare(RIDGE, dummy, DIABETES, test=ho.KFold(5), loss="d2_absolute_error_score")
+    assert told["words"] == "always answering the median of the training rows"
+
+
+def huber(y_true, y_pred):
+    error = np.abs(y_true - y_pred)
+    return np.where(error < 50, error**2 / 100, error - 25)
+
+
+def late_costs_ten_times(y_true, y_pred):
+    return np.where(y_pred > y_true, 10.0, 1.0) * np.abs(y_pred - y_true)
+
+
+MEAN, SEARCHED = "the mean of the training rows", "the number that loses least on the training rows"
+
+
+@pytest.mark.parametrize("roles", [{}, WEIGHTS], ids=["plain", "weighted"])
+@pytest.mark.parametrize(
+    ("loss", "words"),
+    [
+        ("poisson", MEAN),
+        ("gamma", MEAN),
+        ("tweedie:1.5", MEAN),
+        ("neg_mean_poisson_deviance", MEAN),
+        ("pinball:0.9", "the 0.9 quantile of the training rows"),
+        (make_scorer(mean_pinball_loss, greater_is_better=False, alpha=0.2), "the 0.2 quantile of the training rows"),
+        ("neg_mean_absolute_percentage_error", SEARCHED),
+        ("neg_mean_squared_log_error", SEARCHED),
+        ("neg_root_mean_squared_log_error", SEARCHED),
+        (ho.row_loss(huber), SEARCHED),
+        (ho.row_loss(late_costs_ten_times, low=0), SEARCHED),
+        (ho.row_loss("squared", low=0, high=360**2), MEAN),
+    ],
+    ids=str,
+)
+def test_the_constant_loses_as_little_as_any(loss, words, roles):
+    """It costs on the held-out rows what the best constant of a fine grid costs, chosen on the training rows."""
+    X, y = DIABETES
+    result = ho.evaluate(RIDGE, X, y, test=ho.KFold(3), loss=loss, options=ho.Options(pool=False), **roles)
+    told = result.summary()["verdict"]["no_model"]
+    assert told["words"] == f"always answering {words}"
+    (own,) = resolve_losses(loss, classification=False)
+    weight = roles.get("sample_weight", np.ones(150))
+    means = []
+    for train, held in result.splits:
+        grid = np.linspace(y.min(), y.max(), 1_001)
+        lost = [own_loss(own, y[train], number, weight[train]) for number in grid]
+        means.append(own_loss(own, y[held], grid[int(np.argmin(lost))], weight[held]))
+    by_hand = own.sign * np.average(means, weights=[weight[held].sum() for _, held in result.splits])
+    assert told["value"] == pytest.approx(by_hand, rel=2e-3)
+
+
+def own_loss(loss, y, number, weight):
+    return mean_loss(loss, y, Responses(predict=np.full(len(y), number)), weight)
+
+
+def missed_costs_ten(y_true, y_pred):
+    return np.where(y_true == y_pred, 0.0, np.where(y_true == 0, 10.0, 1.0))
+
+
+def test_the_class_that_costs_least_is_the_constant_of_a_users_own_loss():
+    """37 % of the rows are of class 0, and missing one costs ten times as much as missing one of class 1."""
+    told = ho.evaluate(NEIGHBOURS, *CANCER, test=ho.KFold(5), loss=ho.row_loss(missed_costs_ten)).summary()["verdict"]
+    assert told["no_model"]["words"] == "always answering '0'"
+    assert told["no_model"]["value"] == pytest.approx(np.mean(CANCER[1] == 1), abs=2e-3)
+
+
+def minus_log_of_truth(y_true, proba):
+    return -np.log(proba[np.arange(len(y_true)), y_true])
+
+
+@pytest.mark.parametrize("loss", ["brier", "log", ho.row_loss(minus_log_of_truth, response="predict_proba")], ids=str)
+def test_probabilities_are_held_to_the_base_rates(loss):
+    learner = LogisticRegression(C=1e-4, max_iter=10_000)
+    told = same_as_compare(learner, DummyClassifier(strategy="prior"), CANCER, test=ho.KFold(5), loss=loss)
+    assert told["words"] == "always giving each class its share of the training rows"
+
+
+def test_constants_that_a_loss_does_not_take_have_its_reason():
+    X, y = DIABETES
+    narrow = ho.row_loss("squared", low=0, high=160**2)
+    told = ho.evaluate(RIDGE, X, y, test=ho.KFold(5), loss=narrow).summary()["verdict"]["no_model"]
+    assert "is said to lie between 0 and 25600" in told["reason"]
+    two = np.stack([y, y**2], axis=1)
+    own = ho.row_loss(both)
+    told = ho.evaluate(RIDGE, X, two, test=ho.KFold(5), loss=own).summary()["verdict"]["no_model"]
+    assert "several targets together" in told["reason"]
+    signed = ho.row_loss(one_for_wrong_side, response="decision_function")
+    told = ho.evaluate(LogisticRegression(C=1e-4), *CANCER, loss=signed).summary()["verdict"]["no_model"]
+    assert "no constant decision is known" in told["reason"]
+
+
+def both(y_true, y_pred):
+    return np.abs(y_true - y_pred).sum(axis=1)
+
+
+def one_for_wrong_side(y_true, decision):
+    return ((decision > 0) != (y_true == 1)).astype(float)
+
+
 def weak_signal():
     """A risk whose interval holds what no model costs, though on the same rows the learner is plainly better."""
     rng = np.random.default_rng(0)
@@ -163,7 +267,7 @@ def test_a_learner_that_is_no_better_is_not_called_so():
 @pytest.mark.parametrize(
     ("loss", "words"),
     [
-        (make_scorer(mean_pinball_loss, greater_is_better=False, alpha=0.9), "No constant answer is known"),
+        (make_scorer(max_error, greater_is_better=False), "no constant answer is known to be good by it"),
         (lambda model, X, y: -np.abs(model.predict(X) - y).mean(), "asks the predictor itself"),
     ],
 )
@@ -195,6 +299,15 @@ def test_a_second_look_shows_nothing_against_no_model():
     assert second["against"].startswith("Not shown to be better than")
     assert "looked at before" in second["against"]
     assert second["no_model"]["low"] is None
+
+
+def test_a_second_look_keeps_the_reason_why_nothing_was_compared():
+    options, loss = ho.Options(ledger=_own()), {"own": make_scorer(max_error, greater_is_better=False)}
+    first, second = (
+        ho.evaluate(Ridge(alpha), *DIABETES, test=ho.Holdout(0.3), loss=loss, options=options) for alpha in (1.0, 2.0)
+    )
+    assert "no constant answer is known" in second.summary()["verdict"]["no_model"]["reason"]
+    assert "no model    Not compared. 'own' belongs to whole sets" in str(first)
 
 
 def test_withheld_rows_are_compared_with_nothing():

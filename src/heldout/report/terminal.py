@@ -18,7 +18,7 @@ from rich.text import Text
 
 from heldout.base.words import fit_words
 from heldout.report.choices import words_of_choice
-from heldout.report.text import is_shown, line, number, optimism_of, safe, told
+from heldout.report.text import is_shown, line, no_model_words, number, optimism_of, safe, told
 
 MOST_FOLDS = 12  # shown one a line; more are counted
 MOST_CHOICES = 8
@@ -120,8 +120,8 @@ def _risk(summary: Mapping[str, Any]) -> RenderableType:
             _add(facts, "but", risk["reason"])
     else:
         _add(facts, "interval", risk["reason"] or "none")
-    if summary["verdict"]["against"]:
-        _add(facts, "no model", summary["verdict"]["against"])
+    if (no_model := no_model_words(summary)) is not None:
+        _add(facts, "no model", no_model)
     return Group(head, facts, *_beside(summary))
 
 
@@ -132,10 +132,13 @@ def _beside(summary: Mapping[str, Any]) -> list[RenderableType]:
         if not is_shown(name, estimate):
             continue
         label = _NAMES.get(name) or ("optimistic" if estimate["optimistic"] else line(estimate["loss"]))
+        if estimate["value"] is None:
+            _add(facts, label, f"{number(None)}  {estimate['reason'] or ''}")
+            continue
         between = f"   {_interval(estimate)}" if estimate["low"] is not None else ""
         text = Text.assemble((number(estimate["value"]), "yellow" if estimate["optimistic"] else "bold"), between)
         facts.add_row(Text(label), text)
-        _add(facts, "", estimate["estimand"] if estimate["value"] is not None else estimate["reason"] or "")
+        _add(facts, "", estimate["estimand"])
     if (optimism := optimism_of(summary)) is not None:
         _add(facts, "optimism", optimism)
     return [facts] if facts.row_count else []

@@ -9,13 +9,13 @@ from typing import Any
 from heldout.base.words import clipped, fit_words, interval_words, line, number, safe, told
 from heldout.report.choices import words_of_choice
 
-__all__ = ["is_shown", "line", "number", "optimism_of", "render_text", "safe", "told"]
+__all__ = ["is_shown", "line", "no_model_words", "number", "optimism_of", "render_text", "safe", "told"]
 
 
 def render_text(summary: Mapping[str, Any]) -> str:
     """The whole result as plain text, no wider than its own words."""
     blocks = [
-        _risk(summary["risk"], summary["verdict"]["against"]),
+        _risk(summary["risk"], no_model_words(summary)),
         _beside(summary),
         _folds(summary),
         _choices(summary["choices"]),
@@ -25,7 +25,7 @@ def render_text(summary: Mapping[str, Any]) -> str:
     return "\n\n".join(block for block in blocks if block)
 
 
-def _risk(risk: Mapping[str, Any], against: str | None) -> str:
+def _risk(risk: Mapping[str, Any], no_model: str | None) -> str:
     lines = [f"{line(risk['loss'])} {told(risk)}"]
     if risk["low"] is not None:
         lines[0] += f"   {interval_words(risk)}"
@@ -36,9 +36,16 @@ def _risk(risk: Mapping[str, Any], against: str | None) -> str:
         lines.append(f"  interval    {line(risk['reason'])}")
     lines.append(f"  estimates   {line(risk['estimand'])}")
     lines.append(f"  from        {risk['n']:,} held-out rows")
-    if against:
-        lines.append(f"  no model    {line(against)}")
+    if no_model:
+        lines.append(f"  no model    {line(no_model)}")
     return "\n".join(lines)
+
+
+def no_model_words(summary: Mapping[str, Any]) -> str | None:
+    """Whether the learner is better than no model, or why the two were not compared."""
+    verdict = summary["verdict"]
+    reason = None if summary["risk"]["value"] is None else (verdict.get("no_model") or {}).get("reason")
+    return verdict["against"] or (f"Not compared. {reason}" if reason else None)
 
 
 def is_shown(name: str, estimate: Mapping[str, Any]) -> bool:

@@ -137,7 +137,9 @@ def spread_of(record: Record) -> Spread:
         parts=np.repeat(np.arange(record.parts), record.held_sizes),
         weights=_weights(record),
     )
-    return replace(spread, freedom=min(spread.freedom, spread.carriers)) if record.family == "auc" else spread
+    if record.family == "auc":
+        spread = replace(spread, freedom=min(spread.freedom, spread.carriers))
+    return replace(spread, error=spread.error * sqrt(record.share))  # a sample tells the spread of all rows
 
 
 def _weights(record: Record) -> Floats:
@@ -172,7 +174,8 @@ def _refusal(record: Record) -> str | None:
 
 
 def _interval(record: Record, value: float, level: float) -> Interval:
-    return spread_of(record).interval(level, value=value)
+    interval = spread_of(record).interval(level, value=value)
+    return interval if record.share == 1 else replace(interval, method="paired sampled rows")
 
 
 PAIRED_ROWS = Method(key="paired-rows", name=NAME, refusal=_refusal, interval=_interval)
