@@ -103,7 +103,7 @@ def test_where_it_would_take_fits_the_best_number_waits_for_the_predictor(tmp_pa
     for name in CORRECTED:
         assert before[name].value is None
         assert "by result.predictor" in before[name].reason
-    assert "No value: it is made from the validation fits on all rows" in str(result)
+    assert "No value: the best validation number needs the validation fits on all rows" in str(result)
     assert "no best validation number" in result.summary()["verdict"]["optimism"]
     assert result.predictor is not None
     alone = clone(tuned).fit(X, y)

@@ -56,7 +56,7 @@ def test_the_text_says_what_the_number_is(result):
         result.risk.method,
         result.risk.guarantee,
         "60 held-out rows",
-        "best_validation  –   No value: it is made from the validation fits on all rows",
+        "best_validation  –   No value: the best validation number needs the validation fits on all rows",
         "4 of 4  Picky alpha=",
         "H202 error: 12 cells failed",
         "seed 0",
