@@ -125,8 +125,8 @@ def _against(risk: Estimate, reference: Reference) -> str | None:
     head = {BETTER: "Better than", WORSE: "Worse than"}.get(reference.verdict, "Not shown to be better than")
     head = f"{head} {reference.words}"
     if reference.low is None or reference.high is None:
-        gain = reference.difference if risk.greater_is_better else -reference.difference
-        told = f": the gain is {_size(risk, gain)}, without an interval" if gain else ""
+        size = _size(risk, reference.difference if risk.greater_is_better else -reference.difference)
+        told = f": the gain is {size}, without an interval" if reference.difference else ""
         return f"{head}{told}; {that}. {reference.reason or ''}".strip()
     gains = [end if risk.greater_is_better else -end for end in (reference.low, reference.difference, reference.high)]
     if reference.verdict == WORSE:
