@@ -76,7 +76,7 @@ def _beside(summary: Mapping[str, Any]) -> str:
 
 def _folds(summary: Mapping[str, Any]) -> str:
     folds, loss = summary["folds"], summary["risk"]["loss"]
-    if len(folds) < 2:
+    if len(folds) < 2 or all(fold.get("held_rows") == 1 for fold in folds):  # single rows tell nothing one by one
         return ""
     values = [fold[loss] for fold in folds]
     shown = "  ".join(number(value) for value in values[:12])
