@@ -240,7 +240,7 @@ def test_every_door_says_the_same_sentence(tmp_path):
     result = ho.evaluate(NEIGHBOURS, *CANCER, test=ho.KFold(5))
     sentence = result.summary()["verdict"]["against"]
     assert sentence.startswith("Better than always answering '1' by ")
-    assert "points on the same folds); that would be wrong 37.3% of the time." in sentence
+    assert "points, on the same folds); that would be wrong 37.3% of the time." in sentence
     assert sentence in str(result)
     assert sentence in unescape(result._repr_html_())
     console = open_console()

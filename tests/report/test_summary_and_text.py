@@ -82,6 +82,11 @@ def test_without_an_interval_the_reason_stands_there():
     assert "Chosen" not in text
 
 
+def test_the_rows_of_leave_one_out_are_not_listed_as_folds(result):
+    assert "Folds" in str(result)
+    assert "Folds" not in str(ho.evaluate(Ridge(), X, y, test=ho.LeaveOneOut(), loss="squared", jobs=1))
+
+
 def edited(result, **risk):
     summary = summary_of(result)
     return summary | {"risk": summary["risk"] | risk}

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from heldout.api.evaluate import Asked
 
 
-ESCAPES = "Rows reordered and changed beyond scale or columns pass as fresh."
+ESCAPES = "Rows that were reordered, and changed in more than scale or columns, are not recognised."
 # Findings that tell of the predictions or losses of single test rows.
 FROM_TEST_LOSSES = ("H104", "H302", "H303", "H305", "H306", "H307", "H308", "H309")
 

@@ -16,9 +16,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from heldout.base.words import fit_words
+from heldout.base.words import clipped, fit_words
 from heldout.report.choices import words_of_choice
-from heldout.report.text import is_shown, line, no_model_words, number, optimism_of, safe, told
+from heldout.report.text import MOST_OF_FINDING, is_shown, line, no_model_words, number, optimism_of, safe, told
 
 MOST_FOLDS = 12  # shown one a line; more are counted
 MOST_CHOICES = 8
@@ -189,7 +189,7 @@ def findings_view(findings: list[Mapping[str, Any]]) -> RenderableType | None:
     table.add_column(ratio=1, overflow="fold")
     for finding in findings:
         style = _STYLES.get(finding["severity"], "")
-        text = _clipped(finding["message"])
+        text = clipped(line(finding["message"]), MOST_OF_FINDING)
         table.add_row(Text(finding["code"], style=style), Text(finding["severity"], style=style), Text(text))
     return Group(Text("Findings", style="bold"), Padding(table, (0, 0, 0, 2)))
 
@@ -220,8 +220,3 @@ def _add(facts: Table, label: str, text: Any) -> None:
 def _interval(estimate: Mapping[str, Any]) -> str:
     level = f"{100 * estimate['level']:.4g}%"
     return f"{level} interval {number(estimate['low'])} to {number(estimate['high'])}"
-
-
-def _clipped(text: Any, most: int = 300) -> str:
-    short = line(text)
-    return short if len(short) <= most else short[: most - 1] + "…"

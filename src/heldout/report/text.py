@@ -9,7 +9,19 @@ from typing import Any
 from heldout.base.words import clipped, fit_words, interval_words, line, number, safe, told
 from heldout.report.choices import words_of_choice
 
-__all__ = ["is_shown", "line", "no_model_words", "number", "optimism_of", "render_text", "safe", "told"]
+__all__ = [
+    "MOST_OF_FINDING",
+    "is_shown",
+    "line",
+    "no_model_words",
+    "number",
+    "optimism_of",
+    "render_text",
+    "safe",
+    "told",
+]
+
+MOST_OF_FINDING = 500  # characters: the way out comes last, and the texts of fits can be long
 
 
 def render_text(summary: Mapping[str, Any]) -> str:
@@ -72,17 +84,16 @@ def _beside(summary: Mapping[str, Any]) -> str:
             continue
         between = "" if estimate["low"] is None else f" ({number(estimate['low'])} to {number(estimate['high'])})"
         made = estimate["value"] is not None
-        mark = "optimistic, " if estimate["optimistic"] and made else ""
         words = estimate["estimand"] if made else estimate["reason"] or ""
-        lines.append(f"  {line(name)}  {number(estimate['value'])}{between}   {mark}{line(words)}")
+        lines.append(f"  {line(name)}  {number(estimate['value'])}{between}   {line(words)}")
     if (optimism := optimism_of(summary)) is not None:
         lines.append(f"  {optimism}")
-    return "\n".join(["Beside it", *lines]) if lines else ""
+    return "\n".join(["Other estimates", *lines]) if lines else ""
 
 
 def _folds(summary: Mapping[str, Any]) -> str:
     folds, loss = summary["folds"], summary["risk"]["loss"]
-    if len(folds) < 2:
+    if len(folds) < 2 or all(fold.get("held_rows") == 1 for fold in folds):  # single rows tell nothing one by one
         return ""
     values = [fold[loss] for fold in folds]
     shown = "  ".join(number(value) for value in values[:12])
@@ -100,7 +111,7 @@ def _choices(choices: list[Mapping[str, Any]]) -> str:
 
 
 def _findings(findings: list[Mapping[str, Any]]) -> str:
-    lines = [f"  {f['code']} {f['severity']}: {clipped(line(f['message']))}" for f in findings]
+    lines = [f"  {f['code']} {f['severity']}: {clipped(line(f['message']), MOST_OF_FINDING)}" for f in findings]
     return "\n".join(["Findings", *lines]) if lines else ""
 
 

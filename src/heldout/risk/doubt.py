@@ -80,7 +80,7 @@ def _contributions(record: Record) -> tuple[Floats, Sampling] | None:
 
 
 def _leans(record: Record, sampling: Sampling) -> bool:
-    """Squares of normal errors have a skewness of 2.8: far more means heavy tails, however many rows there are."""
+    """Squares of normal errors have a skewness of 2.8: far more means heavy tails, unless there are very many rows."""
     squares = record.family in ("squared", "root", "r2")
     most = max(LEANING_SQUARES, MOST_SKEW / sqrt(sampling.units)) if squares else LEANING
     return sampling.lean > min(LEANING, most)
@@ -95,14 +95,21 @@ def _heavy(record: Record) -> Finding | None:
     largest = np.sort(rows)[::-1][: max(1, len(rows) // 50)]
     total = float(np.sum(rows))
     share = float(np.sum(largest)) / total if total > 0 else 1.0
-    count = "the largest loss makes" if len(largest) == 1 else f"the {len(largest)} largest losses make"
+    count = "the largest makes" if len(largest) == 1 else f"the {len(largest)} largest make"
     known_rows = "" if record.share == 1 else " These are the losses of a sample; Options(rows=True) takes all of them."
     return _warning(
         "H302",
-        f"The {record.loss!r} losses lean far: {count} up {share:.0%} of the sum of {len(rows):,}. An interval of this "
-        "mean then misses more often than it says, most of all where such losses happen to be absent; the absolute "
-        f"loss, or a bounded one, is safer.{known_rows}",
+        f"The {record.loss!r} losses are very skewed: {count} up {share:.0%} of the sum of all {len(rows):,}. The "
+        "interval of such a mean misses more often than it says, above all where a sample happens to hold none of "
+        f"the largest losses; {_safer(record)}.{known_rows}",
     )
+
+
+def _safer(record: Record) -> str:
+    """The loss to take where a few large losses decide the mean."""
+    if record.family in ("squared", "root", "r2"):
+        return "the absolute loss is safer"
+    return "the Brier loss, which is bounded, is safer" if record.family == "log" else "a bounded loss is safer"
 
 
 def _few_rows(record: Record) -> Finding | None:
@@ -114,7 +121,7 @@ def _few_rows(record: Record) -> Finding | None:
     what = "groups" if record.grouped else "rows"
     return _warning(
         "H303",
-        f"{rows} test {what} are too few to tell how the losses lean, so the interval of the unbounded loss "
+        f"{rows} test {what} are too few to tell how skewed the losses are, so the interval of the unbounded loss "
         f"{record.loss!r} may miss more often than it says. Hold out at least {FEWEST}, or use KFold.",
     )
 
@@ -125,18 +132,19 @@ def _saturated(record: Record) -> Finding | None:
         return None
     fitted = complexity(record)
     rows = int(np.sum(record.held_sizes)) // record.repeats
-    if fitted is not None and record.family == "r2" and fitted > LOOSE and rows < FEW_FOR_R2:
+    if fitted is not None and fitted > SATURATED:
         return _warning(
             "H305",
-            f"{rows} rows are few for the R² of a learner that fits {fitted:.0%} of the noise of its training rows: "
-            "the interval may miss more often than it says. The squared or absolute loss has a surer one.",
+            f"The fold predictors fit about {fitted:.0%} of the noise of their training rows: the learner has nearly "
+            f"as many parameters as rows. The interval of {record.loss!r} may miss more often than it says; regularise "
+            "more, or use fewer columns.",
         )
-    if fitted is None or fitted <= SATURATED:
+    if fitted is None or record.family != "r2" or fitted <= LOOSE or rows >= FEW_FOR_R2:
         return None
     return _warning(
         "H305",
-        f"The fold predictors fit {fitted:.0%} of the noise of their training rows: the learner has nearly as many "
-        "parameters as rows. The interval may miss more often than it says; regularise more, or use fewer columns.",
+        f"{rows} rows are few for the R² of a learner that fits about {fitted:.0%} of the noise of its training rows: "
+        "the interval may miss more often than it says. The squared or absolute loss has a surer one.",
     )
 
 
@@ -148,16 +156,17 @@ def _groups(record: Record) -> Finding | None:
     worth = float(np.sum(sizes)) ** 2 / float(np.sum(sizes.astype(np.float64) ** 2))
     if count >= FEWEST_GROUPS and worth >= UNEVEN * count:
         return None
-    why = f"There are {count} groups" if count < FEWEST_GROUPS else f"{count} groups weigh as {worth:.0f} equal ones"
+    uneven = f"The {count} groups are of such different sizes that they count as about {worth:.0f} equal ones"
+    why = f"There are {count} groups" if count < FEWEST_GROUPS else uneven
     return _warning(
         "H306",
-        f"{why}, and groups are what the interval counts: with fewer than {FEWEST_GROUPS} of about equal size it may "
-        "miss more often than it says.",
+        f"{why}, and the interval counts groups, not rows: with fewer than {FEWEST_GROUPS} groups of about equal size "
+        "it may miss more often than it says.",
     )
 
 
 def _undecided(record: Record) -> Finding | None:
-    """Most rows lie at the threshold, so that a little shift of the predictor turns many answers round."""
+    """Most rows lie at the threshold, so that a small shift of the predictor changes many predicted classes."""
     answers = record.answers
     if record.parts == 1 or answers is None or answers.probability is None:
         return None
@@ -170,7 +179,7 @@ def _undecided(record: Record) -> Finding | None:
     return _warning(
         "H307",
         f"{near:.0%} of the probabilities lie within {NEAR} of one half, so a slightly different predictor would "
-        f"answer otherwise on many rows. The interval of {record.loss!r} may miss more often than it says; the log "
+        f"give many rows the other class. The interval of {record.loss!r} may miss more often than it says; the log "
         "loss is steadier.",
     )
 
@@ -183,7 +192,7 @@ def _disagreeing(record: Record) -> Finding | None:
     return _warning(
         "H309",
         f"The fold predictors disagree with each other nearly as much as with the truth ({differ:.0%} of the spread of "
-        "errors): what is learnt depends on which rows were drawn. The interval may miss more often than it says; "
+        "errors): what is learnt depends on which rows were trained on. The interval may miss more often than it says; "
         "average several such learners, as forests do, or use a steadier one.",
     )
 
@@ -193,13 +202,14 @@ def _rare(record: Record) -> Finding | None:
     if record.family not in _OF_COUNTS or answers is None or not answers.classes:
         return None
     rows = 1 if record.rows is None else len(np.concatenate(record.rows)) / len(np.unique(np.concatenate(record.rows)))
-    for what, parts in (("rows of a class", answers.truth), ("rows called by a class", answers.predicted)):
+    for what, parts in (("has", answers.truth), ("is predicted for", answers.predicted)):
         counts = np.bincount(end_to_end(parts).astype(np.intp), minlength=answers.classes) / rows
         if counts.min() < FEWEST_OF_A_CLASS:
             return _warning(
                 "H308",
-                f"There are {counts.min():.0f} {what}, too few for the interval of {record.loss!r} to hold its level; "
-                f"{FEWEST_OF_A_CLASS} are needed. The log loss or AUC use every row.",
+                f"One class {what} only {counts.min():.0f} row{'s' * (round(counts.min()) != 1)}; with fewer than "
+                f"{FEWEST_OF_A_CLASS} the interval of {record.loss!r} may miss more often than it says. The log loss "
+                "and AUC use the probabilities of all rows.",
             )
     return None
 
@@ -212,7 +222,7 @@ def _more_columns_than_rows(record: Record, columns: int | None) -> Finding | No
     if columns is None or record.parts == 1 or not 0 < trained < columns:
         return None
     text = (
-        f"There are {columns:,} columns for {trained:,} training rows. Fold predictors of a learner that is not "
-        "regularised enough then differ much, and the interval may miss more often than it says."
+        f"There are {columns:,} columns for {trained:,} training rows. Unless the learner is regularised enough, its "
+        "fold predictors differ much, and the interval may miss more often than it says."
     )
     return Finding(code="H304", severity="info", message=text)

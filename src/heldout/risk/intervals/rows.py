@@ -166,6 +166,8 @@ def _interval(record: Record, value: float, level: float) -> Interval:
         (low, high), name = row_ends(record, value, level)
     if record.share < 1:
         name = name.replace("over rows", "over sampled rows")
+    if record.grouped:
+        name = name.replace("rows", "groups")
     guarantee = "asymptotic" if record.parts == 1 else "heuristic"
     return interval_around(value, low, high, level=level, method=name, guarantee=guarantee)
 

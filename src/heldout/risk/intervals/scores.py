@@ -132,7 +132,7 @@ def _recalls(record: Record, value: float, sampling: Sampling, quantile: float) 
     ]
     lower = sqrt(sum((share - end[0]) ** 2 for share, end in zip(recalls, ends, strict=True))) / len(recalls)
     upper = sqrt(sum((end[1] - share) ** 2 for share, end in zip(recalls, ends, strict=True))) / len(recalls)
-    return (value - upper, value + lower), "Wilson a class"
+    return (value - upper, value + lower), "Wilson per class"
 
 
 def _f1(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
