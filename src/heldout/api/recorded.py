@@ -242,16 +242,16 @@ def _answers(task: Task, outer: Splits, loss: Loss, responses: Sequence[Response
     if any(one is None for one in coded):
         return None
     label = positive_label(loss)
-    found = np.flatnonzero(classes == label) if len(classes) == 2 else np.array([1])
+    two, ranked = len(classes) == 2, family_of(loss) == "auc"
+    found = np.flatnonzero(classes == label) if two and not ranked else np.array([1])  # scores rank the second class
     positive = int(found[0]) if len(found) else 1
-    two = len(classes) == 2
     return Answers(
         truth=tuple(one for one in (_codes(classes, part) for part in truth) if one is not None),
         predicted=tuple(one for one in coded if one is not None),
         classes=len(classes),
         positive=positive,
         probability=_column(responses, "predict_proba", classes, positive) if two else None,
-        scores=_ranking(responses, classes) if two and family_of(loss) == "auc" else None,
+        scores=_ranking(responses, classes) if two and ranked else None,
         class_weights=None if estimator is None else class_weights_of(estimator, task.y),
     )
 

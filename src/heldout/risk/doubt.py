@@ -13,18 +13,20 @@ from heldout.base.finding import Finding
 from heldout.risk.intervals.bootstrap_t import FEWEST
 from heldout.risk.intervals.draws import count_draws
 from heldout.risk.intervals.rows import corrected_rows, recorded_rows
-from heldout.risk.intervals.shapes import LEANING
+from heldout.risk.intervals.shapes import CALM, FEW_SQUARES, LEANING
 from heldout.risk.record import Floats, Record
 from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of
 from heldout.risk.widening import complexity, disagreement
 
 FEWEST_GROUPS = 30
-MOST_SKEW, LEANING_SQUARES = 4.2, 0.12
+MOST_SKEW, LEANING_SQUARES = 4.2, 0.12  # of squared errors: skewness of groups, and |skewness|/√n that is harmless
+HEAVY = 3.8  # kurtosis of errors: 3 where they are normal
+LEANING_SMALL_TEST = 0.3  # |skewness|/√n of squared errors on one test set of fewer than a hundred rows
 UNEVEN = 0.5  # effective groups over groups, from which on a few large ones decide
 FEW_FOR_R2, LOOSE = 100, 0.15  # rows, and γ̂, below and above which R² is not known well
 SATURATED = 0.7  # γ̂: the learner fits most of the noise of its training rows
 NEAR = 0.05  # distance of a probability from the threshold
-FEWEST_OF_A_CLASS = 10
+FEWEST_OF_A_CLASS, FEWEST_CALLED = 10, 30  # rows; rows called positive, for F1
 DISAGREEING = 0.55  # the share of the spread of errors that fold predictors differ by
 _OF_COUNTS = ("f1", "matthews", "recalls", "means")
 
@@ -80,10 +82,19 @@ def _contributions(record: Record) -> tuple[Floats, Sampling] | None:
 
 
 def _leans(record: Record, sampling: Sampling) -> bool:
-    """Squares of normal errors have a skewness of 2.8: far more means heavy tails, unless there are very many rows."""
-    squares = record.family in ("squared", "root", "r2")
-    most = max(LEANING_SQUARES, MOST_SKEW / sqrt(sampling.units)) if squares else LEANING
-    return sampling.lean > min(LEANING, most)
+    """Whether few rows decide the mean. For squares the kurtosis of the errors tells it best, unless rows are few."""
+    if record.family not in ("squared", "root", "r2"):
+        return sampling.lean > LEANING
+    answers = record.answers
+    if record.grouped or answers is None or answers.classes:
+        return sampling.lean > min(LEANING, max(LEANING_SQUARES, MOST_SKEW / sqrt(sampling.units)))
+    if sampling.units < FEW_SQUARES:
+        return sampling.lean > (LEANING_SMALL_TEST if record.parts == 1 else CALM)
+    if sampling.lean <= LEANING_SQUARES:  # rows are so many that the mean is nearly normal all the same
+        return False
+    errors = end_to_end(answers.truth) - end_to_end(answers.predicted)
+    away = (errors - float(np.mean(errors))) ** 2
+    return float(np.mean(away**2)) > HEAVY * float(np.mean(away)) ** 2
 
 
 def _heavy(record: Record) -> Finding | None:
@@ -198,18 +209,28 @@ def _disagreeing(record: Record) -> Finding | None:
 
 
 def _rare(record: Record) -> Finding | None:
+    """A class that few rows have, or that few rows are called by."""
     answers = record.answers
-    if record.family not in _OF_COUNTS or answers is None or not answers.classes:
+    ranked = record.family == "auc" and record.parts == 1  # the spread of few rows tells little of an area
+    if answers is None or not answers.classes or not (record.family in _OF_COUNTS or ranked):
         return None
     rows = 1 if record.rows is None else len(np.concatenate(record.rows)) / len(np.unique(np.concatenate(record.rows)))
-    for what, parts in (("has", answers.truth), ("is predicted for", answers.predicted)):
-        counts = np.bincount(end_to_end(parts).astype(np.intp), minlength=answers.classes) / rows
-        if counts.min() < FEWEST_OF_A_CLASS:
+    true, called = (
+        np.bincount(end_to_end(parts).astype(np.intp), minlength=answers.classes) / rows
+        for parts in (answers.truth, answers.predicted)
+    )
+    sides = [("has", float(true.min()), FEWEST_OF_A_CLASS)]
+    if not ranked:
+        sides.append(("is predicted for", float(called.min()), FEWEST_OF_A_CLASS))
+    if record.family == "f1" and answers.classes == 2:
+        sides.append(("is predicted for", float(called[answers.positive]), FEWEST_CALLED))
+    for what, count, fewest in sides:
+        if count < fewest:
+            other = "" if ranked else " The log loss and AUC use the probabilities of all rows."
             return _warning(
                 "H308",
-                f"One class {what} only {counts.min():.0f} row{'s' * (round(counts.min()) != 1)}; with fewer than "
-                f"{FEWEST_OF_A_CLASS} the interval of {record.loss!r} may miss more often than it says. The log loss "
-                "and AUC use the probabilities of all rows.",
+                f"One class {what} only {count:.0f} row{'s' * (round(count) != 1)}; with fewer than {fewest} the "
+                f"interval of {record.loss!r} may miss more often than it says.{other}",
             )
     return None
 

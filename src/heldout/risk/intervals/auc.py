@@ -98,8 +98,8 @@ def auc_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
     sampling = sampling_of(record, influence, weights)
     quantile = float(ndtri(0.5 + level / 2))
     if record.parts == 1:
-        rough = hanley_mcneil(area, positives, negatives)
-        error = sampling.error if area == -value and sampling.error > 0 else sqrt(rough)
+        # A class of few rows shows too little spread, and none where all pairs are right.
+        error = max(sampling.error, sqrt(hanley_mcneil(area, positives, negatives)))
         name = "DeLong, logit scale"
     else:
         independent = float(np.sum(weights * influence**2)) / rows
