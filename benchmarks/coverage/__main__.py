@@ -3,9 +3,9 @@
 Simulated studies are kept in .coverage-cache, or in the folder named by HELDOUT_COVERAGE, so that an interrupted run
 goes on and rules can be judged again without fits. HELDOUT_PROCESSES is how many processes work, 2 unless it is set.
 
-``--only OLS logistic`` takes the settings whose names contain one of these words; the tables "null", "compare" and
-"ledger" can be named too. ``--losses squared roc_auc`` shows some losses. ``--share 0.1`` takes a tenth of the
-replications. ``--judge`` simulates nothing, and judges the defaults alone. In all four cases nothing is written.
+``--only OLS logistic`` takes the settings whose names contain one of these words; the tables "null", "compare",
+"power" and "ledger" can be named too. ``--losses squared roc_auc`` shows some losses. ``--share 0.1`` takes a tenth of
+the replications. ``--judge`` simulates nothing, and judges the defaults alone. In all four cases nothing is written.
 ``--fresh`` simulates again what is there. ``--second`` takes the second grid and writes docs/coverage-second.md.
 """
 
@@ -16,7 +16,8 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks.coverage import exchangeable, ledger, null, page
+from benchmarks.coverage import compare_power, exchangeable, ledger, null, page
+from benchmarks.coverage.figure import draw_coverage
 from benchmarks.coverage.judge import judge
 from benchmarks.coverage.settings import Setting, grid
 from benchmarks.coverage.simulate import seconds_taken, simulate
@@ -26,9 +27,13 @@ from benchmarks.coverage.truth import find_truths
 DOCS = Path(__file__).parents[2] / "docs"
 REPLICATIONS, AGAIN = 200, 1000  # a cell; a doubtful cell
 NULLS, PAIRS, ATTACKS = 300, 1000, 100
-TABLES = ("null", "compare", "ledger")
+TABLES = ("null", "compare", "power", "ledger")
 VERDICTS = (COVERS, WARNED, FAILS, NONE)
 WORST = 25  # cells shown first
+POWER = """How often two learners are called different at 5 %. Where they are equally good that is the *size*, which
+should be at most .05; elsewhere it is the *power*. *t over folds* was the default before, *paired rows* (κ 1.3) is
+the default now. *Covers* is how often the interval of paired rows holds the expected difference, which is what it is
+for; *covers the fits*, how often it holds the difference of the very predictors that were compared."""
 
 
 def main(arguments: list[str]) -> int:
@@ -63,7 +68,9 @@ def main(arguments: list[str]) -> int:
     )
     print(text)
     if not partial:
-        (DOCS / ("coverage-second.md" if asked.second else "coverage.md")).write_text(text + "\n", encoding="utf-8")
+        name = "coverage-second" if asked.second else "coverage"
+        (DOCS / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+        draw_coverage(cells, DOCS / f"{name}.svg")
     return 1 if broken else 0
 
 
@@ -135,6 +142,9 @@ def _table(name: str, share: float) -> tuple[list[str], list[str]]:
         biases = null.table(round(share * NULLS))
         head, table, rows = "## Null data: labels independent of the features", page.null_table(biases), biases
         return [head, table], [f"null data: {row.words}" for row in rows if row.verdict.startswith("FAILS")]
+    if name == "power":
+        head, rows = "## `compare`: size and power, before and after", compare_power.table(round(share * PAIRS / 2))
+        return [head, POWER, page.grid(*compare_power.lines(rows))], []
     rejections = exchangeable.table(round(share * PAIRS))
     wrong = [f"compare: {row.recipe}, {row.method}" for row in rejections if row.verdict.startswith("FAILS")]
     return ["## `compare` on exchangeable learners", page.comparison_table(rejections)], wrong

@@ -4,6 +4,7 @@ Learners are fitted by plain numpy, part by part, so that hundreds of studies ta
 heldout.risk. In a null setting both learners have the same expected risk at the training size of five folds. The pairs
 of soft thresholding are those of arXiv 2508.04409: each learner is stable, and their difference is not. For these the
 table also says how often the interval holds the difference of the very fits that were tested: that is not promised.
+Areas under the ROC curve are compared over stratified folds, with one row in two or one in ten positive.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from numpy.typing import NDArray
 
 from benchmarks.coverage.run import spread
 from heldout.risk.comparison import cautious_t_p, corrected_t_p, spread_of_rows
-from heldout.risk.comparison.paired_rows import KAPPA
+from heldout.risk.comparison.paired_rows import KAPPA, Spread
+from heldout.risk.intervals.auc import area_influences
 
 Floats = NDArray[np.float64]
 Learner = Callable[[Floats, Floats, Floats], Floats]
@@ -38,6 +40,12 @@ class Setting:
     classes: bool = False
     null: bool = False
     fits: bool = False  # whether the difference of the fits themselves is looked at
+    positive: float | None = None  # the share of positives, where areas under the ROC curve are compared
+
+    @property
+    def loss(self) -> str:
+        """What the learners are compared by."""
+        return "squared" if not self.classes else "zero-one" if self.positive is None else "AUC"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +179,19 @@ SETTINGS = (
         second=soft(0.2),
         fits=True,
     ),
+    *(
+        Setting(
+            words=f"{words} on {which} halves, {share:.0%} positive".replace("%", " %"),
+            coefficients=_halves(*halves),
+            classes=True,
+            null=halves[0] == halves[1],
+            positive=share,
+            **_of_halves(learner),
+        )
+        for words, learner in (("discriminants", least_squares), ("5 neighbours", neighbours(5)))
+        for which, halves in (("equal", (0.5, 0.5)), ("unequal", (0.7, 0.3)))
+        for share in (0.5, 0.1)
+    ),
 )
 RECIPES = ("KFold(5)", "KFold(10)", "KFold(5, repeats=5)", "Resample(10)", "LeaveOneOut()")
 
@@ -179,7 +200,8 @@ def draw(setting: Setting, rows: int, rng: np.random.Generator, *, coefficients:
     """Rows of the population."""
     X = rng.standard_normal((rows, len(coefficients)))
     y = X @ coefficients + rng.standard_normal(rows)
-    return X, np.where(y > 0, 1.0, -1.0) if setting.classes else y
+    cut = 0.0 if setting.positive is None else float(np.quantile(y, 1 - setting.positive))
+    return X, np.where(y > cut, 1.0, -1.0) if setting.classes else y
 
 
 def losses(setting: Setting, y: Floats, predicted: Floats) -> Floats:
@@ -211,13 +233,12 @@ def study(place: int, rows: int, recipe: str, number: int) -> tuple[float | None
     X, y = draw(setting, rows, rng, coefficients=coefficients)
     fresh = draw(setting, FRESH, rng, coefficients=coefficients) if setting.fits and "KFold" in recipe else None
     parts = parts_of(recipe, y, rng, stratified=setting.classes)
-    found, fits = [], []
+    found, fits, scores = [], [], []
     for held in parts:
         kept = np.setdiff1d(np.arange(rows), held)
-        both = [
-            losses(setting, y[held], learner(X[kept], y[kept], X[held])) for learner in (setting.first, setting.second)
-        ]
-        found.append(both[0] - both[1])
+        both = [learner(X[kept], y[kept], X[held]) for learner in (setting.first, setting.second)]
+        scores.append(both)
+        found.append(losses(setting, y[held], both[0]) - losses(setting, y[held], both[1]))
         if fresh is not None:
             Z, t = fresh
             first, second = (losses(setting, t, f(X[kept], y[kept], Z)).mean() for f in (setting.first, setting.second))
@@ -225,7 +246,10 @@ def study(place: int, rows: int, recipe: str, number: int) -> tuple[float | None
     folds = np.array([one.mean() for one in found])
     held_out = np.concatenate(parts)
     turns = np.repeat(np.arange(len(parts)), [len(one) for one in parts])
-    paired = spread_of_rows(np.concatenate(found), units=held_out, parts=turns)
+    if setting.positive is None:
+        paired = spread_of_rows(np.concatenate(found), units=held_out, parts=turns)
+    else:
+        folds, paired = _areas([y[held] > 0 for held in parts], scores, units=held_out, parts=turns)
     interval = paired.interval(LEVEL)
     before = None
     if recipe != "LeaveOneOut()":
@@ -237,6 +261,21 @@ def study(place: int, rows: int, recipe: str, number: int) -> tuple[float | None
     return before, paired.p(), paired.mean, interval.low, interval.high, of_fits, *others
 
 
+def _areas(
+    truth: list[NDArray[np.bool_]], scores: list[list[Floats]], **which: NDArray[np.intp]
+) -> tuple[Floats, Spread]:
+    """The difference of two learners' areas in each part, and its spread as `compare` has it."""
+    positive = [one.astype(float) for one in truth]
+    (_, first), (_, second) = (area_influences(one, positive, None, grouped=False) for one in zip(*scores, strict=True))
+    each = [
+        [area_influences([one], [y], None, grouped=False)[0] for one in two]
+        for two, y in zip(scores, positive, strict=True)
+    ]
+    folds = np.array([a - b for a, b in each])
+    paired = spread_of_rows(np.concatenate(first) - np.concatenate(second), **which)
+    return folds, replace(paired, mean=float(folds.mean()), freedom=min(paired.freedom, paired.carriers))
+
+
 def table(studies: int = STUDIES) -> list[Power]:
     """A row a setting, number of rows and recipe."""
     cells = [
@@ -245,6 +284,7 @@ def table(studies: int = STUDIES) -> list[Power]:
         for rows in SIZES
         for recipe in RECIPES
         if recipe != "LeaveOneOut()" or (rows == SIZES[0] and setting.null)
+        if setting.positive is None or "KFold" in recipe
     ]
     questions = [(*cell, number) for cell in cells for number in range(studies)]
     answers = list(spread(study, questions, words="size and power of compare"))
@@ -260,7 +300,7 @@ def _row(cell: tuple[int, int, str], answers: list[Any]) -> Power:
     expected = 0.0 if _is_null(setting, recipe) else float(np.mean(mean_))
     return Power(
         setting=setting.words,
-        loss="zero-one" if setting.classes else "squared",
+        loss=setting.loss,
         recipe=recipe,
         rows=rows,
         null=_is_null(setting, recipe),

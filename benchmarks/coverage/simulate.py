@@ -10,10 +10,12 @@ import gzip
 import os
 import pickle
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
+from unittest.mock import patch
 from zlib import crc32
 
 import numpy as np
@@ -23,7 +25,8 @@ from benchmarks.coverage.measure import Parts, measure
 from benchmarks.coverage.populations import Sample
 from benchmarks.coverage.run import spread
 from benchmarks.coverage.settings import RECIPES, Setting, grid
-from heldout.api.estimates import records_of as records_of_study
+from heldout.api import facts
+from heldout.api.estimates import records_of
 from heldout.risk import record as record_module
 from heldout.risk.record import Record
 
@@ -50,9 +53,18 @@ class Replication:
     ends: dict[str, tuple[float, float, float, str]]  # value, low, high and method, where a method needs fits
 
 
-def records_of(result: Any, *, seed: int) -> list[Record]:
-    """The record of every reported loss: all that its interval is made from. What to change when records change."""
-    return list(records_of_study(result._live.task, result._live.outcome, seed=seed))
+@contextmanager
+def recorded() -> Iterator[list[Record]]:
+    """The record of every reported loss, all that its interval is made from, of the studies that run inside."""
+    kept: list[Record] = []
+
+    def keep(*args: Any, **options: Any) -> list[Record]:
+        made = records_of(*args, **options)
+        kept.extend(made)
+        return made
+
+    with patch.object(facts, "records_of", keep):
+        yield kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,16 +163,16 @@ def replicate(setting: Setting, recipe: str, number: int) -> Replication:
     sample = setting.population.draw(generator(setting, 71, number), setting.n)
     losses = setting.losses_under(recipe)
     refused: dict[str, str] = {}
-    try:
-        results = [evaluate(setting, recipe, sample, losses=losses, seed=number)]
-    except ho.HeldoutError:
-        results = []
-        for loss in losses:
-            try:
-                results.append(evaluate(setting, recipe, sample, losses=[loss], seed=number))
-            except ho.HeldoutError as error:
-                refused[loss] = str(error)
-    records = [record for result in results for record in records_of(result, seed=number)]
+    with recorded() as records:
+        try:
+            results = [evaluate(setting, recipe, sample, losses=losses, seed=number)]
+        except ho.HeldoutError:
+            results = []
+            for loss in losses:
+                try:
+                    results.append(evaluate(setting, recipe, sample, losses=[loss], seed=number))
+                except ho.HeldoutError as error:
+                    refused[loss] = str(error)
     known: dict[int, Stored] = {}
     return Replication(
         number=number,

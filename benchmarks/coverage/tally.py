@@ -13,7 +13,7 @@ from scipy.stats import binom
 LEVEL = 0.95
 LEAST = 0.92  # a default that is shown to cover less fails, unless it is warned of
 SHOWN = 0.001  # one-sided p-value
-DOUBTFUL = 0.93  # cells that cover less are simulated again, with more replications
+DOUBTFUL = 0.92  # cells that cover less are simulated again, with more replications
 OFTEN = 0.90  # share of replications from which on a cell counts as warned of
 
 COVERS, WARNED, FAILS, NONE = "covers", "warned", "FAILS", "no interval"

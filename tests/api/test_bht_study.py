@@ -1,4 +1,4 @@
-"""Options(interval="bht"): against plain loops over scikit-learn, priced up front, refused by name."""
+"""Options(interval="bht"): against plain loops over scikit-learn, and what is its own."""
 
 from __future__ import annotations
 
@@ -85,21 +85,6 @@ def test_the_risk_speaks_of_all_rows_and_the_plain_estimate_stands_beside_it():
     assert result.folds.equals(plain.folds)
 
 
-def test_it_is_priced_up_front_and_counted_afterwards():
-    X, y = problem()
-    options = ho.Options(interval="bht", repetitions=3, rules={"ridge": False})
-    account = ho.explain(Ridge(), X, y, test=ho.KFold(5), options=options)
-    # 5 of the study; 10 pairs a repetition, and 5 single blocks in each of the two further repetitions.
-    assert account.fits == 5 + 3 * 10 + 2 * 5
-    assert "spread" in str(account)
-    result = ho.evaluate(Ridge(), X, y, test=ho.KFold(5), options=options, jobs=1)
-    assert result.plan.fits == account.fits
-    tuned = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3))
-    account = ho.explain(tuned, X, y, test=ho.KFold(5), options=options)
-    assert account.fits == (1 + 2 * 3) * (5 + 3 * 10 + 2 * 5)  # a third level inside each training set
-    assert "nested" not in str(account)
-
-
 def test_several_losses_each_get_their_own_and_those_of_whole_sets_a_reason():
     X, y = problem()
     options = ho.Options(interval="bht", repetitions=2)
@@ -117,37 +102,6 @@ def test_a_failed_fit_leaves_no_value():
     assert "a fit failed" in result.risk.reason
     assert result.estimates["cross_validation"].value is not None
     assert any("In the spread" in finding.message for finding in result.findings)
-
-
-def test_the_same_numbers_come_with_several_jobs_and_after_saving(tmp_path):
-    X, y = problem()
-    tuned = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3))
-    options = ho.Options(interval="bht", repetitions=2, queue_seed=1)
-    one = ho.evaluate(tuned, X, y, test=ho.KFold(4), options=options, jobs=1)
-    two = ho.evaluate(tuned, X, y, test=ho.KFold(4), options=ho.Options(interval="bht", repetitions=2), jobs=2)
-    assert one.risk == two.risk
-    one.save(tmp_path / "study")
-    assert ho.load(tmp_path / "study").risk == one.risk
-
-
-@pytest.mark.parametrize(
-    ("question", "words"),
-    [
-        ({"test": ho.Holdout(0.3)}, r"needs test=KFold\(…\), and the test is Holdout"),
-        ({"test": ho.Resample(5)}, "needs test=KFold"),
-        ({"test": ho.KFold(2)}, "at least 3 blocks"),
-        ({"test": ho.KFold(45)}, "two rows in each block"),
-        ({"time": np.arange(45)}, "in time"),
-        ({"groups": np.repeat(np.arange(15), 3)}, "come in groups"),
-        ({"sample_weight": np.ones(45)}, "weights"),
-        ({"loss": "r2"}, "whole sets"),
-        ({"test": ho.KFold(5, shuffle=False)}, "repetitions=1"),
-    ],
-)
-def test_where_it_cannot_be_had_it_is_refused_before_any_fit(asked, question, words):
-    X, y = problem()
-    with pytest.raises(OptionError, match=f"interval='bht'.*{words}"):
-        asked(Ridge(), X, y, options=ho.Options(interval="bht"), **{"test": ho.KFold(5)} | question)
 
 
 def test_very_many_blocks_are_refused(asked, monkeypatch):

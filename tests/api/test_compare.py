@@ -13,7 +13,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.model_selection import ShuffleSplit
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -22,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError
-from heldout.risk.comparison import mcnemar
+from heldout.risk.comparison import holm, mcnemar
 from heldout.risk.intervals.corrected_t import corrected_t
 
 DIABETES = load_diabetes(return_X_y=True)
@@ -133,8 +134,47 @@ def test_scores_are_shown_in_their_own_sign():
     assert list(found.ranking) == ["bayes", "prior"]
 
 
-def test_stratified_folds_give_a_set_score_no_interval():
-    found = ho.compare({"bayes": GaussianNB(), "prior": DummyClassifier()}, *CANCER, loss="roc_auc")
+@pytest.mark.parametrize(
+    ("test", "roles"),
+    [
+        (None, {}),
+        (ho.KFold(4, repeats=2), {}),
+        (ho.Resample(6), {}),
+        (ho.Holdout(0.3), {}),
+        (ho.KFold(5), {"groups": np.arange(569) // 3}),
+        (ho.KFold(5), {"sample_weight": np.random.default_rng(0).uniform(0.5, 2, 569)}),
+    ],
+    ids=["folds", "repeats", "resamples", "one test set", "groups", "weights"],
+)
+def test_areas_have_paired_intervals_however_rows_are_held_out(test, roles):
+    learners = {"bayes": GaussianNB(), "stump": DecisionTreeClassifier(max_depth=1), "prior": DummyClassifier()}
+    found = ho.compare(learners, *CANCER, loss="roc_auc", test=test, **roles)
+    best, to_none, _ = found.pairs
+    assert {pair.difference.method for pair in found.pairs} == {"paired rows"}
+    assert {pair.p_method for pair in found.pairs} == {"paired rows"}
+    assert found.table["verdict"].tolist() == ["first better"] * 3
+    assert 0.03 < best.difference.low < best.difference.value < best.difference.high < 0.2
+    assert best.difference.value == pytest.approx(found.ranking["bayes"].value - found.ranking["stump"].value)
+    assert to_none.difference.high - to_none.difference.low < best.difference.high - best.difference.low
+    assert [pair.p_holm for pair in found.pairs] == holm([pair.p for pair in found.pairs])
+
+
+def test_areas_know_labels_that_are_words():
+    X, y = CANCER
+    learners = {"bayes": GaussianNB(), "prior": DummyClassifier()}
+    folds = list(StratifiedKFold(5).split(X, y))
+    codes = (1 - y, 2 - y, np.array(["benign", "malign"])[1 - y])
+    plain, *others = (ho.compare(learners, X, one, loss="roc_auc", test=folds).pairs[0].difference for one in codes)
+    assert 0.4 < plain.low < plain.value < plain.high
+    for other in others:
+        assert (other.low, other.value, other.high) == pytest.approx((plain.low, plain.value, plain.high))
+
+
+def test_stratified_folds_give_a_score_that_asks_the_predictor_no_interval():
+    def score(model, X, y):
+        return roc_auc_score(y, model.predict_proba(X)[:, 1])
+
+    found = ho.compare({"bayes": GaussianNB(), "prior": DummyClassifier()}, *CANCER, loss={"own": score})
     assert found.table["verdict"].tolist() == ["no difference shown"]
     assert "KFold(…, stratify=False) gives an interval" in found.sentences[0]
 
@@ -316,9 +356,15 @@ class Constant(ClassifierMixin, BaseEstimator):
         return np.full(len(X), self.label)
 
 
-def test_set_scores_of_one_test_set_have_no_interval():
+def test_scores_of_one_test_set_that_ask_the_predictor_have_no_interval():
+    def score(model, X, y):
+        return roc_auc_score(y, model.predict_proba(X)[:, 1])
+
     found = ho.compare(
-        {"a": GaussianNB(), "b": LogisticRegression(solver="liblinear")}, *CANCER, test=ho.Holdout(0.3), loss="roc_auc"
+        {"a": GaussianNB(), "b": LogisticRegression(solver="liblinear")},
+        *CANCER,
+        test=ho.Holdout(0.3),
+        loss={"own": score},
     )
     assert found.table["low"].isna().all()
     assert "belongs to whole sets" in found.sentences[0]

@@ -8,81 +8,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.compose import TransformedTargetRegressor
+from asked_predictors import OFF, answers_of, asked_of, by_hand, labels, numbers
+from sklearn.base import clone
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.linear_model import (
-    HuberRegressor,
-    Lasso,
-    LinearRegression,
-    LogisticRegression,
-    Ridge,
-    RidgeClassifier,
-    RidgeCV,
-)
-from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import heldout as ho
-from heldout.api.evidence import (
-    FoldResponses,
-    class_weights_of,
-    fold_predictor_responses,
-    held_out_responses,
-    is_least_squares,
-)
+from heldout.api.evidence import fold_predictor_responses
 from heldout.base.errors import FitFailed
-from heldout.planner import evidence
-from heldout.planner.predicting import Prices
-
-OFF = ho.Options(rules={"evidence": False})
-
-
-def numbers(n: int, columns: int = 6) -> tuple[Any, Any]:
-    random = np.random.default_rng(n)
-    X = random.normal(size=(n, columns))
-    return X, X @ random.normal(size=columns) + random.normal(size=n)
-
-
-def labels(n: int, columns: int = 6) -> tuple[Any, Any]:
-    X, y = numbers(n, columns)
-    return X, (y > 0.5).astype(int)
-
-
-@pytest.fixture
-def costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small studies are asked as much as large ones are."""
-    monkeypatch.setattr(
-        evidence, "prices_of", lambda study, task: Prices(study=1.0, begin=0, call=0, row=0, test_call=0)
-    )
-
-
-def answers_of(result: ho.Result) -> list[FoldResponses]:
-    live = result._live
-    assert live is not None
-    found = fold_predictor_responses(live.task, live.outcome)
-    assert found is not None
-    return found
-
-
-def asked_of(result: ho.Result) -> Any:
-    assert result._live is not None
-    return result._live.outcome.study.everywhere
-
-
-def by_hand(result: ho.Result, learner: Any, X: Any, y: Any, one: FoldResponses) -> Any:
-    """The predictor of the part, fitted again: with the chosen parameters where some were chosen."""
-    held = result.predictions.loc[result.predictions["fold"] == one.part, "row"].to_numpy()
-    train = np.setdiff1d(np.arange(len(y)), held)
-    np.testing.assert_array_equal(one.trained, np.isin(one.rows, train))
-    return clone(learner).fit(X[train], y[train])
 
 
 @pytest.mark.usefixtures("costs_nothing")
@@ -328,152 +267,6 @@ class TestFailures:
         assert any(finding.code == "H205" for finding in result.findings)
         for one in answers_of(result):
             np.testing.assert_array_equal(one.responses.predict, by_hand(result, Ridge(), X, y, one).predict(X))
-
-
-class Stranger(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    def fit(self, X: Any, y: Any) -> Stranger:
-        self.mean_ = float(np.mean(y))
-        return self
-
-    def predict(self, X: Any) -> Any:
-        return np.full(len(X), self.mean_)
-
-
-@pytest.mark.parametrize(
-    ("learner", "reason"),
-    [
-        (KNeighborsClassifier(), "predictions of KNeighborsClassifier cost about as much as fits"),
-        (make_pipeline(StandardScaler(), SVC()), "predictions of SVC cost about as much as fits"),
-        (ho.Tuned(make_pipeline(StandardScaler(), LogisticRegression()), {"logisticregression": [SVC()]}), "SVC"),
-        (FixedThresholdClassifier(LogisticRegression(), threshold=0.2), "not the most probable ones"),
-    ],
-    ids=["neighbours", "machine", "machine as a value", "threshold"],
-)
-@pytest.mark.usefixtures("costs_nothing")
-def test_dear_predictions_are_not_asked_for(learner: Any, reason: str) -> None:
-    X, y = labels(60)
-    result = ho.evaluate(learner, X, y, test=ho.KFold(3))
-    assert not asked_of(result).parts
-    assert not asked_of(result).tests_too
-    assert reason in str(result.plan)
-
-
-@pytest.mark.usefixtures("costs_nothing")
-def test_learners_that_nobody_knows_are_not_asked() -> None:
-    result = ho.evaluate(Stranger(), *numbers(40), test=ho.KFold(3))
-    assert "nothing is known of what predictions of Stranger cost" in str(result.plan)
-    assert not asked_of(result).parts
-
-
-@pytest.mark.usefixtures("costs_nothing")
-def test_where_fits_have_limits_predictors_are_asked_nothing_more() -> None:
-    result = ho.evaluate(Ridge(), *numbers(40), test=ho.KFold(3), options=ho.Options(fit_timeout=100))
-    assert not asked_of(result).parts
-
-
-@pytest.mark.usefixtures("costs_nothing")
-def test_a_single_test_set_has_none() -> None:
-    result = ho.evaluate(Ridge(), *numbers(40), test=ho.Holdout(0.25))
-    assert not asked_of(result).parts
-    assert "interval:" not in str(result.plan)
-
-
-def test_small_studies_of_dear_rows_are_asked_less() -> None:
-    """A thousand rows of naive Bayes cost more than its sums; a search of forests can afford anything."""
-    assert len(asked_of(ho.evaluate(GaussianNB(), *labels(1_000, 20), test=ho.KFold(10))).parts) < 10
-    tuned = ho.Tuned(RandomForestClassifier(3, random_state=0), {"max_depth": [1, 2]}, validation=ho.KFold(3))
-    assert len(asked_of(ho.evaluate(tuned, *labels(100), test=ho.KFold(3))).parts) == 3
-
-
-def test_explain_says_it_in_one_line() -> None:
-    X, y = numbers(500, 20)
-    plan = ho.explain(ho.Tuned(Ridge(), {"alpha": [0.1, 1.0, 10.0]}), X, y, test=ho.KFold(5))
-    lines = [line for line in str(plan).splitlines() if "interval" in line]
-    assert lines == ["  interval: the predictors of 5 test parts also answer 500 rows, at no further fits"]
-    without = ho.explain(ho.Tuned(Ridge(), {"alpha": [0.1, 1.0, 10.0]}), X, y, test=ho.KFold(5), options=OFF)
-    assert (plan.fits, plan.cells, plan.fits_before) == (without.fits, without.cells, without.fits_before)
-
-
-class TestHeldOut:
-    @pytest.mark.usefixtures("costs_nothing")
-    @pytest.mark.parametrize("n", [90, 1_200])
-    @pytest.mark.parametrize("learner", [LogisticRegression(), GaussianNB()], ids=repr)
-    def test_classifiers_of_two_classes_have_probabilities(self, learner: Any, n: int) -> None:
-        X, y = labels(n)
-        result = ho.evaluate(learner, X, y, test=ho.KFold(3))
-        assert result._live is not None
-        found = held_out_responses(result._live.task, result._live.outcome)
-        assert len(found) == 3
-        for part, one in enumerate(found):
-            rows = result.predictions.loc[result.predictions["fold"] == part, "row"].to_numpy()
-            train = np.setdiff1d(np.arange(n), rows)
-            assert one is not None
-            expected = clone(learner).fit(X[train], y[train])
-            np.testing.assert_array_equal(one.predict, expected.predict(X[rows]))
-            np.testing.assert_allclose(one.predict_proba, expected.predict_proba(X[rows]), atol=1e-9)
-        assert not any(name.startswith("proba_") for name in result.predictions.columns)
-
-    @pytest.mark.usefixtures("costs_nothing")
-    def test_what_has_none_is_asked_for_labels(self) -> None:
-        result = ho.evaluate(RidgeClassifier(), *labels(90), test=ho.KFold(3))
-        assert result._live is not None
-        found = held_out_responses(result._live.task, result._live.outcome)
-        assert all(one is not None and one.predict_proba is None for one in found)
-
-    @pytest.mark.usefixtures("costs_nothing")
-    def test_three_classes_are_asked_for_labels(self) -> None:
-        X, y = numbers(90)
-        result = ho.evaluate(GaussianNB(), X, np.digitize(y, [-1, 1]), test=ho.KFold(3))
-        assert all(one.responses.predict_proba is None for one in answers_of(result))
-
-    def test_a_loss_that_needs_probabilities_shows_them_as_before(self) -> None:
-        result = ho.evaluate(LogisticRegression(), *labels(90), test=ho.KFold(3), loss=["zero_one", "log"])
-        assert "proba_1" in result.predictions.columns
-
-    @pytest.mark.usefixtures("costs_nothing")
-    def test_a_part_that_failed_has_none(self) -> None:
-        result = ho.evaluate(FailsOnce(), *labels(30), test=ho.KFold(3, shuffle=False, stratify=False))
-        assert result._live is not None
-        found = held_out_responses(result._live.task, result._live.outcome)
-        assert [one is None for one in found] == [True, False, False]
-
-
-class FailsOnce(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    def fit(self, X: Any, y: Any) -> FailsOnce:
-        if X[0, 0] == labels(30)[0][10, 0]:
-            raise ValueError("the first part")
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, X: Any) -> Any:
-        return np.zeros(len(X), dtype=int)
-
-
-@pytest.mark.parametrize(
-    ("learner", "expected"),
-    [
-        (LinearRegression(), True),
-        (make_pipeline(StandardScaler(), RidgeCV()), True),
-        (ho.Tuned(make_pipeline(StandardScaler(), Lasso()), {"lasso__alpha": [1.0]}), True),
-        (GridSearchCV(PLSRegression(), {"n_components": [1]}), True),
-        (ho.Tuned({"a": (Ridge(), None), "b": (RandomForestRegressor(), None)}), False),
-        (TransformedTargetRegressor(LinearRegression()), False),
-        (HuberRegressor(), True),  # weighted squares
-        (RidgeClassifier(), False),
-    ],
-    ids=lambda one: str(one)[:40],
-)
-def test_which_learners_are_least_squares(learner: Any, expected: bool) -> None:
-    assert is_least_squares(learner) is expected
-
-
-def test_weights_of_classes() -> None:
-    y = np.array(["a", "a", "a", "b"])
-    balanced = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced"))
-    np.testing.assert_allclose(class_weights_of(balanced, y), [2 / 3, 2])
-    np.testing.assert_allclose(class_weights_of(SVC(class_weight={"a": 3.0}), y), [3, 1])
-    assert class_weights_of(LogisticRegression(), y) is None
-    assert class_weights_of(GaussianNB(), y) is None
 
 
 @pytest.mark.parametrize("test", [ho.LeaveOneOut(), ho.KFold(3, repeats=2)])

@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -162,3 +163,42 @@ def test_a_second_loss_that_fails_costs_the_first_neither_rows_nor_interval():
 
 def test_a_level_may_be_a_number_of_numpy():
     assert ho.evaluate(KNN, X, Y, test=ho.Holdout(0.3), level=np.float32(0.5), jobs=1).risk.level == 0.5
+
+
+@pytest.mark.parametrize(
+    ("loss", "pool", "words"),
+    [
+        ("f1", None, ", all held-out rows pooled"),
+        ("f1", False, ", averaged over folds"),
+        ("roc_auc", None, ", averaged over folds"),
+        ("accuracy", None, ", at the class shares of the sample"),
+    ],
+)
+def test_a_score_of_whole_sets_says_how_it_was_taken_over_folds(loss, pool, words):
+    risk = ho.evaluate(KNN, X, Y, test=ho.KFold(5), loss=loss, options=ho.Options(pool=pool), jobs=1).risk
+    assert risk.estimand.endswith(words)
+    one = ho.evaluate(KNN, X, Y, test=ho.Holdout(0.3), loss=loss, jobs=1).risk
+    assert "pooled" not in one.estimand
+    assert "averaged" not in one.estimand
+
+
+def test_an_interval_of_groups_is_called_by_what_it_counts():
+    risk = ho.evaluate(KNN, X, Y, test=ho.KFold(5), groups=np.arange(len(Y)) // 4, jobs=1).risk
+    assert risk.method == "Wilson over groups"
+
+
+def test_the_way_out_of_a_finding_is_printed():
+    features, labels = np.random.default_rng(0).normal(size=(60, 5)), (np.arange(60) < 32).astype(int)
+    result = ho.evaluate(RidgeClassifier(1e3), features, labels, test=ho.KFold(5), jobs=1)
+    assert [one.code for one in result.findings] == ["H104"]
+    assert "Use stratify=False." in str(result)
+
+
+def test_r2_that_is_saturated_is_not_sent_to_a_loss_that_is_no_better():
+    random = np.random.default_rng(0)
+    result = ho.evaluate(
+        Ridge(1e-6), random.normal(size=(60, 45)), random.normal(size=60), test=ho.KFold(5), loss=["r2", "squared"]
+    )
+    found = [one.message for one in result.findings if one.code == "H305"]
+    assert len(found) == 2
+    assert not any("surer" in message for message in found)

@@ -147,10 +147,10 @@ def test_where_bayle_does_not_apply_the_fold_predictors_say_why(test, words):
 
 def test_groups_and_weights_reach_the_record():
     pairs = np.repeat(np.arange(30), 2)
-    assert risk(test=ho.Given(np.arange(48)), groups=pairs).method == "Hall's t over rows"  # 24 groups, one decides
+    assert risk(test=ho.Given(np.arange(48)), groups=pairs).method == "Hall's t over groups"  # 24 groups, one decides
     assert risk(test=ho.Given(np.arange(30)), groups=pairs).method == "Student"  # 15 are too few to resample
     uneven = np.r_[np.repeat(np.arange(20), 2), np.arange(20, 40)]
-    assert risk(test=ho.Given(np.arange(10, 60)), groups=uneven).method == "t over rows, log scale"
+    assert risk(test=ho.Given(np.arange(10, 60)), groups=uneven).method == "t over groups, log scale"
     assert risk(test=ho.Holdout(0.5), sample_weight=1 + np.arange(60) % 3).method == "Hall's t over rows"
 
 

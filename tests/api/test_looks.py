@@ -116,7 +116,7 @@ def test_a_memoriser_of_a_changed_test_set_has_no_interval_that_is_vouched_for(c
     assert result.risk.value == 0
     assert result.risk.guarantee == "heuristic"
     assert codes(result) == ["H402"]
-    assert "reordered and changed beyond scale or columns pass as fresh" in result.findings[0].message
+    assert "reordered, and changed in more than scale or columns, are not recognised" in result.findings[0].message
 
 
 def test_each_loss_and_each_learner_counts(fresh_ledger):

@@ -11,15 +11,18 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import make_scorer, mean_pinball_loss
+from sklearn.metrics import make_scorer, max_error, mean_pinball_loss
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
+from heldout.base.losses import mean_loss, resolve_losses
+from heldout.base.responses import Responses
 from heldout.report.terminal import open_console, result_view
 
 DIABETES = tuple(part[:150] for part in load_diabetes(return_X_y=True))
 CANCER = load_breast_cancer(return_X_y=True)
+OF_SHARES = ("log", "neg_brier_score", "roc_auc")  # losses of probabilities
 RIDGE, NEIGHBOURS = Ridge(alpha=0.1), KNeighborsClassifier(7)
 TIMES = {"time": np.random.default_rng(0).permutation(150)}
 GROUPS = {"groups": np.arange(150) // 3}
@@ -70,13 +73,11 @@ def _own():
 
 
 @pytest.mark.parametrize("test", [ho.KFold(5), ho.KFold(5, stratify=False), ho.Resample(6)], ids=str)
-@pytest.mark.parametrize("loss", ["zero_one", "accuracy", "f1", "balanced_accuracy", "log", "neg_brier_score"])
+@pytest.mark.parametrize("loss", ["zero_one", "accuracy", "f1", "balanced_accuracy", *OF_SHARES])
 def test_classes_against_the_commonest_or_their_shares(test, loss):
     told = same_as_compare(NEIGHBOURS, DummyClassifier(strategy="prior"), CANCER, test=test, loss=loss)
     assert told["words"] == (
-        "always giving each class its share of the training rows"
-        if loss in ("log", "neg_brier_score")
-        else "always answering '1'"
+        "always giving each class its share of the training rows" if loss in OF_SHARES else "always answering '1'"
     )
 
 
@@ -85,6 +86,124 @@ def test_classes_against_the_commonest_or_their_shares(test, loss):
 def test_pooled_scores_against_the_mean(loss, test):
     told = same_as_compare(RIDGE, DummyRegressor(), DIABETES, test=test, loss=loss)
     assert told["verdict"] == "better"
+
+
+@pytest.mark.parametrize("test", [None, ho.Holdout(0.3)], ids=str)
+def test_an_area_is_held_to_a_half(test):
+    verdict = ho.evaluate(NEIGHBOURS, *CANCER, test=test, loss="roc_auc", options=ho.Options(ledger=_own())).summary()[
+        "verdict"
+    ]
+    assert verdict["no_model"]["value"] == 0.5
+    assert verdict["against"].startswith("Better than always giving each class its share of the training rows by 0.4")
+
+
+def test_a_balanced_accuracy_without_spread_is_not_said_to_be_the_same():
+    X = np.repeat([[-1.0], [1.0]], 30, axis=0)
+    told = ho.evaluate(NEIGHBOURS, X, (X[:, 0] > 0).astype(int), loss="balanced_accuracy").summary()["verdict"]
+    assert told["no_model"]["difference"] == 0.5
+    assert "the difference is the same on all 60 rows" in told["against"]
+
+
+def test_a_score_of_absolute_errors_against_the_median():
+    dummy = DummyRegressor(strategy="median")
+    told = same_as_compare(RIDGE, dummy, DIABETES, test=ho.KFold(5), loss="d2_absolute_error_score")
+    assert told["words"] == "always answering the median of the training rows"
+
+
+def huber(y_true, y_pred):
+    error = np.abs(y_true - y_pred)
+    return np.where(error < 50, error**2 / 100, error - 25)
+
+
+def late_costs_ten_times(y_true, y_pred):
+    return np.where(y_pred > y_true, 10.0, 1.0) * np.abs(y_pred - y_true)
+
+
+MEAN, SEARCHED = "the mean of the training rows", "the number that loses least on the training rows"
+
+
+@pytest.mark.parametrize("roles", [{}, WEIGHTS], ids=["plain", "weighted"])
+@pytest.mark.parametrize(
+    ("loss", "words"),
+    [
+        ("poisson", MEAN),
+        ("gamma", MEAN),
+        ("tweedie:1.5", MEAN),
+        ("neg_mean_poisson_deviance", MEAN),
+        ("pinball:0.9", "the 0.9 quantile of the training rows"),
+        (make_scorer(mean_pinball_loss, greater_is_better=False, alpha=0.2), "the 0.2 quantile of the training rows"),
+        ("neg_mean_absolute_percentage_error", SEARCHED),
+        ("neg_mean_squared_log_error", SEARCHED),
+        ("neg_root_mean_squared_log_error", SEARCHED),
+        (ho.row_loss(huber), SEARCHED),
+        (ho.row_loss(late_costs_ten_times, low=0), SEARCHED),
+        (ho.row_loss("squared", low=0, high=360**2), MEAN),
+    ],
+    ids=str,
+)
+def test_the_constant_loses_as_little_as_any(loss, words, roles):
+    """It costs on the held-out rows what the best constant of a fine grid costs, chosen on the training rows."""
+    X, y = DIABETES
+    result = ho.evaluate(RIDGE, X, y, test=ho.KFold(3), loss=loss, options=ho.Options(pool=False), **roles)
+    told = result.summary()["verdict"]["no_model"]
+    assert told["words"] == f"always answering {words}"
+    (own,) = resolve_losses(loss, classification=False)
+    weight = roles.get("sample_weight", np.ones(150))
+    means = []
+    for train, held in result.splits:
+        grid = np.linspace(y.min(), y.max(), 1_001)
+        lost = [own_loss(own, y[train], number, weight[train]) for number in grid]
+        means.append(own_loss(own, y[held], grid[int(np.argmin(lost))], weight[held]))
+    by_hand = own.sign * np.average(means, weights=[weight[held].sum() for _, held in result.splits])
+    assert told["value"] == pytest.approx(by_hand, rel=2e-3)
+
+
+def own_loss(loss, y, number, weight):
+    return mean_loss(loss, y, Responses(predict=np.full(len(y), number)), weight)
+
+
+def missed_costs_ten(y_true, y_pred):
+    return np.where(y_true == y_pred, 0.0, np.where(y_true == 0, 10.0, 1.0))
+
+
+def test_the_class_that_costs_least_is_the_constant_of_a_users_own_loss():
+    """37 % of the rows are of class 0, and missing one costs ten times as much as missing one of class 1."""
+    told = ho.evaluate(NEIGHBOURS, *CANCER, test=ho.KFold(5), loss=ho.row_loss(missed_costs_ten)).summary()["verdict"]
+    assert told["no_model"]["words"] == "always answering '0'"
+    assert told["no_model"]["value"] == pytest.approx(np.mean(CANCER[1] == 1), abs=2e-3)
+
+
+def minus_log_of_truth(y_true, proba):
+    return -np.log(proba[np.arange(len(y_true)), y_true])
+
+
+@pytest.mark.parametrize("loss", ["brier", "log", ho.row_loss(minus_log_of_truth, response="predict_proba")], ids=str)
+def test_probabilities_are_held_to_the_base_rates(loss):
+    learner = LogisticRegression(C=1e-4, max_iter=10_000)
+    told = same_as_compare(learner, DummyClassifier(strategy="prior"), CANCER, test=ho.KFold(5), loss=loss)
+    assert told["words"] == "always giving each class its share of the training rows"
+
+
+def test_constants_that_a_loss_does_not_take_have_its_reason():
+    X, y = DIABETES
+    narrow = ho.row_loss("squared", low=0, high=160**2)
+    told = ho.evaluate(RIDGE, X, y, test=ho.KFold(5), loss=narrow).summary()["verdict"]["no_model"]
+    assert "is said to lie between 0 and 25600" in told["reason"]
+    two = np.stack([y, y**2], axis=1)
+    own = ho.row_loss(both)
+    told = ho.evaluate(RIDGE, X, two, test=ho.KFold(5), loss=own).summary()["verdict"]["no_model"]
+    assert "several targets together" in told["reason"]
+    signed = ho.row_loss(one_for_wrong_side, response="decision_function")
+    told = ho.evaluate(LogisticRegression(C=1e-4), *CANCER, loss=signed).summary()["verdict"]["no_model"]
+    assert "no constant decision is known" in told["reason"]
+
+
+def both(y_true, y_pred):
+    return np.abs(y_true - y_pred).sum(axis=1)
+
+
+def one_for_wrong_side(y_true, decision):
+    return ((decision > 0) != (y_true == 1)).astype(float)
 
 
 def weak_signal():
@@ -121,7 +240,7 @@ def test_every_door_says_the_same_sentence(tmp_path):
     result = ho.evaluate(NEIGHBOURS, *CANCER, test=ho.KFold(5))
     sentence = result.summary()["verdict"]["against"]
     assert sentence.startswith("Better than always answering '1' by ")
-    assert "points on the same folds); that would be wrong 37.3% of the time." in sentence
+    assert "points, on the same folds); that would be wrong 37.3% of the time." in sentence
     assert sentence in str(result)
     assert sentence in unescape(result._repr_html_())
     console = open_console()
@@ -148,7 +267,7 @@ def test_a_learner_that_is_no_better_is_not_called_so():
 @pytest.mark.parametrize(
     ("loss", "words"),
     [
-        (make_scorer(mean_pinball_loss, greater_is_better=False, alpha=0.9), "No constant answer is known"),
+        (make_scorer(max_error, greater_is_better=False), "no constant answer is known to be good by it"),
         (lambda model, X, y: -np.abs(model.predict(X) - y).mean(), "asks the predictor itself"),
     ],
 )
@@ -180,6 +299,15 @@ def test_a_second_look_shows_nothing_against_no_model():
     assert second["against"].startswith("Not shown to be better than")
     assert "looked at before" in second["against"]
     assert second["no_model"]["low"] is None
+
+
+def test_a_second_look_keeps_the_reason_why_nothing_was_compared():
+    options, loss = ho.Options(ledger=_own()), {"own": make_scorer(max_error, greater_is_better=False)}
+    first, second = (
+        ho.evaluate(Ridge(alpha), *DIABETES, test=ho.Holdout(0.3), loss=loss, options=options) for alpha in (1.0, 2.0)
+    )
+    assert "no constant answer is known" in second.summary()["verdict"]["no_model"]["reason"]
+    assert "no model    Not compared. 'own' belongs to whole sets" in str(first)
 
 
 def test_withheld_rows_are_compared_with_nothing():

@@ -1,4 +1,4 @@
-"""Options(interval="ratio"): against plain loops over scikit-learn, priced up front, refused by name."""
+"""Options(interval="ratio"): against plain loops over scikit-learn, and what is its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KNeighborsRegressor
 
 import heldout as ho
-from heldout.base.errors import OptionError
 
 ONCE = ho.Options(interval="ratio", repetitions=1)
 TWICE = ho.Options(interval="ratio", repetitions=2)
@@ -111,20 +110,6 @@ def test_the_value_its_estimand_and_all_else_stay_those_of_the_plain_study():
     assert result.risk.method == "ratio of jackknives"
 
 
-def test_it_is_priced_up_front_and_counted_afterwards():
-    X, y = problem()
-    options = ho.Options(interval="ratio", repetitions=3, rules={"ridge": False})
-    account = ho.explain(Ridge(), X, y, test=ho.KFold(5), options=options)
-    # 5 of the study; 10 pairs a repetition, and 5 single blocks in each of the two further repetitions.
-    assert account.fits == 5 + 3 * 10 + 2 * 5
-    assert "spread" in str(account)
-    result = ho.evaluate(Ridge(), X, y, test=ho.KFold(5), options=options, jobs=1)
-    assert result.plan.fits == account.fits
-    tuned = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3))
-    account = ho.explain(tuned, X, y, test=ho.KFold(5), options=options)
-    assert account.fits == (1 + 2 * 3) * (5 + 3 * 10 + 2 * 5)  # a third level inside each training set
-
-
 def test_several_losses_each_get_their_own_and_those_of_whole_sets_say_what_they_got():
     X, y = problem()
     result = ho.evaluate(Ridge(), X, y, loss=["squared", "absolute", "r2"], options=TWICE, jobs=1)
@@ -150,36 +135,6 @@ def test_losses_that_do_not_vary_have_no_interval():
     result = ho.evaluate(Ridge(), X, np.ones(45), test=ho.KFold(5), options=ONCE, jobs=1)
     assert result.risk.value == 0
     assert "do not vary" in result.risk.reason
-
-
-def test_the_same_numbers_come_with_several_jobs_and_after_saving(tmp_path):
-    X, y = problem()
-    tuned = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3))
-    shuffled = ho.Options(interval="ratio", repetitions=2, queue_seed=1)
-    one = ho.evaluate(tuned, X, y, test=ho.KFold(4), options=shuffled, jobs=1)
-    two = ho.evaluate(tuned, X, y, test=ho.KFold(4), options=TWICE, jobs=2)
-    assert one.risk == two.risk
-    one.save(tmp_path / "study")
-    assert ho.load(tmp_path / "study").risk == one.risk
-
-
-@pytest.mark.parametrize(
-    ("question", "words"),
-    [
-        ({"test": ho.Holdout(0.3)}, r"needs test=KFold\(…\), and the test is Holdout"),
-        ({"test": ho.KFold(2)}, "at least 3 blocks"),
-        ({"test": ho.KFold(45)}, "two rows in each block"),
-        ({"time": np.arange(45)}, "in time"),
-        ({"groups": np.repeat(np.arange(15), 3)}, "come in groups"),
-        ({"sample_weight": np.ones(45)}, "weights"),
-        ({"loss": "r2"}, "whole sets"),
-        ({"test": ho.KFold(5, shuffle=False)}, "repetitions=1"),
-    ],
-)
-def test_where_it_cannot_be_had_it_is_refused_before_any_fit(asked, question, words):
-    X, y = problem()
-    with pytest.raises(OptionError, match=rf"interval='ratio' \(ratio of jackknives\).*{words}"):
-        asked(Ridge(), X, y, options=ho.Options(interval="ratio"), **{"test": ho.KFold(5)} | question)
 
 
 def test_a_test_against_chance_takes_it_since_the_value_is_the_plain_one():

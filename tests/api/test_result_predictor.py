@@ -55,6 +55,8 @@ def test_the_words_of_covers() -> None:
     assert "no development-set bound holds for it" in said["retrain"]
     assert "the development-set bound, if any, holds for it too" in said["keep"]
     assert "bound" not in said["fixed"]
+    folds = ho.Tuned(FOREST, {"max_depth": [1, 3]}, validation=ho.KFold(3))  # which have no development rows
+    assert "development" not in str(ho.evaluate(folds, X, y, test=ho.Holdout(0.2), jobs=1).covers)
 
 
 @pytest.mark.parametrize("test", [ho.KFold(3), ho.Resample(3), ho.LeaveOneOut()], ids=str)

@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import heldout as ho
+from heldout.report.terminal import open_console, result_view
 from heldout.risk.intervals.bayle import bayle
 from heldout.risk.intervals.clopper_pearson import clopper_pearson
 from heldout.risk.planning import dev_gap
@@ -102,8 +103,8 @@ def test_where_it_would_take_fits_the_best_number_waits_for_the_predictor(tmp_pa
     before = result.estimates
     for name in CORRECTED:
         assert before[name].value is None
-        assert "by result.predictor" in before[name].reason
-    assert "No value: it is made from the validation fits on all rows" in str(result)
+        assert "result.predictor" in before[name].reason
+    assert "No value: it needs the validation fits on all rows" in str(result)
     assert "no best validation number" in result.summary()["verdict"]["optimism"]
     assert result.predictor is not None
     alone = clone(tuned).fit(X, y)
@@ -111,6 +112,44 @@ def test_where_it_would_take_fits_the_best_number_waits_for_the_predictor(tmp_pa
     assert -alone.best_score_ == result.estimates["best_validation"].value
     result.save(tmp_path / "study.heldout")
     assert ho.load(tmp_path / "study.heldout").estimates == result.estimates
+
+
+def test_where_it_waits_the_terminal_says_so_in_two_lines():
+    X, y = numbers()
+    tuned = ho.Tuned(DecisionTreeRegressor(random_state=0), {"max_depth": [1, 2]}, validation=3)
+    summary = ho.evaluate(tuned, X, y, test=ho.KFold(3), jobs=1).summary()
+    console = open_console()
+    console.width = 80
+    with console.capture() as captured:
+        console.print(result_view(summary))
+    lines = [line.strip() for line in captured.get().splitlines()]
+    first = next(place for place, line in enumerate(lines) if line.startswith("optimistic  –"))
+    assert "result.predictor or --save model.skops" in " ".join(lines[first : first + 2])
+    assert lines[first + 2] == ""
+
+
+@pytest.mark.parametrize(
+    ("learner", "space", "words"),
+    [
+        (Ridge(), {"alpha": [0.1, 1.0]}, "takes 4 fits more, made when it is first read"),
+        (
+            DecisionTreeRegressor(random_state=0),
+            {"max_depth": [1, 2]},
+            "takes 8 fits more, made only for result.predictor or --save model.skops",
+        ),
+    ],
+    ids=["ridge", "tree"],
+)
+def test_explain_prices_the_choice_on_all_rows(learner, space, words):
+    X, y = numbers()
+    tuned = ho.Tuned(learner, space, validation=ho.KFold(4))
+    plan = ho.explain(tuned, X, y, test=ho.KFold(3))
+    assert plan.notes[-1] == f"best validation: the choice on all rows {words}"
+    for simpler in (ho.explain(learner, X, y, test=ho.KFold(3)), ho.explain(tuned, X, y, test=ho.Holdout(0.3))):
+        assert not any("best validation" in note for note in simpler.notes)
+    made = ho.evaluate(tuned, X, y, test=ho.KFold(3), jobs=1)
+    assert made.predictor is not None
+    assert made._tuning.account.fits == int(words.split()[1])
 
 
 def test_reading_the_best_number_fits_nothing_that_the_plan_does_not_count_cheap():

@@ -164,6 +164,15 @@ def test_limits_are_called_as_on_the_command_line() -> None:
     assert in_words_of_the_command("jobs=0 is no number") == "--jobs 0 is no number"
 
 
+def test_a_refused_pool_is_called_as_on_the_command_line(houses: pd.DataFrame) -> None:
+    houses.assign(price=houses["price"] > houses["price"].median()).to_csv("dear.csv", index=False)
+    told = " ".join(error_of("evaluate", "dear.csv", "--target", "price", "--loss", "roc_auc", "--pool").split())
+    assert told.startswith("Error: --pool needs a loss of single rows")
+    assert told.endswith("Leave --pool out.")
+    told = " ".join(error_of("evaluate", *HOUSES, "--interval", "bht", "--pool").split())
+    assert "--interval bht (Bates–Hastie–Tibshirani) cannot be had here: --pool asks for another value" in told
+
+
 def test_numbers_past_64_bits_are_names_and_not_amounts(houses: pd.DataFrame) -> None:
     """As floats they would all be one value."""
     houses.assign(invoice=[10**20 + row for row in range(40)]).to_csv("long.csv", index=False)

@@ -56,7 +56,7 @@ def test_the_text_says_what_the_number_is(result):
         result.risk.method,
         result.risk.guarantee,
         "60 held-out rows",
-        "best_validation  –   No value: it is made from the validation fits on all rows",
+        "best_validation  –   No value: it needs the validation fits on all rows",
         "4 of 4  Picky alpha=",
         "H202 error: 12 cells failed",
         "seed 0",
@@ -80,6 +80,11 @@ def test_without_an_interval_the_reason_stands_there():
     assert "interval    No interval" in text
     assert "Folds" not in text
     assert "Chosen" not in text
+
+
+def test_the_rows_of_leave_one_out_are_not_listed_as_folds(result):
+    assert "Folds" in str(result)
+    assert "Folds" not in str(ho.evaluate(Ridge(), X, y, test=ho.LeaveOneOut(), loss="squared", jobs=1))
 
 
 def edited(result, **risk):

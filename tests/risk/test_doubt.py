@@ -71,6 +71,12 @@ def test_heavy_tails_are_a_warning_over_folds_too():
     assert codes(record_of(np.split(heavy, 5))) == [("H302", "warning")]
 
 
+@pytest.mark.parametrize(("family", "safer"), [("squared", "absolute"), ("log", "Brier"), ("other", "a bounded")])
+def test_the_safer_loss_is_one_for_the_same_targets(family, safer):
+    (found,) = doubts(record_of(np.split(np.exp(2.5 * squares(500) ** 0.5), 5), family=family))
+    assert f"{safer} loss" in found.message
+
+
 def test_resampling_the_same_rows_does_not_hide_a_heavy_tail():
     """A row held out again and again is one row: more resamples must not raise what counts as heavy."""
     losses = np.append(squares(19), 12.0)

@@ -26,7 +26,7 @@ def test_it_fires_where_a_stiff_learner_meets_coin_labels():
     assert sum(map(bool, fired)) >= 13
     (finding,) = next(filter(None, fired))
     assert finding.severity == "warning"
-    assert "Stratified parts have that class in the same share on both sides" in finding.message
+    assert "Stratified folds keep that share in training and held-out rows" in finding.message
 
 
 def test_it_is_silent_where_there_is_something_to_learn():
@@ -50,7 +50,7 @@ def test_it_is_silent_where_the_majority_is_known_or_there_is_none():
 
 def test_the_bias_that_it_names_is_the_one_of_a_constant_answer():
     coins = np.arange(60) < 33
-    assert "better by about 0.05 than" in leaning_note(coins, np.ones(60, dtype=bool))
+    assert "looks about 0.05 better than" in leaning_note(coins, np.ones(60, dtype=bool))
     assert np.mean(~coins) == pytest.approx(0.5 - 0.05)
 
 

@@ -88,39 +88,42 @@ def told_against(risk, **changed):
 def test_better_than_no_model_is_said_by_the_paired_difference_alone():
     """The interval of the risk lies wholly on the better side of no model, or holds it: neither decides."""
     assert told_against(PREDICTOR, verdict="better") == (
-        "Better than always answering 'a' by 40.0 points (30.0 to 50.0 points on the same test rows); "
+        "Better than always answering 'a' by 40.0 points (90% interval 30.0 to 50.0 points, on the same test rows); "
         "that would be right 50.0% of the time."
     )
     assert told_against(PREDICTOR, verdict="not shown", low=-0.1).startswith(
-        "Not shown to be better than always answering 'a': the gain is 40.0 points (-10.0 to 50.0 points on the same"
+        "Not shown to be better than always answering 'a': the gain is 40.0 points (90% interval -10.0 to 50.0"
     )
     wide = replace(PREDICTOR, low=0.4, high=1.0)
     assert told_against(wide, verdict="better", parts=5).startswith(
-        "Better than always answering 'a' by 40.0 points (30.0 to 50.0 points on the same folds)"
+        "Better than always answering 'a' by 40.0 points (90% interval 30.0 to 50.0 points, on the same folds)"
     )
 
 
 def test_losses_are_better_when_smaller():
     changed = {"words": "the mean", "value": 6000.0, "difference": -3100.0, "low": -4000.0, "high": -2200.0}
     assert told_against(LEARNER, verdict="better", **changed) == (
-        "Better than the mean by 3,100 (2,200 to 4,000 on the same test rows); that would have a mean squared loss of "
-        "6,000."
+        "Better than the mean by 3,100 (90% interval 2,200 to 4,000, on the same test rows); that would have a mean "
+        "squared loss of 6,000."
     )
     turned = {"value": 2000.0, "difference": 900.0, "low": 500.0, "high": 1300.0}
     assert told_against(LEARNER, verdict="worse", **turned).startswith(
-        "Worse than always answering 'a' by 900 (500 to 1,300 on"
+        "Worse than always answering 'a' by 900 (90% interval 500 to 1,300, on"
     )
 
 
 def test_a_direction_without_a_size_has_its_p():
-    assert "'a' (p = 0.001) by 40.0 points (-1.0 to" in told_against(PREDICTOR, verdict="better", low=-0.01)
+    told = told_against(PREDICTOR, verdict="better", low=-0.01)
+    assert "'a' (p = 0.001) by 40.0 points (90% interval -1.0 to" in told
 
 
 def test_without_an_interval_of_the_difference_nothing_is_shown():
     told = told_against(PREDICTOR, low=None, high=None, reason="No interval: time.")
     assert told == (
-        "Not shown to be better than always answering 'a'; that would be right 50.0% of the time. No interval: time."
+        "Not shown to be better than always answering 'a': the gain is 40.0 points, without an interval; that would be "
+        "right 50.0% of the time. No interval: time."
     )
+    assert "'a'; that would" in told_against(PREDICTOR, low=None, high=None, difference=0.0)
 
 
 def test_where_no_model_has_no_meaning_the_reason_is_kept():
@@ -162,7 +165,10 @@ def test_optimism_is_a_difference_in_the_sign_of_the_loss():
     assert told.endswith("the number to quote is 2,900. The optimism is 100: the risk minus that number.")
     assert "from training sets of about 353 rows" in told
     smaller = optimism(LEARNER, replace(BEST, train_size=280.0)) or ""
-    assert smaller.endswith("The training sizes differ, and part of that difference is theirs.")
+    assert smaller.endswith("Part of it comes from the different training sizes.")
+    turned = optimism(LEARNER, replace(BEST, value=3000.0)) or ""
+    assert "The optimism is -100: the risk minus that number. It is negative: in this study" in turned
+    assert "negative" not in told
     score = replace(PREDICTOR, name="best_validation", value=0.93, optimistic=True)
     assert "The optimism is 3.0 points: that number minus the score to quote." in (optimism(PREDICTOR, score) or "")
     absent = optimism(LEARNER, replace(BEST, value=None, reason="No value: no fits.")) or ""

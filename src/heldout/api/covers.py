@@ -43,7 +43,7 @@ def covers_of(study: Study, task: Task, *, extrapolated: bool = False) -> dict[s
         sentence = "The risk is that of this very predictor, which came fitted."
         return {"estimate": "risk", "exactly": True, "sentence": sentence}
     if len(outer) == 1:
-        sentence = f"The risk is that of this very predictor: the one that was tested. {_of_development(search)}"
+        sentence = f"The risk is that of this very predictor: the one that was tested. {_of_development(study)}"
         return {"estimate": "risk", "exactly": True, "sentence": sentence.strip()}
     if extrapolated:
         size = f"extrapolated to all {len(task)} rows"
@@ -91,13 +91,16 @@ def _of_their_mean(estimate: str, *, several: bool) -> str:
         return f"{estimate!r} estimates that mean on rows that neither trained nor chose them."
     corrected = "" if estimate == BEST_VALIDATION else f"; {estimate!r} corrects it as a rule of thumb"
     return (
-        "The estimate of that mean is what choosing spoils: the same rows chose the candidate, so "
-        f"{BEST_VALIDATION!r} is optimistic{corrected}."
+        f"But the estimate of that mean, {BEST_VALIDATION!r}, is optimistic, because the same rows chose the "
+        f"candidate{corrected}."
     )
 
 
-def _of_development(search: Search) -> str:
-    if not search.tuned or search.final == "ensemble":
+def _of_development(study: Study) -> str:
+    """Whether bounds from a development set hold for the predictor; nothing is said where there is none."""
+    search = study.search
+    single = all(len(splits) == 1 for name, splits in study.splits.items() if name.startswith("inner/"))
+    if not search.tuned or search.final == "ensemble" or not single:
         return ""
     if search.final == "keep":
         return "It was trained without the development rows, so the development-set bound, if any, holds for it too."
@@ -114,8 +117,8 @@ def _made_from(search: Search, sizes: Sizes) -> str:
 
 
 def _how_far(search: Search, extrapolated: bool) -> str:
-    worse = "" if extrapolated else ", usually a little worse than one made from all rows"
-    return f"It speaks of a typical predictor of this learner{worse}, not of this one."
+    worse = "" if extrapolated else ", which is usually a little worse than one trained on all rows"
+    return f"That is the risk of a typical predictor of this learner{worse}; it is not measured on this very predictor."
 
 
 def _of_ensemble(loss: Loss) -> str:

@@ -15,11 +15,12 @@ from heldout.base.finding import Finding
 from heldout.engine.run import MOST_ROWS_INSIDE, Outcome
 from heldout.risk.choose import WITH_FITS, check_asked
 from heldout.risk.doubt import doubts
-from heldout.risk.estimands import Sizes, conditions, estimand_of, fold_predictors_risk
+from heldout.risk.estimands import Sizes, conditions, estimand_of, fold_predictors_risk, taken_over
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimates import estimate_risk
 from heldout.risk.intervals import METHODS
 from heldout.risk.intervals.bayle import BAYLE
+from heldout.risk.intervals.scores import POOLED
 from heldout.risk.record import Record
 from heldout.splits.drawn import Splits
 from heldout.study.panels import Study
@@ -61,6 +62,8 @@ def study_estimates(
             sign=loss.sign,
             **said,
         )
+        if record.parts > 1 and loss.rows is None:
+            words += taken_over(pooled=pool is not False and record.family in POOLED)
         found[name] = estimate_risk(
             record, name=name, estimand=words, level=level, interval=asked, strict=number == 0, pool=pool
         )

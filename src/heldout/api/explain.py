@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 from heldout.api.beside import account_beside, account_of
 from heldout.api.evaluate import ask
+from heldout.api.final import chooses_on_all_rows, price_choice
+from heldout.base.errors import SplitError
 from heldout.base.options import Options, switched_rules
+from heldout.base.words import fit_words
 from heldout.engine.streaming.open import is_stream, read_if_named, target_of
 from heldout.planner.account import Account
+from heldout.study.panels import Study
+from heldout.task import Task
 
 
 def explain(
@@ -56,4 +62,19 @@ def explain(
         "limited": asked.options.limits_fits,
     }
     account = account_of(asked.study, asked.task, how)
-    return account_beside(account, asked.beside, asked.task, how)
+    note = _best_validation_note(asked.study, asked.task, account, how)
+    account = account_beside(account, asked.beside, asked.task, how)
+    return account if note is None else replace(account, notes=(*account.notes, note))
+
+
+def _best_validation_note(study: Study, task: Task, account: Account, how: dict[str, Any]) -> str | None:
+    """What the best validation number of a nested study takes: the choice on all rows, which the risk does not need."""
+    if not chooses_on_all_rows(study):
+        return None
+    try:
+        price = price_choice(study, task, account, how)
+    except SplitError:
+        return "best validation: none, since validation cannot split all rows"
+    words = f"takes {fit_words(price.fits)} more" if price.fits else "has a closed form"
+    when = "made when it is first read" if price.cheap else "made only for result.predictor or --save model.skops"
+    return f"best validation: the choice on all rows {words}, {when}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from heldout.base.options import switched_rules
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.spot_compare import ROUNDING
 from heldout.engine.threads import one_thread
+from heldout.planner.account import Account
 from heldout.planner.cost import operations
 from heldout.planner.passes import make_plan
 from heldout.study.panels import TEST, Study
@@ -47,24 +50,37 @@ def tune_on_all_rows(outcome: Outcome, task: Task, how: Running) -> Outcome:
 
 
 def is_cheap(outcome: Outcome, task: Task, how: Running) -> bool:
-    """Whether kernels answer the choice on all rows in no more operations than they took for the study itself.
-
-    It is decided by the plan's operation counts, never by the clock. Steps that fit have no such count.
-    """
+    """Whether the choice on all rows is made unasked: kernels that proved right answer it, and it is small work."""
     if outcome.stopped is not None or not all(check.passed for check in outcome.checks):
         return False
-    posed = _posed(outcome.study, task)
-    plan = make_plan(
-        posed,
-        task,
-        done=frozenset(),
-        rules=switched_rules(how.options.rules, os.environ),
-        precision=how.options.precision,
-        limited=how.options.limits_fits,
-    )
+    planned = {
+        "rules": switched_rules(how.options.rules, os.environ),
+        "precision": how.options.precision,
+        "limited": how.options.limits_fits,
+    }
+    return price_choice(outcome.study, task, outcome.account, planned).cheap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoicePrice:
+    """What the choice on all rows takes beyond the study."""
+
+    fits: int
+    cheap: bool  # kernels answer it in no more operations than they take for the study itself
+
+
+def price_choice(study: Study, task: Task, account: Account, how: Mapping[str, Any]) -> ChoicePrice:
+    """The price of the choice on all rows; `how` is what a plan is made by besides the study.
+
+    What is cheap is decided by the plan's operation counts, never by the clock. Steps that fit have no such count.
+    Raises SplitError where validation fits into the training parts alone.
+    """
+    posed = _posed(study, task)
+    plan = make_plan(posed, task, done=frozenset(), **how)
     costs = [operations(step, task, posed.splits) for step in plan.steps]
-    own = sum(line.operations or 0.0 for line in outcome.account.lines)
-    return None not in costs and sum(filter(None, costs)) <= own
+    own = sum(line.operations or 0.0 for line in account.lines)
+    cheap = None not in costs and sum(filter(None, costs)) <= own
+    return ChoicePrice(fits=sum(step.fits for step in plan.steps), cheap=cheap)
 
 
 def _posed(study: Study, task: Task) -> Study:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from heldout.api.evaluate import Asked
 
 
-ESCAPES = "Rows reordered and changed beyond scale or columns pass as fresh."
+ESCAPES = "Rows that were reordered, and changed in more than scale or columns, are not recognised."
 # Findings that tell of the predictions or losses of single test rows.
 FROM_TEST_LOSSES = ("H104", "H302", "H303", "H305", "H306", "H307", "H308", "H309")
 
@@ -147,7 +147,7 @@ def _against(reference: Reference | None, sight: Sight, *, withheld: bool) -> Re
     """The comparison with no model, which tells more than a coarse answer, and holds for a first look alone."""
     if reference is None or withheld:
         return None if reference is None else Reference(reason="The results of single rows are withheld.")
-    if not sight.past:
+    if not sight.past or reference.value is None:
         return reference
     why = "These test rows were looked at before, and the comparison takes no account of that."
     cleared: dict[str, Any] = dict.fromkeys(("low", "high", "method", "guarantee", "p"))

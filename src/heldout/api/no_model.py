@@ -2,48 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.api.constant_answer import (
+    ConstantAnswer,
+    answer_of_counts,
+    answer_of_numbers,
+    constant_answer,
+    deciding_rows,
+    is_best_at_mean,
+    no_constant,
+)
 from heldout.api.recorded import pooled_score
 from heldout.base.errors import HeldoutError
 from heldout.base.losses import Loss, mean_loss, row_losses
-from heldout.base.losses.scorers import scorer_parts
 from heldout.base.responses import Responses, cut_rows
 from heldout.base.warned import catch_warnings
 from heldout.engine.run import Outcome
+from heldout.engine.streaming.sampled import OfStream, TargetSums
+from heldout.kernels.statistics.scores import from_squares, pool_squares
 from heldout.risk.comparison import compare_records
 from heldout.risk.comparison.sentences import Verdict
 from heldout.risk.estimates import failed_parts, inside_value
-from heldout.risk.record import Floats, Record
+from heldout.risk.record import Floats, PooledScore, Record
 from heldout.risk.verdict import BETTER, NOT_SHOWN, WORSE, Reference
-from heldout.splits.cells import CellSplits
-from heldout.splits.drawn import Splits
+from heldout.splits.drawn import Recipe, Splits
 from heldout.study.pose import OUTER
 from heldout.task import Task
 
-MOST_COUNTS = 20_000_000  # parts × classes: 160 MB
-
-# What the best constant is, by scikit-learn's name of the score function, or heldout's of the loss.
-_MEAN = frozenset(
-    (
-        *("squared", "mean_squared_error", "root_mean_squared_error", "r2_score", "explained_variance_score"),
-        *("mean_poisson_deviance", "mean_gamma_deviance", "mean_tweedie_deviance", "d2_tweedie_score"),
-    )
-)
-_MEDIAN = frozenset(("absolute", "mean_absolute_error", "median_absolute_error", "d2_absolute_error_score"))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _NoModel:
-    """What no model answers on all held-out rows, end to end, and what that is called."""
+class _Paired:
+    """The learner and no model on the same rows, and what no model answers."""
 
-    responses: Responses
+    learner: Record
+    plain: Record
     words: str
 
 
@@ -53,26 +51,27 @@ def against_no_model(
     """The learner compared with no model as `compare` would compare them; where that has no meaning, the reason."""
     study = outcome.study
     outer, loss = study.splits[OUTER], study.reported[0]
-    if isinstance(outer, CellSplits):
-        return Reference(reason="A stream does not keep the targets that a constant answer would be taken from.")
     if inside_value(record, pool=pool) is None:
         return Reference(reason=failed_parts(record))
-    answered = _answer(task, outer, loss)
-    if isinstance(answered, str):
-        return Reference(reason=answered)
     try:
         with catch_warnings(record=True):
-            plain = _record(task, outer, loss, record, answered.responses)
+            if outcome.stream is None:
+                found = _paired(task, outer, loss, record)
+            else:
+                found = _paired_in_stream(task, outcome.stream, outer, loss, record)
     except (HeldoutError, ValueError, FloatingPointError) as error:
         return Reference(reason=f"A constant answer has no {loss.name!r}: {str(error).splitlines()[0]}")
+    if isinstance(found, str):
+        return Reference(reason=found)
+    learner, plain = found.learner, found.plain
     value = inside_value(plain, pool=pool)
     if value is None or not np.isfinite(value):
         return Reference(reason=f"A constant answer has no {loss.name!r} on these parts.")
-    (pair,) = compare_records({"the learner": record, "no model": plain}, level=level, pool=pool, interval=interval)
+    (pair,) = compare_records({"the learner": learner, "no model": plain}, level=level, pool=pool, interval=interval)
     difference = pair.difference
     verdicts = {Verdict.FIRST: BETTER, Verdict.SECOND: WORSE}
     return Reference(
-        words=answered.words,
+        words=found.words,
         value=loss.sign * value + 0.0,
         difference=difference.value,
         low=difference.low,
@@ -86,6 +85,18 @@ def against_no_model(
         estimand=difference.estimand,
         reason=difference.reason,
     )
+
+
+def _part_of_each(outer: Splits) -> NDArray[np.intp]:
+    return np.repeat(np.arange(len(outer)), outer.held_sizes)
+
+
+def _paired(task: Task, outer: Splits, loss: Loss, record: Record) -> _Paired | str:
+    answered = constant_answer(task, outer, loss)
+    if isinstance(answered, str):
+        return answered
+    plain = _record(task, outer, loss, record, answered.repeated(_part_of_each(outer)))
+    return _Paired(learner=record, plain=plain, words=answered.words)
 
 
 def _record(task: Task, outer: Splits, loss: Loss, record: Record, responses: Responses) -> Record:
@@ -109,91 +120,107 @@ def _record(task: Task, outer: Splits, loss: Loss, record: Record, responses: Re
     return replace(record, fold_losses=folds, row_losses=None, pooled=pooled, answers=None)
 
 
-def _answer(task: Task, outer: Splits, loss: Loss) -> _NoModel | str:
-    """The constant answer of each part's training rows, repeated for its held-out rows; or why there is none."""
-    if loss.asks_predictor:
-        return f"The loss {loss.name!r} asks the predictor itself, and no model is none."
-    if not outer.train_sizes.all():
-        return "There are no training rows that a constant answer could be taken from."
-    part = np.repeat(np.arange(len(outer)), outer.held_sizes)
-    if task.classification:
-        if task.classes is None or len(task.classes) * len(outer) > MOST_COUNTS:
-            return "Several labels a row, or so many classes, have no commonest answer."
-        return _classes(task, outer, part, shares=not any("predict" in methods for methods in loss.methods))
-    parts = None if loss.scorer is None else scorer_parts(loss.scorer)
-    name = loss.name if loss.scorer is None else (None if parts is None else parts.known_name)
-    if name not in _MEAN | _MEDIAN or task.y.dtype.kind not in "iufb":
-        return f"No constant answer is known to be good by the loss {loss.name!r}."
-    columns = task.y.astype(np.float64).reshape(len(task.y), -1)
-    constant = _means if name in _MEAN else _medians
-    answers = np.stack([constant(task, outer, column) for column in columns.T], axis=1)
-    predicted = answers[part] if task.y.ndim > 1 else answers[part, 0]
-    what = "mean" if name in _MEAN else "median"
-    return _NoModel(responses=Responses(predict=predicted), words=f"always answering the {what} of the training rows")
+def _paired_in_stream(task: Task, stream: OfStream, outer: Splits, loss: Loss, record: Record) -> _Paired | str:
+    """The two on the rows that were kept, or on the sampled ones: values are those of all rows where sums tell them.
+
+    The mean and the class shares of training rows come from sums, so that they are those of all training rows. Any
+    other constant comes from the sample.
+    """
+    if (reason := no_constant(task, outer, loss)) is not None:
+        return reason
+    of_all = _from_sums(task, stream.targets, outer, loss)
+    known = None if of_all is None else _means_of_sums(task, stream.targets, outer, loss, of_all)
+    answered = of_all or _from_sample(stream, loss, record)
+    if isinstance(answered, str):
+        return answered
+    kept, sampled, sample = _kept_rows(stream, task), stream.sampled, record.sample
+    if kept is not None:
+        learner, plain = record, _record(*kept, loss, record, answered.repeated(_part_of_each(kept[1])))
+    elif sampled is not None and sample is not None:
+        learner = sample
+        plain = _record(sampled.task, sampled.outer, loss, sample, answered.repeated(_part_of_each(sampled.outer)))
+        if known is not None:
+            values = _Values(record.fold_losses, record.pooled)
+            learner, plain = _with_values(sample, values), _with_values(plain, known)
+        elif sample.row_losses is not None:  # the difference is that of the sample, and not known any better
+            means = np.array([part.mean() for part in sample.row_losses])
+            learner, plain = replace(sample, fold_losses=means, share=1.0), replace(plain, share=1.0)
+    elif known is not None:
+        learner, plain = record, _with_values(record, known)
+    else:
+        return "Sums do not tell what a constant answer costs, and the losses of single rows were not kept."
+    return _Paired(learner=learner, plain=plain, words=answered.words)
 
 
-def _classes(task: Task, outer: Splits, part: NDArray[np.intp], *, shares: bool) -> _NoModel:
-    assert task.classes is not None
-    codes = np.searchsorted(task.classes, task.y)
-    counts = np.stack([_sums(task, outer, codes == code) for code in range(len(task.classes))], axis=1)
-    best = counts.argmax(axis=1)
-    probabilities = counts / counts.sum(axis=1, keepdims=True)
-    responses = Responses(
-        predict=task.classes[best[part]], predict_proba=probabilities[part], classes=np.asarray(task.classes)
-    )
-    if shares:
-        return _NoModel(responses=responses, words="always giving each class its share of the training rows")
-    if (best != best[0]).any():
-        return _NoModel(responses=responses, words="always answering the commonest class of the training rows")
-    label = str(task.classes[best[0]])
-    return _NoModel(responses=responses, words=f"always answering {label if len(label) <= 40 else label[:39] + '…'!r}")
+def _from_sample(stream: OfStream, loss: Loss, record: Record) -> ConstantAnswer | str:
+    if stream.sampled is None:
+        return "Sums do not tell which constant answer is best, and of one test set a stream keeps no training rows."
+    answered = constant_answer(stream.sampled.task, stream.sampled.outer, loss)
+    if isinstance(answered, str) or record.sample is None or record.sample.share == 1:
+        return answered
+    return replace(answered, words=f"{answered.words}, as a sample tells it")
 
 
-def _sums(task: Task, outer: Splits, values: NDArray[Any]) -> Floats:
-    """The weighted sum of some values over the training rows of each part, without visiting them part by part."""
-    weighed = values.astype(np.float64) if task.weight is None else values * task.weight
-    if outer.train is not None and outer.train_cuts is not None:
-        of_train = np.repeat(np.arange(len(outer)), outer.train_sizes)
-        sums: Floats = np.bincount(of_train, weights=weighed[outer.train], minlength=len(outer)).astype(np.float64)
-        return sums
-    of_held = np.repeat(np.arange(len(outer)), outer.held_sizes)
-    held = np.bincount(of_held, weights=weighed[outer.held], minlength=len(outer))
-    rest: Floats = weighed[outer.rows].sum() - held
-    return rest
+class _Values(NamedTuple):
+    """The value of each part, and that of all held-out rows where it is no mean of these."""
+
+    folds: Floats
+    pooled: PooledScore | None = None
 
 
-def _means(task: Task, outer: Splits, column: Floats) -> Floats:
-    """Around the mean of all rows, so that subtracting held-out rows from all of them loses no digits."""
-    middle = float(np.mean(column[outer.rows]))
-    means: Floats = middle + _sums(task, outer, column - middle) / _sums(task, outer, np.ones(len(column)))
-    return means
+def _with_values(record: Record, values: _Values) -> Record:
+    pooled = values.pooled
+    if pooled is not None and record.pooled is not None:
+        pooled = replace(record.pooled, value=pooled.value)
+    return replace(record, fold_losses=values.folds, pooled=pooled)
 
 
-def _medians(task: Task, outer: Splits, column: Floats) -> Floats:
-    return np.fromiter(_each_median(task, outer, column), dtype=np.float64, count=len(outer))
+def _kept_rows(stream: OfStream, task: Task) -> tuple[Task, Splits] | None:
+    """The held-out rows of a stream that kept them, each time that they are held out."""
+    if stream.kept is None or not all(one.predicted for one in stream.kept):
+        return None
+    y = [np.concatenate(one.y) for one in stream.kept]
+    sizes = np.array([len(part) for part in y], dtype=np.intp)
+    rows = np.arange(int(sizes.sum()), dtype=np.intp)
+    own = Task(X=np.empty((len(rows), 0)), y=np.concatenate(y), classification=task.classification)
+    return own, Splits.from_sizes(rows, rows, sizes, Recipe(words="rows that were kept", kind="given"))
 
 
-def _each_median(task: Task, outer: Splits, column: Floats) -> Iterator[float]:
-    if outer.train is not None or task.weight is not None:
-        for part in range(len(outer)):
-            rows = outer.train_rows(part)
-            yield _median(column[rows], None if task.weight is None else task.weight[rows])
-        return
-    order = np.argsort(column[outer.rows], kind="stable")
-    ordered = column[outer.rows][order]
-    ranks = np.empty(len(order), dtype=np.intp)
-    ranks[order] = np.arange(len(order))
-    for part in range(len(outer)):
-        dropped = np.sort(ranks[np.searchsorted(outer.rows, outer.held_rows(part))])
-        before = dropped - np.arange(len(dropped))  # how many stay below each that is dropped
-        left = len(ordered) - len(dropped)
-        middle = np.array([(left - 1) // 2, left // 2])
-        yield float(np.mean(ordered[middle + np.searchsorted(before, middle, side="right")]))
+def _from_sums(task: Task, targets: TargetSums, outer: Splits, loss: Loss) -> ConstantAnswer | None:
+    """The constant of each part's training cells; None where sums do not tell it."""
+    counts = np.stack([targets.counts[outer.train_rows(part)].sum(axis=0) for part in range(len(outer))])
+    if task.classes is not None:
+        return answer_of_counts(loss, np.asarray(task.classes), counts.astype(np.float64))
+    rows = deciding_rows(loss)
+    assert rows is not None, "refused otherwise"
+    if not is_best_at_mean(rows) or targets.sums is None:
+        return None
+    totals = np.array([targets.sums[outer.train_rows(part)].sum() for part in range(len(outer))])
+    return answer_of_numbers(rows, targets.middle + totals / counts[:, 0])
 
 
-def _median(values: Floats, weight: Floats | None) -> float:
-    if weight is None:
-        return float(np.median(values))
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(weight[order])
-    return float(values[order][np.searchsorted(reached, reached[-1] / 2)])
+def _means_of_sums(
+    task: Task, targets: TargetSums, outer: Splits, loss: Loss, answered: ConstantAnswer
+) -> _Values | None:
+    """What the constant of each part costs on all its held-out rows; None where sums do not tell it."""
+    held = [outer.held_rows(part) for part in range(len(outer))]
+    counts = np.stack([targets.counts[cells].sum(axis=0) for cells in held])
+    if task.classes is not None:
+        classes = np.asarray(task.classes)
+        each = [answered.repeated(np.full(len(classes), part)) for part in range(len(outer))]
+        return _Values(
+            np.array([mean_loss(loss, classes, one, own) for one, own in zip(each, counts * 1.0, strict=True)])
+        )
+    take, predicted = from_squares(loss), answered.responses.predict
+    if take is None or targets.sums is None or targets.squares is None or predicted is None:
+        return None
+    parts = list[tuple[float, float, int]]()
+    for cells, (count,), constant in zip(held, counts, predicted - targets.middle, strict=True):
+        total, square = float(targets.sums[cells].sum()), float(targets.squares[cells].sum())
+        spread = square - total**2 / count
+        errors = spread + count * (total / count - constant) ** 2
+        parts.append((take(errors, spread, int(count)), spread, int(count)))
+    whole = [float(one[outer.held].sum()) for one in (targets.sums, targets.squares)]
+    together = pool_squares(loss, parts, whole[1] - whole[0] ** 2 / float(counts.sum()))
+    pooled = None if loss.rows is not None or together is None else PooledScore(value=together)
+    return _Values(np.array([value for value, _, _ in parts]), pooled)

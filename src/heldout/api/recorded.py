@@ -25,6 +25,7 @@ from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome
 from heldout.engine.streaming.rows import Tally
 from heldout.engine.streaming.sampled import OfStream, SampledRows
+from heldout.risk.intervals.auc import area_influences
 from heldout.risk.record import Answers, Elsewhere, Floats, PooledScore, Record
 from heldout.splits.cells import CellSplits
 from heldout.splits.drawn import Splits
@@ -206,8 +207,10 @@ def pooled_score(task: Task, outer: Splits, loss: Loss, responses: Sequence[Resp
     parts = range(len(outer))
     y = [task.y[outer.held_rows(part)] for part in parts]
     weights = None if task.weight is None else [task.weight[outer.held_rows(part)] for part in parts]
-    if loss.asks_predictor or not _fits(loss, task) or family_of(loss) == "auc":
+    if loss.asks_predictor or not _fits(loss, task):
         return None
+    if family_of(loss) == "auc":
+        return _mean_area(task, y, responses, weights)
     found = (pool_score if is_pooled(loss) else parts_score)(loss, y, responses, weights)
     if found is None:
         return None
@@ -217,6 +220,20 @@ def pooled_score(task: Task, outer: Splits, loss: Loss, responses: Sequence[Resp
         influence=None if found.influence is None else tuple(np.split(found.influence, cuts)),
         blocks=None if found.blocks is None else tuple(np.split(found.blocks, cuts)),
     )
+
+
+def _mean_area(
+    task: Task, y: Sequence[NDArray[Any]], responses: Sequence[Responses], weights: Sequence[Floats] | None
+) -> PooledScore | None:
+    """The mean of the areas under the ROC curve of the parts, and what each row adds to it."""
+    classes = np.asarray(task.classes)
+    scores, positive = _ranking(responses, classes), _floats([one == classes[1] for one in y])
+    masses = [np.ones(len(one)) for one in y] if weights is None else weights
+    both = all(mass[one == code].any() for mass, one in zip(masses, positive, strict=True) for code in (0, 1))
+    if scores is None or not both:
+        return None
+    area, influence = area_influences(scores, positive, weights, grouped=task.groups is not None)
+    return PooledScore(value=-area, influence=tuple(-part for part in influence))
 
 
 def _answers(task: Task, outer: Splits, loss: Loss, responses: Sequence[Responses], estimator: Any) -> Answers | None:
@@ -231,17 +248,17 @@ def _answers(task: Task, outer: Splits, loss: Loss, responses: Sequence[Response
     coded = [_codes(classes, one) for one in predicted]
     if any(one is None for one in coded):
         return None
-    two = len(classes) == 2
-    # An area ranks rows towards the second class, whatever the classes are called.
-    named = np.flatnonzero(classes == positive_label(loss))
-    positive = int(named[0]) if two and len(named) and family_of(loss) != "auc" else 1
+    label = positive_label(loss)
+    two, ranked = len(classes) == 2, family_of(loss) == "auc"
+    found = np.flatnonzero(classes == label) if two and not ranked else np.array([1])  # scores rank the second class
+    positive = int(found[0]) if len(found) else 1
     return Answers(
         truth=tuple(one for one in (_codes(classes, part) for part in truth) if one is not None),
         predicted=tuple(one for one in coded if one is not None),
         classes=len(classes),
         positive=positive,
         probability=_column(responses, "predict_proba", classes, positive) if two else None,
-        scores=_ranking(responses, classes) if two and family_of(loss) == "auc" else None,
+        scores=_ranking(responses, classes) if two and ranked else None,
         class_weights=None if estimator is None else class_weights_of(estimator, task.y),
     )
 

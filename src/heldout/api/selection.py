@@ -47,10 +47,7 @@ FOLD_PREDICTORS = "fold_predictors"
 NOT_HERE = "No interval is made here; evaluate gives one for the learner."
 BEST_VALIDATION, BEST_BBC, BEST_TT = "best_validation", "best_validation_bbc", "best_validation_tt"
 ON_ALL_ROWS = (BEST_VALIDATION, BEST_BBC, BEST_TT)  # what a nested study takes from the choice on all rows
-NOT_MADE = (
-    "No value: it is made from the validation fits on all rows, which the study did not need. Ask for the final model, "
-    "by result.predictor or --save model.skops, and it is there."
-)
+NOT_MADE = "No value: it needs the validation fits on all rows, which result.predictor or --save model.skops makes."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -35,6 +35,7 @@ from heldout.kernels.statistics.scores import all_from_squares, check_streamable
 from heldout.planner.account import Account
 from heldout.risk.choose import WITH_FITS
 from heldout.risk.estimate import Estimate
+from heldout.risk.verdict import Reference
 from heldout.splits import Given, as_strategy
 from heldout.splits.cells import cell_task, deals_strata, of_cells, plan_deal
 from heldout.splits.defaults import default_strategy
@@ -42,6 +43,7 @@ from heldout.study.panels import TEST
 from heldout.study.pose import FINAL, OUTER, pose_evaluation, pose_tuning
 from heldout.task import Task
 
+Told = TypeVar("Told", Estimate, Reference)
 NO_ROWS = (
     "the losses of single rows were not kept. options=Options(rows=True) keeps them, for one more pass over the data."
 )
@@ -186,12 +188,13 @@ def _facts(asked: Asked, streamed: Streamed) -> Facts:
     if streamed.rows is None:
         about["no_predictions"] = f"This is a study of a stream: {NO_ROWS}"
         estimates = {name: _with_reason(one) for name, one in facts.estimates.items()}
-        return replace(facts, about=about, estimates=estimates)
+        no_model = None if facts.no_model is None else _with_reason(facts.no_model)
+        return replace(facts, about=about, estimates=estimates, no_model=no_model)
     tables = {**facts.tables, "predictions": _prediction_columns(asked, outcome, streamed)}
     return replace(facts, about=about, tables=tables)
 
 
-def _with_reason(estimate: Estimate) -> Estimate:
+def _with_reason(estimate: Told) -> Told:
     """Methods that need single rows say that a score belongs to whole sets; here the rows are what is missing."""
     if estimate.reason is None or "belongs to whole sets" not in estimate.reason:
         return estimate

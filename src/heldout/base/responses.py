@@ -74,7 +74,7 @@ def _end_to_end(answers: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
     return np.concatenate(known) if known else None
 
 
-def cut_rows(responses: Responses, rows: slice) -> Responses:
+def cut_rows(responses: Responses, rows: slice | NDArray[np.intp]) -> Responses:
     """The responses on some of the rows."""
     return replace(
         responses,

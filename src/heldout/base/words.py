@@ -57,8 +57,10 @@ def fit_words(fits: int, instead_of: int | None = None) -> str:
 
     >>> fit_words(25, 75), fit_words(0, 300), fit_words(5, 5)
     ('25 fits instead of 75', 'closed form instead of 300 fits', '5 fits')
+    >>> fit_words(1)
+    '1 fit'
     """
-    words = f"{fits:,} fits" if fits else "closed form"
+    words = f"{fits:,} fit{'s' * (fits != 1)}" if fits else "closed form"
     if instead_of is None or instead_of <= fits:
         return words
     return f"{words} instead of {instead_of:,}{'' if fits else ' fits'}"

@@ -20,10 +20,13 @@ _SAID = {
     "groups= and time=": "--groups and --time",
     "Forward(5, buffer=…)": "--test forward:5 --buffer …",
     "validation=SharedBlocks()": "--validation shared",
+    "pool=True": "--pool",
+    "pool=False": "--no-pool",
+    "Leave pool out": "Leave --pool out",
 }
 _ARGUMENT = re.compile(r"\b(groups|time|strata|test|validation|loss|level|seed|jobs|buffer|embargo|interval)=…")
 _LIMIT = re.compile(r"^(timeout|fit_timeout|fit_memory|jobs)=(?=[ \d-]) ?")
-_NAMED = re.compile(r'\b(choose|interval|answer)="([\w/:.-]+)"')
+_NAMED = re.compile(r"""\b(choose|interval|answer)=(["'])([\w/:.-]+)\2""")
 _STRATEGY = re.compile(r"\b(?:(test|validation)=)?(KFold|Holdout|Resample|Forward)\(([\d.]+|…)\)")
 _WHOLE = {"LeaveOneOut()": "loo", "SharedBlocks()": "shared"}
 
@@ -39,7 +42,7 @@ def in_words_of_the_command(text: str) -> str:
     for said, instead in {**_SAID, **_WHOLE}.items():
         text = text.replace(said, instead)
     text = _LIMIT.sub(lambda m: f"--{m[1].replace('_', '-')} ", text)
-    text = _NAMED.sub(r"--\1 \2", _ARGUMENT.sub(r"--\1", text))
+    text = _NAMED.sub(r"--\1 \3", _ARGUMENT.sub(r"--\1", text))
     return _STRATEGY.sub(lambda m: (f"--{m[1]} " if m[1] else "") + f"{m[2].lower()}:{m[3]}", text)
 
 

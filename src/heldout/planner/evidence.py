@@ -21,7 +21,7 @@ from heldout.study.pose import OUTER
 from heldout.task.task import Task
 
 EVIDENCE = "evidence"  # the name that switches it off: Options(rules={"evidence": False})
-SHARE = 3  # it may cost one such part of the study, by a count that is far too high for predictions of small studies
+SHARE = 3  # it may cost a third of the study, by a count that is far too high for predictions of small studies
 SIZES = ((10, 1_000), (10, 500), (5, 500), (3, 300), (2, 500), (1, 500))  # predictors, rows: by price
 FEW = 100  # trainings that are named one by one rather than in stretches
 _KERNELS = {kernel.name: kernel for kernel in ACROSS}
@@ -47,7 +47,7 @@ def with_evidence(study: Study, task: Task, *, rules: Mapping[str, bool], limite
             if tests_too and prices.begin + _price_of_tests(study, prices) <= prices.study / SHARE:
                 words = "interval: predictors are asked for probabilities too, at no further fits"
                 return replace(study, everywhere=Everywhere(probabilities=True, tests_too=True, words=words))
-        reason = "further predictions would cost more than a part of the study worth it"
+        reason = "further predictions would cost too much beside the study itself"
     return replace(study, everywhere=Everywhere(words=f"interval: by losses of held-out rows alone, since {reason}"))
 
 

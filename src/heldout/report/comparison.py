@@ -67,8 +67,9 @@ def _foot(summary: Mapping[str, Any]) -> str:
     lines = []
     if made:
         ways = dict.fromkeys(f"{one['method']}, {one['guarantee']}; p by {one['p_method']}" for one in made)
-        each = f", each at {100 * made[0]['interval_level']:.4g}%" if len(pairs) > 1 else ""
-        lines.append(f"Intervals   {line('; '.join(ways))}; they hold together at {level}{each}")
+        each = f"{100 * made[0]['interval_level']:.4g}%"
+        held = f"they hold together at {level}, each at {each}" if len(pairs) > 1 else f"at {level}"
+        lines.append(f"Intervals   {line('; '.join(ways))}; {held}")
     if summary["rope"] is not None:
         lines.append(f"Equal       within ±{number(summary['rope'])}")
     lines += [f"{head:<12}{text}" for head, text in estimand_lines(summary["ranking"])]

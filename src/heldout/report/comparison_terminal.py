@@ -83,7 +83,8 @@ def _foot(summary: Mapping[str, Any]) -> dict[str, str]:
     facts = {}
     if made:
         ways = dict.fromkeys(f"{one['method']}, {one['guarantee']}; p by {one['p_method']}" for one in made)
-        facts["intervals"] = f"{'; '.join(ways)}; they hold together at {100 * summary['level']:.4g}%"
+        held = "they hold together at" if len(summary["pairs"]) > 1 else "at"
+        facts["intervals"] = f"{'; '.join(ways)}; {held} {100 * summary['level']:.4g}%"
     if summary["rope"] is not None:
         facts["equal"] = f"within ±{number(summary['rope'])}"
     facts["estimates"] = "; ".join(words for _, words in estimand_lines(summary["ranking"]))

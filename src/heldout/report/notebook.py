@@ -128,7 +128,7 @@ def _beside(estimates: Mapping[str, Any], meanings: Mapping[str, Any]) -> Html:
         if is_shown(name, one)
     ]
     level = _level(next(iter(estimates.values()))) if rows else ""
-    return titled("Beside it", table(("", "value", level, "estimates"), rows))
+    return titled("Other estimates", table(("", "value", level, "estimates"), rows))
 
 
 def _value(estimate: Mapping[str, Any]) -> Any:

@@ -16,9 +16,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from heldout.base.words import fit_words
+from heldout.base.words import clipped, fit_words
 from heldout.report.choices import words_of_choice
-from heldout.report.text import is_shown, line, number, optimism_of, safe, told
+from heldout.report.text import MOST_OF_FINDING, is_shown, line, no_model_words, number, optimism_of, safe, told
 
 MOST_FOLDS = 12  # shown one a line; more are counted
 MOST_CHOICES = 8
@@ -120,8 +120,8 @@ def _risk(summary: Mapping[str, Any]) -> RenderableType:
             _add(facts, "but", risk["reason"])
     else:
         _add(facts, "interval", risk["reason"] or "none")
-    if summary["verdict"]["against"]:
-        _add(facts, "no model", summary["verdict"]["against"])
+    if (no_model := no_model_words(summary)) is not None:
+        _add(facts, "no model", no_model)
     return Group(head, facts, *_beside(summary))
 
 
@@ -132,10 +132,13 @@ def _beside(summary: Mapping[str, Any]) -> list[RenderableType]:
         if not is_shown(name, estimate):
             continue
         label = _NAMES.get(name) or ("optimistic" if estimate["optimistic"] else line(estimate["loss"]))
+        if estimate["value"] is None:
+            _add(facts, label, f"{number(None)}  {estimate['reason'] or ''}")
+            continue
         between = f"   {_interval(estimate)}" if estimate["low"] is not None else ""
         text = Text.assemble((number(estimate["value"]), "yellow" if estimate["optimistic"] else "bold"), between)
         facts.add_row(Text(label), text)
-        _add(facts, "", estimate["estimand"] if estimate["value"] is not None else estimate["reason"] or "")
+        _add(facts, "", estimate["estimand"])
     if (optimism := optimism_of(summary)) is not None:
         _add(facts, "optimism", optimism)
     return [facts] if facts.row_count else []
@@ -186,7 +189,7 @@ def findings_view(findings: list[Mapping[str, Any]]) -> RenderableType | None:
     table.add_column(ratio=1, overflow="fold")
     for finding in findings:
         style = _STYLES.get(finding["severity"], "")
-        text = _clipped(finding["message"])
+        text = clipped(line(finding["message"]), MOST_OF_FINDING)
         table.add_row(Text(finding["code"], style=style), Text(finding["severity"], style=style), Text(text))
     return Group(Text("Findings", style="bold"), Padding(table, (0, 0, 0, 2)))
 
@@ -217,8 +220,3 @@ def _add(facts: Table, label: str, text: Any) -> None:
 def _interval(estimate: Mapping[str, Any]) -> str:
     level = f"{100 * estimate['level']:.4g}%"
     return f"{level} interval {number(estimate['low'])} to {number(estimate['high'])}"
-
-
-def _clipped(text: Any, most: int = 300) -> str:
-    short = line(text)
-    return short if len(short) <= most else short[: most - 1] + "…"

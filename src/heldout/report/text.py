@@ -9,13 +9,25 @@ from typing import Any
 from heldout.base.words import clipped, fit_words, interval_words, line, number, safe, told
 from heldout.report.choices import words_of_choice
 
-__all__ = ["is_shown", "line", "number", "optimism_of", "render_text", "safe", "told"]
+__all__ = [
+    "MOST_OF_FINDING",
+    "is_shown",
+    "line",
+    "no_model_words",
+    "number",
+    "optimism_of",
+    "render_text",
+    "safe",
+    "told",
+]
+
+MOST_OF_FINDING = 500  # characters: the way out comes last, and the texts of fits can be long
 
 
 def render_text(summary: Mapping[str, Any]) -> str:
     """The whole result as plain text, no wider than its own words."""
     blocks = [
-        _risk(summary["risk"], summary["verdict"]["against"]),
+        _risk(summary["risk"], no_model_words(summary)),
         _beside(summary),
         _folds(summary),
         _choices(summary["choices"]),
@@ -25,7 +37,7 @@ def render_text(summary: Mapping[str, Any]) -> str:
     return "\n\n".join(block for block in blocks if block)
 
 
-def _risk(risk: Mapping[str, Any], against: str | None) -> str:
+def _risk(risk: Mapping[str, Any], no_model: str | None) -> str:
     lines = [f"{line(risk['loss'])} {told(risk)}"]
     if risk["low"] is not None:
         lines[0] += f"   {interval_words(risk)}"
@@ -36,9 +48,16 @@ def _risk(risk: Mapping[str, Any], against: str | None) -> str:
         lines.append(f"  interval    {line(risk['reason'])}")
     lines.append(f"  estimates   {line(risk['estimand'])}")
     lines.append(f"  from        {risk['n']:,} held-out rows")
-    if against:
-        lines.append(f"  no model    {line(against)}")
+    if no_model:
+        lines.append(f"  no model    {line(no_model)}")
     return "\n".join(lines)
+
+
+def no_model_words(summary: Mapping[str, Any]) -> str | None:
+    """Whether the learner is better than no model, or why the two were not compared."""
+    verdict = summary["verdict"]
+    reason = None if summary["risk"]["value"] is None else (verdict.get("no_model") or {}).get("reason")
+    return verdict["against"] or (f"Not compared. {reason}" if reason else None)
 
 
 def is_shown(name: str, estimate: Mapping[str, Any]) -> bool:
@@ -65,17 +84,16 @@ def _beside(summary: Mapping[str, Any]) -> str:
             continue
         between = "" if estimate["low"] is None else f" ({number(estimate['low'])} to {number(estimate['high'])})"
         made = estimate["value"] is not None
-        mark = "optimistic, " if estimate["optimistic"] and made else ""
         words = estimate["estimand"] if made else estimate["reason"] or ""
-        lines.append(f"  {line(name)}  {number(estimate['value'])}{between}   {mark}{line(words)}")
+        lines.append(f"  {line(name)}  {number(estimate['value'])}{between}   {line(words)}")
     if (optimism := optimism_of(summary)) is not None:
         lines.append(f"  {optimism}")
-    return "\n".join(["Beside it", *lines]) if lines else ""
+    return "\n".join(["Other estimates", *lines]) if lines else ""
 
 
 def _folds(summary: Mapping[str, Any]) -> str:
     folds, loss = summary["folds"], summary["risk"]["loss"]
-    if len(folds) < 2:
+    if len(folds) < 2 or all(fold.get("held_rows") == 1 for fold in folds):  # single rows tell nothing one by one
         return ""
     values = [fold[loss] for fold in folds]
     shown = "  ".join(number(value) for value in values[:12])
@@ -93,7 +111,7 @@ def _choices(choices: list[Mapping[str, Any]]) -> str:
 
 
 def _findings(findings: list[Mapping[str, Any]]) -> str:
-    lines = [f"  {f['code']} {f['severity']}: {clipped(line(f['message']))}" for f in findings]
+    lines = [f"  {f['code']} {f['severity']}: {clipped(line(f['message']), MOST_OF_FINDING)}" for f in findings]
     return "\n".join(["Findings", *lines]) if lines else ""
 
 

@@ -13,18 +13,20 @@ from heldout.base.finding import Finding
 from heldout.risk.intervals.bootstrap_t import FEWEST
 from heldout.risk.intervals.draws import count_draws
 from heldout.risk.intervals.rows import corrected_rows, recorded_rows
-from heldout.risk.intervals.shapes import LEANING
+from heldout.risk.intervals.shapes import CALM, FEW_SQUARES, LEANING
 from heldout.risk.record import Floats, Record
 from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of
 from heldout.risk.widening import complexity, disagreement
 
 FEWEST_GROUPS = 30
-MOST_SKEW, LEANING_SQUARES = 4.2, 0.12
+MOST_SKEW, LEANING_SQUARES = 4.2, 0.12  # of squared errors: skewness of groups, and |skewness|/√n that is harmless
+HEAVY = 3.8  # kurtosis of errors: 3 where they are normal
+LEANING_SMALL_TEST = 0.3  # |skewness|/√n of squared errors on one test set of fewer than a hundred rows
 UNEVEN = 0.5  # effective groups over groups, from which on a few large ones decide
 FEW_FOR_R2, LOOSE = 100, 0.15  # rows, and γ̂, below and above which R² is not known well
 SATURATED = 0.7  # γ̂: the learner fits most of the noise of its training rows
 NEAR = 0.05  # distance of a probability from the threshold
-FEWEST_OF_A_CLASS = 10
+FEWEST_OF_A_CLASS, FEWEST_CALLED = 10, 30  # rows; rows called positive, for F1
 DISAGREEING = 0.55  # the share of the spread of errors that fold predictors differ by
 _OF_COUNTS = ("f1", "matthews", "recalls", "means")
 
@@ -80,10 +82,19 @@ def _contributions(record: Record) -> tuple[Floats, Sampling] | None:
 
 
 def _leans(record: Record, sampling: Sampling) -> bool:
-    """Squares of normal errors have a skewness of 2.8: far more means heavy tails, however many rows there are."""
-    squares = record.family in ("squared", "root", "r2")
-    most = max(LEANING_SQUARES, MOST_SKEW / sqrt(sampling.units)) if squares else LEANING
-    return sampling.lean > min(LEANING, most)
+    """Whether few rows decide the mean. For squares the kurtosis of the errors tells it best, unless rows are few."""
+    if record.family not in ("squared", "root", "r2"):
+        return sampling.lean > LEANING
+    answers = record.answers
+    if record.grouped or answers is None or answers.classes:
+        return sampling.lean > min(LEANING, max(LEANING_SQUARES, MOST_SKEW / sqrt(sampling.units)))
+    if sampling.units < FEW_SQUARES:
+        return sampling.lean > (LEANING_SMALL_TEST if record.parts == 1 else CALM)
+    if sampling.lean <= LEANING_SQUARES:  # rows are so many that the mean is nearly normal all the same
+        return False
+    errors = end_to_end(answers.truth) - end_to_end(answers.predicted)
+    away = (errors - float(np.mean(errors))) ** 2
+    return float(np.mean(away**2)) > HEAVY * float(np.mean(away)) ** 2
 
 
 def _heavy(record: Record) -> Finding | None:
@@ -95,14 +106,21 @@ def _heavy(record: Record) -> Finding | None:
     largest = np.sort(rows)[::-1][: max(1, len(rows) // 50)]
     total = float(np.sum(rows))
     share = float(np.sum(largest)) / total if total > 0 else 1.0
-    count = "the largest loss makes" if len(largest) == 1 else f"the {len(largest)} largest losses make"
+    count = "the largest makes" if len(largest) == 1 else f"the {len(largest)} largest make"
     known_rows = "" if record.share == 1 else " These are the losses of a sample; Options(rows=True) takes all of them."
     return _warning(
         "H302",
-        f"The {record.loss!r} losses lean far: {count} up {share:.0%} of the sum of {len(rows):,}. An interval of this "
-        "mean then misses more often than it says, most of all where such losses happen to be absent; the absolute "
-        f"loss, or a bounded one, is safer.{known_rows}",
+        f"The {record.loss!r} losses are very skewed: {count} up {share:.0%} of the sum of all {len(rows):,}. The "
+        "interval of such a mean misses more often than it says, above all where a sample happens to hold none of "
+        f"the largest losses; {_safer(record)}.{known_rows}",
     )
+
+
+def _safer(record: Record) -> str:
+    """The loss to take where a few large losses decide the mean."""
+    if record.family in ("squared", "root", "r2"):
+        return "the absolute loss is safer"
+    return "the Brier loss, which is bounded, is safer" if record.family == "log" else "a bounded loss is safer"
 
 
 def _few_rows(record: Record) -> Finding | None:
@@ -114,7 +132,7 @@ def _few_rows(record: Record) -> Finding | None:
     what = "groups" if record.grouped else "rows"
     return _warning(
         "H303",
-        f"{rows} test {what} are too few to tell how the losses lean, so the interval of the unbounded loss "
+        f"{rows} test {what} are too few to tell how skewed the losses are, so the interval of the unbounded loss "
         f"{record.loss!r} may miss more often than it says. Hold out at least {FEWEST}, or use KFold.",
     )
 
@@ -125,18 +143,19 @@ def _saturated(record: Record) -> Finding | None:
         return None
     fitted = complexity(record)
     rows = int(np.sum(record.held_sizes)) // record.repeats
-    if fitted is not None and record.family == "r2" and fitted > LOOSE and rows < FEW_FOR_R2:
+    if fitted is not None and fitted > SATURATED:
         return _warning(
             "H305",
-            f"{rows} rows are few for the R² of a learner that fits {fitted:.0%} of the noise of its training rows: "
-            "the interval may miss more often than it says. The squared or absolute loss has a surer one.",
+            f"The fold predictors fit about {fitted:.0%} of the noise of their training rows: the learner has nearly "
+            f"as many parameters as rows. The interval of {record.loss!r} may miss more often than it says; regularise "
+            "more, or use fewer columns.",
         )
-    if fitted is None or fitted <= SATURATED:
+    if fitted is None or record.family != "r2" or fitted <= LOOSE or rows >= FEW_FOR_R2:
         return None
     return _warning(
         "H305",
-        f"The fold predictors fit {fitted:.0%} of the noise of their training rows: the learner has nearly as many "
-        "parameters as rows. The interval may miss more often than it says; regularise more, or use fewer columns.",
+        f"{rows} rows are few for the R² of a learner that fits about {fitted:.0%} of the noise of its training rows: "
+        "the interval may miss more often than it says. The squared or absolute loss has a surer one.",
     )
 
 
@@ -148,16 +167,17 @@ def _groups(record: Record) -> Finding | None:
     worth = float(np.sum(sizes)) ** 2 / float(np.sum(sizes.astype(np.float64) ** 2))
     if count >= FEWEST_GROUPS and worth >= UNEVEN * count:
         return None
-    why = f"There are {count} groups" if count < FEWEST_GROUPS else f"{count} groups weigh as {worth:.0f} equal ones"
+    uneven = f"The {count} groups are of such different sizes that they count as about {worth:.0f} equal ones"
+    why = f"There are {count} groups" if count < FEWEST_GROUPS else uneven
     return _warning(
         "H306",
-        f"{why}, and groups are what the interval counts: with fewer than {FEWEST_GROUPS} of about equal size it may "
-        "miss more often than it says.",
+        f"{why}, and the interval counts groups, not rows: with fewer than {FEWEST_GROUPS} groups of about equal size "
+        "it may miss more often than it says.",
     )
 
 
 def _undecided(record: Record) -> Finding | None:
-    """Most rows lie at the threshold, so that a little shift of the predictor turns many answers round."""
+    """Most rows lie at the threshold, so that a small shift of the predictor changes many predicted classes."""
     answers = record.answers
     if record.parts == 1 or answers is None or answers.probability is None:
         return None
@@ -170,7 +190,7 @@ def _undecided(record: Record) -> Finding | None:
     return _warning(
         "H307",
         f"{near:.0%} of the probabilities lie within {NEAR} of one half, so a slightly different predictor would "
-        f"answer otherwise on many rows. The interval of {record.loss!r} may miss more often than it says; the log "
+        f"give many rows the other class. The interval of {record.loss!r} may miss more often than it says; the log "
         "loss is steadier.",
     )
 
@@ -183,23 +203,34 @@ def _disagreeing(record: Record) -> Finding | None:
     return _warning(
         "H309",
         f"The fold predictors disagree with each other nearly as much as with the truth ({differ:.0%} of the spread of "
-        "errors): what is learnt depends on which rows were drawn. The interval may miss more often than it says; "
+        "errors): what is learnt depends on which rows were trained on. The interval may miss more often than it says; "
         "average several such learners, as forests do, or use a steadier one.",
     )
 
 
 def _rare(record: Record) -> Finding | None:
+    """A class that few rows have, or that few rows are called by."""
     answers = record.answers
-    if record.family not in _OF_COUNTS or answers is None or not answers.classes:
+    ranked = record.family == "auc" and record.parts == 1  # the spread of few rows tells little of an area
+    if answers is None or not answers.classes or not (record.family in _OF_COUNTS or ranked):
         return None
     rows = 1 if record.rows is None else len(np.concatenate(record.rows)) / len(np.unique(np.concatenate(record.rows)))
-    for what, parts in (("rows of a class", answers.truth), ("rows called by a class", answers.predicted)):
-        counts = np.bincount(end_to_end(parts).astype(np.intp), minlength=answers.classes) / rows
-        if counts.min() < FEWEST_OF_A_CLASS:
+    true, called = (
+        np.bincount(end_to_end(parts).astype(np.intp), minlength=answers.classes) / rows
+        for parts in (answers.truth, answers.predicted)
+    )
+    sides = [("has", float(true.min()), FEWEST_OF_A_CLASS)]
+    if not ranked:
+        sides.append(("is predicted for", float(called.min()), FEWEST_OF_A_CLASS))
+    if record.family == "f1" and answers.classes == 2:
+        sides.append(("is predicted for", float(called[answers.positive]), FEWEST_CALLED))
+    for what, count, fewest in sides:
+        if count < fewest:
+            other = "" if ranked else " The log loss and AUC use the probabilities of all rows."
             return _warning(
                 "H308",
-                f"There are {counts.min():.0f} {what}, too few for the interval of {record.loss!r} to hold its level; "
-                f"{FEWEST_OF_A_CLASS} are needed. The log loss or AUC use every row.",
+                f"One class {what} only {count:.0f} row{'s' * (round(count) != 1)}; with fewer than {fewest} the "
+                f"interval of {record.loss!r} may miss more often than it says.{other}",
             )
     return None
 
@@ -212,7 +243,7 @@ def _more_columns_than_rows(record: Record, columns: int | None) -> Finding | No
     if columns is None or record.parts == 1 or not 0 < trained < columns:
         return None
     text = (
-        f"There are {columns:,} columns for {trained:,} training rows. Fold predictors of a learner that is not "
-        "regularised enough then differ much, and the interval may miss more often than it says."
+        f"There are {columns:,} columns for {trained:,} training rows. Unless the learner is regularised enough, its "
+        "fold predictors differ much, and the interval may miss more often than it says."
     )
     return Finding(code="H304", severity="info", message=text)

@@ -26,6 +26,7 @@ import numpy as np
 
 LATER, CLASS_SHARES = "on later rows", "at the class shares of the sample"
 WEIGHTED = "rows weighted by sample_weight"
+POOLED, AVERAGED = "all held-out rows pooled", "averaged over folds"
 ROUNDING = 0.02  # training sizes that differ by a smaller share, or by one row, are one size up to rounding
 
 
@@ -129,6 +130,11 @@ def estimand_of(
 def conditions(*, stratified: bool, weighted: bool) -> str:
     """On which rows a risk is meant, where these are not simply rows like those of the sample."""
     return f", {CLASS_SHARES}" * stratified + f", {WEIGHTED}" * weighted
+
+
+def taken_over(*, pooled: bool) -> str:
+    """How a score of whole sets was taken over several parts: once over all held-out rows, or in each part."""
+    return f", {POOLED if pooled else AVERAGED}"
 
 
 def predictor_risk(loss: str, *, train_size: float | Sizes | None, sign: int = 1) -> str:

@@ -44,7 +44,7 @@ def leaning_note(positive: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> s
     better = (2 * answers - 1) * (common - 0.5)
     return (
         f"{answers:.0%} of the predictions are the commoner class, which has {common:.1%} of {n:,} rows: too near one "
-        "half to tell that it is commoner in new data too. Stratified parts have that class in the same share on both "
-        f"sides, so the error rate looks better by about {better:.2g} than where both are as frequent. "
+        "half to tell which class is commoner in new data. Stratified folds keep that share in training and held-out "
+        f"rows, so the error rate looks about {better:.2g} better than if both classes were equally frequent. "
         "Use stratify=False."
     )

@@ -104,7 +104,7 @@ def _of_one(at: Situation) -> Recipe:
         reasons = (
             "Leave-one-out has a closed form here, costs about one fit, and its predictors are nearly the one trained "
             "on all rows.",
-            "It has no interval of its own; KFold(10) beside it gives one.",
+            "Its interval is a rule of thumb for the learner, not for one predictor.",
         )
         return Recipe(
             name="leave-one-out",

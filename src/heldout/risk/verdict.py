@@ -14,13 +14,13 @@ from heldout.risk.meanings import label_of, meaning_of
 FEWEST_ROWS = 10  # predicted rows from which on widths fall about as the root says
 _SHARES = {"zero_one": "wrong", "accuracy": "right"}  # losses that count rows, and what they count
 _PROMISES = {
-    "exact": "The interval holds the true value in at least {level} of such studies, whatever the data, as long as the "
-    "test rows come about as the rows to come will.",
+    "exact": "The interval holds the true value in at least {level} of such studies, whatever the data, as long as new "
+    "rows come from the same source as the test rows.",
     "finite-sample": "The interval holds the true value in at least {level} of such studies, however few the rows, as "
-    "long as the test rows come about as the rows to come will.",
+    "long as new rows come from the same source as the test rows.",
     "asymptotic": "The interval holds the true value in about {level} of such studies where the test rows are many; "
-    "with few of them less often.",
-    "heuristic": "The interval is a rule of thumb that aims at {level}: nothing is proved of it.",
+    "less often with few of them.",
+    "heuristic": "The interval is a rule of thumb that aims at {level}: nothing is proved about it.",
 }
 
 
@@ -125,14 +125,16 @@ def _against(risk: Estimate, reference: Reference) -> str | None:
     head = {BETTER: "Better than", WORSE: "Worse than"}.get(reference.verdict, "Not shown to be better than")
     head = f"{head} {reference.words}"
     if reference.low is None or reference.high is None:
-        return f"{head}; {that}. {reference.reason or ''}".strip()
+        size = _size(risk, reference.difference if risk.greater_is_better else -reference.difference)
+        told = f": the gain is {size}, without an interval" if reference.difference else ""
+        return f"{head}{told}; {that}. {reference.reason or ''}".strip()
     gains = [end if risk.greater_is_better else -end for end in (reference.low, reference.difference, reference.high)]
     if reference.verdict == WORSE:
         gains = [-gain for gain in gains]
     low, gain, high = (_size(risk, end) for end in (min(gains), gains[1], max(gains)))
     low = low.removesuffix(" points")
     where = "folds" if reference.parts > 1 else "test rows"
-    between = f"({low} to {high} on the same {where})"
+    between = f"({_percent(reference.level or risk.level)} interval {low} to {high}, on the same {where})"
     if reference.verdict == NOT_SHOWN:
         return f"{head}: the gain is {gain} {between}; {that}."
     only = f" (p = {reference.p:.2g})" if min(gains) <= 0 and reference.p is not None else ""
@@ -156,9 +158,11 @@ def _optimism(risk: Estimate, best: Estimate | None) -> str | None:
     if risk.greater_is_better:
         gap, of = -gap, "that number minus the score to quote"
     text = f"{head}; the number to quote is {_said(risk, risk.value)}. The optimism is {_size(risk, gap)}: {of}."
+    if gap < 0:
+        text += " It is negative: in this study the number to quote happens to be the better one."
     both = Sizes.of([risk.train_size or 0.0, best.train_size or 0.0])
     if both is not None and both.range is not None:
-        text += " The training sizes differ, and part of that difference is theirs."
+        text += " Part of it comes from the different training sizes."
     return text
 
 

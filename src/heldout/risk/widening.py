@@ -17,7 +17,8 @@ from heldout.risk.sampling import end_to_end, sampling_of, shrunken_mean
 
 PLAIN = 1.35  # κ where nothing is known of the fold predictors
 SMOOTH = 1.2  # κ of regressors that were not asked about other rows: neighbours and other smoothers
-OF_LOG, PER_DISAGREEMENT_OF_LOG = 1.1, 0.25
+OF_LOG, PER_DISAGREEMENT_OF_LOG = 1.05, 0.25
+MANY_FOLDS = 1.2  # κ of classifiers where folds are so many that their predictors hardly differ, as in leave-one-out
 STEADY, PER_DISAGREEMENT, MOST = 1.05, 0.85, 1.6  # κ of classifiers, by how much the fold predictors disagree
 LEAST_SQUARES, LEAST_ABSOLUTE = 1.15, 1.1  # κ of least-squares learners beside their complexity, by loss
 FOR_GROUPS = 1.3  # the least κ where groups are what is drawn
@@ -67,11 +68,14 @@ def adaptive(record: Record, *, log: bool = False) -> float:
 
     The log loss of a row changes little where a predictor turns from one class to the other.
     """
-    differ = disagreement(record)
-    if differ is None or record.answers is None:
+    differ, answers = disagreement(record), record.answers
+    memorised = answers is None or is_memorised(record.elsewhere, answers)
+    if differ is None and record.elsewhere is not None and _folds(record) > MOST_FOLDS:
+        return PLAIN if memorised else MANY_FOLDS
+    if differ is None:
         return PLAIN
     kappa = OF_LOG + PER_DISAGREEMENT_OF_LOG * differ if log else min(STEADY + PER_DISAGREEMENT * differ, MOST)
-    return max(kappa, PLAIN) if is_memorised(record.elsewhere, record.answers) else kappa
+    return max(kappa, PLAIN) if memorised else kappa
 
 
 def of_numbers(record: Record) -> float:

@@ -22,7 +22,7 @@ from heldout.engine.streaming.answers import answer_from_squares, answers_of_tal
 from heldout.engine.streaming.gather import Sample, Watched, gather
 from heldout.engine.streaming.meter import Meter
 from heldout.engine.streaming.rows import Ask, Solved, Tally, ask_rows
-from heldout.engine.streaming.sampled import OfStream, SampledRows, ask_sample
+from heldout.engine.streaming.sampled import OfStream, SampledRows, TargetSums, ask_sample
 from heldout.engine.streaming.source import Source
 from heldout.engine.streaming.spot import check_on_sample
 from heldout.engine.threads import one_thread
@@ -227,7 +227,12 @@ def run_streamed(study: Study, source: Source, families: tuple[Family, ...], how
         account=account,
         seconds=seconds,
         checks=() if check is None else (check,),
-        stream=OfStream(pooled=pooled_values(study, tables, run.statistics), sampled=sampled, kept=kept),
+        stream=OfStream(
+            targets=TargetSums.of(run.statistics),
+            pooled=pooled_values(study, tables, run.statistics),
+            sampled=sampled,
+            kept=kept,
+        ),
     )
     return Streamed(outcome=outcome, run=run)
 

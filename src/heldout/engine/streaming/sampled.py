@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heldout.base.losses import Loss
 from heldout.base.responses import Responses
@@ -17,6 +18,7 @@ from heldout.base.rowkeys import Rows
 from heldout.engine.streaming.gather import Sample
 from heldout.engine.streaming.rows import Tally
 from heldout.kernels.ridge.design import Floats
+from heldout.kernels.statistics.gather import Statistics
 from heldout.splits.drawn import Splits
 from heldout.study.everywhere import PROBABILITIES, asked_parts
 from heldout.study.panels import TEST, Panel, Study
@@ -42,9 +44,28 @@ class SampledRows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TargetSums:
+    """The target of each cell in sums: rows of each class, or of numbers their sum and squares about a middle."""
+
+    counts: NDArray[np.int64]  # cells × classes; one class for numbers
+    middle: float = 0.0
+    sums: Floats | None = None  # of y − middle; None for classes
+    squares: Floats | None = None  # of (y − middle)²
+
+    @classmethod
+    def of(cls, statistics: Statistics) -> TargetSums:
+        if statistics.classes is not None:
+            return cls(counts=statistics.counts)
+        grams = statistics.grams[:, 0]
+        middle = float(statistics.shift.y[0])
+        return cls(counts=statistics.counts, middle=middle, sums=grams[:, -2, -1], squares=grams[:, -2, -2])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OfStream:
     """What the passes over a stream gave beside the losses of its parts."""
 
+    targets: TargetSums
     pooled: tuple[float | None, ...]  # each reported score of whole sets, of all held-out rows together
     sampled: SampledRows | None
     kept: tuple[Tally, ...] | None  # results of single rows, where they were asked for: one a test part

@@ -21,7 +21,7 @@ _TITLES = {
     "folds": ("How it did in each fold", "The wider the dots lie apart, the less one number says."),
     "estimates": (
         "The number, and the numbers beside it",
-        "Optimistic numbers were seen while choosing, so they are better than what to expect.",
+        "Optimistic numbers were seen while choosing, so on average they are better than what to expect.",
     ),
     "parameters": (
         "Risk against each parameter",

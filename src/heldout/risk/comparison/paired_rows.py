@@ -6,7 +6,7 @@ and stratified folds take the spread out of it; rows are many, and stratificatio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, sqrt
 from typing import Any
 
@@ -37,6 +37,7 @@ class Spread:
     error: float  # the standard error, κ included
     freedom: float  # degrees of freedom of the t
     shrink: float = 1.0  # what the middle of the interval is multiplied by, where differences are counts
+    carriers: float = inf  # units of equal share that would make up the variance as unevenly
 
     def interval(self, level: float, *, value: float | None = None) -> Interval:
         """The interval around the mean, or around the value that is shown in its place."""
@@ -116,20 +117,34 @@ def spread_of_rows(
     squares = np.bincount(cells // turns) * np.bincount(cells // turns, weights=sums**2)
     count = int(np.count_nonzero(np.bincount(unit, weights=mass)))
     error = kappa * largest * sqrt(count / (count - 1) * float(np.sum(squares))) / total
-    return Spread(mean=largest * mean, error=error, freedom=freedom, shrink=shrink)
+    carriers = effective_groups(squares) if error > 0 else inf
+    return Spread(mean=largest * mean, error=error, freedom=freedom, shrink=shrink, carriers=carriers)
 
 
 def spread_of(record: Record) -> Spread:
-    """The spread of a record of differences that was not refused; fits share training rows over several parts only."""
+    """The spread of a record of differences that was not refused; fits share training rows over several parts only.
+
+    The variance of a difference of areas hangs on the rows of the rarer class. With ten positives a t with the degrees
+    of freedom of all rows told equal learners apart in 8 to 13 % of studies, so only the rows that make up the
+    variance are counted; they did so in 5 to 7 %.
+    """
     values = contributions(record)
     assert values is not None
-    return spread_of_rows(
+    spread = spread_of_rows(
         np.concatenate(values),
         kappa=1.0 if record.parts == 1 else KAPPA,
         units=_units(record),
         parts=np.repeat(np.arange(record.parts), record.held_sizes),
-        weights=mean_weights(record, pooled=record.row_losses is None),
+        weights=_weights(record),
     )
+    if record.family == "auc":
+        spread = replace(spread, freedom=min(spread.freedom, spread.carriers))
+    return replace(spread, error=spread.error * sqrt(record.share))  # a sample tells the spread of all rows
+
+
+def _weights(record: Record) -> Floats:
+    """What each row counts for; areas are means over parts, other scores of whole sets are taken of all rows."""
+    return mean_weights(record, pooled=record.row_losses is None and record.family != "auc")
 
 
 def _units(record: Record) -> NDArray[Any]:
@@ -150,7 +165,7 @@ def _refusal(record: Record) -> str | None:
         return "the rows come in groups, and the record does not say which row belongs to which"
     if record.rows is None and not (record.parts == 1 or (record.partition and record.repeats == 1)):
         return "rows may be held out several times, and the record does not say which row is which"
-    weights = mean_weights(record, pooled=record.row_losses is None)
+    weights = _weights(record)
     enough = effective_groups(np.bincount(np.unique(_units(record), return_inverse=True)[1], weights=weights))
     if enough < 2:
         what = "rows" if record.groups is None else "groups"
@@ -159,7 +174,8 @@ def _refusal(record: Record) -> str | None:
 
 
 def _interval(record: Record, value: float, level: float) -> Interval:
-    return spread_of(record).interval(level, value=value)
+    interval = spread_of(record).interval(level, value=value)
+    return interval if record.share == 1 else replace(interval, method="paired sampled rows")
 
 
 PAIRED_ROWS = Method(key="paired-rows", name=NAME, refusal=_refusal, interval=_interval)

@@ -163,7 +163,7 @@ def _reason_of_no_spread(record: Record) -> str | None:
     sample, what = _sample(record)
     if sample is None or len(sample) < 2 or not has_no_spread(sample):
         return None
-    if not sample.any():
+    if not sample.any() and not np.nan_to_num(record.fold_losses).any():
         return f"No interval: the two lost the same on all {len(sample)} {what}."
     if np.isfinite(record.high) and what == "rows" and abs(float(sample[0])) == record.high:
         return None  # right against wrong on every row: an interval of counts has a width all the same

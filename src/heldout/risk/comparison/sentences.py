@@ -57,7 +57,7 @@ def pair_sentence(
         return f"No difference shown between {first} and {second}. {difference.reason}"
     between = f"{_number(difference.low)} to {_number(difference.high)}"
     if verdict is Verdict.NOT_SHOWN:
-        return f"No difference shown between {first} and {second}: the interval of {first} less {second} is {between}."
+        return f"No difference shown between {first} and {second}: the interval of {first} minus {second} is {between}."
     equal = f"practically equal (within ±{_number(rope or 0.0)})"
     if verdict is Verdict.EQUAL:
         return f"{first} and {second} are {equal}: the interval of their difference is {between}."
@@ -67,7 +67,7 @@ def pair_sentence(
         adjusted = "p" if p == p_holm else "Holm p"
         return (
             f"{better} is better than {worse} ({adjusted} = {_number(p_holm or 0.0)}){tail}; by how much is not shown: "
-            f"the interval of {first} less {second} is {between}."
+            f"the interval of {first} minus {second} is {between}."
         )
     least, most = sorted((abs(difference.low), abs(difference.high)))
     return f"{better} is better than {worse} by {_number(least)} to {_number(most)}{tail}."

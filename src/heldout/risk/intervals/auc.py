@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,22 +27,53 @@ def hanley_mcneil(area: float, positives: float, negatives: float) -> float:
 
 
 def placements(scores: Floats, positive: Floats, weights: Floats | None = None) -> Floats:
-    """The influence of each row on the area: its share of right pairs less the area, over its class's share of rows.
+    """The influence of each row on the area: its share of right pairs less the area, over its class's share of rows."""
+    y, mass = positive.astype(bool), np.ones(len(scores)) if weights is None else weights
+    area, right = _right_pairs(scores, y, mass)
+    return np.asarray((right - area) * _per_class(y, mass), dtype=np.float64)
 
-    With weights all of these are shares of weight.
+
+def area_influences(
+    scores: Sequence[Floats], positive: Sequence[Floats], weights: Sequence[Floats] | None, *, grouped: bool
+) -> tuple[float, tuple[Floats, ...]]:
+    """The mean of the areas of parts, each ranked by itself, and the influence of each row on it.
+
+    DeLong's placements are centred at the area of their own part. A few positives then vary too little, and a part
+    that is one group not at all, so the difference of the part's area from the mean area is added again: in full to
+    each row, or with `grouped` in shares to the two classes, because the sum over a group must hold it once.
     """
-    y, mass = positive.astype(bool), np.ones(len(scores)) if weights is None else weights / np.max(weights)
-    values, place = np.unique(scores, return_inverse=True)
-    ones, zeros = (np.bincount(place, weights=mass * side, minlength=len(values)) for side in (y, ~y))
-    beaten = np.where(y, _below(zeros)[place], 1 - _below(ones)[place])
-    area = float(np.average(beaten[y], weights=mass[y]))
-    share = float(ones.sum() / mass.sum())
-    return np.asarray((beaten - area) / np.where(y, share, 1 - share), dtype=np.float64)
+    masses = [np.ones(len(one)) for one in scores] if weights is None else weights
+    classes = [one.astype(bool) for one in positive]
+    found = [_right_pairs(*part) for part in zip(scores, classes, masses, strict=True)]
+    areas = [area for area, _ in found]
+    mean = float(np.average(areas, weights=None if weights is None else [one.sum() for one in weights]))
+    influences = []
+    for (area, right), y, mass in zip(found, classes, masses, strict=True):
+        per_class = _per_class(y, mass)
+        again = (area - mean) * (1 - 1 / per_class if grouped else 1.0)
+        influences.append(np.asarray((right - area + again) * per_class, dtype=np.float64))
+    return mean, tuple(influences)
 
 
-def _below(mass: NDArray[Any]) -> Floats:
-    """Which share of a class is scored lower than each value, a tie by half."""
-    return np.asarray((np.cumsum(mass) - mass / 2) / mass.sum(), dtype=np.float64)
+def _right_pairs(scores: Floats, y: NDArray[np.bool_], mass: Floats) -> tuple[float, Floats]:
+    """The area, and for each row the share of rows of the other class that it is ranked rightly against."""
+    right = np.empty(len(scores))
+    right[y] = _mass_below(scores[y], scores[~y], mass[~y]) / np.sum(mass[~y])
+    right[~y] = 1 - _mass_below(scores[~y], scores[y], mass[y]) / np.sum(mass[y])
+    return float(np.average(right[y], weights=mass[y])), right
+
+
+def _mass_below(scores: Floats, others: Floats, mass: Floats) -> Floats:
+    """The weight of the other rows that have a lower score; those with the same score count half."""
+    order = np.argsort(others, kind="stable")
+    reached = np.concatenate([[0.0], np.cumsum(mass[order])])
+    lower, same = (reached[np.searchsorted(others[order], scores, side=side)] for side in ("left", "right"))
+    return np.asarray((lower + same) / 2, dtype=np.float64)
+
+
+def _per_class(y: NDArray[np.bool_], mass: Floats) -> Floats:
+    """One over the share that the class of each row has."""
+    return np.asarray(np.sum(mass) / np.where(y, np.sum(mass[y]), np.sum(mass[~y])), dtype=np.float64)
 
 
 def auc_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
@@ -56,16 +87,16 @@ def auc_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
     negatives = rows - positives
     edge = 0.5 / (min(positives, negatives) + 1)  # as far from 0 and 1 as half a row of the rarer class
     area = min(max(-value, edge), 1 - edge)
-    influence, weights = _influence(record, answers, record.weights), mean_weights(record, pooled=False)
+    influence, weights = _placements(record, answers, record.weights), mean_weights(record, pooled=False)
     sampling = sampling_of(record, influence, weights)
     quantile = float(ndtri(0.5 + level / 2))
     if record.parts == 1:
-        rough = hanley_mcneil(area, positives, negatives)
-        error = sampling.error if area == -value and sampling.error > 0 else sqrt(rough)
+        # A class of few rows shows too little spread, and none where all pairs are right.
+        error = max(sampling.error, sqrt(hanley_mcneil(area, positives, negatives)))
         name = "DeLong, logit scale"
     else:
         uneven = record.grouped or record.weights is not None
-        independent = float(np.mean(_influence(record, answers, None) ** 2)) / rows
+        independent = float(np.mean(_placements(record, answers, None) ** 2)) / rows
         design = max(1.0, sampling.error**2 / independent) if uneven and independent > 0 else 1.0
         error = least(record, PLAIN) * sqrt(design * hanley_mcneil(area, positives, negatives))
         name = "Hanley–McNeil, logit scale"
@@ -73,7 +104,7 @@ def auc_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
     return (-high, -low), name
 
 
-def _influence(record: Record, answers: Answers, weights: tuple[Floats, ...] | None) -> Floats:
+def _placements(record: Record, answers: Answers, weights: Sequence[Floats] | None) -> Floats:
     assert answers.scores is not None
     parts = zip(answers.scores, answers.truth, weights or (None,) * record.parts, strict=True)
     found = [placements(scores, (truth == answers.positive).astype(np.float64), mass) for scores, truth, mass in parts]

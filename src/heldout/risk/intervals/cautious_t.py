@@ -1,4 +1,4 @@
-"""The corrected t with at most four degrees of freedom: the default where there are more than five parts."""
+"""The corrected t with at most four degrees of freedom: the default where no row is known."""
 
 from __future__ import annotations
 

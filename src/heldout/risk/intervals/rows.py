@@ -17,7 +17,7 @@ from heldout.risk.intervals.clopper_pearson import clopper_pearson
 from heldout.risk.intervals.ends import interval_around
 from heldout.risk.intervals.method import Method
 from heldout.risk.intervals.scores import FEWEST, refuse_score, score_ends
-from heldout.risk.intervals.shapes import LEANING, Ends, hall_ends, log_ends, wilson_ends
+from heldout.risk.intervals.shapes import LEANING, Ends, hall_ends, log_ends, raised, wilson_ends
 from heldout.risk.record import Floats, Record, zero_one_errors
 from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of, shrunken_mean
 from heldout.risk.widening import LEAST_ABSOLUTE, LEAST_SQUARES, adaptive, complexity, least, of_numbers, shift
@@ -34,11 +34,17 @@ def row_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
     error, quantile = least(record, kappa) * sampling.error, quantile_of(sampling, level)
     bounded = isfinite(record.low) and isfinite(record.high)
     leans = sampling.lean > LEANING and record.family != "log"
-    if bounded or not isfinite(record.low) or value <= record.low or leans:
+    above = value - record.low
+    if bounded or not isfinite(record.low) or above <= 0:
         ends = hall_ends(value, error, quantile, skew=sampling.skew, draws=sampling.units)
         return ends, "Hall's t over rows"
-    low, high = log_ends(value - record.low, error, quantile)
-    return (record.low + low, record.low + high), "t over rows, log scale"
+    if leans:
+        low, high = hall_ends(above, error, quantile, skew=sampling.skew, draws=sampling.units)
+    else:
+        low, high = log_ends(above, error, quantile)
+    if record.family == "squared" and record.parts > 1:
+        high = raised(above, high, draws=sampling.units, lean=sampling.lean)
+    return (record.low + low, record.low + high), "Hall's t over rows" if leans else "t over rows, log scale"
 
 
 def corrected_rows(record: Record, value: float) -> tuple[Floats, float]:
@@ -164,6 +170,8 @@ def _interval(record: Record, value: float, level: float) -> Interval:
         (low, high), name = row_ends(record, value, level)
     if record.share < 1:
         name = name.replace("over rows", "over sampled rows")
+    if record.grouped:
+        name = name.replace("rows", "groups")
     guarantee = "asymptotic" if record.parts == 1 else "heuristic"
     return interval_around(value, low, high, level=level, method=name, guarantee=guarantee)
 

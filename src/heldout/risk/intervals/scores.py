@@ -14,7 +14,16 @@ import numpy as np
 from scipy.special import stdtrit
 
 from heldout.risk.intervals.auc import auc_ends
-from heldout.risk.intervals.shapes import LEANING, Ends, fisher_ends, hall_ends, log_ends, logit_ends, wilson_ends
+from heldout.risk.intervals.shapes import (
+    LEANING,
+    Ends,
+    fisher_ends,
+    hall_ends,
+    log_ends,
+    logit_ends,
+    raised,
+    wilson_ends,
+)
 from heldout.risk.record import Floats, Record
 from heldout.risk.sampling import Sampling, effective_draws, end_to_end, mean_weights, sampling_of
 from heldout.risk.widening import (
@@ -90,11 +99,15 @@ def _root(record: Record, value: float, sampling: Sampling, quantile: float) -> 
     fitted = complexity(record) if record.least_squares and record.parts > 1 else None
     kappa = least(record, PLAIN if fitted is None else LEAST_SQUARES * (1 + fitted))
     mean, error = value * value, 2 * value * kappa * sampling.error
-    if sampling.lean > LEANING or mean <= 0:
+    leans = sampling.lean > LEANING or mean <= 0
+    if leans:
         low, high = hall_ends(mean, error, quantile, skew=sampling.skew, draws=sampling.units)
-        return (sqrt(max(low, 0.0)), sqrt(max(high, 0.0))), "Hall's t over rows"
-    low, high = log_ends(mean, error, quantile)
-    return (sqrt(low), sqrt(high)), "t over rows, log scale"
+    else:
+        low, high = log_ends(mean, error, quantile)
+    if record.parts > 1:
+        high = raised(mean, high, draws=sampling.units, lean=sampling.lean)
+    name = "Hall's t over rows" if leans else "t over rows, log scale"
+    return (sqrt(max(low, 0.0)), sqrt(max(high, 0.0))), name
 
 
 def _r2(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
@@ -136,7 +149,7 @@ def _recalls(record: Record, value: float, sampling: Sampling, quantile: float) 
     ]
     lower = sqrt(sum((share - end[0]) ** 2 for share, end in zip(recalls, ends, strict=True))) / len(recalls)
     upper = sqrt(sum((end[1] - share) ** 2 for share, end in zip(recalls, ends, strict=True))) / len(recalls)
-    return (value - upper, value + lower), "Wilson a class"
+    return (value - upper, value + lower), "Wilson per class"
 
 
 def _f1(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:

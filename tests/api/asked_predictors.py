@@ -1,0 +1,45 @@
+"""Data, and what the predictors of a study were asked for its intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+import heldout as ho
+from heldout.api.evidence import FoldResponses, fold_predictor_responses
+
+OFF = ho.Options(rules={"evidence": False})
+
+
+def numbers(n: int, columns: int = 6) -> tuple[Any, Any]:
+    random = np.random.default_rng(n)
+    X = random.normal(size=(n, columns))
+    return X, X @ random.normal(size=columns) + random.normal(size=n)
+
+
+def labels(n: int, columns: int = 6) -> tuple[Any, Any]:
+    X, y = numbers(n, columns)
+    return X, (y > 0.5).astype(int)
+
+
+def answers_of(result: ho.Result) -> list[FoldResponses]:
+    live = result._live
+    assert live is not None
+    found = fold_predictor_responses(live.task, live.outcome)
+    assert found is not None
+    return found
+
+
+def asked_of(result: ho.Result) -> Any:
+    assert result._live is not None
+    return result._live.outcome.study.everywhere
+
+
+def by_hand(result: ho.Result, learner: Any, X: Any, y: Any, one: FoldResponses) -> Any:
+    """The predictor of the part, fitted again: with the chosen parameters where some were chosen."""
+    held = result.predictions.loc[result.predictions["fold"] == one.part, "row"].to_numpy()
+    train = np.setdiff1d(np.arange(len(y)), held)
+    np.testing.assert_array_equal(one.trained, np.isin(one.rows, train))
+    return clone(learner).fit(X[train], y[train])
