@@ -7,6 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 TINY = 1e-12  # below it numbers are rounding of zero
+# BBC-CV draws rows again and takes the best candidate on them. Losses of a few values tie there, and the last bits of a
+# product of matrices break the ties: on another processor the number is another, by a few percent at most.
+BBC = "best_validation_bbc"
+TIED_LOSSES = ("zero_one", "costs", "accuracy")
+NEAR_OF_TIES = 0.1
 TO_THE_BIT = ("folds", "choices", "candidates", "predictions", "final", "value")
 
 
@@ -29,7 +34,11 @@ def differences(wanted: Any, got: Any, *, near: float, exact: bool = False, path
             elif key not in wanted:
                 yield f"{place}: wanted nothing, got {short(got[key])}"
             else:
-                yield from differences(wanted[key], got[key], near=near, exact=exact, path=place)
+                how = {"near": near, "exact": exact}
+                if key == BBC and near:
+                    tied = wanted[key].get("loss") in TIED_LOSSES
+                    how = {"near": NEAR_OF_TIES if tied else near, "exact": False}
+                yield from differences(wanted[key], got[key], **how, path=place)
     elif isinstance(wanted, list) and isinstance(got, list):
         if len(wanted) != len(got):
             yield f"{path}: wanted {len(wanted)} of them, {short(wanted)}, got {len(got)}, {short(got)}"

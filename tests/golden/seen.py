@@ -1,8 +1,9 @@
 """What is pinned of a study: plain values, without seconds, versions, paths and whatever else must vary.
 
-Left out, because it varies or may change: seconds, tracebacks, versions and the machine, addresses in memory; the text
-of the plan, which is a rendering; the words of why a rule was not used (that there were some is pinned); the size of
-differences that checks found, which are rounding. `operations` are pinned to their order of magnitude, as documented.
+Left out, because it varies or may change: seconds, tracebacks, versions and the machine, addresses in memory and our
+modules; the text of the plan, which is a rendering; the words of why a rule was not used (that there were some is
+pinned); the size of differences that checks found, which are rounding. `operations` are pinned to their order of
+magnitude, as documented.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import numpy as np
 
 DIFFERENCE = re.compile(r"(largest difference|by) [\d.e+-]+")
 ADDRESS = re.compile(r" at 0x[0-9a-f]+>")
+HOME = re.compile(r"from heldout(\.\w+)+ import")
+ROUNDING_OF_ZERO = re.compile(r"-?\d[\d.]*e-1\d")
 NUMBER = re.compile(r"\d[\d.,]*\d|\d")
 FIRST = 3  # values of a long array that are pinned as they are; the others by their digest
 
@@ -137,7 +140,9 @@ def seen_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
     told = {key: value for key, value in summary.items() if key not in ("figures", "candidates", "seconds", "plan")}
     told["about"] = seen_about(summary["about"])
     if "meanings" in told.get("verdict", {}):
-        told["verdict"] = {**told["verdict"], "meanings": seen_meanings(told["verdict"]["meanings"])}
+        verdict = told["verdict"]
+        optimism = verdict["optimism"] and ROUNDING_OF_ZERO.sub("0", verdict["optimism"])
+        told["verdict"] = {**verdict, "meanings": seen_meanings(verdict["meanings"]), "optimism": optimism}
     if "risk" in told:
         told["risk"] = "is estimates.risk" if summary["risk"] == summary["estimates"]["risk"] else summary["risk"]
         told["estimates"] = seen_estimates(summary["estimates"])
@@ -164,17 +169,17 @@ def seen_estimates(estimates: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def seen_about(about: Mapping[str, Any]) -> dict[str, Any]:
-    told = {key: without_address(value) for key, value in about.items()}
+    told = {key: lasting(value) for key, value in about.items()}
     if "environment" in told:
         told["environment"] = ", ".join(sorted(told["environment"]))
     return told
 
 
-def without_address(value: Any) -> Any:
-    """Functions and distributions show where they lie in memory, in the call that reproduces a study too."""
+def lasting(value: Any) -> Any:
+    """Without addresses in memory, which functions show, and without modules of ours, which may move."""
     if isinstance(value, list):
-        return [without_address(one) for one in value]
-    return ADDRESS.sub(" at …>", value) if isinstance(value, str) else value
+        return [lasting(one) for one in value]
+    return HOME.sub("from heldout… import", ADDRESS.sub(" at …>", value)) if isinstance(value, str) else value
 
 
 def seen_meanings(meanings: Mapping[str, Any]) -> dict[str, Any]:
@@ -243,7 +248,8 @@ def seen_figure(name: str, figure: Any) -> Any:
         elif isinstance(value, list):
             rest.append((path, len(value)))
             for one in value:
-                take(path, one)
+                if not (isinstance(one, Mapping) and one.get("name") == "best_validation_bbc"):  # see `compare`
+                    take(path, one)
         elif isinstance(value, float):
             floats.append(value)
         else:

@@ -235,7 +235,8 @@ def exit_codes(folder: Path) -> dict[str, Any]:
 JSON_LINES = (
     f"evaluate numbers.csv -t y -l ridge,knn --space knn.n_neighbors=3,9 --space ridge.alpha=0.1,10 {QUICK}",
     f"evaluate classes.csv -t label -l tree --loss zero_one --loss log --choose one_se {QUICK}",
-    "evaluate roles.csv -t y -l ridge --groups who --weights w --drop day --drop part --test kfold:3 --no-journal -j 1",
+    "evaluate roles.csv -t y -l ridge --groups who --weights w --drop day --drop part --test kfold:3 --no-journal -j 1 "
+    "--space ridge.alpha=0.1,10",
     "evaluate roles.csv -t y -l linear --time day --buffer 2 --drop who --drop w --drop part --no-journal -j 1",
     "evaluate roles.csv -t y -l linear --test column:part --drop who --drop w --drop day --no-journal -j 1",
     "evaluate study.toml --no-journal -j 1",
