@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import heldout as ho
 from golden.seen import seen_result
@@ -133,3 +134,24 @@ def weights_of(name: str, n: int) -> Any:
 def days_of(name: str, n: int) -> Any:
     """Days in no order, none twice."""
     return np.datetime64("2024-01-01") + rng_of(f"{name} days").permutation(2 * n)[:n]
+
+
+def table_of_all_kinds(n: int = 60, *, many: int = 20) -> pd.DataFrame:
+    """Numbers, categories, yes or no, dates and prose, with gaps; `many` is how many streets there are."""
+    rng = rng_of(f"table of all kinds {many}")
+    words = np.array(["good", "bad", "cheap", "dear", "quiet", "noisy"])
+    frame = pd.DataFrame(
+        {
+            "size": rounded(rng.normal(size=n)),
+            "colour": rng.choice(["red", "green", "blue"], n),
+            "street": [f"s{i}" for i in rng.permutation(np.arange(n) % many)],
+            "garden": rng.choice(["yes", "no"], n),
+            "seen": [f"2024-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(n)],
+            "review": [" ".join(rng.choice(words, 5)) for _ in range(n)],
+        }
+    )
+    for column in ("size", "colour", "review"):
+        frame.loc[rng.random(n) < 0.1, column] = None
+    frame["price"] = rounded(rng.normal(10, 2, n) + frame["size"].fillna(0))
+    frame["label"] = np.where(frame["price"] > 10, "dear", "cheap")
+    return frame

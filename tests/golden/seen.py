@@ -146,6 +146,8 @@ def seen_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
     if "risk" in told:
         told["risk"] = "is estimates.risk" if summary["risk"] == summary["estimates"]["risk"] else summary["risk"]
         told["estimates"] = seen_estimates(summary["estimates"])
+    if "choices" in told:  # `params` are the columns `param_…` again
+        told["choices"] = [{key: value for key, value in one.items() if key != "params"} for one in told["choices"]]
     if "failures" in told:
         told["failures"] = seen_failures(summary["failures"])
     if "plan" in summary:

@@ -44,7 +44,7 @@ from sklearn.linear_model import (
     Ridge,
     RidgeClassifier,
 )
-from sklearn.metrics import fbeta_score, make_scorer
+from sklearn.metrics import fbeta_score, get_scorer_names, hamming_loss, hinge_loss, make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, RandomizedSearchCV, ShuffleSplit, StratifiedKFold
 from sklearn.model_selection import KFold as SklearnKFold
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
@@ -70,7 +70,7 @@ from golden.ground import (
     study,
     weights_of,
 )
-from golden.seen import digest, plain, seen, seen_predictor
+from golden.seen import digest, plain, seen, seen_estimates, seen_predictor
 
 __all__ = ["STUDIES"]
 
@@ -381,6 +381,11 @@ def quadratic_discriminants(at: Ground) -> Any:
     return at.study(learner, *classes("quadratic", 90), test=ho.KFold(3))
 
 
+@study()
+def quadratic_discriminants_leave_one_out(at: Ground) -> Any:
+    return at.study(QuadraticDiscriminantAnalysis(), *classes("quadratic loo", 60), test=ho.LeaveOneOut(), loss="log")
+
+
 @study(drawn=True)
 def partial_least_squares(at: Ground) -> Any:
     learner = ho.Tuned(PLSRegression(), {"n_components": [1, 2, 4]}, validation=ho.KFold(3))
@@ -517,16 +522,19 @@ for _kind in PATHS:
 
 @study()
 def other_boosters(at: Ground) -> Any:
+    from catboost import CatBoostRegressor
     from lightgbm import LGBMRegressor
     from xgboost import XGBRegressor
 
     space = {"n_estimators": [3, 8]}
     light = LGBMRegressor(random_state=0, min_child_samples=5, verbose=-1, n_jobs=1)
     extreme = XGBRegressor(random_state=0, max_depth=2, n_jobs=1)
+    cat = CatBoostRegressor(random_seed=0, depth=2, verbose=False, thread_count=1, allow_writing_files=False)
     X, y = numbers("boosters")
+    learners = {"lightgbm": (light, space), "xgboost": (extreme, space), "catboost": (cat, {"iterations": [3, 8]})}
     return {
         name: at.study(ho.Tuned(learner, space, validation=2), X, y, test=ho.KFold(2))
-        for name, learner in {"lightgbm": light, "xgboost": extreme}.items()
+        for name, (learner, space) in learners.items()
     }
 
 
@@ -596,6 +604,44 @@ def losses_of_numbers(at: Ground) -> Any:
 def losses_of_counts(at: Ground) -> Any:
     losses = ["poisson", "tweedie:1.5", "squared"]
     return at.study(DummyRegressor(), *rates("count losses"), test=ho.KFold(3), loss=losses)
+
+
+def scores_seen(at: Ground, learner: Any, X: Any, y: Any, names: list[Any]) -> Any:
+    """The estimate and the folds of each loss, asked by itself; the kind of error where it is refused."""
+    found: dict[str, Any] = {}
+    for name in names:
+        loss, label = (name, name) if isinstance(name, str) else (name, str(name))
+        try:
+            result = at.evaluate(learner, X, y, test=ho.KFold(2), loss=loss)
+        except ho.HeldoutError as error:
+            found[label] = type(error).__name__
+        else:
+            summary = result.summary()
+            told = {
+                key: summary["risk"][key] for key in ("loss", "value", "low", "high", "method", "greater_is_better")
+            }
+            found[label] = {**told, "folds": [list(fold.values())[-1] for fold in summary["folds"]]}
+    return found
+
+
+OURS = ["zero_one", "log", "brier", "squared", "absolute", "poisson", "gamma", "pinball:0.9", "tweedie:1.5"]
+
+
+@study()
+def every_score(at: Ground) -> Any:
+    """Every loss of ours and every scoring name of scikit-learn: for two classes, for three, for numbers above 0."""
+    names = [*OURS, *sorted(get_scorer_names())]
+    several = [name for name in names if name.endswith(("_macro", "_ovr", "_ovo", "accuracy", "log_loss", "brier"))]
+    margins = [make_scorer(hinge_loss, greater_is_better=False, response_method="decision_function")]
+    margins += [make_scorer(hamming_loss, greater_is_better=False)]
+    X, y = numbers("every score of numbers")
+    above = y - y.min() + 1
+    return {
+        "two": scores_seen(at, GaussianNB(), *classes("every score of two"), names),
+        "three": scores_seen(at, GaussianNB(), *classes("every score of three", 90, kinds=3, words=True), several),
+        "margins": scores_seen(at, LinearDiscriminantAnalysis(), *classes("every margin"), margins),
+        "numbers": scores_seen(at, DecisionTreeRegressor(max_depth=2, random_state=0), X, above, names),
+    }
 
 
 def huber(y_true: Any, y_pred: Any) -> Any:
@@ -820,10 +866,28 @@ def several_labels(at: Ground) -> Any:
     X, y = classes("labels", kinds=4)
     labels = np.column_stack([y % 2, y // 2])
     learner = DecisionTreeClassifier(max_depth=3, random_state=0)
-    return at.study(learner, X, labels, test=ho.KFold(3), loss=["zero_one", "f1_samples"])
+    return {
+        "plain": at.study(learner, X, labels, test=ho.KFold(3), loss=["zero_one", "f1_samples"]),
+        "stratified": at.study(learner, X, labels, test=ho.KFold(3, stratify=True), final=False),
+    }
 
 
 # Intervals, learning curves, looks at one test set.
+
+
+class Halves:
+    """Both halves of the rows, drawn several times, each split in two on its own."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Any:
+        for time in range(self.times):
+            rows = np.random.default_rng(time).permutation(len(X))
+            for half in np.array_split(rows, 2):
+                for held in np.array_split(half, 2):
+                    yield np.setdiff1d(half, held), np.sort(held)
+
 
 INTERVALS = {
     "wilson": ("classes", ho.Holdout(0.5, stratify=False)),
@@ -844,6 +908,7 @@ INTERVALS = {
     "5x2-t": ("numbers", ho.KFold(2, repeats=5)),
     "bht": ("numbers", ho.KFold(3)),
     "ratio": ("numbers", ho.KFold(3)),
+    "conservative-z": ("numbers", Halves(5)),
 }
 
 
@@ -856,7 +921,7 @@ def intervals(at: Ground) -> Any:
         learner = DecisionTreeClassifier(max_depth=2, random_state=0) if kind == "classes" else Ridge()
         options = ho.Options(interval=name, repetitions=2)
         result = at.evaluate(learner, *data, test=test, level=0.9, options=options)
-        found[name] = {"estimates": result.summary()["estimates"], "lines": seen(result.plan)["lines"]}
+        found[name] = {"estimates": seen_estimates(result.summary()["estimates"]), "lines": seen(result.plan)["lines"]}
     return found
 
 
@@ -872,7 +937,10 @@ def learning_curve(at: Ground) -> Any:
     X, y = numbers("curve", 90)
     options = ho.Options(learning_curve=(0.3, 0.6))
     result = at.evaluate(scaled_ridge(), X, y, test=ho.KFold(3), options=options)
-    return {"curve": plain(result.learning_curve.to_dict("list")), "estimates": result.summary()["estimates"]}
+    return {
+        "curve": plain(result.learning_curve.to_dict("list")),
+        "estimates": seen_estimates(result.summary()["estimates"]),
+    }
 
 
 @study(exact=True)

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from sklearn.dummy import DummyRegressor
 
 import heldout as ho
-from golden.ground import groups_of, numbers, rounded
+from golden.ground import groups_of, numbers, rounded, table_of_all_kinds
 from golden.seen import seen_plan, seen_summary
 from heldout.__main__ import main
 
@@ -134,6 +134,10 @@ def write_tables(folder: Path) -> None:
     frame.drop(columns="y").assign(label=label).to_csv(folder / "classes.csv", index=False)
     roles = frame.assign(who=groups_of("commands", 90), day=np.arange(90), w=rounded(np.linspace(0.5, 2, 90)))
     roles.assign(part=np.where(np.arange(90) % 4 == 0, "test", "train")).to_csv(folder / "roles.csv", index=False)
+    frame.to_parquet(folder / "numbers.parquet", index=False)
+    frame.to_json(folder / "numbers.jsonl.gz", orient="records", lines=True)
+    table_of_all_kinds(120, many=60).drop(columns="label").to_csv(folder / "kinds.csv", index=False)
+    table_of_all_kinds(120, many=60).drop(columns="price").to_csv(folder / "kinds_of_classes.csv", index=False)
     frame.assign(copy=frame["y"] * 2 + 1).to_csv(folder / "leaky.csv", index=False)
     frame.drop(columns="y").head(7).to_csv(folder / "new.csv", index=False)
     frame.drop(columns=["y", "b"]).head(7).to_csv(folder / "lacking.csv", index=False)
@@ -240,6 +244,11 @@ JSON_LINES = (
     "evaluate roles.csv -t y -l linear --time day --buffer 2 --drop who --drop w --drop part --no-journal -j 1",
     "evaluate roles.csv -t y -l linear --test column:part --drop who --drop w --drop day --no-journal -j 1",
     "evaluate study.toml --no-journal -j 1",
+    f"evaluate numbers.parquet -t y -l linear {QUICK}",
+    f"evaluate numbers.jsonl.gz -t y -l linear {QUICK}",
+    f"evaluate kinds.csv -t price -l ridge,tree --space ridge=fixed --space tree=fixed {QUICK}",
+    f"evaluate kinds.csv -t price -l boosting --space boosting=fixed {QUICK}",
+    f"evaluate kinds_of_classes.csv -t label -l bayes,xgboost --space bayes=fixed --space xgboost=fixed {QUICK}",
     f"compare numbers.csv -t y -l linear,dummy {QUICK}",
     "explain numbers.csv -t y -l ridge,tree --test kfold:3",
     "advise numbers.csv -t y -l ridge",

@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 from golden.compare import as_json, differences
-from golden.ground import classes, groups_of, numbers, rng_of, rounded, weights_of
+from golden.ground import classes, groups_of, numbers, rng_of, table_of_all_kinds, weights_of
 from golden.seen import seen_result, seen_splits, seen_summary
 from golden.studies import DRAWN, RACERS, Grumbling, days_of, scaled_ridge, tree
 from golden.surface import run, working_in, write_tables
@@ -255,27 +255,6 @@ SMALL = {
     "xgboost": "n_estimators=5",
     "catboost": "learning_rate=0.3",
 }
-
-
-def table_of_all_kinds(n: int = 60, *, many: int = 20) -> pd.DataFrame:
-    """Numbers, categories, yes or no, dates and prose, with gaps; `many` is how many streets there are."""
-    rng = rng_of(f"table of all kinds {many}")
-    words = np.array(["good", "bad", "cheap", "dear", "quiet", "noisy"])
-    frame = pd.DataFrame(
-        {
-            "size": rounded(rng.normal(size=n)),
-            "colour": rng.choice(["red", "green", "blue"], n),
-            "street": [f"s{i}" for i in rng.permutation(np.arange(n) % many)],
-            "garden": rng.choice(["yes", "no"], n),
-            "seen": [f"2024-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(n)],
-            "review": [" ".join(rng.choice(words, 5)) for _ in range(n)],
-        }
-    )
-    for column in ("size", "colour", "review"):
-        frame.loc[rng.random(n) < 0.1, column] = None
-    frame["price"] = rounded(rng.normal(10, 2, n) + frame["size"].fillna(0))
-    frame["label"] = np.where(frame["price"] > 10, "dear", "cheap")
-    return frame
 
 
 def catalogue() -> list[tuple[str, str]]:
