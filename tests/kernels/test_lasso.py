@@ -15,7 +15,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import heldout as ho
 from heldout.api.evaluate import ask
 from heldout.base.errors import FitFailed
-from heldout.engine.run import _work_of
+from heldout.engine.run import work_of
 from heldout.kernels.lasso import KERNEL, answer
 from heldout.kernels.lasso.forms import Penalty
 from heldout.kernels.lasso.newton import newton_step
@@ -45,7 +45,7 @@ def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
     asked = ask(learner, X, y, roles=roles, **question)
     panel = next(p for p in asked.study.panels if p.candidates is not None)
     everything = frozenset(p.key for p in asked.study.panels)
-    work = replace(_work_of(asked.study, asked.task, {}), keep_responses=everything)
+    work = replace(work_of(asked.study, asked.task, {}), keep_responses=everything)
     trainings = tuple(
         Training(panel.trains_of(part), False, (Held(panel.key, panel.level, panel.splits, part),))
         for part in panel.parts

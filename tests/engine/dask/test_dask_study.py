@@ -26,7 +26,7 @@ from heldout.engine.backends import open_backend
 from heldout.engine.dask import backend as dask_backend
 from heldout.engine.dask import window
 from heldout.engine.dask.parcel import Parcel, Unseen
-from heldout.engine.run import Running, _work_of, run_study
+from heldout.engine.run import Running, work_of, run_study
 from heldout.planner.brute_force import cut_brute_force, plan_brute_force
 from heldout.planner.plan import ready_panels
 
@@ -245,7 +245,7 @@ def test_a_module_that_workers_lack_goes_along(asked, client, tmp_path: Path, mo
 
 def steps_of(question: Any) -> tuple[Any, list[Any]]:
     steps = list(cut_brute_force(plan_brute_force(ready_panels(question.study, frozenset()))))
-    return _work_of(question.study, question.task, {}, Running(jobs=1)), steps
+    return work_of(question.study, question.task, {}, Running(jobs=1)), steps
 
 
 def test_the_window_is_bounded_and_a_caller_that_stops_leaves_nothing(asked, client, monkeypatch) -> None:
