@@ -31,8 +31,8 @@ def studies() -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def _in_units(x: float, y: float) -> Any:
-    X, target = pls_studies._data(n=120)
-    return pls_studies._plain(), x * X, y * target, {}
+    X, target = pls_studies.data(n=120)
+    return pls_studies.plain(), x * X, y * target, {}
 
 
 def check(label: str, build: Callable[[], Any]) -> Comparison:
