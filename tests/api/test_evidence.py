@@ -63,17 +63,21 @@ def costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def answers_of(result: ho.Result) -> list[FoldResponses]:
+def study_of(result: ho.Result) -> tuple[Any, Any]:
+    """The task and the outcome of a study, before they become a result."""
     live = result._live
     assert live is not None
-    found = fold_predictor_responses(live.task, live.outcome)
+    return live.task, live.outcome
+
+
+def answers_of(result: ho.Result) -> list[FoldResponses]:
+    found = fold_predictor_responses(*study_of(result))
     assert found is not None
     return found
 
 
 def asked_of(result: ho.Result) -> Any:
-    assert result._live is not None
-    return result._live.outcome.study.everywhere
+    return study_of(result)[1].study.everywhere
 
 
 def by_hand(result: ho.Result, learner: Any, X: Any, y: Any, one: FoldResponses) -> Any:
@@ -160,8 +164,7 @@ class TestAnswers:
         validation = ho.Holdout(0.25) if final == "keep" else ho.KFold(3)
         tuned = ho.Tuned(Ridge(), {"alpha": [0.1, 10.0]}, validation=validation, final=final)
         result = ho.evaluate(tuned, X, y, test=ho.KFold(3))
-        assert result._live is not None
-        splits = result._live.outcome.study.splits
+        splits = study_of(result)[1].study.splits
         for one in answers_of(result):
             inner = splits[f"inner/{one.part}"]
             rows = np.concatenate([inner.train_rows(part) for part in range(len(inner))])
@@ -310,8 +313,7 @@ class TestFailures:
         told: list[str] = []
         options = ho.Options(on_event=lambda event: told.append(event.kind))
         result = ho.evaluate(DecisionTreeRegressor(), X, y, test=ho.KFold(4), jobs=1, options=options)
-        assert result._live is not None
-        assert fold_predictor_responses(result._live.task, result._live.outcome) is None
+        assert fold_predictor_responses(*study_of(result)) is None
         assert result.failures.empty
         assert np.isfinite(result.risk.value)
         assert "cell_failed" not in told
@@ -400,8 +402,7 @@ class TestHeldOut:
     def test_classifiers_of_two_classes_have_probabilities(self, learner: Any, n: int) -> None:
         X, y = labels(n)
         result = ho.evaluate(learner, X, y, test=ho.KFold(3))
-        assert result._live is not None
-        found = held_out_responses(result._live.task, result._live.outcome)
+        found = held_out_responses(*study_of(result))
         assert len(found) == 3
         for part, one in enumerate(found):
             rows = result.predictions.loc[result.predictions["fold"] == part, "row"].to_numpy()
@@ -415,8 +416,7 @@ class TestHeldOut:
     @pytest.mark.usefixtures("costs_nothing")
     def test_what_has_none_is_asked_for_labels(self) -> None:
         result = ho.evaluate(RidgeClassifier(), *labels(90), test=ho.KFold(3))
-        assert result._live is not None
-        found = held_out_responses(result._live.task, result._live.outcome)
+        found = held_out_responses(*study_of(result))
         assert all(one is not None and one.predict_proba is None for one in found)
 
     @pytest.mark.usefixtures("costs_nothing")
@@ -432,8 +432,7 @@ class TestHeldOut:
     @pytest.mark.usefixtures("costs_nothing")
     def test_a_part_that_failed_has_none(self) -> None:
         result = ho.evaluate(FailsOnce(), *labels(30), test=ho.KFold(3, shuffle=False, stratify=False))
-        assert result._live is not None
-        found = held_out_responses(result._live.task, result._live.outcome)
+        found = held_out_responses(*study_of(result))
         assert [one is None for one in found] == [True, False, False]
 
 

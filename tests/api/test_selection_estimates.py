@@ -14,6 +14,8 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import heldout as ho
+from heldout.api import final
+from heldout.api import result as results
 from heldout.risk.intervals.bayle import bayle
 from heldout.risk.intervals.clopper_pearson import clopper_pearson
 from heldout.risk.planning import dev_gap
@@ -113,16 +115,19 @@ def test_where_it_would_take_fits_the_best_number_waits_for_the_predictor(tmp_pa
     assert ho.load(tmp_path / "study.heldout").estimates == result.estimates
 
 
-def test_reading_the_best_number_fits_nothing_that_the_plan_does_not_count_cheap():
+def test_reading_the_best_number_fits_nothing_that_the_plan_does_not_count_cheap(monkeypatch):
     X, y = numbers()
+    tune = final.tune_on_all_rows
     for learner, space, cheap in (
         (Ridge(), {"alpha": [0.1, 1.0]}, True),
         (DecisionTreeRegressor(random_state=0), {"max_depth": [1, 2]}, False),
     ):
+        made = []
+        monkeypatch.setattr(results, "tune_on_all_rows", lambda *given, made=made: made.append(given) or tune(*given))
         result = ho.evaluate(ho.Tuned(learner, space, validation=3), X, y, test=ho.KFold(3), jobs=1)
-        assert result._tuning is None  # evaluate itself made nothing of it
+        assert made == []  # evaluate itself made nothing of it
         assert (result.estimates["best_validation"].value is not None) == cheap
-        assert (result._tuning is not None) == cheap
+        assert len(made) == cheap
     by_hand = ho.evaluate(
         ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=3),
         X,

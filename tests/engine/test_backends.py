@@ -15,7 +15,7 @@ import heldout as ho
 from heldout.base.errors import BackendError, FitFailed, OptionError
 from heldout.engine import backends
 from heldout.engine.backends import Inline, Processes, open_backend
-from heldout.engine.run import Running, work_of, run_study
+from heldout.engine.run import Running, run_study, work_of
 from heldout.planner.brute_force import cut_brute_force, plan_brute_force
 from heldout.planner.plan import ready_panels
 

@@ -273,5 +273,5 @@ def test_explain_names_rule_and_tier() -> None:
     text = str(ho.explain(tuned(), *numbers(), test=ho.KFold(3)))
     assert "bayes, tier rounding" in text
     result = ho.evaluate(tuned(), *numbers(), test=ho.KFold(3), progress=False)
-    found = {(check.kernel, check.level): check.passed for check in result._live.outcome.checks}
+    found = {(check["kernel"], check["level"]): check["passed"] for check in result.summary()["plan"]["checks"]}
     assert found == {("bayes", "test"): True, ("bayes", "validation"): True}

@@ -155,7 +155,7 @@ def test_the_outer_training_set_is_the_total_of_its_inner_blocks(monkeypatch: py
     step, work = posed(tuned(), *numbers(300, 5))
     list(KERNEL.answer(step, work))
     read: list[Any] = []
-    monkeypatch.setattr(Bank, "_make", lambda self, rows: read.append(rows))
+    monkeypatch.setattr(Bank, "make", lambda self, rows: read.append(rows))
     held = Held("test/0", "test", "outer", 0)
     refit = replace(step, candidates=(3,), trainings=(Training((work.splits and _outer(),), False, (held,)),))
     list(KERNEL.answer(refit, work))

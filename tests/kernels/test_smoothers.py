@@ -181,7 +181,7 @@ def test_inner_folds_of_an_outer_fold_are_solved_together(
 
 def test_a_family_without_a_factor_is_asked_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     step, work = posed(tuned(validation=ho.KFold(8)), *numbers(80), test=ho.KFold(8))
-    monkeypatch.setattr(families, "_solve", lambda *_: None)
+    monkeypatch.setattr(families, "solve_members", lambda *_: None)
     assert worst_difference(step, work) < 1e-9
 
 
