@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 
-.PHONY: demo test check lint types imports browser screenshots exactness faults bench bench-streaming coverage coverage-second clean
+.PHONY: demo test check lint types imports browser screenshots exactness faults golden bench bench-streaming coverage coverage-second clean
 
 demo: $(READY)            ## a nested study on a bundled dataset
 	$(BIN)/python examples/demo.py
@@ -36,6 +36,9 @@ exactness: $(READY)       ## every kernel against brute force, on generated stud
 
 faults: $(READY)          ## each fault made for real, and what the user saw
 	$(BIN)/python tests/faults/run.py
+
+golden: $(READY)          ## write the golden set anew, where a change of numbers is meant
+	$(BIN)/python tests/golden/make.py
 
 bench: $(READY) $(PEERS)  ## ratios to scikit-learn and to specialists, side by side
 	$(BIN)/python -m benchmarks

@@ -34,7 +34,7 @@ def asked() -> Callable[..., Asked]:
 def fresh_ledger(monkeypatch: pytest.MonkeyPatch) -> MemoryLedger:
     """Tests share data sets, but no looks at them."""
     ledger = MemoryLedger()
-    monkeypatch.setattr("heldout.audit.ledger._OF_THE_PROCESS", ledger)
+    monkeypatch.setattr("heldout.audit.ledger.PROCESS_LEDGER", ledger)
     return ledger
 
 

@@ -77,14 +77,14 @@ def _own_ground() -> Row:
 def _own_slope(ours: Callable[[], Any], X: Any, y: Any) -> float:
     """The largest slope of the mean objective, over the fits of all folds and Cs."""
     found: list[Any] = []
-    own = answering._solve_chunk
+    own = answering.solve_chunk
 
     def recorded(job: Any) -> Any:
         solved = own(job)
         found.extend((job[0], one) for one in solved)
         return solved
 
-    with patch.object(answering, "_solve_chunk", recorded):
+    with patch.object(answering, "solve_chunk", recorded):
         ours()
     worst = 0.0
     for group, one in found:

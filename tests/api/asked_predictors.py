@@ -24,17 +24,21 @@ def labels(n: int, columns: int = 6) -> tuple[Any, Any]:
     return X, (y > 0.5).astype(int)
 
 
-def answers_of(result: ho.Result) -> list[FoldResponses]:
+def study_of(result: ho.Result) -> tuple[Any, Any]:
+    """The task and the outcome of a study, before they become a result."""
     live = result._live
     assert live is not None
-    found = fold_predictor_responses(live.task, live.outcome)
+    return live.task, live.outcome
+
+
+def answers_of(result: ho.Result) -> list[FoldResponses]:
+    found = fold_predictor_responses(*study_of(result))
     assert found is not None
     return found
 
 
 def asked_of(result: ho.Result) -> Any:
-    assert result._live is not None
-    return result._live.outcome.study.everywhere
+    return study_of(result)[1].study.everywhere
 
 
 def by_hand(result: ho.Result, learner: Any, X: Any, y: Any, one: FoldResponses) -> Any:

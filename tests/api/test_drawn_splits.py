@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import cross_val_score
 
 import heldout as ho
-from heldout.api.stored_splits import _from_steps, _steps
+from heldout.api.stored_splits import from_steps, to_steps
 
 N = 60
 CHANCE = np.random.default_rng(7)
@@ -317,7 +317,7 @@ def test_a_flipped_byte_is_refused_or_harmless(saved: Path, tmp_path: Path) -> N
 @given(numbers=st.lists(st.integers(0, 2**40), max_size=20))
 def test_steps_give_the_numbers_again(numbers):
     rows = np.array(numbers, dtype=np.intp)
-    assert _from_steps(_steps(rows)).tolist() == numbers
+    assert from_steps(to_steps(rows)).tolist() == numbers
 
 
 def test_many_rows_make_a_small_file(tmp_path: Path) -> None:

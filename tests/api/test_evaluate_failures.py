@@ -63,8 +63,7 @@ class Fussy(RegressorMixin, BaseEstimator):
 
 
 def fold_of(row: int, result: ho.Result) -> int:
-    outer = result._live.outcome.study.splits["outer"]
-    return next(part for part in range(len(outer)) if row in outer.held_rows(part))
+    return next(part for part, (_, held) in enumerate(result.splits) if row in held)
 
 
 def test_a_fit_that_raises_in_one_fold_leaves_the_risk_without_a_value() -> None:

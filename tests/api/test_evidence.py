@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from asked_predictors import OFF, answers_of, asked_of, by_hand, labels, numbers
+from asked_predictors import OFF, answers_of, asked_of, by_hand, labels, numbers, study_of
 from sklearn.base import clone
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -100,8 +100,7 @@ class TestAnswers:
         validation = ho.Holdout(0.25) if final == "keep" else ho.KFold(3)
         tuned = ho.Tuned(Ridge(), {"alpha": [0.1, 10.0]}, validation=validation, final=final)
         result = ho.evaluate(tuned, X, y, test=ho.KFold(3))
-        assert result._live is not None
-        splits = result._live.outcome.study.splits
+        splits = study_of(result)[1].study.splits
         for one in answers_of(result):
             inner = splits[f"inner/{one.part}"]
             rows = np.concatenate([inner.train_rows(part) for part in range(len(inner))])
@@ -250,8 +249,7 @@ class TestFailures:
         told: list[str] = []
         options = ho.Options(on_event=lambda event: told.append(event.kind))
         result = ho.evaluate(DecisionTreeRegressor(), X, y, test=ho.KFold(4), jobs=1, options=options)
-        assert result._live is not None
-        assert fold_predictor_responses(result._live.task, result._live.outcome) is None
+        assert fold_predictor_responses(*study_of(result)) is None
         assert result.failures.empty
         assert np.isfinite(result.risk.value)
         assert "cell_failed" not in told

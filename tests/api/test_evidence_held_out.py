@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from asked_predictors import answers_of, labels, numbers
+from asked_predictors import answers_of, labels, numbers, study_of
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.cross_decomposition import PLSRegression
@@ -37,8 +37,7 @@ class TestHeldOut:
     def test_classifiers_of_two_classes_have_probabilities(self, learner: Any, n: int) -> None:
         X, y = labels(n)
         result = ho.evaluate(learner, X, y, test=ho.KFold(3))
-        assert result._live is not None
-        found = held_out_responses(result._live.task, result._live.outcome)
+        found = held_out_responses(*study_of(result))
         assert len(found) == 3
         for part, one in enumerate(found):
             rows = result.predictions.loc[result.predictions["fold"] == part, "row"].to_numpy()
@@ -52,8 +51,7 @@ class TestHeldOut:
     @pytest.mark.usefixtures("costs_nothing")
     def test_what_has_none_is_asked_for_labels(self) -> None:
         result = ho.evaluate(RidgeClassifier(), *labels(90), test=ho.KFold(3))
-        assert result._live is not None
-        found = held_out_responses(result._live.task, result._live.outcome)
+        found = held_out_responses(*study_of(result))
         assert all(one is not None and one.predict_proba is None for one in found)
 
     @pytest.mark.usefixtures("costs_nothing")
@@ -69,8 +67,7 @@ class TestHeldOut:
     @pytest.mark.usefixtures("costs_nothing")
     def test_a_part_that_failed_has_none(self) -> None:
         result = ho.evaluate(FailsOnce(), *labels(30), test=ho.KFold(3, shuffle=False, stratify=False))
-        assert result._live is not None
-        found = held_out_responses(result._live.task, result._live.outcome)
+        found = held_out_responses(*study_of(result))
         assert [one is None for one in found] == [True, False, False]
 
 

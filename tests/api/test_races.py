@@ -259,11 +259,11 @@ def test_an_interrupted_race_goes_on_from_its_journal_and_computes_nothing_twice
     again = evaluate(learner, journal=tmp_path / "a.db", options=options)
     same_choices(again, whole)
     pd.testing.assert_frame_equal(again.candidates, whole.candidates)
-    use = again._live.outcome.journal
+    use = again.journal
     assert use.recalled == 1 + 40 + 90
     assert use.recalled + use.computed == cells
     assert not use.repeats
-    once_more = evaluate(learner, journal=tmp_path / "a.db", options=options)._live.outcome.journal
+    once_more = evaluate(learner, journal=tmp_path / "a.db", options=options).journal
     assert once_more.computed == 0
     assert once_more.recalled == cells
 
@@ -272,7 +272,7 @@ def test_a_race_and_the_whole_table_share_a_journal(tmp_path):
     learner = tuned(validation=ho.KFold(6))
     raced = evaluate(learner, journal=tmp_path / "a.db", options=EXACT)
     whole = evaluate(learner, journal=tmp_path / "a.db")
-    assert whole._live.outcome.journal.recalled == record_of(raced).fits_after + 3
+    assert whole.journal.recalled == record_of(raced).fits_after + 3
     assert not whole.candidates["validation_zero_one"].isna().any()
     same_choices(raced, whole)
 

@@ -281,12 +281,12 @@ def test_boosting_libraries_are_read_only_if_they_are_trusted(file: Path) -> Non
 
 def test_other_versions_are_warned_of(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = load_diabetes(return_X_y=True, as_frame=True)
-    here = models._versions(())
-    monkeypatch.setattr(models, "_versions", lambda _: {**here, "numpy": "1.0", "python": "2.7.1"})
+    here = models.environment()
+    monkeypatch.setattr(models, "environment", lambda: {**here, "numpy": "1.0", "python": "2.7.1"})
     ho.save_model(Ridge().fit(X, y), file, X=X)
     with pytest.warns(UserWarning, match=rf"numpy 1\.0, here {here['numpy']}; python 2\.7\.1, here"):
         ho.load_model(file)
-    monkeypatch.setattr(models, "_versions", lambda _: here)
+    monkeypatch.undo()
     ho.save_model(Ridge().fit(X, y), file, X=X)
     ho.load_model(file)  # warnings are errors here
 

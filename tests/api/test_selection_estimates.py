@@ -14,6 +14,8 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import heldout as ho
+from heldout.api import final
+from heldout.api import result as results
 from heldout.report.terminal import open_console, result_view
 from heldout.risk.intervals.bayle import bayle
 from heldout.risk.intervals.clopper_pearson import clopper_pearson
@@ -140,8 +142,10 @@ def test_where_it_waits_the_terminal_says_so_in_two_lines():
     ],
     ids=["ridge", "tree"],
 )
-def test_explain_prices_the_choice_on_all_rows(learner, space, words):
+def test_explain_prices_the_choice_on_all_rows(learner, space, words, monkeypatch):
     X, y = numbers()
+    tune, tunings = final.tune_on_all_rows, []
+    monkeypatch.setattr(results, "tune_on_all_rows", lambda *given: tunings.append(tune(*given)) or tunings[-1])
     tuned = ho.Tuned(learner, space, validation=ho.KFold(4))
     plan = ho.explain(tuned, X, y, test=ho.KFold(3))
     assert plan.notes[-1] == f"best validation: the choice on all rows {words}"
@@ -149,19 +153,22 @@ def test_explain_prices_the_choice_on_all_rows(learner, space, words):
         assert not any("best validation" in note for note in simpler.notes)
     made = ho.evaluate(tuned, X, y, test=ho.KFold(3), jobs=1)
     assert made.predictor is not None
-    assert made._tuning.account.fits == int(words.split()[1])
+    assert [tuning.account.fits for tuning in tunings] == [int(words.split()[1])]
 
 
-def test_reading_the_best_number_fits_nothing_that_the_plan_does_not_count_cheap():
+def test_reading_the_best_number_fits_nothing_that_the_plan_does_not_count_cheap(monkeypatch):
     X, y = numbers()
+    tune = final.tune_on_all_rows
     for learner, space, cheap in (
         (Ridge(), {"alpha": [0.1, 1.0]}, True),
         (DecisionTreeRegressor(random_state=0), {"max_depth": [1, 2]}, False),
     ):
+        made = []
+        monkeypatch.setattr(results, "tune_on_all_rows", lambda *given, made=made: made.append(given) or tune(*given))
         result = ho.evaluate(ho.Tuned(learner, space, validation=3), X, y, test=ho.KFold(3), jobs=1)
-        assert result._tuning is None  # evaluate itself made nothing of it
+        assert made == []  # evaluate itself made nothing of it
         assert (result.estimates["best_validation"].value is not None) == cheap
-        assert (result._tuning is not None) == cheap
+        assert len(made) == cheap
     by_hand = ho.evaluate(
         ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=3),
         X,

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
-from heldout.api.selection import Selection
+from heldout.api import tuned as tuned_module
 
 X, y = load_iris(return_X_y=True)
 OURS = "heldout-view"
@@ -46,11 +46,16 @@ def test_after_fitting_the_choice_stands_below_the_diagram(fitted):
     assert str(fitted.covers_).replace("'", "&#x27;") in html
 
 
-def test_neither_showing_nor_listing_makes_the_estimates(fitted):
+def test_neither_showing_nor_listing_makes_the_estimates(fitted, monkeypatch):
+    made = []
+    make = tuned_module.tuning_estimates
+    monkeypatch.setattr(tuned_module, "tuning_estimates", lambda selection: made.append(selection) or make(selection))
     both_ways(fitted)
     make_pipeline(StandardScaler(), fitted)._repr_html_()
     assert "estimates_" in dir(fitted)
-    assert isinstance(fitted._estimates, Selection)
+    assert made == []
+    assert fitted.estimates_
+    assert len(made) == 1
 
 
 def test_estimates_that_were_made_are_shown(fitted):

@@ -71,9 +71,9 @@ def brute_choice(learner: Any, inner: Any, train: Any) -> int:
 @pytest.mark.parametrize("learner", [RIDGE, NEAREST], ids=["ridge", "nearest"])
 @pytest.mark.parametrize("roles", ROLES)
 @pytest.mark.parametrize("test", TESTS)
-def test_a_nested_study_equals_a_plain_loop(learner, roles, test):
+def test_a_nested_study_equals_a_plain_loop(learner, roles, test, asked):
     result = ho.evaluate(learner, X, Y, test=TESTS[test], jobs=1, progress=False, **ROLES[roles])
-    splits = result._live.outcome.study.splits
+    splits = asked(learner, X, Y, test=TESTS[test], **ROLES[roles]).study.splits
     outer = splits[OUTER]
     name, values = next(iter(learner.space.items()))
     predictions = result.predictions
@@ -93,9 +93,8 @@ def test_a_nested_study_equals_a_plain_loop(learner, roles, test):
     np.testing.assert_array_equal(train[again.splits_.train], splits[f"inner/{part}"].train)
 
 
-def test_inner_rows_keep_the_outer_buffer_and_their_own():
-    result = ho.evaluate(RIDGE, X, Y, time=DAYS, test=ho.KFold(3, buffer="60d"), jobs=1, progress=False)
-    splits = result._live.outcome.study.splits
+def test_inner_rows_keep_the_outer_buffer_and_their_own(asked):
+    splits = asked(RIDGE, X, Y, time=DAYS, test=ho.KFold(3, buffer="60d")).study.splits
     for part in range(3):
         inner, tested = splits[f"inner/{part}"], DAYS[splits[OUTER].held_rows(part)]
         apart = np.abs(DAYS[inner.rows][:, None] - tested[None, :]).min()
@@ -128,10 +127,10 @@ def test_names_of_columns_and_compare():
 
 def test_the_tested_predictor_of_a_holdout_is_made_again_without_the_buffer():
     result = ho.evaluate(RIDGE, X, Y, time=DAYS, test=ho.Holdout(0.3, buffer="90d"), jobs=1, progress=False)
-    outer = result._live.outcome.study.splits[OUTER]
+    ((train, held),) = result.splits
     recorded = result.predictions["predict"].to_numpy()
-    np.testing.assert_allclose(result.predictor.predict(X[outer.held_rows(0)]), recorded, rtol=1e-12)
-    assert len(outer.train_rows(0)) + len(outer.held) < N
+    np.testing.assert_allclose(result.predictor.predict(X[held]), recorded, rtol=1e-12)
+    assert len(train) + len(held) < N
 
 
 def test_a_splitter_that_goes_by_row_order_is_refused_where_rows_are_not_in_time_order():

@@ -110,7 +110,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     paths = {name: folder / f"{name}.html" for name in made}
     for name, study in made.items():
         with pytest.MonkeyPatch.context() as patch:  # no study is told of another's looks at the same rows
-            patch.setattr("heldout.audit.ledger._OF_THE_PROCESS", MemoryLedger())
+            patch.setattr("heldout.audit.ledger.PROCESS_LEDGER", MemoryLedger())
             study().report(paths[name])
     return paths
 

@@ -171,8 +171,8 @@ def test_a_kept_column_may_not_hide_the_predictions(folder: Path, tmp_path: Path
 
 def test_other_versions_are_noted(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = load_diabetes(return_X_y=True, as_frame=True)
-    here = models._versions(())
-    monkeypatch.setattr(models, "_versions", lambda _: {**here, "scikit-learn": "1.0"})
+    here = models.environment()
+    monkeypatch.setattr(models, "environment", lambda: {**here, "scikit-learn": "1.0"})
     ho.save_model(Ridge().fit(X, y), tmp_path / "old.skops", X=X)
     X.to_csv(tmp_path / "x.csv", index=False)
     done = run("predict", str(tmp_path / "old.skops"), str(tmp_path / "x.csv"))

@@ -15,7 +15,7 @@ import heldout as ho
 from heldout.base.errors import BackendError, FitFailed, OptionError
 from heldout.engine import backends
 from heldout.engine.backends import Inline, Processes, open_backend
-from heldout.engine.run import Running, _work_of, run_study
+from heldout.engine.run import Running, run_study, work_of
 from heldout.planner.brute_force import cut_brute_force, plan_brute_force
 from heldout.planner.plan import ready_panels
 
@@ -131,7 +131,7 @@ def test_data_that_are_surely_large_go_to_the_workers_at_once(asked, monkeypatch
 def test_the_odd_step_of_a_late_stage_is_done_beside_the_workers(asked):
     question = asked(Where(), X, y, test=ho.KFold(5))
     steps = cut_brute_force(plan_brute_force(ready_panels(question.study, frozenset())))
-    work = _work_of(question.study, question.task, {})
+    work = work_of(question.study, question.task, {})
     backend = Processes(2, eager=True)
     list(backend._run_on_pool(work, steps))
     backend._rate = 1.0  # as after a stage of long fits
@@ -147,7 +147,7 @@ def test_a_step_that_spreads_is_done_where_the_study_was_asked(asked):
     question = asked(Where(), X, y, test=ho.KFold(4))
     steps = cut_brute_force(plan_brute_force(ready_panels(question.study, frozenset())))
     mixed = [replace(step, spreads=number == 2) for number, step in enumerate(steps)]
-    work = _work_of(question.study, question.task, {})
+    work = work_of(question.study, question.task, {})
     found = {
         step.trainings[0].answers[0].part: int(answers[0].responses.predict[0])
         for step, answers in Processes(2, eager=False).run(work, mixed)
@@ -185,7 +185,7 @@ def test_error_score_raise_reaches_the_caller_from_a_worker(asked):
 def test_steps_left_unread_do_not_block_the_next_study(asked):
     """A caller that stops half-way leaves the shared workers usable."""
     question = asked(Where(), X, y, test=ho.KFold(8))
-    work = _work_of(question.study, question.task, {})
+    work = work_of(question.study, question.task, {})
     steps = cut_brute_force(plan_brute_force(ready_panels(question.study, frozenset())))
     running = Processes(2, eager=False).run(work, steps)
     next(running)

@@ -43,12 +43,12 @@ def test_frames_are_moved_too() -> None:
 
 
 def test_a_kernel_that_errs_far_from_zero_is_still_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = normal._centres
+    own = normal.centres
 
     def leaking(form: Any, M: Any, shift: Any, mean: Any) -> Any:
         centre, target = own(form, M, shift, mean)
         return centre, target + 1e-7  # less than brute force is off by there
 
-    monkeypatch.setattr(normal, "_centres", leaking)
+    monkeypatch.setattr(normal, "centres", leaking)
     result = study(Ridge(), 1e9)
     assert [one.code for one in result.findings] == ["H205"]

@@ -154,9 +154,9 @@ def test_files_of_a_study_within_a_fit_go_with_its_worker(pool: Pool) -> None:
 def test_no_more_workers_are_booted_than_there_is_work_for() -> None:
     many = Pool(64)
     assert len(list(many.run(str, [(i, i) for i in range(3)]))) == 3
-    assert len(many._workers) == 3
+    assert len(many.workers) == 3
     assert len(list(many.run(str, [(i, i) for i in range(5)]))) == 5
-    assert len(many._workers) == 5
+    assert len(many.workers) == 5
     many.shutdown()
 
 

@@ -114,7 +114,7 @@ def test_an_interrupted_study_takes_the_file_away(journal: Path):
 
 def test_a_short_study_writes_nothing(journal: Path, monkeypatch: pytest.MonkeyPatch):
     writings: list[Any] = []
-    monkeypatch.setattr(module, "_replace", lambda *given: writings.append(given))
+    monkeypatch.setattr(module, "replace_file", lambda *given: writings.append(given))
     monkeypatch.setattr(module, "FIRST_AFTER", 60.0)  # however slow this machine is today
     X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30.0)
     ho.evaluate(Ridge(), X, y, test=ho.KFold(3), journal=journal, backend="inline", progress=False)
@@ -144,14 +144,14 @@ def test_it_is_written_twice_a_second_where_something_changed_and_else_now_and_t
     journal: Path, monkeypatch: pytest.MonkeyPatch
 ):
     writings: list[int] = []
-    monkeypatch.setattr(module, "_replace", lambda place, facts: writings.append(facts["done"]))
+    monkeypatch.setattr(module, "replace_file", lambda place, facts: writings.append(facts["done"]))
     steps = Steps(30)
     monkeypatch.setattr(module.time, "monotonic", lambda: sum(steps.waits))
     progress = Progress(shown=False)
     monkeypatch.setattr(
         progress, "facts", lambda: {"stage": 1, "done": min(len(steps.waits), 8), "total": 9, "failed": 0}
     )
-    module._tell(journal, {}, progress, steps)  # type: ignore[arg-type]
+    module.tell(journal, {}, progress, steps)  # type: ignore[arg-type]
     assert steps.waits == [0.7, *[0.5] * 30]
     assert writings == [1, 2, 3, 4, 5, 6, 7, 8, 8, 8]  # then every five seconds, of the eleven that follow
 
@@ -178,8 +178,8 @@ def test_a_file_that_cannot_be_written_costs_the_study_nothing(
     (journal.parent / name / "in the way").touch()
     monkeypatch.setattr(module, "FIRST_AFTER", 0.0)
     tries: list[Any] = []
-    original = module._replace
-    monkeypatch.setattr(module, "_replace", lambda *given: tries.append(given) or original(*given))
+    original = module.replace_file
+    monkeypatch.setattr(module, "replace_file", lambda *given: tries.append(given) or original(*given))
     with told_live(use_of(journal), Progress(shown=False)):
         within(5, lambda: tries)
     assert (journal.parent / name / "in the way").exists()

@@ -74,7 +74,7 @@ def test_a_notebook_is_known_by_its_shell(shell, notebook, monkeypatch):
     run_under(shell, monkeypatch)
     assert in_notebook() is notebook
     monkeypatch.setattr("sys.stderr.isatty", lambda: False, raising=False)
-    assert open_progress("auto")._shown is notebook
+    assert open_progress("auto").shown is notebook
 
 
 def test_without_ipython_there_is_no_notebook(monkeypatch):
@@ -91,7 +91,7 @@ def test_the_real_ipython_without_a_kernel_is_no_notebook():
 
 def test_the_real_shell_of_a_kernel_has_the_name_that_is_looked_for():
     shell = pytest.importorskip("ipykernel.zmqshell").ZMQInteractiveShell
-    assert shell.__name__ == module._KERNEL_SHELL
+    assert shell.__name__ == module.KERNEL_SHELL
 
 
 def told(bar, done, total, sentence):

@@ -31,7 +31,7 @@ def test_workers_are_siblings_of_one_nursery(pool: Pool) -> None:
     deadline = time.monotonic() + 20
     while pool.ready() < 2 and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert all(isinstance(worker.process, Forked) for worker in pool._workers)
+    assert all(isinstance(worker.process, Forked) for worker in pool.workers)
     parents = {done.value for done in pool.run(lambda _: os.getppid(), [(i, i) for i in range(4)])}
     assert len(parents) == 1
     assert os.getpid() not in parents
@@ -40,7 +40,7 @@ def test_workers_are_siblings_of_one_nursery(pool: Pool) -> None:
 def test_the_number_peak_and_end_of_a_worker_are_known() -> None:
     pool = Pool(1)
     list(pool.run(str, [(0, 0)]))
-    (worker,) = pool._workers
+    (worker,) = pool.workers
     assert worker.process.pid == worker.pid
     os.kill(worker.pid, signal.SIGTERM)
     ending = worker.process.wait(5.0)
@@ -62,14 +62,14 @@ def test_workers_draw_different_numbers(pool: Pool) -> None:
 
 
 def test_a_killed_nursery_is_replaced(pool: Pool) -> None:
-    nursery = process._nursery
+    nursery = process.current_nursery
     assert nursery is not None
-    nursery._process.kill()
-    assert nursery._process.wait(5.0) is not None
+    nursery.process.kill()
+    assert nursery.process.wait(5.0) is not None
     assert not nursery.usable
     fresh = Pool(1)
     assert [done.value for done in fresh.run(str, [(0, 7)])] == ["7"]
-    assert process._nursery is not nursery
+    assert process.current_nursery is not nursery
     fresh.shutdown()
     pool.shutdown()
 

@@ -110,10 +110,10 @@ def test_an_error_is_told_and_others_go_on(pool: Pool) -> None:
 
 
 def test_sys_exit_in_a_call_is_an_error_not_a_dead_worker(pool: Pool) -> None:
-    before = {worker.process.pid for worker in pool._workers}
+    before = {worker.process.pid for worker in pool.workers}
     done = list(pool.run(lambda x: sys.exit(x), [("a", 3)]))
     assert [(d.failure.kind, d.failure.message) for d in done if d.failure] == [("SystemExit", "3")]
-    assert {worker.process.pid for worker in pool._workers} == before
+    assert {worker.process.pid for worker in pool.workers} == before
 
 
 def test_a_result_that_cannot_travel_is_an_error_of_its_call(pool: Pool) -> None:
@@ -186,10 +186,10 @@ def test_a_call_that_always_kills_fails_alone(pool: Pool, tmp_path: Path) -> Non
 
 
 def test_a_worker_killed_between_runs_is_replaced(pool: Pool) -> None:
-    pool._workers[0].process.kill()
-    assert pool._workers[0].process.wait(5.0)
+    pool.workers[0].process.kill()
+    assert pool.workers[0].process.wait(5.0)
     assert values(pool, str, numbered(4)) == {i: str(i) for i in range(4)}
-    assert len(pool._workers) == 2
+    assert len(pool.workers) == 2
 
 
 def test_calls_are_read_as_needed(pool: Pool) -> None:
@@ -208,13 +208,13 @@ def test_calls_are_read_as_needed(pool: Pool) -> None:
 
 def test_a_closed_run_leaves_the_pool_usable(pool: Pool) -> None:
     values(pool, str, numbered(4))  # both workers are up
-    before = {worker.process.pid for worker in pool._workers}
+    before = {worker.process.pid for worker in pool.workers}
     running = pool.run(pause, ((i, 0.01) for i in range(1000)))
     next(running)
     running.close()
     assert not pool.running
     assert values(pool, str, numbered(4)) == {i: str(i) for i in range(4)}
-    assert {worker.process.pid for worker in pool._workers} == before, "short calls are waited for, not killed"
+    assert {worker.process.pid for worker in pool.workers} == before, "short calls are waited for, not killed"
 
 
 def test_a_closed_run_does_not_wait_for_long_calls(pool: Pool) -> None:
@@ -280,7 +280,7 @@ def test_workers_follow_the_path(pool: Pool, tmp_path: Path, monkeypatch: pytest
 def test_old_contexts_are_dropped_and_sent_again(pool: Pool) -> None:
     for offset in (0, 1, 2, 3, 4, 5, 0):
         assert values(pool, partial(int.__add__, offset), numbered(6)) == {i: i + offset for i in range(6)}
-    assert all(len(worker._contexts) <= 4 for worker in pool._workers)
+    assert all(len(worker.contexts) <= 4 for worker in pool.workers)
 
 
 def test_large_messages_both_ways_at_once_do_not_lock_up(pool: Pool) -> None:
@@ -290,8 +290,8 @@ def test_large_messages_both_ways_at_once_do_not_lock_up(pool: Pool) -> None:
 
 
 def test_a_worker_that_cannot_boot_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "_nursery", None)
-    monkeypatch.setattr(process, "_PROGRAM", "raise SystemExit(7)")
+    monkeypatch.setattr(process, "current_nursery", None)
+    monkeypatch.setattr(process, "PROGRAM", "raise SystemExit(7)")
     pool = Pool(1)
     with pytest.raises(BackendError, match=r"could not start: worker died \(exit code 7\).*stderr"):
         list(pool.run(str, numbered(1)))
@@ -299,10 +299,10 @@ def test_a_worker_that_cannot_boot_is_told(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_worker_that_never_says_hello_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "_nursery", None)
-    monkeypatch.setattr(process, "_PROGRAM", "import time; time.sleep(60)")
+    monkeypatch.setattr(process, "current_nursery", None)
+    monkeypatch.setattr(process, "PROGRAM", "import time; time.sleep(60)")
     monkeypatch.setattr(process, "BOOT_SECONDS", 0.0)
-    monkeypatch.setattr(pool_module, "_HEARTBEAT", 0.01)
+    monkeypatch.setattr(pool_module, "HEARTBEAT", 0.01)
     pool = Pool(1)
     with pytest.raises(BackendError, match="did not start within"):
         list(pool.run(str, numbered(1)))
@@ -334,14 +334,14 @@ def test_the_shared_pool_is_kept_until_jobs_differ() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_leaves_the_parents_workers_alone(pool: Pool) -> None:
     values(pool, str, numbered(4))
-    before = {worker.process.pid for worker in pool._workers}
+    before = {worker.process.pid for worker in pool.workers}
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            code = int(pool.usable or shared_pool(1) is pool or any(not w.connection.closed for w in pool._workers))
+            code = int(pool.usable or shared_pool(1) is pool or any(not w.connection.closed for w in pool.workers))
         finally:
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert values(pool, str, numbered(4)) == {i: str(i) for i in range(4)}
-    assert {worker.process.pid for worker in pool._workers} == before
+    assert {worker.process.pid for worker in pool.workers} == before

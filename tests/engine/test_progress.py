@@ -42,7 +42,7 @@ class Bar:
 @pytest.fixture
 def bar(monkeypatch):
     made = Bar()
-    monkeypatch.setattr(module, "_rich_bar", lambda: made)
+    monkeypatch.setattr(module, "rich_bar", lambda: made)
     return made
 
 
@@ -180,7 +180,7 @@ def test_a_listener_that_raises_is_reported_once_and_breaks_nothing():
 
 
 def shows(progress):
-    return open_progress(progress)._shown
+    return open_progress(progress).shown
 
 
 def test_auto_shows_a_bar_only_to_people(monkeypatch):

@@ -39,8 +39,8 @@ def test_no_bit_depends_on_the_room_for_products(estimator: Any, space: Any, tes
 
 def test_the_room_is_a_quarter_of_the_machine_unless_asked(asked: Any) -> None:
     question = asked(Ridge(), X, y)
-    work = run._work_of(question.study, question.task, {}, run.Running())
+    work = run.work_of(question.study, question.task, {}, run.Running())
     assert work.room == total_memory() // 4
     assert work.budget == 1 << 30, "block sizes do not follow the machine"
     asked_for = run.Running(options=ho.Options(memory="64MiB"))
-    assert run._work_of(question.study, question.task, {}, asked_for).room == 64 << 20
+    assert run.work_of(question.study, question.task, {}, asked_for).room == 64 << 20

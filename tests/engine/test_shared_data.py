@@ -153,8 +153,8 @@ def test_folders_of_killed_programs_are_swept(tmp_path: Path, monkeypatch: pytes
     for folder in (dead, living, foreign):
         folder.mkdir()
     (dead / "owner.lock").touch()
-    lock = shared._lock(living)
+    lock = shared.lock_folder(living)
     assert lock is not None
-    shared._sweep_left_behind()
+    shared.sweep_left_behind()
     assert sorted(os.listdir(tmp_path)) == ["heldout-foreign", "heldout-living"]
     lock.close()

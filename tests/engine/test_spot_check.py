@@ -62,13 +62,13 @@ def test_a_kernel_that_looks_at_held_out_rows_is_found_out(
     made: list[SpotCheck], jobs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_hand = fitted(RIDGE, jobs=1, options=ho.Options(rules={"ridge": False}))
-    own = normal._centres
+    own = normal.centres
 
     def leaking(form: Any, M: Any, shift: Any, mean: Any) -> Any:
         centre, _ = own(form, M, shift, mean)
         return centre, Y.mean() - shift.y  # of all rows, not of the training rows
 
-    monkeypatch.setattr(normal, "_centres", leaking)
+    monkeypatch.setattr(normal, "centres", leaking)
     tuned = fitted(RIDGE, jobs=jobs)
     assert not made[-1].passed
     scores = "mean_test_score"
@@ -79,8 +79,8 @@ def test_a_kernel_that_errs_only_where_cells_are_answered_together_is_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     by_hand = nested(SMOOTHER, options=ho.Options(rules={"smoothers": False}))
-    own = families._solve
-    monkeypatch.setattr(families, "_solve", scaled(own, 1 + 1e-6))
+    own = families.solve_members
+    monkeypatch.setattr(families, "solve_members", scaled(own, 1 + 1e-6))
     result = nested(SMOOTHER)
     passed = {check["level"]: check["passed"] for check in result.facts.plan["checks"]}
     assert passed["validation"] is False  # where inner folds are solved together
@@ -100,7 +100,7 @@ def test_what_is_checked_is_not_computed_again(made: list[SpotCheck], monkeypatc
     def never(*_: Any) -> Any:
         raise AssertionError("the cell was answered alone")
 
-    monkeypatch.setattr("heldout.engine.spot_compare._answered_alone", never)
+    monkeypatch.setattr("heldout.engine.spot_compare.answered_alone", never)
     for learner in (RIDGE, SMOOTHER):
         nested(learner)
         assert made[-1].passed

@@ -91,12 +91,12 @@ def test_choices_that_saw_a_wrong_kernel_are_made_again(jobs: int, monkeypatch: 
     right = study(learner, options=ho.Options(rules={"ridge": False}))
     assert set(right.choices["candidate"]) == {0}
     wrong_where(monkeypatch, "ridge", lambda helds: True, factor=-1)
-    own = spots._pools
+    own = spots.pools_of
 
     def tests_alone(steps: Any) -> Any:
         return {key: pool for key, pool in own(steps).items() if key[1] == "test"}
 
-    monkeypatch.setattr(spots, "_pools", tests_alone)
+    monkeypatch.setattr(spots, "pools_of", tests_alone)
     result = study(learner, jobs=jobs)
     assert [finding.code for finding in result.findings] == ["H205"]
     assert result.choices.equals(right.choices)

@@ -86,7 +86,7 @@ def test_single_precision_is_held_to_its_own_rounding_error(frame):
 
 
 def test_single_precision_is_no_excuse_for_a_wrong_answer(monkeypatch):
-    monkeypatch.setattr(spot_compare, "_responses_differ", lambda *given: 1e-4)
+    monkeypatch.setattr(spot_compare, "responses_differ", lambda *given: 1e-4)
     learner = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3))
     result = ho.evaluate(learner, X.astype(np.float32), X[:, 1], test=ho.KFold(4), progress=False)
     assert [finding.code for finding in result.findings] == ["H205"]

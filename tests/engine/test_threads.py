@@ -78,7 +78,7 @@ def test_libraries_are_looked_up_again_only_after_imports(monkeypatch: pytest.Mo
             super().__init__()
 
     monkeypatch.setattr(threads, "ThreadpoolController", Counted)
-    libraries = threads._Libraries()
+    libraries = threads.Libraries()
     libraries.controller()
     libraries.controller()
     assert len(looks) == 1

@@ -17,6 +17,7 @@ import heldout as ho
 Posed = tuple[Any, Any, Any, dict[str, Any]]
 Study = tuple[str, Callable[[], Posed]]
 RULE, TIER = "within", "identical"
+COUNTED = ((lightgbm.Dataset, "__init__"), (xgboost.QuantileDMatrix, "__init__"))  # the binned data that fits share
 ROUNDS = [3, 6]
 
 LIGHT: dict[str, dict[str, Any]] = {

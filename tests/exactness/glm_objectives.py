@@ -5,9 +5,12 @@ Objectives are taken by formulas of this file's own, on scikit-learn's own scale
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
+from compare import recorded_calls
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import GammaRegressor, LogisticRegression, PoissonRegressor
@@ -16,40 +19,41 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.class_weight import compute_class_weight
 from threadpoolctl import threadpool_limits
 
-import heldout as ho
-from heldout.api.evaluate import ask
-from heldout.engine.run import _work_of
-from heldout.kernels.claims import candidates_of
-from heldout.kernels.glm import KERNEL
-from heldout.kernels.glm.answer import _chunks, _solve_chunk, make_group
-from heldout.kernels.glm.recognise import read_candidates
-from heldout.planner.passes import make_plan
-
-SHARP_OPTIONS = ho.Options(precision="solver")
+from heldout.kernels.fitting import make_candidate
+from heldout.kernels.glm import KERNEL, answer
 
 
-def worst_fit(learner: Any, X: Any, y: Any, more: dict[str, Any]) -> tuple[float, float]:
+class Fit(NamedTuple):
+    """One candidate on one training set, with the coefficients that the kernel answered from."""
+
+    group: Any
+    training: Any
+    candidate: int
+    coef: Any
+
+
+@contextmanager
+def recorded_fits() -> Iterator[list[Fit]]:
+    """Every fit of the kernel while this lasts; those left to scikit-learn are none of them."""
+    fits: list[Fit] = []
+    with recorded_calls(answer, "solve_chunk") as calls:
+        yield fits
+    for ((group, _),), solved in calls:
+        for one in solved:
+            for candidate, place in zip(group.candidates, group.places, strict=True):
+                if one.good[place]:
+                    fits.append(Fit(group, one.training, candidate, one.coef[place]))
+
+
+def worst_fit(fits: Sequence[Fit]) -> tuple[float, float]:
     """How far a fit's objective lies above scikit-learn's, and its linear predictors from sharp ones: the largest."""
-    roles = {name: more.get(name) for name in ("groups", "time", "sample_weight", "strata")}
-    question = {"test": more["test"], "loss": None, "level": 0.95, "seed": 0, "options": SHARP_OPTIONS}
-    asked = ask(learner, X, y, roles=roles, **question)
-    plan = make_plan(asked.study, asked.task, done=frozenset(), rules=None, precision="solver")
-    work = _work_of(asked.study, asked.task, {})
-    made = dict(candidates_of(work.search))
     above = apart = 0.0
     with threadpool_limits(1):
-        for step in plan.steps:
-            if step.kernel != KERNEL.name:
-                continue
-            for form, members in read_candidates(work.search, work.task, step.candidates).items():
-                group = make_group(form, members, work)
-                for chunk in _chunks(group, list(step.trainings)):
-                    for solved in _solve_chunk((group, chunk)):
-                        for candidate, place in zip(group.candidates, group.places, strict=True):
-                            if solved.good[place]:
-                                coef = solved.coef[place]
-                                one = _apart(work, group, made[candidate], solved.training, coef)
-                                above, apart = max(above, one[0]), max(apart, one[1])
+        for fit in fits:
+            work = fit.group.work
+            estimator = make_candidate(work.search, fit.candidate)
+            one = _apart(work, fit.group, estimator, fit.training, fit.coef)
+            above, apart = max(above, one[0]), max(apart, one[1])
     return above, apart
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
-from compare import Comparison
-from glm_objectives import SHARP_OPTIONS, worst_fit
+from compare import Comparison, counts, refusals, run
+from glm_objectives import recorded_fits, worst_fit
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import GammaRegressor, LogisticRegression, PoissonRegressor, TweedieRegressor
@@ -33,21 +33,19 @@ ALPHAS = ho.log_grid(-3, 2, 4)
 
 
 def check(label: str, build: Callable[[], Posed]) -> Comparison:
-    """Every fit of the study's first stage, its objective and its linear predictors; and the study as a whole."""
-    learner, X, y, more = build()
-    on = ho.evaluate(learner, X, y, jobs=1, progress=False, options=SHARP_OPTIONS, **more)
-    off = ho.evaluate(learner, X, y, jobs=1, progress=False, options=ho.Options(rules={RULE: False}), **more)
-    record = next(p for p in on.plan.passes if p.name == RULE)
-    sound = not any(finding.code == "H205" for finding in on.findings)
-    sound = sound and len(on.failures) == len(off.failures)
-    above, apart = worst_fit(learner, X, y, more) if record.used else (0.0, 0.0)
+    """Every fit of the study, its objective and its linear predictors; and the study as a whole."""
+    with recorded_fits() as fits:
+        on = run(build, RULE, ho.Options(precision="solver"))
+    off = run(build, RULE, ho.Options(rules={RULE: False}))
+    above, apart = worst_fit(fits)
     return Comparison(
         label=label,
-        used=record.used,
+        **counts(on, off, RULE),
         difference=above,
         allowed=ABOVE,
-        same_choices=sound and apart <= SOLVER,
-        refusals=record.refusals,
+        same_choices=len(on.result.failures) == len(off.result.failures) and apart <= SOLVER,
+        refusals=refusals(on, RULE),
+        examined=len(fits),
     )
 
 

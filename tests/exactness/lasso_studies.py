@@ -9,12 +9,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 import polars as pl
-from compare import Comparison
+from compare import Comparison, counts, recorded_calls, refusals, run
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import ElasticNet, Lasso, MultiTaskElasticNet, MultiTaskLasso
@@ -36,28 +35,23 @@ OBJECTIVE = 1e-9  # of scikit-learn's objective
 
 def check(label: str, build: Callable[[], Posed]) -> Comparison:
     """Run a study, and hold every fit that the kernel answered to scikit-learn's own."""
-    learner, X, y, more = build()
-    fits: list[Any] = []
-    own = answering.fit
-
-    def recorded(paths: Any, trainings: Any) -> Any:
-        fitted = own(paths, trainings)
-        fits.extend((paths, *one) for one in zip(trainings, fitted, strict=True))
-        return fitted
-
-    options = ho.Options(precision="solver")
-    with patch.object(answering, "fit", recorded):
-        result = ho.evaluate(learner, X, y, jobs=1, progress=False, options=options, **more)
-    record = next(p for p in result.plan.passes if p.name == RULE)
-    sound = all(one.passed for one in result._live.outcome.checks) and np.isfinite(result.risk.value)
-    worst = max((_fit_difference(*one) for one in fits), default=0.0)
+    with recorded_calls(answering, "fit") as calls:
+        on = run(build, RULE, ho.Options(precision="solver"))
+    fits = [
+        (paths, training, fitted)
+        for (paths, trainings), answered in calls
+        for training, fitted in zip(trainings, answered, strict=True)
+        if fitted is not None
+    ]
+    counted = counts(on, on, RULE) | {"brute_fits": on.result.plan.fits_before}
     return Comparison(
         label=label,
-        used=record.used,
-        difference=worst,
+        **counted,
+        difference=max((_fit_difference(*one) for one in fits), default=0.0),
         allowed=RESPONSES,
-        same_choices=sound,
-        refusals=record.refusals,
+        same_choices=bool(np.isfinite(on.result.risk.value)),
+        refusals=refusals(on, RULE),
+        examined=sum(int(fitted.good.sum()) for *_, fitted in fits),
     )
 
 
@@ -67,7 +61,7 @@ def _fit_difference(paths: Any, training: Any, fitted: Any) -> float:
     work = group.work
     rows = work.train_rows(training.trains[0])
     worst = 0.0
-    for place in np.flatnonzero(fitted.good) if fitted is not None else ():
+    for place in np.flatnonzero(fitted.good):
         estimator = make_candidate(work.search, group.candidates[place])
         theirs, sharp = _fitted(estimator, work, rows), _fitted(KERNEL.sharpened(estimator), work, rows)
         ours, usual = _objectives(paths, fitted, (theirs, sharp), rows, place)
@@ -219,7 +213,7 @@ def _forms() -> Iterator[tuple[str, Callable[[], Posed]]]:
     for label, own in (("weights", weight), ("some weights 0", some)):
         yield f"lasso, {label}", lambda w=own: (_lasso(), *_data(), {"test": ho.KFold(4), "sample_weight": w})
         yield (
-            f"positive, {label}",
+            f"positive without intercept, {label}",
             lambda w=own: (
                 ho.Tuned(Lasso(positive=True, fit_intercept=False), {"alpha": ALPHAS}),
                 *_data(),

@@ -27,13 +27,13 @@ def studies() -> Iterator[Study]:
         yield from make()
 
 
-def _data(n: int = 90, p: int = 6, seed: int = 0) -> tuple[Any, Any]:
+def data(n: int = 90, p: int = 6, seed: int = 0) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p)) * rng.uniform(0.2, 5, p) + rng.normal(size=p) * 3
     return X, X @ rng.normal(size=p) + 2 * rng.normal(size=n) + 10
 
 
-def _plain(most: int = 6, **options: Any) -> ho.Tuned:
+def plain(most: int = 6, **options: Any) -> ho.Tuned:
     space = {"n_components": list(range(1, most + 1)), "scale": [True, False]}
     return ho.Tuned(PLSRegression(), space, **{"validation": ho.KFold(4)} | options)
 
@@ -62,10 +62,10 @@ def _recipes() -> Iterator[Study]:
     }
     for label, arguments in outer.items():
         inside = {"validation": ho.Forward(3)} if "time" in arguments else {}
-        for name, learner in (("pls", _plain), ("scaler and pls", _scaled)):
-            yield f"{name}, {label}", lambda f=learner, a=arguments, i=inside: (f(**i), *_data(), a)
+        for name, learner in (("pls", plain), ("scaler and pls", _scaled)):
+            yield f"{name}, {label}", lambda f=learner, a=arguments, i=inside: (f(**i), *data(), a)
     repeated = [(np.repeat(np.arange(40), 2), np.arange(80, 90))]
-    yield "repeated training rows", lambda: (PLSRegression(3), *_data(), {"test": repeated})
+    yield "repeated training rows", lambda: (PLSRegression(3), *data(), {"test": repeated})
     inner: dict[str, dict[str, Any]] = {
         "leave-one-out": {"validation": ho.LeaveOneOut()},
         "shared blocks": {"validation": ho.SharedBlocks()},
@@ -74,29 +74,29 @@ def _recipes() -> Iterator[Study]:
         "several losses": {"loss": ["absolute", "squared", "r2"]},
     }
     for label, options in inner.items():
-        for name, learner in (("pls", _plain), ("scaler and pls", _scaled)):
-            yield f"{name}, {label}", lambda f=learner, o=options: (f(**o), *_data(60), {"test": ho.KFold(3)})
+        for name, learner in (("pls", plain), ("scaler and pls", _scaled)):
+            yield f"{name}, {label}", lambda f=learner, o=options: (f(**o), *data(60), {"test": ho.KFold(3)})
     wary = {"choose": "one_se", "simplest": {"plsregression__n_components": "smaller"}}
-    yield "one standard error", lambda: (_scaled(**wary), *_data(), {"test": ho.KFold(3)})
-    yield "untuned, leave-one-out", lambda: (PLSRegression(2), *_data(40), {"test": ho.LeaveOneOut()})
+    yield "one standard error", lambda: (_scaled(**wary), *data(), {"test": ho.KFold(3)})
+    yield "untuned, leave-one-out", lambda: (PLSRegression(2), *data(40), {"test": ho.LeaveOneOut()})
 
 
 def _shapes() -> Iterator[Study]:
     for n, p, most in ((40, 60, 10), (30, 200, 12), (25, 24, 8), (18, 24, 8), (60, 1, 1), (300, 40, 30), (26, 24, 24)):
-        for name, learner in (("pls", _plain), ("scaler and pls", _scaled)):
+        for name, learner in (("pls", plain), ("scaler and pls", _scaled)):
             yield (
                 f"{name} {n} × {p}, up to {most}",
-                lambda f=learner, n=n, p=p, k=most: (f(k), *_data(n, p), {"test": ho.KFold(4)}),
+                lambda f=learner, n=n, p=p, k=most: (f(k), *data(n, p), {"test": ho.KFold(4)}),
             )
-    yield "more components than columns", lambda: (_plain(9), *_data(), {"test": ho.KFold(3)})
-    yield "more components than rows", lambda: (_plain(14), *_data(16, 30), {"test": ho.KFold(3)})
-    yield "y as one column", lambda: (_plain(), _data()[0], _data()[1][:, None], {"test": ho.KFold(3)})
-    both = np.column_stack([_data()[1], _data(seed=1)[1]])
-    yield "two targets", lambda: (_plain(), _data()[0], both, {"test": ho.KFold(3)})
+    yield "more components than columns", lambda: (plain(9), *data(), {"test": ho.KFold(3)})
+    yield "more components than rows", lambda: (plain(14), *data(16, 30), {"test": ho.KFold(3)})
+    yield "y as one column", lambda: (plain(), data()[0], data()[1][:, None], {"test": ho.KFold(3)})
+    both = np.column_stack([data()[1], data(seed=1)[1]])
+    yield "two targets", lambda: (plain(), data()[0], both, {"test": ho.KFold(3)})
 
 
 def _spoiled(kind: str) -> tuple[Any, Any]:
-    X, y = _data(80, 6)
+    X, y = data(80, 6)
     rng = np.random.default_rng(1)
     if kind == "constant":
         X[:, 2] = 0.1
@@ -152,13 +152,13 @@ KINDS = (
 
 def _columns() -> Iterator[Study]:
     for kind in KINDS:
-        for name, learner in (("pls", _plain), ("scaler and pls", _scaled)):
-            if kind == "noiseless" and learner is _plain:
+        for name, learner in (("pls", plain), ("scaler and pls", _scaled)):
+            if kind == "noiseless" and learner is plain:
                 continue  # scaled or not, all columns fit such data, and rounding errors choose between the two
             yield f"{name}, {kind}", lambda f=learner, k=kind: (f(), *_spoiled(k), {"test": ho.KFold(4)})
         yield (
             f"leave-one-out, {kind}",
-            lambda k=kind: (_plain(3, validation=ho.LeaveOneOut()), *_spoiled(k), {"test": ho.Holdout(0.5)}),
+            lambda k=kind: (plain(3, validation=ho.LeaveOneOut()), *_spoiled(k), {"test": ho.Holdout(0.5)}),
         )
 
 
@@ -174,15 +174,15 @@ def _forms() -> Iterator[Study]:
         "plsregression__n_components": [1, 3, 5],
         "plsregression__scale": [True, False],
     }
-    yield "every form", lambda: (ho.Tuned(pipe, whole, validation=ho.KFold(3)), *_data(), {"test": ho.KFold(3)})
+    yield "every form", lambda: (ho.Tuned(pipe, whole, validation=ho.KFold(3)), *data(), {"test": ho.KFold(3)})
     yield (
         "another scaler",
-        lambda: (make_pipeline(MinMaxScaler(), PLSRegression(3)), *_data(), {"test": ho.KFold(3)}),
+        lambda: (make_pipeline(MinMaxScaler(), PLSRegression(3)), *data(), {"test": ho.KFold(3)}),
     )
-    yield "max_iter 1", lambda: (PLSRegression(3, max_iter=1), *_data(), {"test": ho.KFold(3)})
-    yield "copy=False", lambda: (PLSRegression(3, copy=False), *_data(), {"test": ho.KFold(3)})
+    yield "max_iter 1", lambda: (PLSRegression(3, max_iter=1), *data(), {"test": ho.KFold(3)})
+    yield "copy=False", lambda: (PLSRegression(3, copy=False), *data(), {"test": ho.KFold(3)})
     sample = ho.Sample(5, {"n_components": [1, 2, 3, 4, 5, 6], "scale": [True, False]})
-    yield "random search", lambda: (ho.Tuned(PLSRegression(), sample, random_state=3), *_data(), {"test": ho.KFold(3)})
+    yield "random search", lambda: (ho.Tuned(PLSRegression(), sample, random_state=3), *data(), {"test": ho.KFold(3)})
 
 
 def _containers() -> Iterator[Study]:
@@ -190,7 +190,7 @@ def _containers() -> Iterator[Study]:
     columns = ColumnTransformer([("scaled", StandardScaler(), ["d", "a", "f"]), ("kept", "passthrough", ["b"])])
 
     def frame(kind: str) -> tuple[Any, Any]:
-        X, y = _data()
+        X, y = data()
         table = pd.DataFrame(X, columns=names)
         if kind == "mixed":
             table["b"] = table["b"].round().astype("int32")
@@ -208,15 +208,15 @@ def _containers() -> Iterator[Study]:
                     {"test": ho.KFold(3)},
                 ),
             )
-    yield "X of type bool", lambda: (_plain(), _data()[0] > 2, _data()[1], {"test": ho.KFold(3)})
+    yield "X of type bool", lambda: (plain(), data()[0] > 2, data()[1], {"test": ho.KFold(3)})
     for dtype in (np.int64, np.int8, np.float32, np.float16):
         yield (
             f"X of type {np.dtype(dtype)}",
-            lambda t=dtype: (_scaled(), _data()[0].astype(t), _data()[1], {"test": ho.KFold(3)}),
+            lambda t=dtype: (_scaled(), data()[0].astype(t), data()[1], {"test": ho.KFold(3)}),
         )
-    yield "whole numbers as y", lambda: (_plain(), _data()[0], _data()[1].round().astype(int), {"test": ho.KFold(3)})
-    yield "single precision y", lambda: (_plain(), _data()[0], _data()[1].astype(np.float32), {"test": ho.KFold(3)})
-    yield "X in columns", lambda: (_scaled(), np.asfortranarray(_data()[0]), _data()[1], {"test": ho.KFold(3)})
+    yield "whole numbers as y", lambda: (plain(), data()[0], data()[1].round().astype(int), {"test": ho.KFold(3)})
+    yield "single precision y", lambda: (plain(), data()[0], data()[1].astype(np.float32), {"test": ho.KFold(3)})
+    yield "X in columns", lambda: (_scaled(), np.asfortranarray(data()[0]), data()[1], {"test": ho.KFold(3)})
 
 
 def _hard() -> Iterator[Study]:
@@ -236,8 +236,8 @@ def _hard() -> Iterator[Study]:
         return X @ np.linalg.qr(rng.normal(size=(25, 25)))[0], X.sum(axis=1) + rng.normal(size=150)
 
     for n, p in ((60, 200), (200, 40)):
-        for name, learner in (("pls", _plain), ("scaler and pls", _scaled)):
+        for name, learner in (("pls", plain), ("scaler and pls", _scaled)):
             yield f"{name}, spectra {n} × {p}", lambda f=learner, n=n, p=p: (f(20), *spectra(n, p), {"test": 3})
-    for label, data in (("low rank", low_rank), ("decaying", decaying)):
-        for name, learner in (("pls", _plain), ("scaler and pls", _scaled)):
-            yield f"{name}, {label}", lambda f=learner, d=data: (f(20), *d(), {"test": 3})
+    for label, make in (("low rank", low_rank), ("decaying", decaying)):
+        for name, learner in (("pls", plain), ("scaler and pls", _scaled)):
+            yield f"{name}, {label}", lambda f=learner, m=make: (f(20), *m(), {"test": 3})

@@ -3,75 +3,60 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
+import json
 import sys
-import warnings
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(Path(__file__).parent))
 
-from compare import Comparison, compare  # noqa: E402
+from suite import EXPECTED, Comparison, Family, expected_of, families, family
 
 
 def main() -> int:
-    """Run the study modules named, or all; exit 1 when a study passes its tier."""
+    """Run the study modules named, or all; exit 1 when a study passes its tier or its kernel did not answer it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="study modules, such as within or ridge; all when left out")
     parser.add_argument("--only", default="", help="studies whose label contains this")
+    parser.add_argument("--record", action="store_true", help=f"write what was seen to {EXPECTED.name}")
     asked = parser.parse_args()
+    if asked.record and asked.only:
+        parser.error("--record needs all studies of a module, so it goes without --only")
     failed = 0
-    for path in sorted(HERE.glob("*_studies.py")):
-        name = path.stem.removesuffix("_studies")
+    for name in families():
         if not asked.names or name in asked.names:
-            failed += _run_module(name, _load(path), asked.only)
+            failed += _run_family(family(name), asked.only, record=asked.record)
     sys.stdout.write(f"{failed} failed\n")
     return 1 if failed else 0
 
 
-def _run_module(name: str, module: ModuleType, only: str) -> int:
-    found: list[Comparison] = []
-    for label, build in module.studies():
-        if only in label:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found.append(_compared(module, label, build))
-    used = [one for one in found if one.used]
-    bad = [one for one in found if not one.passed]
-    worst = max((one.difference for one in found), default=0.0)
+def _run_family(own: Family, only: str, *, record: bool) -> int:
+    found = [own.compared(label, build) for label, build in own.studies() if only in label]
+    if not found:
+        return 0
+    claimed = [one for one in found if one.claimed]
+    bad = {one.label: faults for one in found if (faults := own.faults(one))}
+    if not only and (faults := own.faults_of_all(found)):
+        bad["the whole family"] = faults
+    brute, left = sum(one.brute_fits for one in claimed), sum(one.fallback_fits for one in claimed)
     sys.stdout.write(
-        f"{name}: rule {module.RULE}, tier {module.TIER}: {len(found)} studies, rule used in {len(used)}, "
-        f"largest difference {worst:.2g}, {len(bad)} past the tier\n"
+        f"{own.name}: rule {own.module.RULE}, tier {own.module.TIER}: kernel used in {len(claimed)} of {len(found)} "
+        f"studies, {max(0, brute - left)} of {brute} fits answered without a fit, largest difference "
+        f"{max((one.difference for one in found), default=0.0):.2g}, {len(bad)} not as expected\n"
     )
     for reason, times in Counter(reason for one in found for reason in one.refusals).most_common():
         sys.stdout.write(f"    refused {times}×: {reason}\n")
-    for one in bad:
-        choices = "" if one.same_choices else ", choices differ"
-        sys.stdout.write(f"    FAILED {one.label}: {one.difference:.3g} (allowed {one.allowed:.3g}){choices}\n")
+    for label, faults in bad.items():
+        sys.stdout.write(f"    FAILED {label}: {'; '.join(faults)}\n")
     sys.stdout.flush()
+    if record:
+        _record(own.name, found)
     return len(bad)
 
 
-def _compared(module: ModuleType, label: str, build: Callable[[], Any]) -> Comparison:
-    """By responses, choices and validation losses; a module of the tier `solver` compares objectives itself."""
-    if hasattr(module, "check"):
-        own: Comparison = module.check(label, build)
-        return own
-    return compare(label, build, module.RULE, module.TIER, getattr(module, "reference", None))
-
-
-def _load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module
+def _record(name: str, found: list[Comparison]) -> None:
+    everything = json.loads(EXPECTED.read_text(encoding="utf-8")) | {name: expected_of(found)}
+    EXPECTED.write_text(json.dumps(everything, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
-from compare import Comparison, response_difference, same_choices
+from compare import Comparison, counts, refusals, response_difference, run, same_choices
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
@@ -41,25 +41,18 @@ def studies() -> Made:
 def check(label: str, build: Callable[[], Posed]) -> Comparison:
     """One study with the rule on and off, and the objectives of its fits."""
     with recorded_fits() as fits:
-        on = _run(build, True)
-    off = _run(build, False)
-    record = next(p for p in on.plan.passes if p.name == RULE)
-    passed = all(one.passed for one in on._live.outcome.checks)
-    difference = response_difference(on, off) if worst_objective(fits) <= OBJECTIVE and passed else np.inf
+        on = run(build, RULE, ho.Options(precision="solver"))
+    off = run(build, RULE, ho.Options(precision="solver", rules={RULE: False}))
+    counted = counts(on, off, RULE) | {"fallback_fits": max(0, off.fits - len(fits))}  # the kernel calls fit itself
     return Comparison(
         label=label,
-        used=record.used,
-        difference=difference,
+        **counted,
+        difference=response_difference(on.result, off.result) if worst_objective(fits) <= OBJECTIVE else np.inf,
         allowed=ALLOWED,
-        same_choices=same_choices(on, off),
-        refusals=record.refusals,
+        same_choices=same_choices(on.result, off.result),
+        refusals=refusals(on, RULE),
+        examined=len(fits),
     )
-
-
-def _run(build: Callable[[], Posed], switch: bool) -> Any:
-    learner, X, y, more = build()
-    options = ho.Options(precision="solver", rules={RULE: switch})
-    return ho.evaluate(learner, X, y, jobs=1, progress=False, options=options, **more)
 
 
 def _data(n: int = 90, p: int = 4, seed: int = 0) -> tuple[Any, Any]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ rng = np.random.default_rng(0)
 X, y = rng.normal(size=(80, 3)), rng.normal(size=80) + 3.0
 X[:, 0] = np.arange(80.0)  # so that a learner knows which rows it has
 TEST = ho.KFold(4, shuffle=False)
+HELD_FITS = "HELDOUT_HELD_FITS"  # names the folder of Held
 
 
 class Tricky(RegressorMixin, BaseEstimator):
@@ -65,12 +67,31 @@ class Tricky(RegressorMixin, BaseEstimator):
 
     def _fill(self) -> None:
         held = []
-        while len(held) < 800:  # 6.4 GB if nobody steps in
+        while len(held) < 100:  # 0.8 GB
             held.append(np.ones(1_000_000))
             time.sleep(0.002)
+        time.sleep(60)  # until somebody steps in
 
     def _allocate(self) -> None:
         np.ones(2_000_000_000)
+
+
+class Held(RegressorMixin, BaseEstimator):
+    """Predicts the mean. A folder that the environment names gets a file for each fit; with a file `hold` in it, fits
+    after the first eight wait until that is gone."""
+
+    def fit(self, X: Any, y: Any) -> Held:
+        place = Path(os.environ[HELD_FITS])
+        hold = place / "hold"
+        deadline = time.monotonic() + 300
+        while hold.exists() and len(list(place.glob("fit-*"))) >= 8 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        (place / f"fit-{time.monotonic_ns()}-{os.getpid()}").touch()
+        self.mean_ = float(np.mean(y))
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), self.mean_)
 
 
 def evaluate(learner: Any, **how: Any) -> ho.Result:
@@ -111,9 +132,28 @@ def may_mount() -> bool:
     return sys.platform.startswith("linux") and os.geteuid() == 0
 
 
+def wait_for(truth: Callable[[], Any], words: str) -> None:
+    """Wait until this is so; an error after two minutes, which no machine takes for it."""
+    deadline = time.monotonic() + 120
+    while not truth():
+        expect(time.monotonic() < deadline, f"waited in vain: {words}")
+        time.sleep(0.02)
+
+
+def cells_in(journal: Path) -> int:
+    """Rows of answers, as another program reads them while the study runs."""
+    if not journal.exists():
+        return 0
+    try:
+        with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as connection:
+            return int(connection.execute("SELECT count(*) FROM cells").fetchone()[0])
+    except sqlite3.Error:  # not there yet
+        return 0
+
+
 def left_behind(temporary: Path) -> list[str]:
     """Worker processes and temporary files of a program that has ended."""
-    deadline = time.monotonic() + 5.0
+    deadline = time.monotonic() + 30.0
     while True:
         workers = [
             f"process {one.pid}"

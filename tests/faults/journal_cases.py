@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ground import TEST, Tricky, X, evaluate, expect, finding, small_disk, y
-from sigkill import sigkill_resume
+from ground import TEST, Tricky, X, cells_in, evaluate, expect, finding, small_disk, wait_for, y
+from sigkill import held_and_killed, sigkill_resume
 
 import heldout as ho
 from heldout.base.errors import HeldoutError, JournalChanged, JournalError, JournalInUse
@@ -65,6 +65,27 @@ def program_killed(folder: Path) -> str:
     )
 
 
+def killed_at_random(folder: Path) -> str:
+    """The same with fewer kills of a smaller study."""
+    found = sigkill_resume(3, candidates=6, folder=folder)
+    expect(found["same"] and not found["acknowledged_twice"], str(found))
+    expect(found["cells"] == 6 * 4 * 5 + 5 and found["fits"] >= found["cells"], str(found))
+    return f"the same saved result, byte for byte apart from times; {found['lost']} fits lost, none kept computed twice"
+
+
+def killed_and_resumed(folder: Path) -> str:
+    """The program is killed twice in the middle of a fit, and started again."""
+    found = held_and_killed(folder, times=2)
+    expect(found["same"] and not found["acknowledged_twice"], str(found))
+    first, last = found["kept"]
+    expect(0 < first < last < found["cells"], str(found))
+    expect(found["fits"] == found["cells"] - last, f"not what the journal lacks: {found}")
+    return (
+        f"the same saved result, byte for byte apart from times; of {found['cells']} cells {last} were in the journal "
+        f"after the second kill, and the last run computed the other {found['fits']}"
+    )
+
+
 def disk_full(folder: Path) -> str:
     """The disk of the journal fills up while the study runs."""
     alone = evaluate(nested(), backend="inline")
@@ -72,7 +93,7 @@ def disk_full(folder: Path) -> str:
         journal, ballast = disk / "study.db", disk / "ballast"
 
         def fill() -> None:
-            while _cells_in(journal) < 20:
+            while cells_in(journal) < 20:
                 time.sleep(0.005)
             try:
                 with ballast.open("wb", buffering=0) as file:
@@ -95,15 +116,6 @@ def disk_full(folder: Path) -> str:
     return f"{told} | {rows} rows readable; with room again the same call went on to the same risk"
 
 
-def _cells_in(journal: Path) -> int:
-    """Rows of answers, as another program reads them while the study runs."""
-    try:
-        with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as connection:
-            return int(connection.execute("SELECT count(*) FROM cells").fetchone()[0])
-    except sqlite3.OperationalError:  # not there yet
-        return 0
-
-
 def readonly_folder(folder: Path) -> str:
     """The folder of the journal cannot be written."""
     place = counting(folder)
@@ -120,12 +132,10 @@ def two_programs(folder: Path) -> str:
     (folder / "fits").write_text("")
     owner = subprocess.Popen(
         [sys.executable, str(HERE / "nested_program.py"), str(journal), str(folder / "saved")],
-        env={**os.environ, "HELDOUT_FITS": str(folder / "fits")},
+        env={**os.environ, "HELDOUT_FITS": str(folder / "fits"), "HELDOUT_HOLD_AFTER": "3"},
     )
     try:
-        deadline = time.monotonic() + 60
-        while not (folder / "fits").stat().st_size and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_for(lambda: (folder / "fits").stat().st_size, "a first fit")
         told = refusal(lambda: evaluate(nested(), backend="inline", journal=journal), JournalInUse)
     finally:
         owner.send_signal(signal.SIGKILL)

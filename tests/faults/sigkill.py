@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from ground import cells_in, wait_for
 
 PROGRAM = Path(__file__).with_name("nested_program.py")
 LONGEST_RUN = 120  # seconds
@@ -53,6 +54,45 @@ def sigkill_resume(times: int, *, candidates: int = 24, seed: int = 0, folder: P
             shutil.rmtree(place)
 
 
+def held_and_killed(folder: Path, *, times: int, candidates: int = 6) -> dict[str, Any]:
+    """Kill the study so often while a fit waits for it and others are in the journal, then let it end, and compare.
+
+    Nothing here depends on how fast the machine is.
+
+    Returns
+    -------
+    dict
+        cells: of the study. kept: cells in the journal after each kill. fits: computed in the last run.
+        acknowledged_twice and same: as of :func:`sigkill_resume`.
+    """
+    trial = _Trial(folder, candidates)
+    whole, resumed, journal = (folder / name for name in ("whole.heldout", "resumed.heldout", "study.db"))
+    _end_well(trial.start("-", whole))
+    cells, twice, kept = len(trial.marks()), 0, [set[float]()]
+    each = cells // (times + 2)
+    for number in range(times):
+        process = trial.start(str(journal), resumed, hold_after=each)
+        try:
+            most = each * (number + 1)
+            wait_for(lambda m=most, p=process: cells_in(journal) >= m or p.poll() is not None, "kept answers")
+            if process.poll() is not None:
+                raise AssertionError(f"the study ended by itself, with {process.returncode}")
+        finally:
+            process.kill()
+            process.wait(LONGEST_RUN)
+        twice += sum(mark in kept[-1] for mark in trial.marks())
+        kept.append(acknowledged(journal))
+    _end_well(trial.start(str(journal), resumed))
+    twice += sum(mark in kept[-1] for mark in trial.marks())
+    return {
+        "cells": cells,
+        "kept": [len(one) for one in kept[1:]],
+        "fits": len(trial.marks()),
+        "acknowledged_twice": twice,
+        "same": timeless(whole) == timeless(resumed),
+    }
+
+
 @dataclass(frozen=True)
 class _Trial:
     """Where a study runs, and how large it is."""
@@ -60,9 +100,11 @@ class _Trial:
     place: Path
     candidates: int
 
-    def start(self, journal: str, saved: Path) -> subprocess.Popen[bytes]:
+    def start(self, journal: str, saved: Path, *, hold_after: int | None = None) -> subprocess.Popen[bytes]:
         (self.place / "fits").write_text("")
         environment = {**os.environ, "HELDOUT_FITS": str(self.place / "fits")}
+        if hold_after is not None:
+            environment["HELDOUT_HOLD_AFTER"] = str(hold_after)
         command = [sys.executable, str(PROGRAM), journal, str(saved), str(self.candidates)]
         return subprocess.Popen(command, env=environment)
 

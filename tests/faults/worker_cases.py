@@ -9,18 +9,28 @@ import os
 import resource
 import shlex
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from contextlib import closing
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-from ground import TEST, Tricky, evaluate, expect, finding, left_behind, only, small_disk
+from ground import (
+    HELD_FITS,
+    TEST,
+    Tricky,
+    cells_in,
+    evaluate,
+    expect,
+    finding,
+    left_behind,
+    only,
+    small_disk,
+    wait_for,
+)
 
 import heldout as ho
 from heldout.base.errors import BackendError
@@ -72,9 +82,9 @@ def crash(folder: Path) -> str:
 
 def hang(folder: Path) -> str:
     """A fit never ends."""
-    result = evaluate(Tricky("hang"), **PROCESSES, options=ho.Options(fit_timeout=1))
+    result = evaluate(Tricky("hang"), **PROCESSES, options=ho.Options(fit_timeout=3))
     expect("_hang" in result.failures["traceback"][0], "the traceback does not say where it was")
-    return _lost_fold(result, "FitTimeout", "limit of 1 s")
+    return _lost_fold(result, "FitTimeout", "limit of 3 s")
 
 
 def poison(folder: Path) -> str:
@@ -109,7 +119,7 @@ def interrupt(folder: Path) -> str:
     expect(ended.returncode == 130, f"exit {ended.returncode}: {ended.stderr}")
     line = ended.stderr.strip().splitlines()[-1].strip()
     expect(line == shlex.join(["heldout", *words]), ended.stderr)
-    kept = _committed(journal)
+    kept = cells_in(journal)
     again = subprocess.run(_command(shlex.split(line)[1:]), capture_output=True, text=True, env=_environment(folder))
     expect(again.returncode == 0, again.stderr)
     journal.unlink()
@@ -122,6 +132,34 @@ def interrupt(folder: Path) -> str:
     )
 
 
+def interrupt_held(folder: Path) -> str:
+    """Ctrl-C while two fits wait for it; then the printed line; then Ctrl-C twice."""
+    data, journal, fits = folder / "data.csv", folder / "study.db", folder / "fits"
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    np.savetxt(data, rows, delimiter=",", header="a,b,y", comments="")
+    fits.mkdir()
+    (fits / "hold").touch()
+    words = ["evaluate", str(data), "--target", "y", "--learner", "ground:Held", "--allow-import"]
+    words += ["--test", "kfold:20", "--jobs", "2", "--journal", str(journal)]
+    ended = _interrupt(words, folder, journal, times=1)
+    expect(ended.returncode == 130, f"exit {ended.returncode}: {ended.stderr}")
+    line = ended.stderr.strip().splitlines()[-1].strip()
+    expect(line == shlex.join(["heldout", *words]), ended.stderr)
+    kept, before = cells_in(journal), len(list(fits.glob("fit-*")))
+    (fits / "hold").unlink()
+    again = subprocess.run(_command(shlex.split(line)[1:]), capture_output=True, text=True, env=_environment(folder))
+    expect(again.returncode == 0, again.stderr)
+    computed = len(list(fits.glob("fit-*"))) - before
+    expect(0 < kept < 20 and computed == 20 - kept, f"{kept} kept, {computed} computed")
+    journal.unlink()
+    for fit in fits.iterdir():
+        fit.unlink()
+    (fits / "hold").touch()
+    twice = _interrupt(words, folder, journal, times=2)
+    expect(twice.returncode == 130, f"exit {twice.returncode}: {twice.stderr}")
+    return f"exit 130, {kept} of 20 answers kept; the line computed the other {computed}. A second Ctrl-C: exit 130"
+
+
 def _command(words: list[str]) -> list[str]:
     return [sys.executable, "-m", "heldout", *words]
 
@@ -129,7 +167,7 @@ def _command(words: list[str]) -> list[str]:
 def _environment(folder: Path) -> dict[str, str]:
     temporary = folder / "tmp"
     temporary.mkdir(exist_ok=True)
-    return {**os.environ, "TMPDIR": str(temporary), "COLUMNS": "200"}
+    return {**os.environ, "TMPDIR": str(temporary), "COLUMNS": "200", HELD_FITS: str(folder / "fits")}
 
 
 def _interrupt(words: list[str], folder: Path, journal: Path, *, times: int) -> subprocess.CompletedProcess[str]:
@@ -138,27 +176,16 @@ def _interrupt(words: list[str], folder: Path, journal: Path, *, times: int) -> 
         _command(words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_environment(folder),
         start_new_session=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 60
-    while _committed(journal) < 5 and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_for(lambda: cells_in(journal) >= 5 or process.poll() is not None, "five kept answers")
     for _ in range(times):
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the whole group
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the whole group
         time.sleep(0.02)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     left = left_behind(folder / "tmp")
     # An abort leaves its folder to the next run, which sweeps it; workers must be gone all the same.
     expect(not [one for one in left if times == 1 or one.startswith("process")], f"left behind: {left}")
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
-
-
-def _committed(journal: Path) -> int:
-    if not journal.exists():
-        return 0
-    try:
-        with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as connection:
-            return int(connection.execute("SELECT count(*) FROM cells").fetchone()[0])
-    except sqlite3.Error:
-        return 0
 
 
 def small_temporary_space(folder: Path) -> str:

@@ -72,17 +72,21 @@ RECIPES: list[Any] = [
 
 @pytest.mark.parametrize(("validation", "test"), RECIPES, ids=str)
 @pytest.mark.parametrize("final", ["retrain", "ensemble"])
-def test_no_fit_that_leads_to_a_tested_predictor_sees_its_test_rows(validation: Any, test: Any, final: str) -> None:
+def test_no_fit_that_leads_to_a_tested_predictor_sees_its_test_rows(
+    validation: Any, test: Any, final: str, asked: Any
+) -> None:
     X, y = data()
     learner = ho.Tuned(Spy(), {"shrink": [0.0, 0.5, 1.0]}, validation=validation, final=final)
     result = ho.evaluate(learner, X, y, test=test, jobs=1)
-    outer = result._live.outcome.study.splits["outer"]
+    splits = asked(learner, X, y, test=test).study.splits
+    outer = splits["outer"]
+    assert all((held == outer.held_rows(part)).all() for part, (_, held) in enumerate(result.splits))
     fits = [(rows, targets) for what, _, rows, targets in Spy.seen if what == "fit"]
     for rows, targets in fits:
         assert targets == tuple(y[sorted(rows)])  # X and y of the same rows, in order
     for part in range(len(outer)):
         test_rows = frozenset(outer.held_rows(part).tolist())
-        inner = result._live.outcome.study.splits[f"inner/{part}"]
+        inner = splits[f"inner/{part}"]
         for inside in range(len(inner)):
             assert not test_rows & set(inner.train_rows(inside)) | test_rows & set(inner.held_rows(inside))
             # what chose the candidate was trained on exactly the inner training rows
@@ -197,9 +201,7 @@ def test_an_estimator_that_writes_into_its_rows_changes_nothing_else(container: 
     if isinstance(given, np.ndarray):
         assert given.flags.writeable
     # One predictor's scribbles do not reach another's rows: each fold is what it is alone.
-    outer = result._live.outcome.study.splits["outer"]
-    for part in range(3):
-        train, held = outer.train_rows(part), outer.held_rows(part)
+    for part, (train, held) in enumerate(result.splits):
         rows = CONTAINERS[container](X)
         take = rows.iloc.__getitem__ if isinstance(rows, pd.DataFrame) else rows.__getitem__
         level = result.choices["param_level"][part]

@@ -17,14 +17,12 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 import heldout as ho
-from heldout.study.pose import OUTER
 
 pytestmark = pytest.mark.usefixtures("identical_rules")
 
 
 def outer_pairs(result: ho.Result) -> list[tuple[Any, Any]]:
-    outer = result._live.outcome.study.splits[OUTER]
-    return [(outer.train_rows(part), outer.held_rows(part)) for part in range(len(outer))]
+    return list(result.splits)
 
 
 def diabetes() -> tuple[Any, Any]:
@@ -73,14 +71,14 @@ TESTS = {"ascending": ho.KFold(3), "in an order of their own": ShuffleSplit(3, t
 
 @pytest.mark.parametrize("rows", TESTS)
 @pytest.mark.parametrize("case", CASES)
-def test_a_clone_fitted_on_an_outer_part_repeats_that_fold(case: str, rows: str) -> None:
+def test_a_clone_fitted_on_an_outer_part_repeats_that_fold(case: str, rows: str, asked: Any) -> None:
     learner, data = CASES[case]
     X, y = data()
     result = ho.evaluate(learner, X, y, test=TESTS[rows], jobs=1)
     for fold, (train, held) in enumerate(outer_pairs(result)):
         again = clone(learner).set_params(jobs=1).fit(X[train], y[train])
         assert again.best_index_ == result.choices["candidate"][fold]
-        inner = result._live.outcome.study.splits[f"inner/{fold}"]
+        inner = asked(learner, X, y, test=TESTS[rows]).study.splits[f"inner/{fold}"]
         assert (train[again.splits_.held] == inner.held).all()  # the same rows were held out inside
         shown = result.choices[f"validation_{result.risk.loss}"][fold]
         assert again.best_score_ == (shown if result.risk.greater_is_better else -shown)

@@ -40,7 +40,7 @@ def test_losses_are_near_and_the_result_says_how_near(scaled, weighed):
     (finding,) = near.findings
     assert finding.code == "H210"
     assert "20 cells" in finding.message
-    found = [check.difference for check in near._live.outcome.checks]
+    found = [check["difference"] for check in near.summary()["plan"]["checks"]]
     assert len(found) == 20
     assert 0 < max(found) <= gaps.max() + 1e-6
     assert f"by {max(found):.2g} at most and by {np.mean(found):.2g} on average" in finding.message

@@ -16,7 +16,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
 from heldout.api.evaluate import ask
-from heldout.engine.run import _work_of
+from heldout.engine.run import work_of
 from heldout.kernels import bayes
 from heldout.kernels.bayes import KERNEL
 from heldout.kernels.brute import answer_by_brute_force
@@ -38,7 +38,7 @@ def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
     study = asked.study
     panel = next(p for p in study.panels if p.candidates is not None)
     everything = frozenset(p.key for p in study.panels)
-    work = replace(_work_of(study, asked.task, {}), keep_responses=everything, keep_rows=everything)
+    work = replace(work_of(study, asked.task, {}), keep_responses=everything, keep_rows=everything)
     trainings = tuple(
         Training(panel.trains_of(part), False, (Held(panel.key, panel.level, panel.splits, part),))
         for part in panel.parts
@@ -273,5 +273,5 @@ def test_explain_names_rule_and_tier() -> None:
     text = str(ho.explain(tuned(), *numbers(), test=ho.KFold(3)))
     assert "bayes, tier rounding" in text
     result = ho.evaluate(tuned(), *numbers(), test=ho.KFold(3), progress=False)
-    found = {(check.kernel, check.level): check.passed for check in result._live.outcome.checks}
+    found = {(check["kernel"], check["level"]): check["passed"] for check in result.summary()["plan"]["checks"]}
     assert found == {("bayes", "test"): True, ("bayes", "validation"): True}

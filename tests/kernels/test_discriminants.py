@@ -17,7 +17,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import heldout as ho
 from heldout.api.evaluate import ask
 from heldout.base.responses import Responses
-from heldout.engine.run import _work_of
+from heldout.engine.run import work_of
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.discriminants import KERNEL, blocks, forms, recognise
 from heldout.kernels.step import Held, Step, Training, Work
@@ -50,7 +50,7 @@ def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
     asked = ask(learner, X, y, roles=roles, **question)
     panel = next(p for p in asked.study.panels if p.candidates is not None)
     everything = frozenset(p.key for p in asked.study.panels)
-    work = replace(_work_of(asked.study, asked.task, {}), keep_responses=everything, keep_rows=everything)
+    work = replace(work_of(asked.study, asked.task, {}), keep_responses=everything, keep_rows=everything)
     trainings = tuple(
         Training(panel.trains_of(part), False, (Held(panel.key, panel.level, panel.splits, part),))
         for part in panel.parts

@@ -15,7 +15,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import heldout as ho
 from heldout.api.evaluate import ask
 from heldout.base.errors import FitFailed
-from heldout.engine.run import _work_of
+from heldout.engine.run import work_of
 from heldout.kernels.lasso import KERNEL, answer
 from heldout.kernels.lasso.forms import Penalty
 from heldout.kernels.lasso.newton import newton_step
@@ -45,7 +45,7 @@ def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
     asked = ask(learner, X, y, roles=roles, **question)
     panel = next(p for p in asked.study.panels if p.candidates is not None)
     everything = frozenset(p.key for p in asked.study.panels)
-    work = replace(_work_of(asked.study, asked.task, {}), keep_responses=everything)
+    work = replace(work_of(asked.study, asked.task, {}), keep_responses=everything)
     trainings = tuple(
         Training(panel.trains_of(part), False, (Held(panel.key, panel.level, panel.splits, part),))
         for part in panel.parts
@@ -182,9 +182,9 @@ def test_a_study_is_checked_and_the_same_for_any_jobs() -> None:
         ho.evaluate(tuned(), X, y, test=ho.KFold(3), jobs=jobs, progress=False, options=SOLVER) for jobs in (1, 2)
     ]
     assert results[0].risk.value == results[1].risk.value
-    one, two = (result._live.outcome.checks for result in results)
+    one, two = (result.summary()["plan"]["checks"] for result in results)
     assert one == two
-    assert {(check.kernel, check.level, check.passed) for check in one} == {
+    assert {(check["kernel"], check["level"], check["passed"]) for check in one} == {
         ("lasso", "test", True),
         ("lasso", "validation", True),
     }
@@ -210,7 +210,7 @@ def test_a_column_that_is_the_sum_of_others_costs_less_than_they_do(left: list[i
     assert worst_difference(step, work) < 1e-9
     assert not left  # the penalty tells which of them it is
     result = ho.evaluate(tuned(), X, y, test=ho.KFold(3), jobs=1, progress=False, options=SOLVER)
-    assert all(one.passed for one in result._live.outcome.checks)
+    assert all(one["passed"] for one in result.summary()["plan"]["checks"])
 
 
 def test_equal_columns_are_left_to_a_sharp_fit(left: list[int]) -> None:

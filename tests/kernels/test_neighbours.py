@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
 from heldout.api.learners import as_search
-from heldout.engine.run import _work_of
+from heldout.engine.run import work_of
 from heldout.engine.threads import one_thread
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.neighbours import KERNEL, answers, shared
@@ -39,7 +39,7 @@ def asked(learner: Any, X: Any, y: Any, **roles: Any) -> tuple[Work, list[Step]]
     """The work of fitting a tuned learner, and the steps that the kernel claims of it."""
     task = declare(X, y, classification=is_classifier(learner), **roles)
     study = pose_tuning(as_search(learner, seed=0), task, task.all_rows)
-    work = _work_of(study, task, {})
+    work = work_of(study, task, {})
     (panel,) = study.panels
     steps = []
     for group in KERNEL.claim(study.search, task).groups:

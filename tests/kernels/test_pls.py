@@ -15,10 +15,10 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
 from heldout.api.evaluate import ask
-from heldout.engine.run import _work_of
+from heldout.engine.run import work_of
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.pls import KERNEL
-from heldout.kernels.pls.answer import _forms
+from heldout.kernels.pls.answer import forms_of
 from heldout.kernels.pls.components import Shake, run_components
 from heldout.kernels.pls.jobs import make_jobs
 from heldout.kernels.pls.problem import sums_exactly
@@ -42,7 +42,7 @@ def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
     asked = ask(learner, X, y, roles=roles, **question)
     panel = next(p for p in asked.study.panels if p.candidates is not None)
     everything = frozenset(p.key for p in asked.study.panels)
-    work = replace(_work_of(asked.study, asked.task, {}), keep_responses=everything, keep_rows=everything)
+    work = replace(work_of(asked.study, asked.task, {}), keep_responses=everything, keep_rows=everything)
     trainings = tuple(
         Training(panel.trains_of(part), False, (Held(panel.key, panel.level, panel.splits, part),))
         for part in panel.parts
@@ -95,7 +95,7 @@ def test_responses_are_scikit_learns(shape: tuple[int, int], scale: bool) -> Non
 
 def kinds(step: Step, work: Work) -> set[str]:
     """How the step's training sets are made."""
-    ((form, members),) = _forms(step, work).items()
+    ((form, members),) = forms_of(step, work).items()
     group = make_group(
         form.linear, {c: float(count) for c, count in members.items()}, work, lambda do, some: [do(one) for one in some]
     )

@@ -163,7 +163,7 @@ def test_averages_and_kept_predictors_are_fits() -> None:
 
 def test_another_versions_models_are_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = numbers()
-    monkeypatch.setattr(subject, "_state", lambda scale: {"coef_", "something_new_"})
+    monkeypatch.setattr(subject, "state_names", lambda scale: {"coef_", "something_new_"})
     ours = tuned(X, y, [2])
     assert not is_made(ours)
     assert np.array_equal(ours.predict(X), PLSRegression(2).fit(X, y).predict(X))
@@ -208,7 +208,7 @@ def test_an_error_of_a_kernel_that_failed_its_check_is_nobodys(count: int, monke
     def fail(*_: Any) -> Any:
         raise MemoryError
 
-    monkeypatch.setattr(subject, "_model", fail)
+    monkeypatch.setattr(subject, "model_state", fail)
     X, y = numbers()
     learner = ho.Tuned(PLSRegression(), {"n_components": [1, 2]}, validation=KFold(4), random_state=0, jobs=count)
     assert learner.fit(X, y).predict(X).shape == (80,)
@@ -219,7 +219,7 @@ def test_nothing_is_chosen_by_refuted_numbers_where_time_is_up(monkeypatch: pyte
     def time_is_up(*_: Any) -> Any:
         raise OutOfTime
 
-    monkeypatch.setattr(stage, "_unanswered", time_is_up)
+    monkeypatch.setattr(stage, "unanswered", time_is_up)
     with pytest.raises(FitFailed, match="no candidate is chosen"):
         tuned(*numbers(), [1, 2, 3])
 

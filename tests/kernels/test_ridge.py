@@ -21,7 +21,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
 from heldout.api.evaluate import ask
-from heldout.engine.run import _work_of
+from heldout.engine.run import work_of
 from heldout.kernels import ridge
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.ridge import KERNEL
@@ -43,7 +43,7 @@ def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
     study = asked.study
     panel = next(p for p in study.panels if p.candidates is not None)
     everything = frozenset(p.key for p in study.panels)
-    work = replace(_work_of(study, asked.task, {}), keep_responses=everything, keep_rows=everything)
+    work = replace(work_of(study, asked.task, {}), keep_responses=everything, keep_rows=everything)
     trainings = tuple(
         Training(panel.trains_of(part), False, (Held(panel.key, panel.level, panel.splits, part),))
         for part in panel.parts
@@ -155,7 +155,7 @@ def test_the_outer_training_set_is_the_total_of_its_inner_blocks(monkeypatch: py
     step, work = posed(tuned(), *numbers(300, 5))
     list(KERNEL.answer(step, work))
     read: list[Any] = []
-    monkeypatch.setattr(Bank, "_make", lambda self, rows: read.append(rows))
+    monkeypatch.setattr(Bank, "make", lambda self, rows: read.append(rows))
     held = Held("test/0", "test", "outer", 0)
     refit = replace(step, candidates=(3,), trainings=(Training((work.splits and _outer(),), False, (held,)),))
     list(KERNEL.answer(refit, work))

@@ -70,20 +70,20 @@ def test_weights(learner: Any) -> None:
 
 
 def test_one_decomposition_answers_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer, "_answer_training", lambda job: pytest.fail("equations of a single row"))
+    monkeypatch.setattr(answer, "answer_training", lambda job: pytest.fail("equations of a single row"))
     step, work = posed(LinearRegression(), *spoiled("plain"), test=ho.LeaveOneOut())
     assert [type(one) for one in KERNEL.answer(step, work)] == [BlockAnswer]
 
 
 def test_a_leverage_of_one_has_equations_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    own = answer._answer_training
+    own = answer.answer_training
 
     def count(job: Any) -> Any:
         asked.append(job[1].trains[0].part)
         return own(job)
 
-    monkeypatch.setattr(answer, "_answer_training", count)
+    monkeypatch.setattr(answer, "answer_training", count)
     step, work = posed(LinearRegression(), *spoiled("one row alone"), test=ho.LeaveOneOut())
     list(KERNEL.answer(step, work))
     held = [int(work.splits[step.trainings[0].trains[0].splits].held_rows(part)[0]) for part in asked]

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
 from heldout.api.evaluate import ask
-from heldout.engine.run import _work_of
+from heldout.engine.run import work_of
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.smoothers import KERNEL, bench, families, score
 from heldout.kernels.smoothers.bases import choose_bases
@@ -47,7 +47,7 @@ def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
     asked = ask(learner, X, y, roles=roles, **question)
     study = asked.study
     everything = frozenset(p.key for p in study.panels)
-    work = replace(_work_of(study, asked.task, {}), keep_responses=everything, keep_rows=everything)
+    work = replace(work_of(study, asked.task, {}), keep_responses=everything, keep_rows=everything)
     panels = [p for p in study.panels if p.candidates is not None]
     trainings = tuple(
         Training(panel.trains_of(part), False, (Held(panel.key, panel.level, panel.splits, part),))
@@ -181,7 +181,7 @@ def test_inner_folds_of_an_outer_fold_are_solved_together(
 
 def test_a_family_without_a_factor_is_asked_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     step, work = posed(tuned(validation=ho.KFold(8)), *numbers(80), test=ho.KFold(8))
-    monkeypatch.setattr(families, "_solve", lambda *_: None)
+    monkeypatch.setattr(families, "solve_members", lambda *_: None)
     assert worst_difference(step, work) < 1e-9
 
 

@@ -106,8 +106,9 @@ def test_a_record_comes_back_as_it_was_and_gives_the_interval_of_the_study(folde
     simulate.make_chunk(False, key, recipe, 0)
     kept = list(simulate.replications(setting, recipe, 2))
     sample = setting.population.draw(simulate.generator(setting, 71, 1), setting.n)
-    result = simulate.evaluate(setting, recipe, sample, losses=setting.losses_under(recipe), seed=1)
-    for number, (loss, was) in enumerate(zip(kept[1].records, simulate.records_of(result, seed=1), strict=True)):
+    with simulate.recorded() as records:
+        result = simulate.evaluate(setting, recipe, sample, losses=setting.losses_under(recipe), seed=1)
+    for number, (loss, was) in enumerate(zip(kept[1].records, records, strict=True)):
         again = simulate.restored(kept[1].records[loss])
         for one, other in zip(again.row_losses or (), was.row_losses or (), strict=True):
             assert np.array_equal(one, other)

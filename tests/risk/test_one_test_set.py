@@ -11,7 +11,7 @@ from scipy.stats import binom, binomtest, bootstrap, norm, t
 
 from heldout.risk.intervals import METHODS
 from heldout.risk.intervals.bca import bca, resampled_means
-from heldout.risk.intervals.betting import RUNGS, _halve, _lower_end, _stakes, betting, betting_p
+from heldout.risk.intervals.betting import RUNGS, betting, betting_p, halve, lower_end, stakes_of
 from heldout.risk.intervals.bootstrap_t import bootstrap_t
 from heldout.risk.intervals.chance import orient
 from heldout.risk.intervals.clopper_pearson import clopper_pearson
@@ -131,8 +131,8 @@ def test_betting_is_its_formula_to_a_millionth_and_rounded_outward(losses, level
 def test_betting_is_nested_though_its_bets_are_sized_for_the_level(losses):
     """In an order where the formula alone would give a higher level the larger lower end."""
     levels = np.sort([*np.linspace(0.02, 0.999, 60), *RUNGS, 0.99995])
-    assert (np.diff([_lower_end(losses, level) for level in levels]) <= 0).all()
-    alone = [_halve(losses, _stakes(losses, level), log(2 / (1 - level))) for level in levels]
+    assert (np.diff([lower_end(losses, level) for level in levels]) <= 0).all()
+    alone = [halve(losses, stakes_of(losses, level), log(2 / (1 - level))) for level in levels]
     assert (np.diff(alone) > 1e-6).any()
 
 

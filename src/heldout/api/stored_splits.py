@@ -69,7 +69,7 @@ def pack_splits(drawn: DrawnSplits, arrays: Arrays) -> dict[str, Any]:
     splits, told = drawn.kept.splits, drawn.told
     present = [name for name in _ROWS if getattr(splits, name) is not None]
     for name in present:
-        arrays[f"splits/{name}"] = _steps(getattr(splits, name))
+        arrays[f"splits/{name}"] = to_steps(getattr(splits, name))
     for name in _GRIDS:
         arrays[f"splits/picture/{name}"] = getattr(told.picture, name)
     summary, picture = told.summary, told.picture
@@ -92,7 +92,7 @@ def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> DrawnSpli
     """The splits that :func:`pack_splits` packed; a file whose rows are not those it was written with is refused."""
     if packed["seal"] != _seal({name: value for name, value in packed.items() if name != "seal"}):
         raise ValueError("it was changed after it was written")
-    rows = {name: _from_steps(read_array(file, f"splits/{name}")) for name in packed["arrays"] if name in _ROWS}
+    rows = {name: from_steps(read_array(file, f"splits/{name}")) for name in packed["arrays"] if name in _ROWS}
     recipe = Recipe(**packed["recipe"])
     splits = Splits(recipe=recipe, **rows)
     _check_cuts(splits)
@@ -138,7 +138,7 @@ def _check_cuts(splits: Splits) -> None:
                 raise ValueError("rows and parts do not go together")
 
 
-def _steps(numbers: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
+def to_steps(numbers: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
     """Steps from each number to the next, in as few bytes as they take: rows that ascend pack very small."""
     steps = np.diff(numbers, prepend=0)
     most = int(np.abs(steps).max(initial=0))
@@ -146,7 +146,8 @@ def _steps(numbers: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
     return steps.astype(width)
 
 
-def _from_steps(steps: NDArray[Any]) -> NDArray[np.intp]:
+def from_steps(steps: NDArray[Any]) -> NDArray[np.intp]:
+    """The row numbers that steps stand for."""
     if steps.ndim != 1 or steps.dtype.kind != "i":
         raise ValueError("row numbers must be whole numbers")
     numbers = np.cumsum(steps, dtype=np.intp)

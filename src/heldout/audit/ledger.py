@@ -102,12 +102,12 @@ class MemoryLedger:
         return tuple(look for look in self.looks() if look.rows.key in shared)
 
 
-_OF_THE_PROCESS = MemoryLedger()
+PROCESS_LEDGER = MemoryLedger()
 
 
 def process_ledger() -> MemoryLedger:
     """The ledger of studies that name none."""
-    return _OF_THE_PROCESS
+    return PROCESS_LEDGER
 
 
 def looks_before(ledger: Ledger, rows: TestRows, question: str) -> tuple[Look, ...]:

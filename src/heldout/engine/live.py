@@ -65,7 +65,7 @@ def told_live(use: JournalUse | None, progress: Progress) -> Iterator[None]:
         return
     place, stop = live_path(use.path), threading.Event()
     facts = {"study": use.study.hex(), "words": _few(use.words), **_this_program()}
-    thread = threading.Thread(target=_tell, args=(place, facts, progress, stop), name="heldout-live", daemon=True)
+    thread = threading.Thread(target=tell, args=(place, facts, progress, stop), name="heldout-live", daemon=True)
     with suppress(RuntimeError):  # no thread to be had: it is only a view
         thread.start()
     try:
@@ -96,7 +96,8 @@ def read_live(journal: str | os.PathLike[str]) -> Live | None:
     return Live(**found, stopped=stopped)
 
 
-def _tell(place: Path, facts: Mapping[str, Any], progress: Progress, stop: threading.Event) -> None:
+def tell(place: Path, facts: Mapping[str, Any], progress: Progress, stop: threading.Event) -> None:
+    """Write the progress to its file until told to stop: where it changed, and else now and then."""
     last, told = -AT_LEAST_EVERY, dict[str, Any]()
     wait = FIRST_AFTER
     while not stop.wait(wait):
@@ -108,10 +109,10 @@ def _tell(place: Path, facts: Mapping[str, Any], progress: Progress, stop: threa
             # A full disk or a folder that went away must not end a study that only wanted to be seen; what matters
             # goes into the journal, which does say so.
             with suppress(OSError):
-                _replace(place, {**facts, **now})
+                replace_file(place, {**facts, **now})
 
 
-def _replace(place: Path, facts: Mapping[str, Any]) -> None:
+def replace_file(place: Path, facts: Mapping[str, Any]) -> None:
     """Whole or not at all, so that nobody reads half of it."""
     part = place.with_name(place.name + ".part")
     with _writing:

@@ -13,14 +13,14 @@ from typing import Any
 from heldout.base.markup import SPACE, element
 
 EVERY = 0.2  # seconds between two drawings
-_KERNEL_SHELL = "ZMQInteractiveShell"  # what runs a notebook's cells; a kernel's own kind is derived from it
+KERNEL_SHELL = "ZMQInteractiveShell"  # what runs a notebook's cells; a kernel's own kind is derived from it
 
 
 def in_notebook() -> bool:
     """Whether the kernel of a notebook runs this program. That one was imported says nothing."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
-    return any(kind.__name__ == _KERNEL_SHELL for kind in type(shell).__mro__)
+    return any(kind.__name__ == KERNEL_SHELL for kind in type(shell).__mro__)
 
 
 class NotebookBar:

@@ -34,7 +34,7 @@ class Nursery:
         self._control, theirs = Pipe(duplex=True)
         try:
             words = [*command[0], str(theirs.fileno()), *command[1]]
-            self._process = Spawned(words, environment, theirs.fileno())
+            self.process = Spawned(words, environment, theirs.fileno())
         except OSError:
             self._control.close()
             raise
@@ -46,7 +46,7 @@ class Nursery:
         self._endings: dict[int, Ending] = {}
         self._gone = False
         self._control.send(list(names))
-        self._finalizer = weakref.finalize(self, _close, self._control, self._process, self._pids, self.owner)
+        self._finalizer = weakref.finalize(self, _close, self._control, self.process, self._pids, self.owner)
 
     @property
     def usable(self) -> bool:
@@ -60,7 +60,7 @@ class Nursery:
         with self._lock:
             number = next(self._numbers)
             self._control.send(("bear", number, papers))
-            reduction.send_handle(self._control, theirs.fileno(), self._process.pid)
+            reduction.send_handle(self._control, theirs.fileno(), self.process.pid)
         return Forked(self, number)
 
     def pid_of(self, number: int) -> int | None:
@@ -93,13 +93,13 @@ class Nursery:
         """In a forked child: let go of the pipe without touching what it belongs to."""
         self._gone = True
         self._control.close()
-        self._process.disown()
+        self.process.disown()
         self._finalizer.detach()
 
     def _last_look(self, number: int) -> Ending:
         pid = self._pids.get(number)
         if pid is None:  # it was never born: what ended the nursery ended it
-            return self._process.wait(1.0) or Ending(code=None)
+            return self.process.wait(1.0) or Ending(code=None)
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
         return Ending(code=None)

@@ -23,7 +23,7 @@ from heldout.engine.watch import watched
 __all__ = ["Done", "Failure", "Pool", "allowed_jobs", "explain_unpicklable", "shared_pool"]
 
 _GRACE = 0.25
-_HEARTBEAT = 1.0
+HEARTBEAT = 1.0
 
 
 class Pool:
@@ -44,8 +44,8 @@ class Pool:
         self.jobs = jobs
         self.running = False
         self._pid = os.getpid()
-        self._workers: list[WorkerProcess] = []
-        self._finalizer = weakref.finalize(self, _end_workers, self._workers, self._pid)
+        self.workers: list[WorkerProcess] = []
+        self._finalizer = weakref.finalize(self, _end_workers, self.workers, self._pid)
         _live_pools.add(self)
 
     @property
@@ -62,18 +62,18 @@ class Pool:
             raise BackendError(
                 "This pool was shut down, or belongs to the process that forked this one. Make a new one."
             )
-        for worker in [w for w in self._workers if w.dead()]:
-            self._workers.remove(worker)
+        for worker in [w for w in self.workers if w.dead()]:
+            self.workers.remove(worker)
             worker.kill()
-        while len(self._workers) < (self.jobs if most is None else min(most, self.jobs)):
-            self._workers.append(WorkerProcess())
+        while len(self.workers) < (self.jobs if most is None else min(most, self.jobs)):
+            self.workers.append(WorkerProcess())
 
     def ready(self) -> int:
         """How many workers have booted, without waiting for any."""
-        for worker in self._workers:
+        for worker in self.workers:
             if not worker.greeted and worker.connection.poll(0):
                 worker.receive()
-        return sum(worker.greeted for worker in self._workers)
+        return sum(worker.greeted for worker in self.workers)
 
     def run(
         self,
@@ -120,10 +120,10 @@ class Pool:
         self.start(run.count_up_to(self.jobs))
         self.running, grace = True, _GRACE
         try:
-            with watched(self._workers, limits):
+            with watched(self.workers, limits):
                 self._feed(run)
-                while run.left() or any(worker.in_flight for worker in self._workers):
-                    finished = self._collect(run, min(_HEARTBEAT, max(0.0, limits.time_left())))
+                while run.left() or any(worker.in_flight for worker in self.workers):
+                    finished = self._collect(run, min(HEARTBEAT, max(0.0, limits.time_left())))
                     self._feed(run)  # before the caller looks at the results, so that no worker waits for the caller
                     yield from finished
                     limits.check_time()
@@ -141,19 +141,19 @@ class Pool:
 
     def _feed(self, run: Run) -> None:
         for depth in range(1, run.depth() + 1):
-            for worker in self._workers:
+            for worker in self.workers:
                 owed = worker.in_flight.values()
                 if not worker.greeted or len(owed) >= depth or any(message.lost for message in owed):
                     continue
-                message = run.next_message(all_idle=not any(one.in_flight for one in self._workers))
+                message = run.next_message(all_idle=not any(one.in_flight for one in self.workers))
                 if message is not None:
                     worker.give(run.context, message, 2 * run.batch_seconds)
 
     def _collect(self, run: Run, seconds: float) -> list[Done]:
         """Wait for something to happen, and take in all that has."""
-        speaking = wait([worker.connection for worker in self._workers], timeout=seconds)
+        speaking = wait([worker.connection for worker in self.workers], timeout=seconds)
         finished: list[Done] = []
-        for worker in list(self._workers):
+        for worker in list(self.workers):
             if worker.connection in speaking:
                 message = worker.receive()
                 finished += self._replace(worker, run) if message is None else _take_in(worker, message, run)
@@ -168,7 +168,7 @@ class Pool:
 
     def _replace(self, worker: WorkerProcess, run: Run) -> list[Done]:
         """Put a fresh worker in a dead one's place. The call it was at is suspect; what else it had in store is not."""
-        self._workers.remove(worker)
+        self.workers.remove(worker)
         at, words = worker.at(), worker.last_words()
         ending = worker.end(5.0) or Ending(code=None)
         if not worker.greeted:
@@ -183,7 +183,7 @@ class Pool:
             run.waiting.extendleft(reversed(calls))
         if culprit is None:
             run.blame_nobody(str(ending))
-        self._workers.append(WorkerProcess())
+        self.workers.append(WorkerProcess())
         if culprit is None:
             return []
         run.blameless = 0
@@ -192,7 +192,7 @@ class Pool:
 
     def _settle(self, grace: float) -> None:
         """Leave no worker busy: let calls under way end within `grace` seconds, and kill the workers that do not."""
-        busy = [worker for worker in self._workers if worker.in_flight]
+        busy = [worker for worker in self.workers if worker.in_flight]
         deadline = time.monotonic() + grace
         if grace:
             for worker in busy:
@@ -208,11 +208,11 @@ class Pool:
                     del worker.in_flight[message[1]]
             busy = [worker for worker in busy if worker.in_flight]
         # An interrupt may have torn a message in two, also a hello.
-        for worker in busy if grace else [w for w in self._workers if w.in_flight or not w.greeted]:
+        for worker in busy if grace else [w for w in self.workers if w.in_flight or not w.greeted]:
             self._discard(worker)
 
     def _discard(self, worker: WorkerProcess) -> None:
-        self._workers.remove(worker)
+        self.workers.remove(worker)
         worker.kill()
 
 
@@ -252,7 +252,7 @@ _of_this_thread = threading.local()
 def _disown_all() -> None:
     # A forked child that kept its copies of the pipes would keep the workers alive past their parent's end.
     for pool in _live_pools:
-        for worker in pool._workers:
+        for worker in pool.workers:
             worker.disown()
 
 

@@ -31,7 +31,7 @@ _CONTEXTS_KEPT = 4
 _LAST_WORDS = 0.2  # seconds for a worker that is about to be ended to write down where it is
 _LONGEST_WORDS = 8_000  # characters
 # -P keeps the current directory off the path: the worker sees the parent's path and nothing else.
-_PROGRAM = "import sys; sys.path[:] = sys.argv[3:]; from heldout.engine.{} import main; main(int(sys.argv[2]))"
+PROGRAM = "import sys; sys.path[:] = sys.argv[3:]; from heldout.engine.{} import main; main(int(sys.argv[2]))"
 _NO_THREADS = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}  # pyarrow starts one, and then nothing can be forked
 _PRELOADED = frozenset({"numpy", "scipy", "sklearn", "pandas", "polars", "pyarrow", "narwhals", "joblib"})
 _ALWAYS = ("numpy", "scipy.linalg", "scipy.sparse", "sklearn.base", "sklearn.pipeline", "heldout.engine.backends")
@@ -75,7 +75,7 @@ class WorkerProcess:
         self.pid = self.held_at_hello = 0  # known once it has greeted
         self.verdict: Verdict | None = None
         self.in_flight: OrderedDict[int, Message] = OrderedDict()
-        self._contexts: OrderedDict[str, None] = OrderedDict()
+        self.contexts: OrderedDict[str, None] = OrderedDict()
         self._sent = 0
         self._lock = threading.Lock()  # the watch reads the board while we close it
         self.connection, theirs = Pipe(duplex=True)
@@ -115,12 +115,12 @@ class WorkerProcess:
         self._sent += 1
         self.in_flight[self._sent] = message
         with suppress(OSError):
-            if context.key not in self._contexts:
+            if context.key not in self.contexts:
                 self._send(("context", context.key, list(context.path), context.payload))
-            self._contexts[context.key] = None
-            self._contexts.move_to_end(context.key)
-            if len(self._contexts) > _CONTEXTS_KEPT:
-                self._send(("drop", self._contexts.popitem(last=False)[0]))
+            self.contexts[context.key] = None
+            self.contexts.move_to_end(context.key)
+            if len(self.contexts) > _CONTEXTS_KEPT:
+                self._send(("drop", self.contexts.popitem(last=False)[0]))
             self._send(("do", self._sent, context.key, [argument for _, argument in message.calls], budget))
 
     def cancel(self) -> None:
@@ -183,14 +183,14 @@ class WorkerProcess:
         self.process.disown()
 
 
-_nursery: Nursery | None = None
+current_nursery: Nursery | None = None
 
 
 def _disown_nursery() -> None:
-    global _nursery
-    if _nursery is not None:
-        _nursery.disown()
-    _nursery = None
+    global current_nursery
+    if current_nursery is not None:
+        current_nursery.disown()
+    current_nursery = None
 
 
 if hasattr(os, "register_at_fork"):
@@ -206,10 +206,10 @@ def _start(theirs: Connection, ours: Connection, papers: Path) -> Child:
     first, last = _command("worker")
     child: Child
     if FORKS:
-        global _nursery
-        if _nursery is None or not _nursery.usable:
-            _nursery = Nursery(_command("template"), {**_NO_THREADS, **environment}, names)
-        child = _nursery.bear(theirs, ((first, last), environment, os.getcwd()))
+        global current_nursery
+        if current_nursery is None or not current_nursery.usable:
+            current_nursery = Nursery(_command("template"), {**_NO_THREADS, **environment}, names)
+        child = current_nursery.bear(theirs, ((first, last), environment, os.getcwd()))
     else:
         child = Spawned([*first, str(theirs.fileno()), *last], environment, theirs.fileno())
     with suppress(OSError):  # dead already: the missing hello will tell
@@ -219,7 +219,7 @@ def _start(theirs: Connection, ours: Connection, papers: Path) -> Child:
 
 def _command(program: str) -> tuple[list[str], list[str]]:
     """The command of a program of ours, in two halves: the handle of its pipe goes between them."""
-    return [sys.executable, "-P", "-c", _PROGRAM.format(program), "heldout-worker"], list(worker_path())
+    return [sys.executable, "-P", "-c", PROGRAM.format(program), "heldout-worker"], list(worker_path())
 
 
 def worker_path() -> tuple[str, ...]:

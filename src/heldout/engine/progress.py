@@ -34,7 +34,7 @@ class Progress:
         on_event: Callable[[Event], Any] | None = None,
         expected: Callable[[Step], float] | None = None,
     ) -> None:
-        self._shown = shown
+        self.shown = shown
         self._on_event = on_event
         self.expected = expected  # the work of a step, as the cost model sees it; None counts cells
         self._started = monotonic()
@@ -50,7 +50,7 @@ class Progress:
         self.lost: list[WorkerLost] = []
 
     def __enter__(self) -> Self:
-        if not self._shown and LOG.isEnabledFor(logging.INFO):
+        if not self.shown and LOG.isEnabledFor(logging.INFO):
             threading.Thread(target=self._log_until_stopped, name="heldout-log", daemon=True).start()
         return self
 
@@ -178,12 +178,12 @@ class Progress:
             LOG.info("%s, %s so far", self._words(), show_seconds(monotonic() - self._started))
 
     def _show(self) -> None:
-        if self._shown and (self._bar is not None or monotonic() - self._started > SHOW_AFTER):
+        if self.shown and (self._bar is not None or monotonic() - self._started > SHOW_AFTER):
             self._draw()
 
     def _draw(self) -> None:
         if self._bar is None:
-            self._bar = NotebookBar() if in_notebook() else _rich_bar()
+            self._bar = NotebookBar() if in_notebook() else rich_bar()
             self._bar.start()
             self._line = self._bar.add_task("cells", total=None, words="", failed="")
         failed = f"{self.failed:,} failed" if self.failed else ""
@@ -201,7 +201,8 @@ class Progress:
         )
 
 
-def _rich_bar() -> Any:
+def rich_bar() -> Any:
+    """A progress bar for terminals."""
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar

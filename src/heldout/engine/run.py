@@ -85,7 +85,7 @@ def run_study(
     With `finally_fit`, and where a kernel can, the candidate chosen on all rows is fitted from what the study computed.
     """
     started = perf_counter()
-    work = _work_of(study, task, fit_params or {}, how)
+    work = work_of(study, task, fit_params or {}, how)
     progress = open_progress(
         how.progress,
         on_event=how.options.on_event,
@@ -209,7 +209,8 @@ class _Loop:
         return account if self.races is None else with_race(account, self.races)
 
 
-def _work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Running | None = None) -> Work:
+def work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Running | None = None) -> Work:
+    """All that the steps of a study need to be done."""
     how = Running(jobs=1) if how is None else how
     test = frozenset(panel.key for panel in study.of_level(TEST))
     validation = study.of_level(VALIDATION)

@@ -160,7 +160,7 @@ class _PrivateFolder:
     """A directory for this process alone, removed when it ends."""
 
     def __init__(self) -> None:
-        _sweep_left_behind()
+        sweep_left_behind()
         self.pid = os.getpid()
         try:
             self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_folder_of_worker()))
@@ -169,7 +169,7 @@ class _PrivateFolder:
                 f"Workers need a temporary folder, and none can be made: {error}. Point TMPDIR to a folder that can be "
                 "written, or use jobs=1 (inline)."
             ) from error
-        weakref.finalize(self, _remove, self.path, self.pid, _lock(self.path))
+        weakref.finalize(self, _remove, self.path, self.pid, lock_folder(self.path))
 
 
 def _folder_of_worker() -> Path | None:
@@ -206,7 +206,7 @@ def _remove(path: Path, pid: int, lock: BinaryIO | None) -> None:
         lock.close()
 
 
-def _lock(folder: Path) -> BinaryIO | None:
+def lock_folder(folder: Path) -> BinaryIO | None:
     """Hold the folder's lock, which the system lets go when we end, however we end. None if another holds it."""
     if fcntl is None:
         return None
@@ -219,7 +219,7 @@ def _lock(folder: Path) -> BinaryIO | None:
     return file
 
 
-def _sweep_left_behind() -> None:
+def sweep_left_behind() -> None:
     """Remove the folders of programs that were killed before they could."""
     if fcntl is None:
         return
@@ -227,6 +227,6 @@ def _sweep_left_behind() -> None:
         with suppress(OSError):
             if folder.stat().st_uid != os.getuid() or not (folder / _LOCK).exists():
                 continue
-            if (lock := _lock(folder)) is not None:
+            if (lock := lock_folder(folder)) is not None:
                 shutil.rmtree(folder, ignore_errors=True)
                 lock.close()

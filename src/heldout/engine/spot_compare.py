@@ -41,7 +41,7 @@ def compare_cell(spot: Spot, brute: CellAnswer, tables: Tables, work: Work) -> S
             difference, same = 0.0, True  # both fail on these rows
         else:
             ours = kernel if isinstance(kernel, Responses) else _kept_responses(kernel)
-            difference = _responses_differ(ours, brute, spot, work)
+            difference = responses_differ(ours, brute, spot, work)
             same = difference <= ALLOWED[spot.tier] or _rounds_no_worse(difference, ours, spot, brute, work)
     conclusive = same or not _stopped_early(spot, brute, work)
     words = f"{work.search.brief(spot.candidate)} on {spot.held.panel}, part {spot.held.part}"
@@ -115,7 +115,7 @@ def _is_right_about_zero(kernel: Responses | None, spot: Spot, work: Work) -> bo
     if moved is None:
         return False
     exact = answer_quietly(training, replace(work, task=replace(work.task, X=moved)), spot.candidate)
-    return _responses_differ(kernel, exact, spot, work) <= ALLOWED[spot.tier]
+    return responses_differ(kernel, exact, spot, work) <= ALLOWED[spot.tier]
 
 
 def _in_single(responses: Responses | None) -> bool:
@@ -127,11 +127,11 @@ def _answer_of_kernel(spot: Spot, tables: Tables, work: Work) -> Responses | Ans
     """What the kernel said in the study; asked again where the study did not ask just this, or was interrupted."""
     table, cell = tables[spot.held.panel], (spot.candidate, spot.held.part)
     if spot.fewer is not None:
-        return _answered_alone(spot, work)
-    return table.watched.get(cell) or table.responses(*cell) or _answered_alone(spot, work)
+        return answered_alone(spot, work)
+    return table.watched.get(cell) or table.responses(*cell) or answered_alone(spot, work)
 
 
-def _responses_differ(kernel: Responses | None, brute: CellAnswer, spot: Spot, work: Work) -> float:
+def responses_differ(kernel: Responses | None, brute: CellAnswer, spot: Spot, work: Work) -> float:
     """The largest difference of responses, relative to the largest response."""
     if kernel is None or brute.responses is None:
         return float("inf")
@@ -147,7 +147,7 @@ def _responses_differ(kernel: Responses | None, brute: CellAnswer, spot: Spot, w
     )
 
 
-def _answered_alone(spot: Spot, work: Work) -> Answer:
+def answered_alone(spot: Spot, work: Work) -> Answer:
     """The spot by its kernel, without the company of other cells."""
     own = spot.training.answers[0]._replace(panel=spot.panel)
     training = spot.training._replace(answers=(own,))

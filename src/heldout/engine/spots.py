@@ -74,7 +74,7 @@ class SpotDraws:
 
     def draw(self, steps: Sequence[Step], work: Work, *, waits: bool) -> list[Spot]:
         """The spots of one stage; `waits` says that panels wait for a choice still."""
-        pools = _pools(steps)
+        pools = pools_of(steps)
         if not pools:
             return []
         self._left += SHARE * sum(_planned(step, work) for step in steps)
@@ -112,7 +112,7 @@ class SpotDraws:
 _Pool = list[tuple[Step, Sequence[Training]]]  # trainings with one held-out side each, by step
 
 
-def _pools(steps: Sequence[Step]) -> dict[tuple[str, str], _Pool]:
+def pools_of(steps: Sequence[Step]) -> dict[tuple[str, str], _Pool]:
     """What kernels answer, by kernel and level."""
     pools: dict[tuple[str, str], _Pool] = {}
     for step in steps:

@@ -80,13 +80,13 @@ def _recall(stage: Stage, steps: Sequence[Step]) -> list[Step]:
     """The steps that are left to do, once the answers that the journal knows are in the tables."""
     left = list(steps)
     if stage.checks.switches_off():  # the study is planned again, and has the answers of others
-        left = [one for step in steps if (one := _unanswered(step, stage.tables)) is not None]
+        left = [one for step in steps if (one := unanswered(step, stage.tables)) is not None]
     left = stage.journal.recall(left, stage.tables)
     stage.progress.recall(steps, left)
     return left
 
 
-def _unanswered(step: Step, tables: Tables) -> Step | None:
+def unanswered(step: Step, tables: Tables) -> Step | None:
     """The step without what the tables have: without candidates where cells are kept one by one, else whole."""
     candidates = np.array(step.candidates)
     done = np.ones(len(candidates), dtype=bool)

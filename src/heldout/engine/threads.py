@@ -25,7 +25,7 @@ THREAD_VARIABLES = (
 )
 
 
-class _Libraries:
+class Libraries:
     """The loaded BLAS and OpenMP libraries, looked up again only after something was imported."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ def _let_any_thread_set_it() -> None:
 
 
 _here = local()  # with which libraries this thread is held to one thread of OpenMP
-_libraries = _Libraries()
+_libraries = Libraries()
 _held = _Held()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_held.forget)

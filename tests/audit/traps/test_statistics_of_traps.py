@@ -8,7 +8,7 @@ import pytest
 from heldout.audit.traps.association import agreement_in_order, agreement_of_next, agreement_within, skill_of
 from heldout.audit.traps.columns import interpret
 from heldout.audit.traps.identifiers import named_like_an_id
-from heldout.audit.traps.near_rows import A_ROW, _too_near
+from heldout.audit.traps.near_rows import A_ROW, too_near
 from heldout.audit.traps.same_rows import equal_pairs
 from heldout.audit.traps.table import as_responses
 
@@ -70,10 +70,10 @@ def test_rows_are_too_near_as_seldom_as_said(dimension: int) -> None:
 
     points = np.random.default_rng(5).normal(size=(6_000, dimension))
     distances = NearestNeighbors(n_neighbors=9).fit(points).kneighbors(points)[0][:, 1:]
-    assert _too_near(distances).mean() < 4 * A_ROW
+    assert too_near(distances).mean() < 4 * A_ROW
     distances[:300, 0] /= 1_000
-    assert _too_near(distances)[:300].mean() > 0.9
-    assert _too_near(distances)[300:].mean() < 4 * A_ROW
+    assert too_near(distances)[:300].mean() > 0.9
+    assert too_near(distances)[300:].mean() < 4 * A_ROW
 
 
 def test_equal_pairs_are_counted() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from typing import ClassVar
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import pytest
 
@@ -57,17 +58,20 @@ def test_idle_processes_end_and_busy_ones_do_not() -> None:
 def test_one_that_is_used_again_in_time_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(crew, "monotonic", lambda: now[0])
-    monkeypatch.setattr(Crew, "_look_after", lambda self, seconds: None)  # the clock and the looks are ours
+    looks: list[Any] = []  # the clock and the looks are ours
+    monkeypatch.setattr(
+        crew.threading, "Timer", lambda seconds, look: SimpleNamespace(start=lambda: looks.append(look))
+    )
     staff = Crew(linger=10.0)
     for _ in range(5):
         with staff.process() as pool:
             now[0] += 3.0
         now[0] += 9.0
-        staff._end_idle()
+        looks[-1]()
         assert not pool.ended.is_set()
     assert len(Recorded.made) == 1
     now[0] += 1.0
-    staff._end_idle()
+    looks[-1]()
     assert pool.ended.is_set()
 
 

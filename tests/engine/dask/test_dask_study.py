@@ -26,7 +26,7 @@ from heldout.engine.backends import open_backend
 from heldout.engine.dask import backend as dask_backend
 from heldout.engine.dask import window
 from heldout.engine.dask.parcel import Parcel, Unseen
-from heldout.engine.run import Running, _work_of, run_study
+from heldout.engine.run import Running, run_study, work_of
 from heldout.planner.brute_force import cut_brute_force, plan_brute_force
 from heldout.planner.plan import ready_panels
 
@@ -245,7 +245,7 @@ def test_a_module_that_workers_lack_goes_along(asked, client, tmp_path: Path, mo
 
 def steps_of(question: Any) -> tuple[Any, list[Any]]:
     steps = list(cut_brute_force(plan_brute_force(ready_panels(question.study, frozenset()))))
-    return _work_of(question.study, question.task, {}, Running(jobs=1)), steps
+    return work_of(question.study, question.task, {}, Running(jobs=1)), steps
 
 
 def test_the_window_is_bounded_and_a_caller_that_stops_leaves_nothing(asked, client, monkeypatch) -> None:
@@ -277,19 +277,20 @@ def test_the_journal_of_a_study_on_a_cluster_is_that_of_any_other(client, tmp_pa
     assert here.journal.computed == 0
 
 
-def test_fits_that_nobody_waits_for_are_ended(asked, client, tmp_path: Path, monkeypatch) -> None:
+def test_fits_that_nobody_waits_for_are_ended(asked, client, tmp_path: Path) -> None:
     work, steps = steps_of(asked(Endless(str(tmp_path)), X, y, test=ho.KFold(6)))
-    look = window.Window._look
 
-    def interrupted(self: Any) -> None:
-        look(self)
-        if os.listdir(tmp_path):
-            raise KeyboardInterrupt
+    def interrupt() -> None:
+        begun = time.monotonic()
+        while not os.listdir(tmp_path) and time.monotonic() < begun + 120:
+            time.sleep(0.02)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
-    monkeypatch.setattr(window.Window, "_look", interrupted)
+    watcher = threading.Thread(target=interrupt, daemon=True)
+    watcher.start()
     with open_backend(client, None) as opened, pytest.raises(KeyboardInterrupt):
         list(opened.run(work, steps))
-    monkeypatch.undo()
+    watcher.join()
     pids = [int(name) for name in os.listdir(tmp_path)]
     deadline = time.monotonic() + 60
     while any(psutil.pid_exists(pid) for pid in pids):

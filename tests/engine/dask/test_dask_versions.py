@@ -75,8 +75,8 @@ def test_another_processor_is_told_and_not_refused(monkeypatch) -> None:
     assert here, "numpy has a BLAS"
     told = answering(one=here, two=("openblas 0 for Toaster",))
     with pytest.warns(UserWarning, match=r"1 of 2 Dask workers .*: two has openblas 0 for Toaster; here it is"):
-        versions._compare_arithmetic(told)
-    versions._compare_arithmetic(answering(one=here))
+        versions.compare_arithmetic(told)
+    versions.compare_arithmetic(answering(one=here))
 
 
 def test_packages_of_the_user_are_sent_and_installed_ones_are_to_be_installed(monkeypatch) -> None:

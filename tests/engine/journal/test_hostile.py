@@ -224,7 +224,7 @@ def test_a_forked_child_is_refused_and_takes_nothing_with_it(path: Path):
             store.put([("cells", key(number), b"x" * 500)])
             if number % 30 == 0:
                 assert in_a_child(ask) == 2
-                assert in_a_child(store._connection.close) == 0  # as a child that ends tidies up what it inherited
+                assert in_a_child(store.connection.close) == 0  # as a child that ends tidies up what it inherited
         assert in_a_child(ask) == 2  # the parent still has its lock
     assert in_a_child(ask) == 0
     with open_journal(path) as store:

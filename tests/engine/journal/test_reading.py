@@ -85,8 +85,8 @@ def test_a_damaged_row_is_left_out_and_named(path: Path):
 def test_the_file_is_read_again_only_where_it_has_changed(path: Path, monkeypatch: pytest.MonkeyPatch):
     shutil.copyfile(SECOND, path)
     reads = []
-    original = JournalReader._content
-    monkeypatch.setattr(JournalReader, "_content", lambda self, key: reads.append(key) or original(self, key))
+    original = JournalReader.read_content
+    monkeypatch.setattr(JournalReader, "read_content", lambda self, key: reads.append(key) or original(self, key))
     os.utime(path, (1e9, 1e9))
     reader = JournalReader(path)
     first = reader.contents()
@@ -242,11 +242,13 @@ def test_reading_in_the_process_that_writes_leaves_its_locks_alone(path: Path):
         store.put([("cells", bytes(16), b"one")])
         store.flush()
         assert JournalReader(path).contents().studies == ()
-        with store.database, store._transaction():
+        with store.database:
+            store.connection.execute("BEGIN IMMEDIATE")
             assert JournalReader(path).contents().studies == ()
             other = f"import sqlite3\nsqlite3.connect({str(path)!r}, timeout=0).execute('BEGIN IMMEDIATE')"
             done = subprocess.run([sys.executable, "-c", other], capture_output=True, text=True, check=False)
             assert "database is locked" in done.stderr
+            store.connection.execute("ROLLBACK")
 
 
 def test_a_file_that_may_not_be_read_is_refused(path: Path, tmp_path: Path):

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from heldout.base.errors import OptionError
 from heldout.risk.selection import bbc
-from heldout.risk.selection.bbc import _drawn_counts
+from heldout.risk.selection.bbc import drawn_counts
 
 
 def plain_bbc(losses, *, resamples, seed, units=None, weights=None):
@@ -20,7 +20,7 @@ def plain_bbc(losses, *, resamples, seed, units=None, weights=None):
     units = np.arange(losses.shape[1]) if units is None else np.asarray(units)
     weights = np.ones(losses.shape[1]) if weights is None else np.asarray(weights)
     names = np.unique(units)
-    drawn = _drawn_counts(np.random.default_rng(seed), resamples, len(names))
+    drawn = drawn_counts(np.random.default_rng(seed), resamples, len(names))
     scores = []
     for counts in drawn:
         times = dict(zip(names, counts, strict=True))
@@ -58,14 +58,14 @@ def test_what_counts_for_nothing_is_not_drawn():
 def test_draws_made_in_blocks_follow_the_same_rule(monkeypatch):
     losses = np.random.default_rng(0).random((5, 12))
     whole = bbc(losses, resamples=60)
-    monkeypatch.setattr(sys.modules["heldout.risk.selection.bbc"], "_BLOCK", 12 * 7)  # the function has its name too
+    monkeypatch.setattr(sys.modules["heldout.risk.selection.bbc"], "BLOCK", 12 * 7)  # the function has its name too
     cut = bbc(losses, resamples=60)
     assert cut.value == pytest.approx(whole.value, rel=1e-12)
     assert (cut.interval.low, cut.interval.high) == pytest.approx((whole.interval.low, whole.interval.high), rel=1e-12)
 
 
 def test_no_row_that_was_drawn_scores_and_groups_are_drawn_whole():
-    for counts in _drawn_counts(np.random.default_rng(0), 200, 3):
+    for counts in drawn_counts(np.random.default_rng(0), 200, 3):
         assert (counts == 0).any()
         assert counts.sum() == 3
     # In a group all losses are equal, so a group that were cut would let the choice see what it is scored on.

@@ -109,7 +109,7 @@ def _by_distance(table: Table, columns: list[Column], words: Words) -> NearRows 
         return None
     asked = int(min(len(points), max(500, _WORK / (len(points) * points.shape[1]))))
     distances, neighbours = _nearest(points, asked)
-    near = _too_near(distances)
+    near = too_near(distances)
     for place, column in enumerate(columns):
         if place not in places:
             near &= _alike(column, kept[:asked], kept[neighbours])
@@ -161,7 +161,7 @@ def _nearest(points: Floats, asked: int) -> tuple[Floats, Codes]:
     return np.take_along_axis(gaps, order, axis=1), others[np.arange(asked), order[:, 0]].astype(np.intp)
 
 
-def _too_near(distances: Floats) -> NDArray[np.bool_]:
+def too_near(distances: Floats) -> NDArray[np.bool_]:
     """Rows whose nearest is nearer than chance allows once in a thousand rows.
 
     Where rows are spread evenly around a row in d dimensions, the nearest of k has a share of the volume that the

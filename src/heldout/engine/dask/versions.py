@@ -43,7 +43,7 @@ def check_workers(client: Client, *, arithmetic: bool = True) -> None:
             f"{'; '.join(problems)}. Install the same versions there."
         )
     if arithmetic:
-        _compare_arithmetic(client)
+        compare_arithmetic(client)
 
 
 @cache
@@ -103,7 +103,8 @@ def arithmetic_here() -> tuple[str, ...]:
     )
 
 
-def _compare_arithmetic(client: Client) -> None:
+def compare_arithmetic(client: Client) -> None:
+    """Warn where workers compute with another BLAS or processor than this process."""
     here = arithmetic_here()
     found = client.run(arithmetic_here, on_error="ignore")
     other = {worker: there for worker, there in found.items() if there != here}

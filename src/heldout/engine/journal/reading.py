@@ -81,7 +81,7 @@ class JournalReader:
 
     def summary(self, key: bytes) -> dict[str, Any]:
         """The whole summary under this key; a JournalError where none is kept, or it is damaged."""
-        content = self._content(key)
+        content = self.read_content(key)
         if content is None:
             raise JournalError(f"The journal {str(self.path)!r} keeps no summary of study {key.hex()[:12]}.")
         return summary_in(content)
@@ -119,12 +119,12 @@ class JournalReader:
         if (key, mark) in self._heads:
             return self._heads[key, mark]
         try:
-            content = self._content(key)
+            content = self.read_content(key)
             return None if content is None else head_in(content)
         except JournalError:
             return None
 
-    def _content(self, key: bytes) -> bytes | None:
+    def read_content(self, key: bytes) -> bytes | None:
         """The content of a summary, None where there is none; a JournalError where it is not as it was written."""
         for number, content, mark in read_beside(self.path, partial(_one_summary, key=key)):
             if not is_whole("summaries", key, content, mark):

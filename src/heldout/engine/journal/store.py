@@ -38,7 +38,7 @@ class Store:
         self._lock = JournalLock(path)
         self._lock.take()
         try:
-            self._connection, notes = connect(path)
+            self.connection, notes = connect(path)
         except BaseException:
             self._lock.release()
             raise
@@ -83,7 +83,7 @@ class Store:
             self._changed.notify_all()
         self._thread.join()
         with self.database:
-            self._connection.close()
+            self.connection.close()
         self._lock.release()
 
     def rows(self, table: str, keys: Iterable[bytes]) -> Generator[tuple[bytes, bytes], None, None]:
@@ -96,12 +96,12 @@ class Store:
         damaged: list[tuple[int, bytes]] = []
         self.flush()
         with self.database, self._told():
-            self._connection.execute("CREATE TEMP TABLE IF NOT EXISTS asked (key BLOB PRIMARY KEY) WITHOUT ROWID")
-            self._connection.execute("DELETE FROM temp.asked")
-            self._connection.execute("BEGIN")
-            self._connection.executemany("INSERT OR IGNORE INTO temp.asked VALUES (?)", ((key,) for key in keys))
-            self._connection.execute("COMMIT")
-            found = self._connection.execute(
+            self.connection.execute("CREATE TEMP TABLE IF NOT EXISTS asked (key BLOB PRIMARY KEY) WITHOUT ROWID")
+            self.connection.execute("DELETE FROM temp.asked")
+            self.connection.execute("BEGIN")
+            self.connection.executemany("INSERT OR IGNORE INTO temp.asked VALUES (?)", ((key,) for key in keys))
+            self.connection.execute("COMMIT")
+            found = self.connection.execute(
                 f"SELECT id, {table}.{column}, content, sum FROM temp.asked CROSS JOIN {table} "
                 f"ON {table}.{column} = asked.key ORDER BY asked.key, id"
             )
@@ -118,7 +118,7 @@ class Store:
         column = schema.KEYED_TABLES[table]
         self.flush()
         with self.database, self._told():
-            found = self._connection.execute(f"SELECT id, {column}, content, sum FROM {table} ORDER BY id").fetchall()
+            found = self.connection.execute(f"SELECT id, {column}, content, sum FROM {table} ORDER BY id").fetchall()
         sound = [(key, content) for _, key, content, kept in found if is_whole(table, key, content, kept)]
         if len(sound) < len(found):
             bad = [number for number, key, content, kept in found if not is_whole(table, key, content, kept)]
@@ -129,21 +129,21 @@ class Store:
     def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a small query."""
         with self.database, self._told():
-            return self._connection.execute(statement, values).fetchall()
+            return self.connection.execute(statement, values).fetchall()
 
     def write(self, statements: Iterable[tuple[str, Sequence[Any]]]) -> None:
         """Execute statements in one transaction, now."""
         self.flush()
         with self.database, self._told(), self._transaction():
             for statement, values in statements:
-                self._connection.execute(statement, values)
+                self.connection.execute(statement, values)
 
     def _drop(self, table: str, damaged: list[tuple[int, bytes]]) -> None:
         with self.database:
             backup = keep_copy(self.path)
             numbers = [number for number, _ in damaged]
             with self._told(), self._transaction():
-                self._connection.executemany(f"DELETE FROM {table} WHERE id = ?", ((number,) for number in numbers))
+                self.connection.executemany(f"DELETE FROM {table} WHERE id = ?", ((number,) for number in numbers))
         self.notes.append(
             f"{len(numbers):,} damaged rows of the journal {self.path.name!r} were dropped ({_some(table, numbers)}) "
             f"and are computed again. The file as it was is {backup.name!r}."
@@ -178,7 +178,7 @@ class Store:
         try:
             with self.database, self._transaction():
                 for table, key, content in (row for rows in batch for row in rows):
-                    self._connection.execute(
+                    self.connection.execute(
                         f"INSERT OR IGNORE INTO {table} ({schema.KEYED_TABLES[table]}, content, sum) VALUES (?, ?, ?)",
                         (key, content, checksum(table, key, content)),
                     )
@@ -188,13 +188,13 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
+        self.connection.execute("BEGIN IMMEDIATE")
         try:
             yield
-            self._connection.execute("COMMIT")
+            self.connection.execute("COMMIT")
         except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
             raise
 
     @contextmanager

@@ -97,7 +97,7 @@ def _answer_group(group: Group, step: Step, spread: Spread) -> Iterator[Answer]:
 def _answer_batch(group: Group, step: Step, trainings: list[Training], spread: Spread) -> Iterator[Answer]:
     started = perf_counter()
     chunks = [(group, chunk) for chunk in _chunks(group, trainings)]
-    solved = [one for many in spread(_solve_chunk, chunks) for one in many]
+    solved = [one for many in spread(solve_chunk, chunks) for one in many]
     each = (perf_counter() - started) / len(trainings)
     sides = [(one, held) for one in solved for held in one.training.answers]
     for answers in spread(_score_run, [(group, run, each * len(run)) for run in _runs(group, sides)]):
@@ -118,7 +118,8 @@ def _chunks(group: Group, trainings: Sequence[Training]) -> list[list[Training]]
     return [list(trainings[start:stop]) for start, stop in pairwise(cuts)]
 
 
-def _solve_chunk(job: tuple[Group, list[Training]]) -> list[Solved]:
+def solve_chunk(job: tuple[Group, list[Training]]) -> list[Solved]:
+    """The coefficients of every strength on each of these training sets."""
     group, trainings = job
     rows = [group.work.train_rows(training.trains[0]) for training in trainings]
     sets = make_sets(group.design, group.form, group.family, group.data, rows)

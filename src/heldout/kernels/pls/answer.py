@@ -26,12 +26,13 @@ def answer(step: Step, work: Work) -> Iterator[Answer]:
         yield from answer_by_brute_force(step, work)
         return
     with spreading(work.jobs) as spread:
-        for form, members in _forms(step, work).items():
+        for form, members in forms_of(step, work).items():
             counts = {candidate: float(count) for candidate, count in members.items()}
             yield from _answer_form(form, make_group(form.linear, counts, work, spread), step)
 
 
-def _forms(step: Step, work: Work) -> dict[Form, dict[int, int]]:
+def forms_of(step: Step, work: Work) -> dict[Form, dict[int, int]]:
+    """The candidates of a step by form, each with its number of components."""
     search, chosen = work.search, set(step.candidates)
     if len(search) <= MOST_KEPT:
         estimators = {c: one for c, one in candidates_of(search) if c in chosen}

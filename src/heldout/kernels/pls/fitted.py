@@ -43,8 +43,8 @@ def fitted(estimator: Any, work: Work, splits: str) -> Any | None:
             return None
         total = group.bank.total_of(splits)
     with np.errstate(all="ignore"):  # what is not finite is refused
-        made = _model(form, group.design, total, rows, count)
-    if made is None or set(made) | set(vars(estimator)) != _state(form.scale):
+        made = model_state(form, group.design, total, rows, count)
+    if made is None or set(made) | set(vars(estimator)) != state_names(form.scale):
         return None
     for name, value in made.items():
         setattr(estimator, name, value)
@@ -53,13 +53,13 @@ def fitted(estimator: Any, work: Work, splits: str) -> Any | None:
 
 
 @cache
-def _state(scale: bool) -> set[str]:
+def state_names(scale: bool) -> set[str]:
     """What scikit-learn leaves on a model of this version: where that is something else, it makes its own."""
     names = set(vars(PLSRegression(1, scale=scale).fit([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]], [0.0, 1.0, 3.0])))
     return names - {"n_features_in_"}
 
 
-def _model(form: Form, design: Design, total: Sums, rows: Any, count: int) -> dict[str, Any] | None:
+def model_state(form: Form, design: Design, total: Sums, rows: Any, count: int) -> dict[str, Any] | None:
     """The attributes of the model, or None where it may not be scikit-learn's."""
     material = from_grams(total.grams, [total], slice(0, design.X.shape[1]))
     problems, sure = from_vectors(form, material.vectors)

@@ -60,7 +60,7 @@ def _answer_group(group: Group, step: Step) -> Iterator[Answer]:
         else:
             group.bank.read_ahead([training.trains[0] for training in batch])
             jobs = [(group, training) for training in batch]
-            found = end_to_end([one for many in group.spread(_answer_training, jobs) for one in many])
+            found = end_to_end([one for many in group.spread(answer_training, jobs) for one in many])
         yield from score_found(group, found, step, perf_counter() - started)
 
 
@@ -138,11 +138,12 @@ def _repair(group: Group, trainings: Sequence[Training], values: Floats, good: N
         some = bad[start : start + most].tolist()
         group.bank.read_ahead([trainings[place].trains[0] for place in some])
         jobs = [(group, trainings[place]) for place in some]
-        for place, [(_, _, found, sure)] in zip(some, group.spread(_answer_training, jobs), strict=True):
+        for place, [(_, _, found, sure)] in zip(some, group.spread(answer_training, jobs), strict=True):
             values[place], good[place] = found[0], sure
 
 
-def _answer_training(job: tuple[Group, Training]) -> list[tuple[Training, Held, Floats, NDArray[np.bool_]]]:
+def answer_training(job: tuple[Group, Training]) -> list[tuple[Training, Held, Floats, NDArray[np.bool_]]]:
+    """The responses of one training set on each held-out side, and which candidates are good there."""
     group, training = job
     solved = _solved(group, training)
     found = []

@@ -107,7 +107,7 @@ class Bank:
         for rows in self._needs(refs):
             if room > 0 and self._found(rows) is None and wanted.setdefault(self._digest(rows), rows) is rows:
                 room -= self.bytes_of_sums
-        for rows, made in zip(wanted.values(), self._spread(self._make, list(wanted.values())), strict=True):
+        for rows, made in zip(wanted.values(), self._spread(self.make, list(wanted.values())), strict=True):
             self._keep(rows, made)
         self._ready = {name: self.total_of(name) for name in dict.fromkeys((*self._totals(refs), *totals))}
 
@@ -176,9 +176,10 @@ class Bank:
 
     def _read(self, rows: RowSet) -> Sums:
         found = self._found(rows)
-        return self._make(rows) if found is None else found
+        return self.make(rows) if found is None else found
 
-    def _make(self, rows: RowSet) -> Sums:
+    def make(self, rows: RowSet) -> Sums:
+        """The sums over these rows, made from the rows."""
         return sum_rows(self._design, self._rows(rows))
 
     def _rows(self, rows: RowSet) -> Rows:

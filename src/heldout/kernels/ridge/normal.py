@@ -61,7 +61,7 @@ def normal_equations(form: Form, sums: Sums, *, strata_weights: Floats | None = 
     shift = Shift(x=sums.shift.x[places], y=sums.shift.y)
     weight = float(M[-1, -1])
     mean = total / count
-    centre, y_centre = _centres(form, M, shift, mean)
+    centre, y_centre = centres(form, M, shift, mean)
     G = _about(M, np.concatenate([centre, y_centre]), intercept=form.intercept)
     _check_digits(np.diagonal(G), reach[:-1], np.diagonal(M)[:-1])
     squares = square - count * mean**2
@@ -108,7 +108,8 @@ def _unweighted(sums: Sums, M: Floats, reach: Floats, columns: int) -> tuple[Flo
     return every[:columns, -1], np.diagonal(every)[:columns], sums.reach.sum(axis=0)[:columns]
 
 
-def _centres(form: Form, M: Floats, shift: Shift, mean: Floats) -> tuple[Floats, Floats]:
+def centres(form: Form, M: Floats, shift: Shift, mean: Floats) -> tuple[Floats, Floats]:
+    """The means that columns and targets are centred by."""
     if form.intercept:
         middle = M[:-1, -1] / M[-1, -1]
         return middle[: len(mean)], middle[len(mean) :]

@@ -84,7 +84,7 @@ def _in_all(sets: Sequence[Places]) -> Places:
 def by_family(inverse: Inverse, family: Family, cuts: Sequence[Cut]) -> Iterator[tuple[int, Found]]:
     """What `by_block` finds for every member; where a factor cannot be had, or digits are few, it is asked itself."""
     targets, definite = inverse.targets, inverse.spectrum.definite[inverse.place]
-    residuals = _solve(inverse, family) if definite else None
+    residuals = solve_members(inverse, family) if definite else None
     if residuals is None:
         yield from ((number, by_block(inverse, cuts[number])) for number in family.numbers)
         return
@@ -104,7 +104,7 @@ def by_family(inverse: Inverse, family: Family, cuts: Sequence[Cut]) -> Iterator
         yield number, Found(values=own, good=SURE) if sure else by_block(inverse, cuts[number])
 
 
-def _solve(inverse: Inverse, family: Family) -> Floats | None:
+def solve_members(inverse: Inverse, family: Family) -> Floats | None:
     """Residuals of held-out rows: members × rows × targets."""
     G = inverse.G
     right = _less_means(inverse.known.take(family.own, axis=0), family, inverse.targets)

@@ -129,7 +129,7 @@ def _answer_batch(
     with catch_warnings():
         warnings.simplefilter("ignore")
         threads = min(work.jobs, max(1, work.budget // max(_bytes_of(training, work) for training in trainings)))
-        found = spread(threads, lambda task: _solved(task[0], shapes[task[1]]), tasks, library=True)
+        found = spread(threads, lambda task: solve_shape(task[0], shapes[task[1]]), tasks, library=True)
     by_training: list[dict[int, Values]] = [{} for _ in trainings]
     place = {id(sitting): number for number, sitting in enumerate(sittings)}
     for (sitting, _), values in zip(tasks, found, strict=True):
@@ -146,7 +146,7 @@ def _work_of(shape: Shape, machines: Sequence[Machine]) -> float:
     return max(bounds, default=1.0) / width
 
 
-def _solved(sitting: Sitting, machines: Sequence[Machine]) -> dict[int, Values]:
+def solve_shape(sitting: Sitting, machines: Sequence[Machine]) -> dict[int, Values]:
     """The values of machines of one shape on the held-out sides of one training."""
     nothing: Values = [None] * len(sitting.training.answers)
     found: dict[int, Values] = {machine.candidate: nothing for machine in machines}

@@ -54,8 +54,8 @@ def betting(losses: Floats, *, level: float, seed: int = 0) -> Interval:
     """
     drawn = _shuffle(losses, seed=seed)
     shuffled = 0.5 + drawn.values
-    low = _lower_end(shuffled, level) - 0.5
-    high = 0.5 - _lower_end(1.0 - shuffled, level)
+    low = lower_end(shuffled, level) - 0.5
+    high = 0.5 - lower_end(1.0 - shuffled, level)
     low, high = drawn.turn_back(low, high)
     return interval_around(
         float(np.mean(np.sort(losses))),
@@ -81,8 +81,8 @@ def betting_p(losses: Floats, *, level: float, seed: int = 0, mean: float = 0.5)
     shuffled = 0.5 + drawn.values
     supposed = 1.0 - mean if drawn.turned else mean
     won = max(
-        _most_won(shuffled, _stakes(shuffled, rung), supposed),
-        _most_won(1.0 - shuffled, _stakes(1.0 - shuffled, rung), 1.0 - supposed),
+        _most_won(shuffled, stakes_of(shuffled, rung), supposed),
+        _most_won(1.0 - shuffled, stakes_of(1.0 - shuffled, rung), 1.0 - supposed),
     )
     return min(1.0, 2 * exp(-won))
 
@@ -93,14 +93,14 @@ def _shuffle(losses: Floats, *, seed: int) -> Oriented:
     return replace(drawn, values=np.random.default_rng(drawn.seed).permutation(drawn.values))
 
 
-def _lower_end(losses: Floats, level: float) -> float:
+def lower_end(losses: Floats, level: float) -> float:
     """The largest m of a fine grid that the bets above it refute, or 0; lower rungs can only move it down."""
     low = 0.0
     for place, rung in enumerate(_rungs_down(level)):
-        stakes = _stakes(losses, rung)
+        stakes = stakes_of(losses, rung)
         target = log(2 / (1 - (level if place == 0 else rung)))
         if place == 0 or not _refuted(losses, stakes, low, target):
-            low = _halve(losses, stakes, target)
+            low = halve(losses, stakes, target)
         if low == 0:
             break
     return low
@@ -120,7 +120,7 @@ def _rungs_down(level: float) -> list[float]:
     raise AssertionError("rungs reach 1")
 
 
-def _stakes(losses: Floats, level: float) -> Floats:
+def stakes_of(losses: Floats, level: float) -> Floats:
     """λ of each row, from the rows before it."""
     n = len(losses)
     seen = np.arange(2, n + 2)
@@ -141,7 +141,8 @@ def _most_won(losses: Floats, stakes: Floats, m: float) -> float:
     return float(np.max(np.cumsum(np.log1p(bets * (losses - m)))))
 
 
-def _halve(losses: Floats, stakes: Floats, target: float) -> float:
+def halve(losses: Floats, stakes: Floats, target: float) -> float:
+    """The largest mean that bets with these stakes refute, found by halving."""
     if not _refuted(losses, stakes, 0.0, target):
         return 0.0
     low, high = 0.0, 1.0

@@ -18,7 +18,7 @@ from heldout.risk.selection.correction import Correction
 
 RESAMPLES = 500
 METHOD = "BBC-CV"
-_BLOCK = 1 << 22  # numbers held at once in a block of draws; fixed, so that sums do not depend on the machine
+BLOCK = 1 << 22  # numbers held at once in a block of draws; fixed, so that sums do not depend on the machine
 
 
 def bbc(
@@ -62,11 +62,11 @@ def bbc(
     if resamples < 1:
         raise OptionError(f"BBC-CV needs at least one draw, not {resamples!r}.")
     chance = np.random.default_rng(seed)
-    most = max(1, min(resamples, _BLOCK // max(count, candidates)))
+    most = max(1, min(resamples, BLOCK // max(count, candidates)))
     scores: list[Floats] = []
     left = resamples
     while left:
-        drawn = _drawn_counts(chance, min(most, left), count)
+        drawn = drawn_counts(chance, min(most, left), count)
         chosen = np.argmin(_weighed(drawn, scale) @ sums.T, axis=1)
         out = _weighed(drawn == 0, scale)
         scores.append(np.einsum("bu,bu->b", sums[chosen], out) / ((drawn == 0) @ mass))
@@ -109,14 +109,14 @@ def _by_unit(
     return np.asarray(np.add.reduceat(weighed, starts, axis=1)), None, np.asarray(mass, dtype=np.float64)
 
 
-def _drawn_counts(chance: np.random.Generator, draws: int, count: int) -> Floats:
+def drawn_counts(chance: np.random.Generator, draws: int, count: int) -> Floats:
     """How often each unit was drawn, draw by draw; a draw that leaves no unit out is drawn again."""
     places = chance.integers(count, size=(draws, count))
     places += np.arange(draws)[:, None] * count
     drawn = np.bincount(places.ravel(), minlength=draws * count).reshape(draws, count).astype(np.float64)
     full = (drawn > 0).all(axis=1)
     if full.any():
-        drawn[full] = _drawn_counts(chance, int(np.count_nonzero(full)), count)
+        drawn[full] = drawn_counts(chance, int(np.count_nonzero(full)), count)
     return drawn
 
 

@@ -1,0 +1,1 @@
+"""The golden set: what may not change while the insides of heldout are rebuilt."""
