@@ -17,7 +17,7 @@ from heldout.risk.intervals.clopper_pearson import clopper_pearson
 from heldout.risk.intervals.ends import interval_around
 from heldout.risk.intervals.method import Method
 from heldout.risk.intervals.scores import FEWEST, refuse_score, score_ends
-from heldout.risk.intervals.shapes import LEANING, Ends, hall_ends, log_ends, raised, wilson_ends
+from heldout.risk.intervals.shapes import LEANING, Ends, hall_ends, log_ends, tilted, wilson_ends
 from heldout.risk.record import Floats, Record, zero_one_errors
 from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of, shrunken_mean
 from heldout.risk.widening import LEAST_ABSOLUTE, LEAST_SQUARES, adaptive, complexity, least, of_numbers, shift
@@ -42,8 +42,8 @@ def row_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
         low, high = hall_ends(above, error, quantile, skew=sampling.skew, draws=sampling.units)
     else:
         low, high = log_ends(above, error, quantile)
-    if record.family == "squared" and record.parts > 1:
-        high = raised(above, high, draws=sampling.units, lean=sampling.lean)
+    if record.family == "squared" and record.parts > 1 and not record.grouped:
+        low, high = tilted(above, (low, high), draws=sampling.units, lean=sampling.lean)
     return (record.low + low, record.low + high), "Hall's t over rows" if leans else "t over rows, log scale"
 
 

@@ -21,7 +21,7 @@ from heldout.risk.intervals.shapes import (
     hall_ends,
     log_ends,
     logit_ends,
-    raised,
+    tilted,
     wilson_ends,
 )
 from heldout.risk.record import Floats, Record
@@ -32,6 +32,7 @@ from heldout.risk.widening import (
     at_threshold,
     complexity,
     least,
+    of_numbers,
     share_variance,
     shift,
     turning_rows,
@@ -97,15 +98,15 @@ def _by_blocks(record: Record) -> Record:
 def _root(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
     """A root of a mean, by the interval of the mean."""
     fitted = complexity(record) if record.least_squares and record.parts > 1 else None
-    kappa = least(record, PLAIN if fitted is None else LEAST_SQUARES * (1 + fitted))
+    kappa = least(record, of_numbers(record) if fitted is None else LEAST_SQUARES * (1 + fitted))
     mean, error = value * value, 2 * value * kappa * sampling.error
     leans = sampling.lean > LEANING or mean <= 0
     if leans:
         low, high = hall_ends(mean, error, quantile, skew=sampling.skew, draws=sampling.units)
     else:
         low, high = log_ends(mean, error, quantile)
-    if record.parts > 1:
-        high = raised(mean, high, draws=sampling.units, lean=sampling.lean)
+    if record.parts > 1 and not record.grouped:
+        low, high = tilted(mean, (low, high), draws=sampling.units, lean=sampling.lean)
     name = "Hall's t over rows" if leans else "t over rows, log scale"
     return (sqrt(max(low, 0.0)), sqrt(max(high, 0.0))), name
 

@@ -12,7 +12,7 @@ import numpy as np
 Ends = tuple[float, float]
 LEANING = 0.35  # |skewness|/√n from which on a mean is no longer nearly normal
 FEW_SQUARES, CALM = 100, 0.38  # draws, and |skewness|/√n, up to which large errors may merely be absent
-FURTHER = 1.18
+UPWARDS, DOWNWARDS = 1.3, 0.85
 
 
 def wilson_ends(share: float, draws: float, quantile: float) -> Ends:
@@ -37,18 +37,21 @@ def log_ends(value: float, error: float, quantile: float) -> Ends:
     return value * exp(-half), value * exp(min(half, 700.0))
 
 
-def raised(value: float, high: float, *, draws: int, lean: float) -> float:
-    """The upper end of a mean of squares, further up where draws are few and none of them is large.
+def tilted(value: float, ends: Ends, *, draws: int, lean: float) -> Ends:
+    """The ends of a mean of squares, both further up where draws are few and none of them is large.
 
-    Errors with heavy tails often show none in fewer than a hundred rows, and then the spread says too little; a sample
-    that does show some is warned of instead.
+    Errors with heavy tails often show none in fewer than a hundred rows, and then the spread says too little, while
+    means of squares are hardly ever far above their expectation. A sample that does show large errors is warned of.
 
-    >>> round(raised(1.0, 1.5, draws=50, lean=0.2), 3), raised(1.0, 1.5, draws=500, lean=0.2)
-    (1.614, 1.5)
+    >>> [round(end, 3) for end in tilted(1.0, (0.7, 1.5), draws=50, lean=0.2)]
+    [0.738, 1.694]
+    >>> tilted(1.0, (0.7, 1.5), draws=500, lean=0.2)
+    (0.7, 1.5)
     """
-    if draws >= FEW_SQUARES or lean > CALM or not 0 < value < high:
-        return high
-    return float(value * (high / value) ** FURTHER)
+    low, high = ends
+    if draws >= FEW_SQUARES or lean > CALM or not 0 < low <= value <= high:
+        return ends
+    return value * (low / value) ** DOWNWARDS, value * (high / value) ** UPWARDS
 
 
 def logit_ends(value: float, error: float, quantile: float) -> Ends:
