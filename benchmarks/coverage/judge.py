@@ -21,6 +21,7 @@ from heldout.risk.leaning import leaning_note
 from heldout.risk.record import Record
 
 DEFAULT = "default"
+OTHERS = 100  # replications by which methods other than the default are judged
 
 
 def estimate_of(record: Record, method: str) -> Estimate:
@@ -59,7 +60,7 @@ def judge_cells(second: bool, key: str, recipe: str, most: int, every_method: bo
         found += [
             tally(
                 shots[method],
-                studies=len(kept),
+                studies=len(kept) if method == DEFAULT else min(len(kept), OTHERS),
                 truth_error=0.0 if RECIPES[recipe].one_set else truths[loss].error,
                 setting=key,
                 recipe=recipe,
@@ -75,13 +76,13 @@ def judge_cells(second: bool, key: str, recipe: str, most: int, every_method: bo
 def _shots(kept: Iterable[Replication], loss: str, truth: Truth, methods: Iterable[str]) -> dict[str, list[Shot]]:
     """The intervals of each method, where it accepts the record."""
     found: dict[str, list[Shot]] = {method: [] for method in methods}
-    for one in kept:
+    for number, one in enumerate(kept):
         if loss not in one.records:
             continue
         record = restored(one.records[loss])
         at = truth.value if one.own is None else score(loss, one.own[loss])
         warned = warns(record, one.columns)
-        for method in methods:
+        for method in methods if number < OTHERS else (DEFAULT,):
             try:
                 made = estimate_of(record, method)
             except OptionError:  # the method does not accept the record
