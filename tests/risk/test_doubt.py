@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 
 from heldout.base.finding import CODES
+from heldout.risk import estimates
 from heldout.risk.choose import choose_method
 from heldout.risk.doubt import doubts
 from heldout.risk.intervals.cautious_t import cautious_t
@@ -160,3 +163,55 @@ def test_the_cautious_t_by_hand():
     found = cautious_t(losses, test_ratio=1 / 9, level=0.95)
     assert found.high == pytest.approx(2.776445 * np.sqrt(1 / 10 + 1 / 9), rel=1e-6)
     assert found.guarantee == "heuristic"
+
+
+def of_errors(errors, parts=5):
+    """Squared errors of `parts` folds, with what was true and predicted."""
+    split = np.split(np.asarray(errors, dtype=float), parts)
+    answers = Answers(truth=tuple(split), predicted=tuple(np.zeros(len(part)) for part in split))
+    return record_of([part**2 for part in split], family="squared", answers=answers)
+
+
+def normal(n):
+    return np.random.default_rng(n).permutation(ndtri((np.arange(n) + 0.5) / n))
+
+
+def test_the_kurtosis_of_errors_warns_of_heavy_tails_in_large_samples():
+    heavy = np.random.default_rng(0).standard_t(3, size=1_000)
+    assert codes(of_errors(heavy)) == [("H302", "warning")]
+    assert codes(of_errors(normal(1_000))) == []
+    wide = np.where(np.arange(1_000) % 10 == 0, 2.0, 0.5) * normal(1_000)  # a mixture of two spreads: kurtosis above 5
+    assert codes(of_errors(wide)) == [("H302", "warning")]
+    many = np.where(np.arange(100_000) % 10 == 0, 2.0, 0.5) * normal(100_000)  # so many rows that it does no harm
+    assert codes(of_errors(many)) == []
+
+
+@pytest.mark.parametrize("n", [50, 95])
+def test_few_squares_without_a_large_one_have_an_interval_that_leans_upwards(n):
+    record = of_errors(normal(n))
+    plain, tilted = estimate_risk(replace(record, family="absolute", answers=None)), estimate_risk(record)
+    assert codes(record) == []
+    assert np.log(tilted.high / tilted.value) > 1.2 * np.log(tilted.value / tilted.low)
+    assert np.log(plain.high / plain.value) == pytest.approx(np.log(plain.value / plain.low))
+    larger = estimate_risk(of_errors(normal(200)))
+    assert np.log(larger.high / larger.value) == pytest.approx(np.log(larger.value / larger.low))
+
+
+def estimate_risk(record):
+    return estimates.estimate_risk(record, name="risk", estimand="", level=0.95, interval=None)
+
+
+@pytest.mark.parametrize(("called", "said"), [(29, [("H308", "warning")]), (30, [])])
+def test_f1_of_a_class_that_is_seldom_predicted_is_a_warning(called, said):
+    truth = np.repeat([0, 1], 100)
+    predicted = np.where(np.arange(200) >= 200 - called, 1, 0)
+    answers = Answers(truth=tuple(np.split(truth, [100])), predicted=tuple(np.split(predicted, [100])), classes=2)
+    record = record_of([np.zeros(100)] * 2, high=1.0, family="f1", answers=answers)
+    assert codes(record) == said
+
+
+@pytest.mark.parametrize(("positives", "said"), [(9, [("H308", "warning")]), (10, [])])
+def test_the_area_of_a_test_set_with_few_rows_of_a_class_is_a_warning(positives, said):
+    truth = (np.arange(60) < positives).astype(int)
+    answers = Answers(truth=(truth,), predicted=(np.zeros(60, dtype=int),), classes=2, scores=(np.arange(60.0),))
+    assert codes(record_of([np.zeros(60)], high=1.0, family="auc", answers=answers)) == said
