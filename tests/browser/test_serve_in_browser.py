@@ -29,7 +29,7 @@ PATIENT = 60_000  # milliseconds: programs start slowly on a busy machine
 def journal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two studies with reports, and a comparison whose learners have hostile names."""
     path = tmp_path_factory.mktemp("served") / "genes.db"
-    shutil.copyfile(FIXTURES / "journal-2.db", path)
+    shutil.copyfile(FIXTURES / "journal-3.db", path)
     with closing(sqlite3.connect(path)) as file, file:  # its looks are of a version that is no longer read
         file.execute("DELETE FROM looks")
         file.execute("DELETE FROM look_rows")
