@@ -169,7 +169,7 @@ class _Loop:
             )
             for panel in ready:
                 _open_table(stage.tables, panel, self.study, stage.work.task)
-            _open_asides(stage.tables, plan, len(self.study.everywhere.parts))
+            _open_asides(stage.tables, plan, self.study)
             waits = any(panel.candidates is None for panel in self.study.panels)
             if perform_stage(self.plans, stage, queue_seed=queue_seed, waits=waits, meanwhile=self._fit_early):
                 # A kernel failed: choices that saw its answers are made again, and what waited for them is asked again.
@@ -248,10 +248,10 @@ def _open_table(tables: Tables, panel: Panel, study: Study, task: Task) -> None:
     )
 
 
-def _open_asides(tables: Tables, plan: Plan, parts: int) -> None:
+def _open_asides(tables: Tables, plan: Plan, study: Study) -> None:
     """A table for each candidate that is asked for intervals alone; those of test cells are known by now."""
-    for step in plan.steps if parts else ():
+    for step in plan.steps if study.everywhere.parts else ():
         for sides in sides_of(step.trainings):
             for held in () if isinstance(sides, Sides) else sides:
                 if held.level == EVERYWHERE:
-                    tables.open_aside(held.panel, step.candidates[0], parts)
+                    tables.open_aside(held.panel, step.candidates[0], study.splits[EVERYWHERE].held_sizes)

@@ -13,12 +13,12 @@ from heldout.engine.journal.code import digest
 from heldout.engine.journal.codec import NotPlain, decode, encode
 from heldout.engine.journal.keys import Places, StudyKeys, keyed_by_cell, without_candidates
 from heldout.engine.journal.lookup import CandidateLookup
-from heldout.engine.journal.records import Asking, Record, cell_answer, cells_record, step_answers, step_record
+from heldout.engine.journal.records import Asking, Record, Recorded, joined, record_of, step_answers, step_record
 from heldout.engine.journal.store import Row, Store
 from heldout.engine.journal.use import JournalUse, NoJournal
 from heldout.engine.spots import Spot, SpotCheck
 from heldout.kernels.step import Held, Step, Work
-from heldout.study.tables import Answer, BlockAnswer, CellAnswer, PanelTable, Tables
+from heldout.study.tables import Answer, PanelTable, Tables
 
 # Failures that say more about the machine and the moment than about the learner: the next run tries again.
 PASSING_FAILURES = frozenset({"WorkerDied", "OutOfMemory", "FitTimeout", "FitMemory", "KilledWorker", "MemoryError"})
@@ -122,43 +122,13 @@ class StudyJournal(NoJournal):
         new = part.asked[candidates - part.start] & ~part.known[candidates - part.start]
         candidates, first = np.unique(candidates[new], return_index=True)  # equal candidates stand in a record twice
         places = places[new][first]
-        rows = self._all_at_once(record, held, places)
-        if rows is not None:
-            tables[held.panel].put_cells(
-                candidates,
-                held.part,
-                record["losses"][places],
-                rows or None,
-                seconds=(record["fit"][places], record["score"][places]),
-            )
-            part.known[candidates - part.start] = True
-            self.use.recalled += len(candidates)
+        if not len(candidates):
             return
-        extras = dict(record["extras"])
-        for candidate, place in zip(candidates.tolist(), places.tolist(), strict=True):
-            answer = cell_answer(record, place, extras.get(place, {}), (held, candidate), self._asking)
-            if answer is not None:
-                tables.put(answer)
-                part.known[candidate - part.start] = True
-                self.use.recalled += _cells(answer, tables)
-
-    def _all_at_once(
-        self, record: Record, held: Held, places: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64] | None, ...] | None:
-        """The row losses of these cells for each loss, none where none are needed; None where each cell is to be read.
-
-        A study of many small cells goes on in seconds because its cells are not looked at one by one.
-        """
-        work = self._asking.work
-        same = record["asked"] == list(self._asking.losses[held.level])
-        if not same or record["extras"] or held.panel in work.keep_responses:
-            return None
-        if held.panel not in work.keep_rows:
-            return ()
-        kept = record["stacked"] and record["stacked"]["rows"]
-        if not kept or np.isnan(record["losses"][places]).any():
-            return None
-        return tuple(None if one is None else one[places] for one in kept)
+        recorded = Recorded(record=record, candidates=candidates.tolist(), places=places, helds=[held])
+        for answer in recorded.known(self._asking):
+            tables.put(answer)
+            part.known[np.array(answer.candidates) - part.start] = True
+            self.use.recalled += _cells(answer, tables)
 
     def _compare(
         self, record: Record, found: tuple[NDArray[np.intp], NDArray[np.intp]], told: dict[str, NDArray[np.float64]]
@@ -167,7 +137,7 @@ class StudyJournal(NoJournal):
         candidates, places = found
         for number, loss in enumerate(record["asked"]):
             first = told.setdefault(loss, np.full(len(self._keys.candidates), np.nan))
-            values = record["losses"][places, number]
+            values = record["losses"][places, 0, number]
             differ = ~np.isnan(first[candidates]) & ~np.isnan(values) & (first[candidates] != values)
             for candidate in candidates[differ].tolist():
                 self.use.note_repeat(self._asking.work.search.describe(candidate))
@@ -204,7 +174,7 @@ class StudyJournal(NoJournal):
         """Keep the answers of a step; what of them belongs into the tables. Of two answers the first stays."""
         by_cell = keyed_by_cell(step)
         if by_cell:
-            answers = [one for one in answers if isinstance(one, CellAnswer) and self._is_new(one, tables)]
+            answers = [one for one in answers if self._is_new(one, tables)]
         try:
             rows = list(self._cell_rows(step, answers) if by_cell else self._step_rows(step, answers))
         except NotPlain as reason:
@@ -218,34 +188,33 @@ class StudyJournal(NoJournal):
         self.use.computed += sum(_cells(answer, tables) for answer in answers)
         return [self._trimmed(answer) for answer in answers]
 
-    def _is_new(self, answer: CellAnswer, tables: Tables) -> bool:
-        part = self._parts[answer.panel, answer.part]
-        place = answer.candidate - part.start
-        if not part.known[place]:
-            part.known[place] = True
+    def _is_new(self, answer: Answer, tables: Tables) -> bool:
+        """Whether a cell was not known yet. Steps that are kept by cell answer cell by cell."""
+        ((candidate, number),) = answer.cells
+        part = self._parts[answer.panel, number]
+        if not part.known[candidate - part.start]:
+            part.known[candidate - part.start] = True
             return True
         table = tables[answer.panel]
-        recorded = table.losses[answer.candidate - table.candidates.start, answer.part - table.parts.start]
-        if not np.array_equal(recorded, np.array(answer.losses), equal_nan=True):
-            self.use.note_repeat(self._asking.work.search.describe(answer.candidate))
+        recorded = table.losses[candidate - table.candidates.start, number - table.parts.start]
+        if not np.array_equal(recorded, answer.losses[0, 0], equal_nan=True):
+            self.use.note_repeat(self._asking.work.search.describe(candidate))
         return False
 
     def _cell_rows(self, step: Step, answers: Sequence[Answer]) -> Iterator[Row]:
-        """A row a held-out side."""
-        groups: dict[tuple[str, int], list[CellAnswer]] = {}
+        """A row a held-out side, or several where not the same is kept of its cells."""
+        groups: dict[tuple[str, int], list[Answer]] = {}
         for answer in answers:
-            if isinstance(answer, CellAnswer) and not _passes(answer):
-                groups.setdefault((answer.panel, answer.part), []).append(answer)
+            if not _passes(answer):
+                groups.setdefault((answer.panel, answer.parts.start), []).append(answer)
         for training in step.trainings:
             for side, held in zip(self._keys.sides(training), training.answers, strict=True):
-                own = groups.pop((held.panel, held.part), None)
-                if own:
-                    keys = self._keys.candidates[[answer.candidate for answer in own]]
-                    record = cells_record(own, keys, self._asking.losses[held.level])
-                    yield "cells", side, encode(record)
+                for own in joined(groups.pop((held.panel, held.part), ())):
+                    keys = self._keys.candidates[list(own.candidates)]
+                    yield "cells", side, encode(record_of(own, keys, self._asking.losses[held.level]))
 
     def _step_rows(self, step: Step, answers: Sequence[Answer]) -> Iterator[Row]:
-        if not any(isinstance(answer, CellAnswer) and _passes(answer) for answer in answers):
+        if not any(map(_passes, answers)):
             record = step_record(answers, step.candidates, Places(step), self._asking.losses)
             yield "steps", self._keys.step(step), encode(record)
 
@@ -289,10 +258,8 @@ def _sides(step: Step) -> Iterator[Held]:
 
 def _cells(answer: Answer, tables: Tables) -> int:
     """How many cells of panels are answered; what is asked for intervals alone is none."""
-    if answer.panel in tables.asides:
-        return 0
-    return len(answer.candidates) * len(answer.parts) if isinstance(answer, BlockAnswer) else 1
+    return 0 if answer.panel in tables.asides else answer.count
 
 
-def _passes(answer: CellAnswer) -> bool:
-    return answer.failure is not None and answer.failure.kind in PASSING_FAILURES
+def _passes(answer: Answer) -> bool:
+    return any(failure.kind in PASSING_FAILURES for failure in answer.failures.values())

@@ -35,7 +35,7 @@ from heldout.kernels.step import Held, Work
 from heldout.splits.cells import count_rows
 from heldout.study.advance import advance
 from heldout.study.panels import TEST, VALIDATION, Panel, Study
-from heldout.study.tables import CellAnswer, Tables
+from heldout.study.tables import Answer, Tables
 
 AT_ONCE = 1 << 13  # rows of the sample that a family is asked about together
 
@@ -160,10 +160,10 @@ class StreamRun:
         doubtful: list[int] = []
         for solved in self._solved(panel, part, panel.candidates or (), work):
             for place, answer in answer_from_squares(work, _held(panel, part), solved, held):
-                if isinstance(answer, CellAnswer):
-                    tables.put(answer)
-                else:
+                if answer is None:
                     doubtful.append(solved[0].candidates[place])
+                else:
+                    tables.put(answer)
         return tuple(sorted(doubtful))
 
     def _ask(self, panel: Panel, part: int, wanted: tuple[int, ...], work: Work, *, keep: bool) -> Ask:
@@ -235,7 +235,8 @@ def run_streamed(study: Study, source: Source, families: tuple[Family, ...], how
 def _parts(panels: Sequence[Panel], study: Study, tables: Tables) -> Iterator[tuple[Panel, int]]:
     for panel in panels:
         assert panel.candidates is not None
-        tables.open(panel.key, panel.candidates, panel.parts, len(study.losses_at(panel.level)))
+        sizes = study.splits[panel.splits].held_sizes[panel.parts.start : panel.parts.stop]
+        tables.open(panel.key, panel.candidates, panel.parts, len(study.losses_at(panel.level)), sizes=sizes)
         yield from ((panel, part) for part in panel.parts)
 
 
@@ -243,13 +244,19 @@ def _take_chosen(tables: Tables, panel: Panel) -> None:
     """Keep the answers of the chosen candidate alone, as if no other had been asked."""
     assert panel.candidates is not None
     every = tables.panels.pop(panel.key)
-    tables.open(panel.key, panel.candidates, panel.parts, every.losses.shape[2])
+    tables.open(panel.key, panel.candidates, panel.parts, every.losses.shape[2], sizes=np.diff(every.cuts))
     for candidate in panel.candidates:
-        for part in panel.parts:
-            place = (candidate - every.candidates.start, part - every.parts.start)
-            losses = tuple(float(value) for value in every.losses[place])
-            failure = every.failures.get((candidate, part))
-            tables.put(CellAnswer(panel=panel.key, candidate=candidate, part=part, losses=losses, failure=failure))
+        own = slice(candidate - every.candidates.start, candidate - every.candidates.start + 1)
+        failures = {cell: failure for cell, failure in every.failures.items() if cell[0] == candidate}
+        tables.put(
+            Answer(
+                panel=panel.key,
+                candidates=(candidate,),
+                parts=panel.parts,
+                losses=every.losses[own],
+                failures=failures,
+            )
+        )
 
 
 def _held(panel: Panel, part: int) -> Held:
