@@ -10,7 +10,7 @@ import numpy as np
 from heldout.engine.backends import Backend
 from heldout.engine.expected import longest_first
 from heldout.engine.final_fit import calls_user
-from heldout.engine.journal import NoJournal, keyed_by_cell, without_candidates
+from heldout.engine.journal import NoJournal, unanswered
 from heldout.engine.progress import Progress
 from heldout.engine.spot_check import SpotChecks, answered_beside, is_spot
 from heldout.kernels.step import Step, Work
@@ -80,24 +80,10 @@ def _recall(stage: Stage, steps: Sequence[Step]) -> list[Step]:
     """The steps that are left to do, once the answers that the journal knows are in the tables."""
     left = list(steps)
     if stage.checks.switches_off():  # the study is planned again, and has the answers of others
-        left = [one for step in steps if (one := _unanswered(step, stage.tables)) is not None]
+        left = [one for step in steps if (one := unanswered(step, stage.tables, asides=False)) is not None]
     left = stage.journal.recall(left, stage.tables)
     stage.progress.recall(steps, left)
     return left
-
-
-def _unanswered(step: Step, tables: Tables) -> Step | None:
-    """The step without what the tables have: without candidates where cells are kept one by one, else whole."""
-    candidates = np.array(step.candidates)
-    done = np.ones(len(candidates), dtype=bool)
-    for held in (held for stretch in sides_of(step.trainings) for held in stretch):
-        if held.panel in tables.asides:  # what intervals ask beside the cells is never asked for its own sake
-            continue
-        table = tables[held.panel]
-        done &= table.answered[candidates - table.candidates.start, held.part - table.parts.start]
-    if done.all():
-        return None
-    return without_candidates(step, done) if keyed_by_cell(step) else step
 
 
 def _do(stage: Stage, steps: list[Step], work: Work, queue_seed: int | None) -> None:

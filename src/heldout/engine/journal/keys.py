@@ -18,9 +18,10 @@ from heldout.engine.journal.code import digest
 from heldout.engine.journal.identity import PLAIN_KINDS, Identity, identify, plain_digest
 from heldout.engine.journal.setting import base_libraries, cpu_type
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.kernels.trainings import Plain, pieces_of
+from heldout.kernels.trainings import Plain, pieces_of, sides_of
 from heldout.planner.share_fits import train_keys
 from heldout.study.search import Search
+from heldout.study.tables import Tables
 
 _DISPLAY = ("display", "print_changed_only")  # of scikit-learn's configuration: these change no number
 _FORMAT = "heldout-answer-1"
@@ -35,13 +36,20 @@ def keyed_by_cell(step: Step) -> bool:
     return step.tier == "identical" and not step.spreads
 
 
-def without_candidates(step: Step, done: NDArray[np.bool_]) -> Step | None:
-    """The step without the candidates that are done; None where nothing is left."""
-    if done.all():
-        return None
-    if not done.any():
-        return step
-    left = tuple(np.array(step.candidates)[~done].tolist())
+def unanswered(step: Step, tables: Tables, *, asides: bool = True) -> Step | None:
+    """The step without the candidates that the tables know on all its sides; None where nothing is left.
+
+    Not `asides`, what intervals ask beside the cells is not asked for its own sake.
+    """
+    candidates = np.array(step.candidates)
+    done = np.ones(len(candidates), dtype=bool)
+    for held in (held for stretch in sides_of(step.trainings) for held in stretch):
+        if asides or held.panel not in tables.asides:
+            table = tables[held.panel]
+            done &= table.answered[candidates - table.candidates.start, held.part - table.parts.start]
+    if done.all() or not done.any() or not keyed_by_cell(step):
+        return None if done.all() else step
+    left = tuple(candidates[~done].tolist())
     return replace(step, candidates=left, fits=ceil(step.fits * len(left) / len(step.candidates)))
 
 

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from heldout.engine.journal.code import digest
 from heldout.engine.journal.codec import NotPlain, decode, encode
-from heldout.engine.journal.keys import Places, StudyKeys, keyed_by_cell, without_candidates
+from heldout.engine.journal.keys import Places, StudyKeys, keyed_by_cell, unanswered
 from heldout.engine.journal.lookup import CandidateLookup
 from heldout.engine.journal.records import Asking, Record, Recorded, joined, record_of, step_answers, step_record
 from heldout.engine.journal.store import Row, Store
 from heldout.engine.journal.use import JournalUse, NoJournal
 from heldout.engine.spots import Spot, SpotCheck
 from heldout.kernels.step import Held, Step, Work
-from heldout.study.tables import Answer, PanelTable, Tables
+from heldout.study.tables import Answer, Tables
 
 # Failures that say more about the machine and the moment than about the learner: the next run tries again.
 PASSING_FAILURES = frozenset({"WorkerDied", "OutOfMemory", "FitTimeout", "FitMemory", "KilledWorker", "MemoryError"})
@@ -32,15 +32,6 @@ class Kept:
     responses: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Part:
-    """Which cells of one part of a panel are asked by cell, and which of them are known."""
-
-    start: int  # the panel's first candidate
-    asked: NDArray[np.bool_]
-    known: NDArray[np.bool_]
-
-
 class StudyJournal(NoJournal):
     """The journal as one study sees it.
 
@@ -49,7 +40,6 @@ class StudyJournal(NoJournal):
 
     def __init__(self, store: Store, keys: StudyKeys, asking: Asking, kept: Kept) -> None:
         self._store, self._keys, self._asking, self._kept = store, keys, asking, kept
-        self._parts: dict[tuple[str, int], _Part] = {}
         self.use: JournalUse = JournalUse(path=str(store.path))
 
     def widened(self, work: Work) -> Work:
@@ -64,7 +54,6 @@ class StudyJournal(NoJournal):
         """
         sides = {side for step in steps if keyed_by_cell(step) for t in step.trainings for side in self._keys.sides(t)}
         self._store.write([("DELETE FROM cells WHERE side = ?", (side,)) for side in sorted(sides)])
-        self._parts.clear()
 
     # What is known.
 
@@ -72,11 +61,11 @@ class StudyJournal(NoJournal):
         """Put all answers that are known into the tables; the steps that are left, cut to what is not known."""
         self._recall_cells([step for step in steps if keyed_by_cell(step)], tables)
         known = self._recall_steps([step for step in steps if not keyed_by_cell(step)], tables)
-        left = (self._cut(step) if keyed_by_cell(step) else None if id(step) in known else step for step in steps)
+        left = (unanswered(step, tables) if keyed_by_cell(step) else step for step in steps if id(step) not in known)
         return [step for step in left if step is not None]
 
     def _recall_cells(self, steps: Sequence[Step], tables: Tables) -> None:
-        asked = self._ask_cells(steps, tables)
+        asked = self._ask_cells(steps)
         lookup = CandidateLookup(self._keys.candidates)
         told: dict[str, NDArray[np.float64]] = {}  # losses of the cells of one side, by the key of the loss
         before = b""
@@ -87,48 +76,36 @@ class StudyJournal(NoJournal):
                 record = decode(content)
                 candidates, places = lookup.find(record["candidates"])
                 self._compare(record, (candidates, places), told)
-                for held in asked[side]:
-                    self._take(record, (candidates, places), held, tables)
+                for held, wanted in asked[side].items():
+                    own = wanted[candidates]
+                    self._take(record, (candidates[own], places[own]), held, tables)
 
-    def _ask_cells(self, steps: Sequence[Step], tables: Tables) -> dict[bytes, list[Held]]:
-        """The keys of all sides that steps answer by cell. Many steps share a training, each for some candidates.
-
-        In a race one stage after the other asks for more candidates on the same side.
-        """
-        asked: dict[bytes, list[Held]] = {}
-        here: set[tuple[str, int]] = set()
+    def _ask_cells(self, steps: Sequence[Step]) -> dict[bytes, dict[Held, NDArray[np.bool_]]]:
+        """By key, all sides that steps answer by cell, and for which candidates: many steps share a training."""
+        asked: dict[bytes, dict[Held, NDArray[np.bool_]]] = {}
+        keys: dict[Held, bytes] = {}
         for step in steps:
-            numbers = np.array(step.candidates)
             for training in step.trainings:
+                if any(held not in keys for held in training.answers):
+                    keys.update(zip(training.answers, self._keys.sides(training), strict=True))
                 for held in training.answers:
-                    place = (held.panel, held.part)
-                    if place not in self._parts:
-                        self._parts[place] = _empty_part(tables[held.panel])
-                    if place not in here:
-                        here.add(place)
-                        sides = dict(zip(training.answers, self._keys.sides(training), strict=True))
-                        asked.setdefault(sides[held], []).append(held)
-                    part = self._parts[place]
-                    part.asked[numbers - part.start] = True
+                    nobody = np.zeros(len(self._keys.candidates), dtype=bool)
+                    asked.setdefault(keys[held], {}).setdefault(held, nobody)[list(step.candidates)] = True
         return asked
 
     def _take(
         self, record: Record, found: tuple[NDArray[np.intp], NDArray[np.intp]], held: Held, tables: Tables
     ) -> None:
-        """Put the cells of one record that are asked and not known yet."""
-        part, (candidates, places) = self._parts[held.panel, held.part], found
-        inside = (candidates >= part.start) & (candidates < part.start + len(part.asked))
-        candidates, places = candidates[inside], places[inside]
-        new = part.asked[candidates - part.start] & ~part.known[candidates - part.start]
+        """Put the cells of these candidates, which stand at these places of a record, where they are not known yet."""
+        (candidates, places), table = found, tables[held.panel]
+        new = ~table.answered[candidates - table.candidates.start, held.part - table.parts.start]
         candidates, first = np.unique(candidates[new], return_index=True)  # equal candidates stand in a record twice
-        places = places[new][first]
-        if not len(candidates):
-            return
-        recorded = Recorded(record=record, candidates=candidates.tolist(), places=places, helds=[held])
-        for answer in recorded.known(self._asking):
-            tables.put(answer)
-            part.known[np.array(answer.candidates) - part.start] = True
-            self.use.recalled += _cells(answer, tables)
+        if len(candidates):
+            at = places[new][first]
+            recorded = Recorded(record=record, candidates=candidates.tolist(), places=at, helds=[held])
+            for answer in recorded.known(self._asking):
+                tables.put(answer)
+                self.use.recalled += _cells(answer, tables)
 
     def _compare(
         self, record: Record, found: tuple[NDArray[np.intp], NDArray[np.intp]], told: dict[str, NDArray[np.float64]]
@@ -159,15 +136,6 @@ class StudyJournal(NoJournal):
                 known.add(id(step))
         return known
 
-    def _cut(self, step: Step) -> Step | None:
-        """The step without the candidates whose every side is known; None where nothing is left."""
-        candidates = np.array(step.candidates)
-        done = np.ones(len(candidates), dtype=bool)
-        for held in _sides(step):
-            part = self._parts[held.panel, held.part]
-            done &= part.known[candidates - part.start]
-        return without_candidates(step, done)
-
     # What is computed.
 
     def keep(self, step: Step, answers: Sequence[Answer], tables: Tables) -> Sequence[Answer]:
@@ -190,14 +158,12 @@ class StudyJournal(NoJournal):
 
     def _is_new(self, answer: Answer, tables: Tables) -> bool:
         """Whether a cell was not known yet. Steps that are kept by cell answer cell by cell."""
-        ((candidate, number),) = answer.cells
-        part = self._parts[answer.panel, number]
-        if not part.known[candidate - part.start]:
-            part.known[candidate - part.start] = True
-            return True
+        ((candidate, part),) = answer.cells
         table = tables[answer.panel]
-        recorded = table.losses[candidate - table.candidates.start, number - table.parts.start]
-        if not np.array_equal(recorded, answer.losses[0, 0], equal_nan=True):
+        place = candidate - table.candidates.start, part - table.parts.start
+        if not table.answered[place]:
+            return True
+        if not np.array_equal(table.losses[place], answer.losses[0, 0], equal_nan=True):
             self.use.note_repeat(self._asking.work.search.describe(candidate))
         return False
 
@@ -245,15 +211,6 @@ class StudyJournal(NoJournal):
         return digest(
             "cell check", *words, *self._keys.sides(spot.source), self._keys.candidates[spot.candidate].tobytes()
         )
-
-
-def _empty_part(table: PanelTable) -> _Part:
-    count = len(table.candidates)
-    return _Part(table.candidates.start, np.zeros(count, dtype=bool), np.zeros(count, dtype=bool))
-
-
-def _sides(step: Step) -> Iterator[Held]:
-    return (held for training in step.trainings for held in training.answers)
 
 
 def _cells(answer: Answer, tables: Tables) -> int:
