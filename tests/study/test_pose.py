@@ -53,6 +53,14 @@ def test_validation_rows_are_inside_the_training_rows_of_their_fold(asked):
         assert not set(inner.held) & set(outer.held_rows(part))
 
 
+def test_a_choice_says_which_test_part_it_is_for(asked):
+    study = asked(tuned(), X, y).study
+    assert [choice.fold for choice in study.choices] == [part for panel in study.of_level(TEST) for part in panel.parts]
+    question = asked(tuned(), X, y)
+    alone = pose_tuning(question.study.search, question.task, question.task.all_rows)
+    assert [choice.fold for choice in alone.choices] == [None]
+
+
 def test_only_answered_choices_are_made(asked):
     study = asked(tuned(), X, y).study
     tables = Tables()

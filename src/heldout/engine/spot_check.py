@@ -11,11 +11,11 @@ import sklearn
 
 from heldout.base.warned import catch_warnings
 from heldout.engine.spot_compare import compare_cell
-from heldout.engine.spots import SPOT, Spot, SpotCheck, SpotDraws, words_of_checks
+from heldout.engine.spots import Spot, SpotCheck, SpotDraws, words_of_checks
 from heldout.engine.threads import one_openmp_thread, one_thread
 from heldout.kernels.brute import answer_quietly
 from heldout.kernels.perform import SHARPENED
-from heldout.kernels.step import Step, Work
+from heldout.kernels.step import Work
 from heldout.kernels.threads import helpers
 from heldout.study.tables import Answer, Tables
 
@@ -80,8 +80,3 @@ def _answer_spot(spot: Spot, work: Work) -> Answer:
     # OpenMP counts threads for each thread that calls it, the BLAS for the whole process, which is limited already.
     with sklearn.config_context(**work.config), one_openmp_thread():
         return answer_quietly(spot.step.trainings[0], work, spot.candidate, change=SHARPENED.get(spot.kernel))
-
-
-def is_spot(step: Step) -> bool:
-    """Whether this step answers a spot check."""
-    return step.trainings[0].answers[0].panel.startswith(SPOT)

@@ -12,7 +12,8 @@ from heldout.engine.expected import longest_first
 from heldout.engine.final_fit import calls_user
 from heldout.engine.journal import NoJournal, unanswered
 from heldout.engine.progress import Progress
-from heldout.engine.spot_check import SpotChecks, answered_beside, is_spot
+from heldout.engine.spot_check import SpotChecks, answered_beside
+from heldout.engine.spots import Spot
 from heldout.kernels.step import Step, Work
 from heldout.kernels.trainings import sides_of
 from heldout.planner.plan import Plan
@@ -56,9 +57,8 @@ def perform_stage(
     left = _recall(stage, steps)
     # Kernels that spread leave no queue to put their spots in, so they are answered beside them.
     aside = [spot for spot in new if spot.origin.spreads and work.jobs > 1]
-    queued = [spot.step for spot in new if spot not in aside]
     with answered_beside(aside, work, checks):
-        _do(stage, [*left, *queued], work, queue_seed)
+        _do(stage, left, [spot for spot in new if spot not in aside], work, queue_seed)
         meanwhile()
     found = checks.compare(spots, stage.tables, work, known=known)
     failed = list(dict.fromkeys(check.kernel for check in found if not check.passed))
@@ -86,14 +86,15 @@ def _recall(stage: Stage, steps: Sequence[Step]) -> list[Step]:
     return left
 
 
-def _do(stage: Stage, steps: list[Step], work: Work, queue_seed: int | None) -> None:
+def _do(stage: Stage, steps: list[Step], spots: Sequence[Spot], work: Work, queue_seed: int | None) -> None:
+    steps, checked = [*steps, *(spot.step for spot in spots)], {spot.panel for spot in spots}
     if queue_seed is not None:
         order = np.random.default_rng(queue_seed).permutation(len(steps))
         steps = [steps[i] for i in order]
     else:
         steps = longest_first(steps, work.task, work.splits, work.search)
     for step, answers in stage.backend.run(work, steps):
-        if is_spot(step):
+        if step.trainings[0].answers[0].panel in checked:
             stage.checks.take(answers)
             continue
         # The journal has an answer before the tables do: whoever stops here has lost nothing that was counted.
