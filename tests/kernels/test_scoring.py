@@ -14,7 +14,7 @@ from heldout.base.responses import Responses, cut_rows
 from heldout.kernels.scoring import score_block, score_cell
 from heldout.kernels.step import Held, Work
 from heldout.study.panels import TEST, VALIDATION
-from heldout.study.tables import Tables
+from heldout.study.tables import PanelTable, Tables
 
 REGRESSION = load_diabetes(return_X_y=True)
 FLOWERS = load_iris(return_X_y=True)
@@ -44,7 +44,7 @@ def prepared(asked, learner, data, test, loss, weight=None):
 def filled(work, answers, parts):
     tables = Tables()
     sizes = work.splits["outer"].held_sizes
-    tables.open("test", range(4), range(parts), len(work.losses[TEST]), sizes=sizes)
+    tables.panels["test"] = PanelTable.empty(range(4), range(parts), len(work.losses[TEST]), sizes=sizes)
     for answer in answers:
         tables.put(answer)
     return tables["test"]

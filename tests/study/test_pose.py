@@ -65,7 +65,7 @@ def test_only_answered_choices_are_made(asked):
     study = asked(tuned(), X, y).study
     tables = Tables()
     panel = study.panels[0]
-    tables.open(panel.key, panel.candidates, panel.parts, 1, sizes=study.splits[panel.splits].held_sizes)
+    tables.open(panel, study.splits[panel.splits], losses=1)
     for c in panel.candidates:
         for p in panel.parts:
             assert advance(study, tables).chosen == {}
@@ -81,7 +81,7 @@ def test_where_every_candidate_failed_nothing_is_tested(asked):
     study = asked(tuned(), X, y, test=ho.Holdout(0.3)).study
     tables = Tables()
     panel = study.panels[0]
-    tables.open(panel.key, panel.candidates, panel.parts, 1, sizes=study.splits[panel.splits].held_sizes)
+    tables.open(panel, study.splits[panel.splits], losses=1)
     for c in panel.candidates:
         for p in panel.parts:
             tables.put(Answer.of_cell(panel.key, (c, p), [np.nan]))

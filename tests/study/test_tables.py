@@ -16,7 +16,10 @@ from sklearn.tree import DecisionTreeRegressor
 import heldout as ho
 from heldout.base.responses import Responses
 from heldout.study.cv_results import as_cv_results
+from heldout.study.panels import TEST, Panel
+from heldout.study.pose import OUTER
 from heldout.study.tables import Answer, Failure, FitWarning, PanelTable, Tables
+from heldout.task import declare
 
 FAILURE = Failure(kind="ValueError", message="no", traceback="", stage="fit")
 
@@ -24,7 +27,7 @@ FAILURE = Failure(kind="ValueError", message="no", traceback="", stage="fit")
 def opened(candidates=range(4, 7), parts=range(2, 4), losses=1, sizes=(3, 2)):
     """A table whose parts hold out three and two rows."""
     tables = Tables()
-    tables.open("panel", candidates, parts, losses, sizes=sizes[: len(parts)])
+    tables.panels["panel"] = PanelTable.empty(candidates, parts, losses, sizes=sizes[: len(parts)])
     return tables
 
 
@@ -51,9 +54,15 @@ def test_a_table_is_complete_when_every_cell_is_answered():
 
 
 def test_opening_again_keeps_what_is_there():
-    tables = opened()
+    panel = Panel(key="panel", level=TEST, splits=OUTER, parts=range(2, 4), candidates=range(4, 7))
+    splits = ho.KFold(4).draw(declare(np.zeros((9, 1)), np.arange(9.0), classification=False), np.arange(9), seed=0)
+    tables = Tables()
+    tables.open(panel, splits, losses=1, weight=np.arange(9.0))
+    table = tables["panel"]
+    assert np.diff(table.cuts).tolist() == [len(splits.held_rows(part)) for part in panel.parts]
+    assert table.weights.tolist() == [splits.held_rows(part).sum() for part in panel.parts]
     tables.put(cell(4, 2))
-    tables.open("panel", range(4, 7), range(2, 4), 1, sizes=(3, 2))
+    tables.open(panel, splits, losses=1)
     assert tables["panel"].answered.sum() == 1
 
 
@@ -68,9 +77,11 @@ def test_a_failure_is_an_answer_without_a_number():
 def test_a_cell_that_is_answered_again_is_no_longer_failed():
     """As when brute force takes over from a kernel that did not pass its check."""
     tables = opened()
-    tables.put(cell(5, 3, np.nan, failure=FAILURE))
-    tables.put(cell(5, 3, 2.0))
+    told, later = (FitWarning(category="A", message=text) for text in ("first", "second"))
+    tables.put(cell(5, 3, np.nan, failure=FAILURE, warnings=(told,)))
+    tables.put(cell(5, 3, 2.0, warnings=(later,)))
     assert tables.failures() == []
+    assert tables.warnings_in_order() == [("A", "second", [("panel", 5, 3)])]
     assert tables["panel"].losses[1, 1, 0] == 2.0
 
 

@@ -198,7 +198,7 @@ def warning_columns(outcome: Outcome) -> Columns:
     search = outcome.study.search
     rows = [
         (panel, part, search.describe(candidate), category, message)
-        for (category, message), places in outcome.tables.warnings.items()
+        for category, message, places in outcome.tables.warnings_in_order()
         for panel, candidate, part in places
     ]
     rows.sort(key=lambda row: (row[0], row[1], row[2], row[3], row[4]))

@@ -180,21 +180,14 @@ def score_block(
             rows=tuple(kept for _, kept in found) if panel in work.keep_rows else None,
             responses=tuple(responses) if panel in work.keep_responses else None,
             watched={
-                (candidate, part): own_copy(
-                    cut_rows(responses[candidates.index(candidate)], _stretch(cuts, part, parts))
-                )
+                (candidate, part): own_copy(cut_rows(responses[candidates.index(candidate)], slice(*ends)))
                 for watched, candidate, part in work.watched
                 if watched == panel and candidate in candidates and part in parts
+                for ends in [cuts[part - parts.start : part - parts.start + 2]]
             },
             fit_seconds=seconds / max(1, means.shape[0] * means.shape[1]),
         )
     ]
-
-
-def _stretch(cuts: NDArray[np.intp], part: int, parts: range) -> slice:
-    """Where the rows of a part stand among those of its block."""
-    place = parts.index(part)
-    return slice(int(cuts[place]), int(cuts[place + 1]))
 
 
 def _all_losses(

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.responses import Responses, cut_rows
+from heldout.splits.drawn import Splits
+from heldout.study.panels import Panel
 
 Cell = tuple[int, int]  # candidate and part
 Rows = tuple[NDArray[np.float64] | None, ...]  # for each loss; None for a loss of whole sets
@@ -103,7 +105,9 @@ class PanelTable:
     cuts: NDArray[np.intp]  # where the held-out rows of each part begin and the last ends, all end to end
     weights: NDArray[np.float64] | None = None  # of each part: the sum of its rows' weights, where they have any
     failures: dict[Cell, Failure] = field(default_factory=dict)
+    warnings: dict[Cell, tuple[FitWarning, ...]] = field(default_factory=dict)
     watched: dict[Cell, Responses] = field(default_factory=dict)  # of cells that will be checked
+    _told: dict[Any, tuple[FitWarning, ...]] = field(default_factory=dict)  # warnings of many cells are kept once
     _rows: list[NDArray[np.float64] | None] | None = None  # for each loss: candidates × rows of all parts
     _has_rows: NDArray[np.bool_]  # candidates × parts
     _responses: list[tuple[int, Responses]] = field(default_factory=list)  # with the place of the first part in each
@@ -139,9 +143,11 @@ class PanelTable:
         self.fit_seconds[places] = answer.fit_seconds
         self.score_seconds[places] = answer.score_seconds
         self.answered[places] = True
-        for cell in answer.cells if self.failures else ():
-            self.failures.pop(cell, None)
+        for told in (self.failures, self.warnings):
+            for cell in answer.cells if told else ():
+                told.pop(cell, None)
         self.failures.update(answer.failures)
+        self.warnings.update((cell, self._told.setdefault(told, told)) for cell, told in answer.warnings.items())
         self.watched.update(answer.watched)
         self._has_rows[places] = answer.rows is not None
         if answer.rows is not None:
@@ -156,19 +162,19 @@ class PanelTable:
             self._place[candidate - self.candidates.start, parts] = len(self._responses)
             self._responses.append((parts.start, responses))
 
-    def forget(self, candidates: Sequence[int], parts: Sequence[int]) -> NDArray[np.bool_]:
-        """As if these candidates had never been answered on these parts; gives candidates × parts, True where so."""
+    def forget(self, candidates: Sequence[int], parts: Sequence[int]) -> None:
+        """As if these candidates had never been answered on these parts."""
         gone = np.zeros(self.answered.shape, dtype=bool)
         gone[np.ix_(np.array(candidates) - self.candidates.start, np.array(parts) - self.parts.start)] = True
         self.losses[gone] = np.nan
         self.fit_seconds[gone] = self.score_seconds[gone] = 0.0
         self.answered[gone] = self._has_rows[gone] = False
         self._place[gone] = -1
-        for known in (self.failures, self.watched):
+        known: dict[Cell, Any]
+        for known in (self.failures, self.warnings, self.watched):
             for candidate, part in list(known):
                 if gone[candidate - self.candidates.start, part - self.parts.start]:
                     del known[candidate, part]
-        return gone
 
     def _lines(self, candidates: tuple[int, ...]) -> slice | list[int]:
         """Where candidates stand, as a slice if they are neighbours: that is how numpy is quick with single cells."""
@@ -208,19 +214,23 @@ class PanelTable:
 
 @dataclass(kw_only=True, eq=False)
 class Tables:
-    """All answers of a study, by panel, and the warnings its fits gave."""
+    """All answers of a study, by panel."""
 
     panels: dict[str, PanelTable] = field(default_factory=dict)
-    warnings: dict[tuple[str, str], list[tuple[str, int, int]]] = field(default_factory=dict)
     asides: dict[str, PanelTable] = field(default_factory=dict)  # by name, of what no panel asks: for intervals alone
 
     def __getitem__(self, panel: str) -> PanelTable:
         return self.asides[panel] if panel in self.asides else self.panels[panel]
 
-    def open(self, key: str, candidates: range, parts: range, losses: int, *, sizes: Any, weights: Any = None) -> None:
-        """An empty table of a panel, once. `sizes` are the numbers of held-out rows of its parts."""
-        if key not in self.panels:
-            self.panels[key] = PanelTable.empty(candidates, parts, losses, sizes=sizes, weights=weights)
+    def open(self, panel: Panel, splits: Splits, *, losses: int, weight: NDArray[np.float64] | None = None) -> None:
+        """An empty table of a panel of these splits, once. `weight` are the weights of rows, where they have any."""
+        assert panel.candidates is not None, "a panel that waits has no cells"
+        if panel.key not in self.panels:
+            own = slice(panel.parts.start, panel.parts.stop)
+            weights = None if weight is None else splits.held_sums(weight)[own]
+            self.panels[panel.key] = PanelTable.empty(
+                panel.candidates, panel.parts, losses, sizes=splits.held_sizes[own], weights=weights
+            )
 
     def open_aside(self, name: str, candidate: int, sizes: NDArray[np.intp]) -> None:
         """An empty table of one candidate that no panel asks. Its failures and warnings are not those of the study."""
@@ -228,43 +238,27 @@ class Tables:
             own, parts = range(candidate, candidate + 1), range(len(sizes))
             self.asides[name] = PanelTable.empty(own, parts, 1, sizes=sizes)
 
-    def close(self, key: str) -> None:
-        """As if the panel had never been asked."""
-        if key in self.panels:
-            table = self.panels[key]
-            self.forget(table.candidates, ((key, part) for part in table.parts))
-            del self.panels[key]
-
     def put(self, answer: Answer) -> None:
         self[answer.panel].put(answer)
-        for cell, told in answer.warnings.items() if answer.panel not in self.asides else ():
-            for warning in told:
-                places = self.warnings.setdefault((warning.category, warning.message), [])
-                places.append((answer.panel, *cell))
 
     def forget(self, candidates: Sequence[int], sides: Iterable[tuple[str, int]]) -> None:
         """As if these candidates had never been answered on these parts of panels."""
         parts: dict[str, list[int]] = {}
         for panel, part in sides:
             parts.setdefault(panel, []).append(part)
-        gone = {panel: self[panel].forget(candidates, own) for panel, own in parts.items()}
-
-        def is_gone(panel: str, candidate: int, part: int) -> bool:
-            table = self.panels[panel]
-            return panel in gone and bool(gone[panel][candidate - table.candidates.start, part - table.parts.start])
-
-        left = {told: [cell for cell in cells if not is_gone(*cell)] for told, cells in self.warnings.items()}
-        self.warnings = {told: cells for told, cells in left.items() if cells}
+        for panel, own in parts.items():
+            self[panel].forget(candidates, own)
 
     def warnings_in_order(self) -> list[tuple[str, str, list[tuple[str, int, int]]]]:
         """Each warning with its cells, in the order of the study, whatever the order in which cells were answered."""
-        places = {panel: place for place, panel in enumerate(self.panels)}
-
-        def order(cell: tuple[str, int, int]) -> tuple[int, int, int]:
-            return places[cell[0]], cell[1], cell[2]
-
-        found = [(kind, text, sorted(cells, key=order)) for (kind, text), cells in self.warnings.items()]
-        return sorted(found, key=lambda one: (order(one[2][0]), one[0], one[1]))
+        found: dict[tuple[str, str], list[tuple[str, int, int]]] = {}
+        order = {key: place for place, key in enumerate(self.panels)}
+        for key, table in self.panels.items():
+            for cell in sorted(table.warnings):
+                for one in table.warnings[cell]:
+                    found.setdefault((one.category, one.message), []).append((key, *cell))
+        every = [(kind, text, cells) for (kind, text), cells in found.items()]
+        return sorted(every, key=lambda one: (order[one[2][0][0]], one[2][0][1:], *one[:2]))
 
     def failures(self) -> list[tuple[str, int, int, Failure]]:
         """Every failed cell, in the order of panels, candidates and parts."""

@@ -179,6 +179,34 @@ class Places:
         return self.helds[panel]._replace(part=part)
 
 
+class CandidateLookup:
+    """From keys of candidates to their numbers in a study; equal candidates share a key, and each is found."""
+
+    def __init__(self, keys: NDArray[np.uint8]) -> None:
+        texts = _as_texts(keys)
+        self._order = np.argsort(texts, kind="stable")
+        self._sorted = texts[self._order]
+
+    def find(self, keys: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The candidates with these keys, and at which place among `keys` each stands.
+
+        >>> study = np.arange(48, dtype=np.uint8).reshape(3, 16)
+        >>> CandidateLookup(study).find(study[[2, 0]] | np.array([[0], [128]], dtype=np.uint8))
+        (array([2]), array([0]))
+        """
+        texts = _as_texts(keys)
+        low, high = np.searchsorted(self._sorted, texts), np.searchsorted(self._sorted, texts, side="right")
+        counts = high - low
+        places = np.repeat(np.arange(len(texts)), counts)
+        within = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return self._order[low[places] + within], places
+
+
+def _as_texts(keys: NDArray[np.uint8]) -> NDArray[np.bytes_]:
+    """Keys that numpy can sort. Trailing zero bytes count as padding, which still tells keys of one length apart."""
+    return np.ascontiguousarray(keys).view(f"S{CANDIDATE_BYTES}").reshape(-1)
+
+
 def loss_keys(losses: Mapping[str, Sequence[Loss]]) -> dict[str, list[str]]:
     """The key of each loss of each level, and who they are."""
     return {level: [loss_identity(loss).key[:8].hex() for loss in some] for level, some in losses.items()}

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.engine.journal.code import digest
 from heldout.engine.journal.codec import NotPlain, decode, encode
-from heldout.engine.journal.keys import Places, StudyKeys, keyed_by_cell, unanswered
-from heldout.engine.journal.lookup import CandidateLookup
+from heldout.engine.journal.keys import CandidateLookup, Places, StudyKeys, keyed_by_cell, unanswered
 from heldout.engine.journal.records import Asking, Record, Recorded, joined, record_of, step_answers, step_record
 from heldout.engine.journal.store import Row, Store
 from heldout.engine.journal.use import JournalUse, NoJournal
@@ -24,28 +23,19 @@ from heldout.study.tables import Answer, Tables
 PASSING_FAILURES = frozenset({"WorkerDied", "OutOfMemory", "FitTimeout", "FitMemory", "KilledWorker", "MemoryError"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """Panels of which the journal holds more than the study at hand needs."""
-
-    rows: frozenset[str] = frozenset()
-    responses: frozenset[str] = frozenset()
-
-
 class StudyJournal(NoJournal):
     """The journal as one study sees it.
 
-    `asking` is what the study needs of each answer.
+    `asking` is what the study needs of each answer; `kept` is its work with all kept that the journal is to hold.
     """
 
-    def __init__(self, store: Store, keys: StudyKeys, asking: Asking, kept: Kept) -> None:
+    def __init__(self, store: Store, keys: StudyKeys, asking: Asking, kept: Work) -> None:
         self._store, self._keys, self._asking, self._kept = store, keys, asking, kept
         self.use: JournalUse = JournalUse(path=str(store.path))
 
     def widened(self, work: Work) -> Work:
         """The work, with all kept of each answer that the journal is to hold."""
-        rows, responses = work.keep_rows | self._kept.rows, work.keep_responses | self._kept.responses
-        return replace(work, keep_rows=rows, keep_responses=responses)
+        return replace(work, keep_rows=self._kept.keep_rows, keep_responses=self._kept.keep_responses)
 
     def drop(self, steps: Sequence[Step]) -> None:
         """Forget the cells of these steps, whose kernel failed its check; the study is asked again from its start.

@@ -90,24 +90,17 @@ def joined(cells: Sequence[Answer]) -> Iterator[Answer]:
 def _written(responses: Sequence[Responses]) -> Record | list[Record]:
     """Responses that are all alike one below the other: a record of many short cells would be mostly headings."""
     written = [{name: one for name in _ARRAYS if (one := getattr(own, name)) is not None} for own in responses]
-    if len(responses) > 1 and len({_form(one) for one in responses}) == 1:
+    if len(responses) > 1 and _are_alike(written) and not any(own.asked for own in responses):
         return {name: np.stack([one[name] for one in written]) for name in written[0]}
     return [{**one, **({"asked": own.asked} if own.asked else {})} for one, own in zip(written, responses, strict=True)]
 
 
-def _form(responses: Responses) -> Any:
-    """What must be the same for responses to be stacked."""
-    arrays = tuple(_array_form(getattr(responses, name)) for name in _ARRAYS)
-    return arrays, bool(responses.asked) and id(responses)  # what was asked goes by name, cell by cell
-
-
-def _array_form(array: Any) -> Any:
-    if array is None:
-        return None
-    plain = isinstance(array, np.ndarray) and array.flags.c_contiguous and array.dtype.kind != "O"
-    if plain or (isinstance(array, np.ndarray) and array.ndim > 1):
-        return (array.dtype.str, array.shape) if plain else object()  # only a record of its own keeps another order
-    return id(array)
+def _are_alike(several: Sequence[Record]) -> bool:
+    """Whether these are arrays of the same types and shapes, in the order in memory that they have in a stack."""
+    arrays = [array for one in several for array in one.values()]
+    if not all(isinstance(array, np.ndarray) and array.flags.c_contiguous for array in arrays):
+        return False
+    return len({tuple((name, array.dtype.str, array.shape) for name, array in one.items()) for one in several}) == 1
 
 
 # From records to answers.
@@ -162,12 +155,12 @@ class Recorded:
         record, work, held = self.record, asking.work, self.helds[0]
         if record["asked"] != list(asking.losses[held.level]):
             return None
-        losses, failures = self._picked(record["losses"]), self._failures()
+        losses, failures = self._picked(record["losses"]), dict[Cell, Failure]()
         failed = np.zeros(losses.shape[:2], dtype=bool)
-        for line, part, _ in self._told("failures"):
+        for line, part, told in self._told("failures"):
+            failures[self._cell(line, part)] = failure = Failure(**told)
             failed[line, part] = True
-            cell = self._cell(line, part)
-            losses[line, part] = failed_loss(work, held.level, cell[0], failures[cell])
+            losses[line, part] = failed_loss(work, held.level, self.candidates[line], failure)
         keeps_rows, keeps_responses = held.panel in work.keep_rows, held.panel in work.keep_responses
         # Where a loss could not be taken no rows are kept, and of a failure there is nothing to keep.
         if keeps_rows and record["rows"] is None and not (failed | np.isnan(losses).any(axis=2)).all():
@@ -203,7 +196,8 @@ class Recorded:
         work, held, cell = asking.work, self.helds[0], self._cell(0, 0)
         told = self._warnings().get(cell, ())
         seconds: dict[str, Any] = {f"{name}_seconds": self._seconds(name).item() for name in ("fit", "score")}
-        for failure in self._failures().values():
+        for _, _, why in self._told("failures"):
+            failure = Failure(**why)
             known = failure.stage == "fit"  # another loss may not fail
             return failed_cell(work, held, cell[0], failure, warnings=told, **seconds) if known else None
         responses = self._fitting(work.losses[held.level])
@@ -231,9 +225,6 @@ class Recorded:
             told.setdefault(place, []).append((part, value))
         for line, place in enumerate(self.places if told else ()):
             yield from ((line, part, value) for part, value in told.get(int(place), ()))
-
-    def _failures(self) -> dict[Cell, Failure]:
-        return {self._cell(line, part): Failure(**value) for line, part, value in self._told("failures")}
 
     def _warnings(self) -> dict[Cell, tuple[FitWarning, ...]]:
         return {

@@ -115,7 +115,7 @@ class StreamRun:
         told = [panel for panel in study.panels if panel.key in {one.key for one in waiting}]
         if rides:
             for panel in told:
-                _take_chosen(tables, panel)
+                _take_chosen(tables, panel, study)
         elif told:
             kept = self._answer_panels(told, study, tables, keep=keep_rows)
         return study, tables, kept if keep_rows else None
@@ -234,29 +234,19 @@ def run_streamed(study: Study, source: Source, families: tuple[Family, ...], how
 
 def _parts(panels: Sequence[Panel], study: Study, tables: Tables) -> Iterator[tuple[Panel, int]]:
     for panel in panels:
-        assert panel.candidates is not None
-        sizes = study.splits[panel.splits].held_sizes[panel.parts.start : panel.parts.stop]
-        tables.open(panel.key, panel.candidates, panel.parts, len(study.losses_at(panel.level)), sizes=sizes)
+        tables.open(panel, study.splits[panel.splits], losses=len(study.losses_at(panel.level)))
         yield from ((panel, part) for part in panel.parts)
 
 
-def _take_chosen(tables: Tables, panel: Panel) -> None:
+def _take_chosen(tables: Tables, panel: Panel, study: Study) -> None:
     """Keep the answers of the chosen candidate alone, as if no other had been asked."""
-    assert panel.candidates is not None
     every = tables.panels.pop(panel.key)
-    tables.open(panel.key, panel.candidates, panel.parts, every.losses.shape[2], sizes=np.diff(every.cuts))
-    for candidate in panel.candidates:
-        own = slice(candidate - every.candidates.start, candidate - every.candidates.start + 1)
+    tables.open(panel, study.splits[panel.splits], losses=every.losses.shape[2])
+    for candidate in panel.candidates or ():
+        losses = every.losses[[candidate - every.candidates.start]]
         failures = {cell: failure for cell, failure in every.failures.items() if cell[0] == candidate}
-        tables.put(
-            Answer(
-                panel=panel.key,
-                candidates=(candidate,),
-                parts=panel.parts,
-                losses=every.losses[own],
-                failures=failures,
-            )
-        )
+        own = (candidate,)
+        tables.put(Answer(panel=panel.key, candidates=own, parts=panel.parts, losses=losses, failures=failures))
 
 
 def _held(panel: Panel, part: int) -> Held:
