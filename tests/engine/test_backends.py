@@ -136,7 +136,7 @@ def test_the_odd_step_of_a_late_stage_is_done_beside_the_workers(asked):
     list(backend._run_on_pool(work, steps))
     backend._rate = 1.0  # as after a stage of long fits
     found = {
-        step.trainings[0].answers[0].part: int(answers[0].responses.predict[0])
+        step.trainings[0].answers[0].part: int(answers[0].responses[0].predict[0])
         for step, answers in backend.run(work, steps)
     }
     assert sorted(found) == [0, 1, 2, 3, 4]
@@ -149,7 +149,7 @@ def test_a_step_that_spreads_is_done_where_the_study_was_asked(asked):
     mixed = [replace(step, spreads=number == 2) for number, step in enumerate(steps)]
     work = work_of(question.study, question.task, {})
     found = {
-        step.trainings[0].answers[0].part: int(answers[0].responses.predict[0])
+        step.trainings[0].answers[0].part: int(answers[0].responses[0].predict[0])
         for step, answers in Processes(2, eager=False).run(work, mixed)
     }
     assert sorted(found) == [0, 1, 2, 3]

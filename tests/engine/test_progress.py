@@ -16,7 +16,7 @@ from heldout.engine import progress as module
 from heldout.engine.progress import Progress, open_progress
 from heldout.kernels.trainings import Plain, Sides
 from heldout.planner.brute_force import brute_step
-from heldout.study.tables import CellAnswer, Failure
+from heldout.study.tables import Answer, Failure
 
 
 class Bar:
@@ -52,9 +52,7 @@ def step_of(cells):
 
 def failed(times):
     failure = Failure(kind="ValueError", message="no", traceback="", stage="fit")
-    return [
-        CellAnswer(panel="test", candidate=0, part=part, losses=(np.nan,), failure=failure) for part in range(times)
-    ]
+    return [Answer.of_cell("test", (0, part), [np.nan], failures={(0, part): failure}) for part in range(times)]
 
 
 def test_a_short_run_shows_nothing(bar):

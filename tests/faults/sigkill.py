@@ -169,8 +169,9 @@ def acknowledged(journal: Path) -> set[float]:
         return found
     with open_journal(journal) as store:
         for _, content in store.all_rows("cells"):
-            for _, extras in decode(content)["extras"]:
-                found.add(float(extras["responses"]["predict"][0]))
+            responses = decode(content)["responses"]
+            stacked = responses["predict"] if isinstance(responses, dict) else [one["predict"] for one in responses]
+            found.update(float(one[0]) for one in stacked)
     return found
 
 

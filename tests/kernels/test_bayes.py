@@ -21,7 +21,7 @@ from heldout.kernels import bayes
 from heldout.kernels.bayes import KERNEL
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.study.tables import BlockAnswer, PanelTable
+from heldout.study.tables import PanelTable
 
 SMOOTHINGS = [1e-12, 1e-9, 1e-4, 0.1, 1.0]
 ALPHAS = [1e-10, 0.01, 0.5, 1.0, 10.0]
@@ -49,7 +49,9 @@ def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
 
 def table_of(answers: Any, step: Step, work: Work) -> PanelTable:
     held = step.trainings[0].answers[0]
-    table = PanelTable.empty(range(len(step.candidates)), range(len(step.trainings)), len(work.losses[held.level]))
+    sizes = work.splits[held.splits].held_sizes
+    losses = len(work.losses[held.level])
+    table = PanelTable.empty(range(len(step.candidates)), range(len(step.trainings)), losses, sizes=sizes)
     for one in answers:
         table.put(one)
     assert table.complete
@@ -210,7 +212,9 @@ def test_texts_without_words_are_no_doubt(monkeypatch: pytest.MonkeyPatch) -> No
     step, work = posed(tuned(MultinomialNB()), X, y)
     assert worst_difference(step, work) < 1e-12
     monkeypatch.setattr(bayes.answer, "answer_by_brute_force", None)
-    assert all(isinstance(one, BlockAnswer) for one in KERNEL.answer(step, work))
+    answers = list(KERNEL.answer(step, work))
+    assert sum(one.count for one in answers) == step.cells
+    assert not any(one.failures for one in answers)
 
 
 @pytest.mark.parametrize("estimator", [GaussianNB(), SCALED, MultinomialNB(), BernoulliNB()])

@@ -72,15 +72,14 @@ def test_each_cell_is_clone_fit_predict(asked):
     question = asked(learner, X, y, test=ho.Holdout(0.25))
     inner = question.study.splits["inner/0"]
     answers = answers_of(question, keep=True)
-    assert [(a.candidate, a.part) for a in answers] == [(c, p) for p in range(4) for c in range(2)]
-    for answer in answers:
-        train, held = inner.train_rows(answer.part), inner.held_rows(answer.part)
-        predicted = (
-            clone(Ridge()).set_params(alpha=[0.1, 10.0][answer.candidate]).fit(X[train], y[train]).predict(X[held])
-        )
-        np.testing.assert_array_equal(answer.responses.predict, predicted)
-        np.testing.assert_array_equal(answer.rows[0], (y[held] - predicted) ** 2)
-        assert answer.losses == (float(np.mean((y[held] - predicted) ** 2)),)
+    cells = [(c, p) for p in range(4) for c in range(2)]
+    assert [list(a.cells) for a in answers] == [[cell] for cell in cells]
+    for (candidate, part), answer in zip(cells, answers, strict=True):
+        train, held = inner.train_rows(part), inner.held_rows(part)
+        predicted = clone(Ridge()).set_params(alpha=[0.1, 10.0][candidate]).fit(X[train], y[train]).predict(X[held])
+        np.testing.assert_array_equal(answer.responses[0].predict, predicted)
+        np.testing.assert_array_equal(answer.rows[0], [(y[held] - predicted) ** 2])
+        assert answer.losses.tolist() == [[[float(np.mean((y[held] - predicted) ** 2))]]]
 
 
 def test_only_what_is_asked_for_is_kept(asked):
@@ -98,7 +97,7 @@ def test_an_averaged_training_answers_by_the_average(asked):
     inner, outer = question.study.splits["inner/0"], question.study.splits["outer"]
     held = outer.held_rows(0)
     members = [Ridge(alpha=1.0).fit(X[inner.train_rows(p)], y[inner.train_rows(p)]).predict(X[held]) for p in range(3)]
-    np.testing.assert_array_equal(answer.responses.predict, np.mean(members, axis=0))
+    np.testing.assert_array_equal(answer.responses[0].predict, np.mean(members, axis=0))
 
 
 @pytest.mark.parametrize(
@@ -114,15 +113,16 @@ def test_an_averaged_training_answers_by_the_average(asked):
 def test_a_failure_has_a_name_and_a_place(asked, trouble, stage, kind, words):
     answer, *_ = answers_of(asked(Troubled(trouble), X, y))
     assert np.isnan(answer.losses).all()
-    assert (answer.failure.stage, answer.failure.kind) == (stage, kind)
-    assert words in answer.failure.message
-    assert ("Traceback" in answer.failure.traceback) == (kind != "PredictionError")  # an error of ours needs none
+    (failure,) = answer.failures.values()
+    assert (failure.stage, failure.kind) == (stage, kind)
+    assert words in failure.message
+    assert ("Traceback" in failure.traceback) == (kind != "PredictionError")  # an error of ours needs none
 
 
 def test_a_failure_of_one_candidate_leaves_the_others(asked):
     learner = ho.Tuned(Troubled(), {"trouble": ["none", "fit", "none"]}, validation=ho.KFold(3))
     answers = answers_of(asked(learner, X, y, test=ho.Holdout(0.25)))
-    assert {a.candidate for a in answers if a.failure is not None} == {1}
+    assert {cell for a in answers for cell in a.failures} == {(1, part) for part in range(3)}
     assert len(answers) == 9
 
 
@@ -131,7 +131,8 @@ def test_warnings_are_collected_once_a_cell_and_not_shown(asked):
         warnings.simplefilter("error")
         answers = answers_of(asked(Troubled("warns"), X, y))
     for answer in answers:
-        assert [(w.category, w.message) for w in answer.warnings] == [
+        (told,) = answer.warnings.values()
+        assert [(w.category, w.message) for w in told] == [
             ("UserWarning", "careful\x1b[31m"),
             ("RuntimeWarning", "unsure"),
         ]
@@ -142,8 +143,8 @@ def test_error_score_stands_for_a_failed_validation_cell(asked, error_score, los
     learner = ho.Tuned(Troubled(), {"trouble": ["fit"]}, validation=ho.KFold(3), loss="r2")
     question = asked(learner, X, y, test=ho.Holdout(0.25))
     answers = answers_of(question, search=replace(question.study.search, error_score=error_score))
-    np.testing.assert_array_equal([a.losses for a in answers], [[loss]] * 3)
-    assert all(a.failure is not None for a in answers)
+    np.testing.assert_array_equal([a.losses for a in answers], [[[[loss]]]] * 3)
+    assert all(a.failures for a in answers)
 
 
 def test_a_failed_test_cell_has_no_number_whatever_error_score_says(asked):
@@ -168,7 +169,7 @@ def test_a_scorer_that_calls_the_estimator_gets_it_fitted(asked):
     outer = question.study.splits["outer"]
     for part, answer in enumerate(answers_of(question)):
         train = outer.train_rows(part)
-        assert answer.losses == (float(np.abs(Ridge().fit(X[train], y[train]).coef_).sum()),)
+        assert answer.losses.tolist() == [[[float(np.abs(Ridge().fit(X[train], y[train]).coef_).sum())]]]
 
 
 def test_weights_enter_fits_and_mean_losses(asked):
@@ -191,13 +192,13 @@ def test_steps_run_under_the_configuration_of_the_question(asked):
             return super().fit(X, y)
 
     question = asked(Asks(), X, y)
-    assert all(a.failure is not None for a in answers_of(question))
-    assert all(a.failure is None for a in answers_of(question, config={"assume_finite": True}))
+    assert all(a.failures for a in answers_of(question))
+    assert not any(a.failures for a in answers_of(question, config={"assume_finite": True}))
 
 
 def test_probabilities_are_asked_for_only_where_a_loss_needs_them(asked):
     F, kinds = load_iris(return_X_y=True)
     plain, *_ = answers_of(asked(GaussianNB(), F, kinds), keep=True)
-    assert plain.responses.predict_proba is None
+    assert plain.responses[0].predict_proba is None
     logs, *_ = answers_of(asked(GaussianNB(), F, kinds, loss="log"), keep=True)
-    assert logs.responses.predict_proba.shape == (50, 3)
+    assert logs.responses[0].predict_proba.shape == (50, 3)

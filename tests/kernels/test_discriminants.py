@@ -61,7 +61,9 @@ def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
 
 def table_of(answers: Any, step: Step, work: Work) -> PanelTable:
     held = step.trainings[0].answers[0]
-    table = PanelTable.empty(range(len(step.candidates)), range(len(step.trainings)), len(work.losses[held.level]))
+    sizes = work.splits[held.splits].held_sizes
+    losses = len(work.losses[held.level])
+    table = PanelTable.empty(range(len(step.candidates)), range(len(step.trainings)), losses, sizes=sizes)
     for one in answers:
         table.put(one)
     assert table.complete

@@ -57,7 +57,8 @@ def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
 def table_of(answers: Any, step: Step, work: Work) -> PanelTable:
     held = step.trainings[0].answers[0]
     parts = range(len(step.trainings))
-    table = PanelTable.empty(range(len(step.candidates)), parts, len(work.losses[held.level]))
+    sizes, losses = work.splits[held.splits].held_sizes, len(work.losses[held.level])
+    table = PanelTable.empty(range(len(step.candidates)), parts, losses, sizes=sizes)
     for one in answers:
         table.put(one)
     assert table.complete

@@ -28,7 +28,7 @@ from heldout.kernels.neighbours.doubt import doubtful
 from heldout.kernels.neighbours.search import EuclideanSearcher, list_length, packing_error, smallest
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.pose import pose_tuning
-from heldout.study.tables import Tables
+from heldout.study.tables import PanelTable, Tables
 from heldout.task import declare
 
 BOTH = ["uniform", "distance"]
@@ -60,12 +60,13 @@ def table(work: Work, steps: list[Step], answer: Any) -> Any:
     (key,) = work.keep_responses
     candidates = range(len(work.search))
     splits = next(iter(work.splits.values()))
-    tables.open(key, candidates, range(len(splits)), len(work.search.losses))
+    parts, losses = range(len(splits)), len(work.search.losses)
+    tables.panels[key] = PanelTable.empty(candidates, parts, losses, sizes=splits.held_sizes)
     with one_thread():
         for step in steps:
             for one in answer(step, work):
                 tables.put(one)
-    return tables[key], tables.warnings
+    return tables[key], tables.warnings_in_order()
 
 
 def differences(learner: Any, X: Any, y: Any, *, jobs: int = 2, budget: int = 1 << 30) -> int:
@@ -335,5 +336,5 @@ def test_leave_one_out_takes_no_loop_over_cells() -> None:
     (block,) = list(KERNEL.answer(step, work))
     assert block.losses.shape == (10, 1000, 1)
     few = replace(step, trainings=step.trainings[500:503])
-    theirs = np.array([one.losses[0] for one in answer_by_brute_force(few, work)]).reshape(3, 10).T
+    theirs = np.array([one.losses[0, 0, 0] for one in answer_by_brute_force(few, work)]).reshape(3, 10).T
     assert np.array_equal(block.losses[:, 500:503, 0], theirs)

@@ -216,7 +216,7 @@ def test_an_error_of_a_kernel_that_failed_its_check_is_nobodys(count: int, monke
 
 @pytest.mark.usefixtures("mistaken")
 def test_nothing_is_chosen_by_refuted_numbers_where_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    def time_is_up(*_: Any) -> Any:
+    def time_is_up(*_: Any, **__: Any) -> Any:
         raise OutOfTime
 
     monkeypatch.setattr(stage, "unanswered", time_is_up)

@@ -29,7 +29,7 @@ from heldout.kernels.ridge.bank import Bank
 from heldout.kernels.ridge.design import Design, Shift
 from heldout.kernels.ridge.sums import Space
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.study.tables import BlockAnswer, PanelTable
+from heldout.study.tables import PanelTable
 
 ALPHAS = [1e-4, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1e3]
 SCALED = make_pipeline(StandardScaler(), Ridge())
@@ -55,7 +55,8 @@ def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
 def table_of(answers: Any, step: Step, work: Work) -> PanelTable:
     held = step.trainings[0].answers[0]
     parts = range(len(step.trainings))
-    table = PanelTable.empty(range(len(step.candidates)), parts, len(work.losses[held.level]))
+    sizes, losses = work.splits[held.splits].held_sizes, len(work.losses[held.level])
+    table = PanelTable.empty(range(len(step.candidates)), parts, losses, sizes=sizes)
     for one in answers:
         table.put(one)
     assert table.complete
@@ -130,8 +131,7 @@ def test_least_squares_takes_scikit_learns_rank(n: int, p: int, twice: bool) -> 
 
 def test_leave_one_out_is_answered_in_blocks() -> None:
     step, work = posed(tuned(validation=ho.LeaveOneOut()), *numbers(), test=ho.Holdout(0.2))
-    answers = list(KERNEL.answer(step, work))
-    assert [type(one) for one in answers] == [BlockAnswer]
+    assert [one.count for one in KERNEL.answer(step, work)] == [step.cells]
 
 
 @pytest.mark.parametrize("validation", [ho.KFold(4), ho.LeaveOneOut()])

@@ -14,7 +14,7 @@ from heldout.base.responses import Responses, cut_rows
 from heldout.kernels.scoring import score_block, score_cell
 from heldout.kernels.step import Held, Work
 from heldout.study.panels import TEST, VALIDATION
-from heldout.study.tables import BlockAnswer, CellAnswer, Tables
+from heldout.study.tables import PanelTable, Tables
 
 REGRESSION = load_diabetes(return_X_y=True)
 FLOWERS = load_iris(return_X_y=True)
@@ -43,7 +43,8 @@ def prepared(asked, learner, data, test, loss, weight=None):
 
 def filled(work, answers, parts):
     tables = Tables()
-    tables.open("test", range(4), range(parts), len(work.losses[TEST]))
+    sizes = work.splits["outer"].held_sizes
+    tables.panels["test"] = PanelTable.empty(range(4), range(parts), len(work.losses[TEST]), sizes=sizes)
     for answer in answers:
         tables.put(answer)
     return tables["test"]
@@ -93,14 +94,14 @@ def test_a_block_of_numbers(asked, test, loss):
     work, helds = prepared(asked, Ridge(), REGRESSION, test, loss)
     n = sum(len(work.held_rows(held)) for held in helds)
     (answer,) = compare(work, helds, [numbers(n, 1), numbers(n, 2)])
-    assert isinstance(answer, BlockAnswer)
+    assert answer.count == 2 * len(helds)
 
 
 @pytest.mark.parametrize("test", [ho.KFold(4), ho.LeaveOneOut()], ids=repr)
 def test_a_weighted_block(asked, test):
     work, helds = prepared(asked, Ridge(), REGRESSION, test, "squared", weight=np.linspace(0.1, 4, 60))
     (answer,) = compare(work, helds, [numbers(60, 1), numbers(60, 2)])
-    assert isinstance(answer, BlockAnswer)
+    assert answer.count == 2 * len(helds)
 
 
 def test_a_block_of_probabilities(asked):
@@ -111,7 +112,7 @@ def test_a_block_of_probabilities(asked):
         proba = np.random.default_rng(seed).dirichlet([1, 1, 1], 50)
         made.append(Responses(predict=proba.argmax(axis=1), predict_proba=proba, classes=np.arange(3)))
     (answer,) = compare(work, helds, made)
-    assert isinstance(answer, BlockAnswer)
+    assert answer.count == 2 * len(helds)
 
 
 def test_a_number_that_is_not_finite_fails_its_own_cell_alone(asked):
@@ -119,9 +120,9 @@ def test_a_number_that_is_not_finite_fails_its_own_cell_alone(asked):
     good, bad = numbers(60, 1), numbers(60, 2)
     bad.predict[20] = np.inf  # in part 1
     answers = compare(work, helds, [bad, good])
-    assert all(isinstance(answer, CellAnswer) for answer in answers)
-    failed = [(answer.candidate, answer.part, answer.failure.stage) for answer in answers if answer.failure]
-    assert failed == [(CANDIDATES[0], 1, "predict")]
+    assert [answer.count for answer in answers] == [1] * 8
+    failed = [(cell, failure.stage) for answer in answers for cell, failure in answer.failures.items()]
+    assert failed == [((CANDIDATES[0], 1), "predict")]
 
 
 def test_a_score_without_a_value_fails_its_own_cell_alone(asked):
@@ -134,7 +135,8 @@ def test_a_score_without_a_value_fails_its_own_cell_alone(asked):
     scores = np.random.default_rng(0).normal(size=40)
     one = Responses(predict=(scores > 0).astype(int), decision_function=scores, classes=np.arange(2))
     answers = compare(work, helds, [one, one])
-    assert [(answer.part, answer.failure.stage) for answer in answers if answer.failure] == [(1, "score")] * 2
+    failed = [(cell, failure.stage) for answer in answers for cell, failure in answer.failures.items()]
+    assert failed == [((candidate, 1), "score") for candidate in CANDIDATES]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

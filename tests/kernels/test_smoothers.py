@@ -23,7 +23,7 @@ from heldout.kernels.smoothers.bases import choose_bases
 from heldout.kernels.smoothers.forms import USES
 from heldout.kernels.smoothers.routes import by_block
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.study.tables import BlockAnswer, PanelTable
+from heldout.study.tables import PanelTable
 
 SPACE = {"alpha": [1e-3, 0.1, 1.0, 10.0], "gamma": [0.05, 0.3]}
 FIXED = GaussianProcessRegressor(kernels.RBF(1.5) + kernels.WhiteKernel(0.1), optimizer=None)
@@ -62,8 +62,9 @@ def tables_of(answers: Any, step: Step, work: Work) -> dict[str, PanelTable]:
     found: dict[str, PanelTable] = {}
     for training in step.trainings:
         held = training.answers[0]
-        parts = range(len(work.splits[held.splits]))
-        empty = PanelTable.empty(range(len(step.candidates)), parts, len(work.losses[held.level]))
+        sizes = work.splits[held.splits].held_sizes
+        losses = len(work.losses[held.level])
+        empty = PanelTable.empty(range(len(step.candidates)), range(len(sizes)), losses, sizes=sizes)
         found.setdefault(held.panel, empty)
     for one in answers:
         found[one.panel].put(one)
@@ -127,8 +128,7 @@ def test_nothing_is_fitted_where_digits_are_safe(validation: Any, monkeypatch: p
     monkeypatch.setattr(score, "answer_by_brute_force", lambda *_: pytest.fail("a fit"))
     space = {"alpha": [0.01, 0.1, 1.0], "gamma": [0.05, 0.3]}
     step, work = posed(tuned(space=space, validation=validation), *numbers())
-    answers = list(KERNEL.answer(step, work))
-    assert [type(one) for one in answers] == [BlockAnswer]
+    assert [one.count for one in KERNEL.answer(step, work)] == [step.cells]
 
 
 @pytest.mark.parametrize("validation", [ho.KFold(6), ho.LeaveOneOut()])

@@ -22,7 +22,8 @@ def made(losses, *, space=None, start=0, **how):
     space = {"alpha": list(range(1, len(losses) + 1))} if space is None else space
     family = Family(name="Ridge", estimator=Ridge(), candidates=build_candidates(space, seed=0))
     search = Search(families=(family,), losses=resolve_losses("squared", classification=False), seed=0, **how)
-    table = PanelTable.empty(range(start, start + len(losses)), range(losses.shape[1]), 1)
+    parts = range(losses.shape[1])
+    table = PanelTable.empty(range(start, start + len(losses)), parts, 1, sizes=np.ones(len(parts)))
     table.losses[:, :, 0] = losses
     table.answered[:] = True
     return search, table
@@ -128,7 +129,7 @@ def one_se(estimator, space, simplest=None):
     family = Family(name="family", estimator=estimator, candidates=build_candidates(space, seed=0))
     losses = resolve_losses("squared", classification=False)
     search = Search(families=(family,), losses=losses, seed=0, choose="one_se", simplest=simplest)
-    table = PanelTable.empty(range(len(search)), range(2), 1)
+    table = PanelTable.empty(range(len(search)), range(2), 1, sizes=[1, 1])
     table.losses[:] = 1.0
     table.answered[:] = True
     return search.params_of(choose(search, table).candidate)
@@ -186,7 +187,7 @@ def test_families_need_a_function():
     )
     losses = resolve_losses("squared", classification=False)
     search = Search(families=families, losses=losses, seed=0, choose="one_se")
-    table = PanelTable.empty(range(2), range(2), 1)
+    table = PanelTable.empty(range(2), range(2), 1, sizes=[1, 1])
     table.losses[:] = 1.0
     with pytest.raises(SpaceError, match="which family is simplest"):
         choose(search, table)

@@ -13,7 +13,7 @@ from heldout.base.errors import SplitError
 from heldout.study.advance import advance
 from heldout.study.panels import TEST, VALIDATION, TrainRef
 from heldout.study.pose import FINAL, OUTER, draw_validation, pose_tuning
-from heldout.study.tables import CellAnswer, Tables
+from heldout.study.tables import Answer, Tables
 from heldout.task import declare
 
 X, y = (part[:60] for part in load_diabetes(return_X_y=True))
@@ -53,15 +53,23 @@ def test_validation_rows_are_inside_the_training_rows_of_their_fold(asked):
         assert not set(inner.held) & set(outer.held_rows(part))
 
 
+def test_a_choice_says_which_test_part_it_is_for(asked):
+    study = asked(tuned(), X, y).study
+    assert [choice.fold for choice in study.choices] == [part for panel in study.of_level(TEST) for part in panel.parts]
+    question = asked(tuned(), X, y)
+    alone = pose_tuning(question.study.search, question.task, question.task.all_rows)
+    assert [choice.fold for choice in alone.choices] == [None]
+
+
 def test_only_answered_choices_are_made(asked):
     study = asked(tuned(), X, y).study
     tables = Tables()
     panel = study.panels[0]
-    tables.open(panel.key, panel.candidates, panel.parts, 1)
+    tables.open(panel, study.splits[panel.splits], losses=1)
     for c in panel.candidates:
         for p in panel.parts:
             assert advance(study, tables).chosen == {}
-            tables.put(CellAnswer(panel=panel.key, candidate=c, part=p, losses=(abs(c - 1.0),)))
+            tables.put(Answer.of_cell(panel.key, (c, p), [abs(c - 1.0)]))
     after = advance(study, tables)
     assert list(after.chosen) == [study.choices[0].key]
     assert [p.candidates for p in after.of_level(TEST)] == [range(1, 2), None, None]
@@ -73,10 +81,10 @@ def test_where_every_candidate_failed_nothing_is_tested(asked):
     study = asked(tuned(), X, y, test=ho.Holdout(0.3)).study
     tables = Tables()
     panel = study.panels[0]
-    tables.open(panel.key, panel.candidates, panel.parts, 1)
+    tables.open(panel, study.splits[panel.splits], losses=1)
     for c in panel.candidates:
         for p in panel.parts:
-            tables.put(CellAnswer(panel=panel.key, candidate=c, part=p, losses=(np.nan,)))
+            tables.put(Answer.of_cell(panel.key, (c, p), [np.nan]))
     (test,) = advance(study, tables).of_level(TEST)
     assert test.candidates == range(0)
 

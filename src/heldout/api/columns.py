@@ -50,7 +50,7 @@ def choice_columns(outcome: Outcome) -> Columns:
         return {}
     chosen = [study.chosen[choice.key] for choice in study.choices]
     columns: Columns = {
-        "fold": np.array([int(choice.key.split("/")[1]) for choice in study.choices]),
+        "fold": np.array([choice.fold for choice in study.choices]),
         "candidate": np.array([-1 if c.candidate is None else c.candidate for c in chosen]),
         "family": [None if c.candidate is None else search.family_of(c.candidate).name for c in chosen],
         **_param_columns(search, [c.candidate for c in chosen]),
@@ -73,7 +73,7 @@ def candidate_columns(outcome: Outcome) -> Columns:
     folds, means, sds, failed, parts, unfinished = [], [], [], [], [], []
     for choice in study.choices:
         table = outcome.tables[choice.panel]
-        folds.append(np.full(count, int(choice.key.split("/")[1])))
+        folds.append(np.full(count, choice.fold))
         means.append(mean_over_parts(table.losses, table.weights))
         sds.append(table.losses.std(axis=1, ddof=1) if table.losses.shape[1] > 1 else np.full_like(means[-1], np.nan))
         left = unfinished_cells(study, table, choice.panel)
@@ -111,8 +111,7 @@ def one_se_columns(outcome: Outcome) -> Columns:
     taken = [by_one_se(study.search, outcome.tables[choice.panel]) for choice in study.choices]
     if any(candidate is None for candidate in taken):
         return {}
-    folds = [int(choice.key.split("/")[1]) for choice in study.choices]
-    return {"fold": np.array(folds), "candidate": np.array(taken)}
+    return {"fold": np.array([choice.fold for choice in study.choices]), "candidate": np.array(taken)}
 
 
 def seconds_spent(outcome: Outcome) -> list[dict[str, Any]]:
@@ -199,7 +198,7 @@ def warning_columns(outcome: Outcome) -> Columns:
     search = outcome.study.search
     rows = [
         (panel, part, search.describe(candidate), category, message)
-        for (category, message), places in outcome.tables.warnings.items()
+        for category, message, places in outcome.tables.warnings_in_order()
         for panel, candidate, part in places
     ]
     rows.sort(key=lambda row: (row[0], row[1], row[2], row[3], row[4]))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
+from heldout.api.inside import inner_of
 from heldout.api.recorded import blank_record, test_records
 from heldout.api.selection import FOLD_PREDICTORS, NOT_MADE, Selection, tuning_estimates, waiting_estimates
 from heldout.base.finding import Finding
@@ -123,8 +124,7 @@ def fit_size(study: Study) -> float | None:
     """How many rows a single fit of the tested predictor uses on average, where the learner holds some of them out."""
     if not study.search.tuned or study.search.final == "retrain":
         return None
-    inner = [splits for name, splits in study.splits.items() if name.startswith("inner/")]
-    return float(np.mean([np.mean(one.train_sizes) for one in inner]))
+    return float(np.mean([np.mean(inner_of(study, choice).train_sizes) for choice in study.choices]))
 
 
 def size_at_all_rows(task: Task, study: Study) -> Sizes:

@@ -165,10 +165,11 @@ def _leaning_note(task: Task, outcome: Outcome) -> str | None:
 def fit_findings(outcome: Outcome) -> list[Finding]:
     """What fits warned of, where they failed, and kernels that did not repeat what brute force says."""
     study, found = outcome.study, []
+    levels = {panel.key: panel.level for panel in study.panels}
     given = outcome.tables.warnings_in_order()
     for category, message, places in given[:MOST_WARNINGS]:
         panel, candidate, part = places[0]
-        where = f"{study.search.brief(candidate)}, {panel.split('/')[0]} part {part}"
+        where = f"{study.search.brief(candidate)}, {levels[panel]} part {part}"
         text = f"{len(places)} cells gave {category}: {message} (first: {where})"
         found.append(Finding(code="H201", severity="info", message=text))
     if rest := given[MOST_WARNINGS:]:
@@ -185,10 +186,10 @@ def fit_findings(outcome: Outcome) -> list[Finding]:
         )
         if any(one.kind in MEMORY for *_, one in failures):
             text += " Memory was short: use fewer jobs."
-        if any(key.startswith(TEST) for key, *_ in failures):
+        if any(levels[key] == TEST for key, *_ in failures):
             text += " The result is incomplete."
         found.append(Finding(code="H202", severity="error", message=text))
-    barred = {c for key, c, _, _ in failures if key.startswith(VALIDATION)}
+    barred = {c for key, c, _, _ in failures if levels[key] == VALIDATION}
     if barred:
         text = f"{len(barred)} candidates could not be chosen in a fold where a fit of theirs failed."
         found.append(Finding(code="H203", severity="warning", message=text))

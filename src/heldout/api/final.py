@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
+from heldout.api.inside import inner_of
 from heldout.api.tuning import chosen_or_refuse, final_of, make_final
 from heldout.base.errors import FitFailed
 from heldout.base.finding import Finding
@@ -96,7 +97,7 @@ def _tested_again(outcome: Outcome, task: Task) -> tuple[Any, tuple[Finding, ...
     if recorded is None or recorded.predict is None:
         raise FitFailed("The predictor that was to be tested failed, so there is none to give. See result.failures.")
     outer = study.splits[OUTER]
-    inner = study.splits.get("inner/0")
+    inner = next((inner_of(study, choice) for choice in study.choices), None)
     with one_thread():
         predictor = make_final(study.search, table.candidates[0], task, outer.train_rows(0), inner, fit_params={})
         again = np.asarray(predictor.predict(task.take(outer.held_rows(0))))

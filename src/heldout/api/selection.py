@@ -216,7 +216,7 @@ def _fold_predictors(own: Selection) -> dict[str, Estimate]:
 def _record(own: Selection) -> Record:
     """What validation recorded of the only candidate, part by part."""
     inner, table, loss, recipe = own.inner, own.table, own.study.search.losses[0], own.inner.recipe
-    matrix = None if loss.rows is None else table.row_matrix(0, inner.held_sizes)
+    matrix = None if loss.rows is None else table.row_matrix(0)
     groups = None if own.held is None else own.held.groups
     weights = None if own.held is None else own.held.weights
     return Record(
@@ -291,7 +291,7 @@ def _bbc(own: Selection) -> Correction | str:
     if reason is not None:
         return reason
     inner, held = own.inner, own.held
-    matrix = own.table.row_matrix(0, inner.held_sizes)
+    matrix = own.table.row_matrix(0)
     assert matrix is not None, "refused otherwise"
     assert held is not None, "refused otherwise"
     units, weights = _drawn(held, inner)

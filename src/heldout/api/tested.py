@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout.base.losses import row_losses
 from heldout.study.panels import Study
 from heldout.study.pose import OUTER
-from heldout.study.tables import PanelTable
+from heldout.study.tables import PanelTable, Rows
 from heldout.task import Task
 
-RowLosses = tuple[NDArray[np.float64] | None, ...]
 
-
-def tested_rows(task: Task, study: Study, table: PanelTable, part: int) -> RowLosses:
+def tested_rows(task: Task, study: Study, table: PanelTable, part: int) -> Rows:
     """The losses of the held-out rows, for each reported loss; None for one that has none.
 
     Where one of several losses could not be taken none was kept, and the others are made from the responses.

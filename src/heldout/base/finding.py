@@ -36,7 +36,7 @@ CODES = {
     "H402": "these test rows were looked at before, and no bound can account for it",
     "H403": "these test rows were looked at so often that the interval tells nothing",
     "H501": "an answer that was computed twice is not the same: the learner is not deterministic",
-    "H502": "the journal was damaged, or upgraded",
+    "H502": "the journal was damaged",
     "H503": "some answers could not be kept in the journal",
     "H601": "rows are the same",
     "H602": "rows are nearly the same",

@@ -17,7 +17,7 @@ from heldout.base.sizes import show_seconds
 from heldout.base.words import clipped
 from heldout.engine.notebook_bar import NotebookBar, in_notebook
 from heldout.kernels.step import Step
-from heldout.study.tables import Answer, CellAnswer
+from heldout.study.tables import Answer
 
 SHOW_AFTER = 0.7  # seconds: shorter runs show nothing, and do not pay for the bar
 LOG_EVERY = 60.0  # seconds between lines in the log, where no bar is shown
@@ -90,11 +90,11 @@ class Progress:
 
     def advance(self, step: Step, answers: Sequence[Answer] = ()) -> None:
         """A step is done."""
-        failures = [a for a in answers if isinstance(a, CellAnswer) and a.failure is not None]
+        failures = [failure for answer in answers for failure in answer.failures.values()]
         self.done += step.cells
         self.failed += len(failures)
-        if failures and (last := failures[-1].failure) is not None:
-            self.failure = f"{last.kind}: {last.message}"
+        if failures:
+            self.failure = f"{failures[-1].kind}: {failures[-1].message}"
         self._work += self._expected(step)
         if self._on_event is not None:
             self.tell(
@@ -113,14 +113,14 @@ class Progress:
     def tell_failures(self, answers: Sequence[Answer], describe: Callable[[int], str]) -> None:
         """An event for each failed cell."""
         for answer in answers if self._on_event is not None else ():
-            if isinstance(answer, CellAnswer) and answer.failure is not None:
+            for (candidate, part), failure in answer.failures.items():
                 self.tell(
                     CellFailed(
                         panel=answer.panel,
-                        part=answer.part,
-                        candidate=describe(answer.candidate),
-                        error=answer.failure.kind,
-                        message=answer.failure.message,
+                        part=part,
+                        candidate=describe(candidate),
+                        error=failure.kind,
+                        message=failure.message,
                     )
                 )
 

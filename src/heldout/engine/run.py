@@ -33,7 +33,7 @@ from heldout.planner.plan import Plan, ready_panels
 from heldout.planner.racing import Started, start_races
 from heldout.study.advance import advance, give_up, is_answered
 from heldout.study.everywhere import aside_of, losses_by_level
-from heldout.study.panels import EVERYWHERE, TEST, VALIDATION, Panel, Study
+from heldout.study.panels import EVERYWHERE, TEST, VALIDATION, Study
 from heldout.study.tables import Tables
 from heldout.task.task import Task
 
@@ -168,14 +168,16 @@ class _Loop:
                 StagePlanned(stage=len(self.plans), steps=len(plan.steps), cells=plan.cells, fits=plan.fits)
             )
             for panel in ready:
-                _open_table(stage.tables, panel, self.study, stage.work.task)
-            _open_asides(stage.tables, plan, len(self.study.everywhere.parts))
+                losses = len(self.study.losses_at(panel.level))
+                splits, weight = self.study.splits[panel.splits], stage.work.task.weight
+                stage.tables.open(panel, splits, losses=losses, weight=weight)
+            _open_asides(stage.tables, plan, self.study)
             waits = any(panel.candidates is None for panel in self.study.panels)
             if perform_stage(self.plans, stage, queue_seed=queue_seed, waits=waits, meanwhile=self._fit_early):
                 # A kernel failed: choices that saw its answers are made again, and what waited for them is asked again.
                 for panel in asked.panels if len(self.plans) > 1 else ():
                     if panel.candidates is None:
-                        stage.tables.close(panel.key)
+                        stage.tables.panels.pop(panel.key, None)
                 self.study, self.plans, done = asked, [], frozenset()
                 continue
             done = done.union(panel.key for panel in ready)
@@ -235,24 +237,10 @@ def work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Runnin
     )
 
 
-def _open_table(tables: Tables, panel: Panel, study: Study, task: Task) -> None:
-    assert panel.candidates is not None
-    splits, own = study.splits[panel.splits], slice(panel.parts.start, panel.parts.stop)
-    weights = None if task.weight is None else splits.held_sums(task.weight)[own]
-    tables.open(
-        panel.key,
-        panel.candidates,
-        panel.parts,
-        len(study.losses_at(panel.level)),
-        sizes=splits.held_sizes[own],
-        weights=weights,
-    )
-
-
-def _open_asides(tables: Tables, plan: Plan, parts: int) -> None:
+def _open_asides(tables: Tables, plan: Plan, study: Study) -> None:
     """A table for each candidate that is asked for intervals alone; those of test cells are known by now."""
-    for step in plan.steps if parts else ():
+    for step in plan.steps if study.everywhere.parts else ():
         for sides in sides_of(step.trainings):
             for held in () if isinstance(sides, Sides) else sides:
                 if held.level == EVERYWHERE:
-                    tables.open_aside(held.panel, step.candidates[0], parts)
+                    tables.open_aside(held.panel, step.candidates[0], study.splits[EVERYWHERE].held_sizes)

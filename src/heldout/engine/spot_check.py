@@ -11,13 +11,13 @@ import sklearn
 
 from heldout.base.warned import catch_warnings
 from heldout.engine.spot_compare import compare_cell
-from heldout.engine.spots import SPOT, Spot, SpotCheck, SpotDraws, words_of_checks
+from heldout.engine.spots import Spot, SpotCheck, SpotDraws, words_of_checks
 from heldout.engine.threads import one_openmp_thread, one_thread
 from heldout.kernels.brute import answer_quietly
 from heldout.kernels.perform import SHARPENED
-from heldout.kernels.step import Step, Work
+from heldout.kernels.step import Work
 from heldout.kernels.threads import helpers
-from heldout.study.tables import Answer, CellAnswer, Tables
+from heldout.study.tables import Answer, Tables
 
 
 @dataclass(kw_only=True, eq=False)
@@ -27,7 +27,7 @@ class SpotChecks:
     draws: SpotDraws = field(default_factory=SpotDraws)
     made: list[SpotCheck] = field(default_factory=list)
     postponed: list[Spot] = field(default_factory=list)  # to the next stage
-    _answers: dict[str, CellAnswer] = field(default_factory=dict)
+    _answers: dict[str, Answer] = field(default_factory=dict)
 
     def switches_off(self) -> dict[str, bool]:
         """The kernels that failed a check, as rules that later plans go without."""
@@ -44,9 +44,7 @@ class SpotChecks:
 
     def take(self, answers: Iterable[Answer]) -> None:
         """Keep brute force's answers of spots."""
-        for answer in answers:
-            if isinstance(answer, CellAnswer):
-                self._answers[answer.panel] = answer
+        self._answers.update((answer.panel, answer) for answer in answers)
 
     def compare(
         self, spots: Sequence[Spot], tables: Tables, work: Work, *, known: Mapping[str, SpotCheck]
@@ -78,12 +76,7 @@ def answered_beside(spots: Sequence[Spot], work: Work, checks: SpotChecks) -> It
         checks.take([answer.result() for _, answer in answers if not answer.cancelled()])
 
 
-def _answer_spot(spot: Spot, work: Work) -> CellAnswer:
+def _answer_spot(spot: Spot, work: Work) -> Answer:
     # OpenMP counts threads for each thread that calls it, the BLAS for the whole process, which is limited already.
     with sklearn.config_context(**work.config), one_openmp_thread():
         return answer_quietly(spot.step.trainings[0], work, spot.candidate, change=SHARPENED.get(spot.kernel))
-
-
-def is_spot(step: Step) -> bool:
-    """Whether this step answers a spot check."""
-    return step.trainings[0].answers[0].panel.startswith(SPOT)

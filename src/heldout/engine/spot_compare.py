@@ -16,7 +16,7 @@ from heldout.engine.threads import one_thread
 from heldout.kernels.brute import answer_candidate, answer_quietly
 from heldout.kernels.perform import IGNORES_ORIGIN, MAY_STOP, SHARPENED, perform
 from heldout.kernels.step import Work
-from heldout.study.tables import Answer, BlockAnswer, CellAnswer, Tables
+from heldout.study.tables import Answer, Tables
 from heldout.task.containers import in_double, less_row
 
 ROUNDING = 1e-9  # of the largest response: what the tier `rounding` allows
@@ -25,22 +25,22 @@ LABELS = 0.01  # share of labels that may differ there: those of rows on the bor
 ALLOWED = {"identical": 0.0, "rounding": ROUNDING, "solver": SOLVER}
 
 
-def compare_cell(spot: Spot, brute: CellAnswer, tables: Tables, work: Work) -> SpotCheck:
+def compare_cell(spot: Spot, brute: Answer, tables: Tables, work: Work) -> SpotCheck:
     """A cell by brute force, and as its kernel answered it: responses, or losses where those must be the same."""
     table = tables[spot.held.panel]
     recorded = table.losses[spot.candidate - table.candidates.start, spot.held.part - table.parts.start]
     if spot.tier == APPROXIMATE:  # any difference is allowed, and told, unless it is no number
         difference = _gap(recorded, brute)
         same = bool(np.isfinite(difference))
-    elif spot.fewer is None and (spot.tier == "identical" or brute.failure is not None):
+    elif spot.fewer is None and (spot.tier == "identical" or brute.failures):
         difference = _gap(recorded, brute)
         same = difference == 0.0
     else:
         kernel = _answer_of_kernel(spot, tables, work)
-        if brute.failure is not None and isinstance(kernel, CellAnswer) and kernel.failure is not None:
+        if brute.failures and isinstance(kernel, Answer) and kernel.failures:
             difference, same = 0.0, True  # both fail on these rows
         else:
-            ours = kernel if isinstance(kernel, Responses) else _kept_responses(kernel)
+            ours = _responses_of(kernel)
             difference = responses_differ(ours, brute, spot, work)
             same = difference <= ALLOWED[spot.tier] or _rounds_no_worse(difference, ours, spot, brute, work)
     conclusive = same or not _stopped_early(spot, brute, work)
@@ -58,45 +58,47 @@ def compare_cell(spot: Spot, brute: CellAnswer, tables: Tables, work: Work) -> S
     )
 
 
-def _gap(recorded: NDArray[np.float64], brute: CellAnswer) -> float:
+def _gap(recorded: NDArray[np.float64], brute: Answer) -> float:
     """The largest difference of losses; infinite where one of the two alone is no number."""
-    losses = np.array(brute.losses)
+    losses = brute.losses[0, 0]
     if np.array_equal(recorded, losses, equal_nan=True):
         return 0.0
     gap = float(np.max(np.abs(recorded - losses)))
     return gap if np.isfinite(gap) else float("inf")
 
 
-def _stopped_early(spot: Spot, brute: CellAnswer, work: Work) -> bool:
+def _stopped_early(spot: Spot, brute: Answer, work: Work) -> bool:
     """Whether the tight fit that a kernel is held to says of itself that it did not converge: then it is no judge.
 
     It is fitted once more where it was fitted beside the kernel, in a thread that cannot tell its warnings from others.
     """
-    if spot.kernel not in MAY_STOP or brute.failure is not None:
+    if spot.kernel not in MAY_STOP or brute.failures:
         return False
-    again: Iterable[CellAnswer] = ()
+    again: Iterable[Answer] = ()
     if not brute.warnings:
         again = answer_candidate(spot.step.trainings[0], work, spot.candidate, change=SHARPENED[spot.kernel])
-    return any(warned.category == ConvergenceWarning.__name__ for one in (brute, *again) for warned in one.warnings)
+    told = (warned for one in (brute, *again) for several in one.warnings.values() for warned in several)
+    return any(warned.category == ConvergenceWarning.__name__ for warned in told)
 
 
-def _rounds_no_worse(difference: float, kernel: Responses | None, spot: Spot, brute: CellAnswer, work: Work) -> bool:
+def _rounds_no_worse(difference: float, kernel: Responses | None, spot: Spot, brute: Answer, work: Work) -> bool:
     """Whether it is brute force's own rounding error, which the tier `rounding` allows where it is the larger one."""
     if spot.tier != "rounding":
         return False
-    if not _in_single(brute.responses):
+    single = _responses_of(brute)
+    if not _in_single(single):
         return _is_right_about_zero(kernel, spot, work)
     if not np.isfinite(difference):
         return False
     double = replace(work, task=replace(work.task, X=in_double(work.task.X)))
-    exact = answer_quietly(spot.step.trainings[0], double, spot.candidate)
-    if brute.responses is None or exact.responses is None:
+    exact = _responses_of(answer_quietly(spot.step.trainings[0], double, spot.candidate))
+    if single is None or exact is None:
         return False
     # Both are at most that far from the exact answer, and either rounds once more.
     own = max(
-        _relative(getattr(brute.responses, method), getattr(exact.responses, method))
+        _relative(getattr(single, method), getattr(exact, method))
         for method in METHODS
-        if getattr(brute.responses, method) is not None
+        if getattr(single, method) is not None
     )
     return difference <= 2 * own + float(np.finfo(np.float32).eps)
 
@@ -131,17 +133,18 @@ def _answer_of_kernel(spot: Spot, tables: Tables, work: Work) -> Responses | Ans
     return table.watched.get(cell) or table.responses(*cell) or answered_alone(spot, work)
 
 
-def responses_differ(kernel: Responses | None, brute: CellAnswer, spot: Spot, work: Work) -> float:
+def responses_differ(kernel: Responses | None, brute: Answer, spot: Spot, work: Work) -> float:
     """The largest difference of responses, relative to the largest response."""
-    if kernel is None or brute.responses is None:
+    theirs = _responses_of(brute)
+    if kernel is None or theirs is None:
         return float("inf")
     return max(
         (
-            _share_of_others(getattr(kernel, method), getattr(brute.responses, method))
+            _share_of_others(getattr(kernel, method), getattr(theirs, method))
             if method == "predict" and spot.tier == "solver" and work.task.classes is not None
-            else _relative(getattr(kernel, method), getattr(brute.responses, method))
+            else _relative(getattr(kernel, method), getattr(theirs, method))
             for method in METHODS
-            if getattr(brute.responses, method) is not None
+            if getattr(theirs, method) is not None
         ),
         default=0.0,
     )
@@ -155,10 +158,11 @@ def answered_alone(spot: Spot, work: Work) -> Answer:
         return perform(replace(spot.origin, candidates=(spot.candidate,), trainings=(training,), fits=1), work)[0]
 
 
-def _kept_responses(answer: Answer) -> Responses | None:
-    if isinstance(answer, BlockAnswer):
-        return None if answer.responses is None else answer.responses[0]
-    return answer.responses
+def _responses_of(answer: Responses | Answer) -> Responses | None:
+    """The responses of the only cell of an answer."""
+    if isinstance(answer, Responses):
+        return answer
+    return None if answer.responses is None else answer.responses[0]
 
 
 def _share_of_others(ours: Any, theirs: Any) -> float:

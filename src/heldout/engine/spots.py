@@ -22,7 +22,6 @@ from heldout.splits.drawn import Splits
 from heldout.study.panels import SPREAD, TEST, VALIDATION, Study, TrainRef
 from heldout.task.task import Task
 
-SPOT = "spot:"
 SHARE = 0.02  # of the operations of a plan: what checks may take beyond one cell of each kernel and level
 FIT = 1e6  # operations that a fit of scikit-learn takes however few its rows are: most of a millisecond
 MOST_CELLS = 50  # of one kernel and level in one stage: one wrong answer in seven stays unseen by 50 with p < .001
@@ -106,7 +105,7 @@ class SpotDraws:
             room -= price
             self._left -= price
             self.drawn[key] = sofar + number + 1
-            yield _spot(step, training, candidate, work, panel=f"{SPOT}{kernel}/{level}/{sofar + number}")
+            yield _spot(step, training, candidate, work, panel=f"spot:{kernel}/{level}/{sofar + number}")
 
 
 _Pool = list[tuple[Step, Sequence[Training]]]  # trainings with one held-out side each, by step

@@ -10,9 +10,10 @@ import numpy as np
 from heldout.engine.backends import Backend
 from heldout.engine.expected import longest_first
 from heldout.engine.final_fit import calls_user
-from heldout.engine.journal import NoJournal, keyed_by_cell, without_candidates
+from heldout.engine.journal import NoJournal, unanswered
 from heldout.engine.progress import Progress
-from heldout.engine.spot_check import SpotChecks, answered_beside, is_spot
+from heldout.engine.spot_check import SpotChecks, answered_beside
+from heldout.engine.spots import Spot
 from heldout.kernels.step import Step, Work
 from heldout.kernels.trainings import sides_of
 from heldout.planner.plan import Plan
@@ -56,9 +57,8 @@ def perform_stage(
     left = _recall(stage, steps)
     # Kernels that spread leave no queue to put their spots in, so they are answered beside them.
     aside = [spot for spot in new if spot.origin.spreads and work.jobs > 1]
-    queued = [spot.step for spot in new if spot not in aside]
     with answered_beside(aside, work, checks):
-        _do(stage, [*left, *queued], work, queue_seed)
+        _do(stage, left, [spot for spot in new if spot not in aside], work, queue_seed)
         meanwhile()
     found = checks.compare(spots, stage.tables, work, known=known)
     failed = list(dict.fromkeys(check.kernel for check in found if not check.passed))
@@ -80,34 +80,21 @@ def _recall(stage: Stage, steps: Sequence[Step]) -> list[Step]:
     """The steps that are left to do, once the answers that the journal knows are in the tables."""
     left = list(steps)
     if stage.checks.switches_off():  # the study is planned again, and has the answers of others
-        left = [one for step in steps if (one := unanswered(step, stage.tables)) is not None]
+        left = [one for step in steps if (one := unanswered(step, stage.tables, asides=False)) is not None]
     left = stage.journal.recall(left, stage.tables)
     stage.progress.recall(steps, left)
     return left
 
 
-def unanswered(step: Step, tables: Tables) -> Step | None:
-    """The step without what the tables have: without candidates where cells are kept one by one, else whole."""
-    candidates = np.array(step.candidates)
-    done = np.ones(len(candidates), dtype=bool)
-    for held in (held for stretch in sides_of(step.trainings) for held in stretch):
-        if held.panel in tables.asides:  # what intervals ask beside the cells is never asked for its own sake
-            continue
-        table = tables[held.panel]
-        done &= table.answered[candidates - table.candidates.start, held.part - table.parts.start]
-    if done.all():
-        return None
-    return without_candidates(step, done) if keyed_by_cell(step) else step
-
-
-def _do(stage: Stage, steps: list[Step], work: Work, queue_seed: int | None) -> None:
+def _do(stage: Stage, steps: list[Step], spots: Sequence[Spot], work: Work, queue_seed: int | None) -> None:
+    steps, checked = [*steps, *(spot.step for spot in spots)], {spot.panel for spot in spots}
     if queue_seed is not None:
         order = np.random.default_rng(queue_seed).permutation(len(steps))
         steps = [steps[i] for i in order]
     else:
         steps = longest_first(steps, work.task, work.splits, work.search)
     for step, answers in stage.backend.run(work, steps):
-        if is_spot(step):
+        if step.trainings[0].answers[0].panel in checked:
             stage.checks.take(answers)
             continue
         # The journal has an answer before the tables do: whoever stops here has lost nothing that was counted.

@@ -24,12 +24,12 @@ from heldout.kernels.scoring import (
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.everywhere import PROBABILITIES
 from heldout.study.panels import EVERYWHERE
-from heldout.study.tables import CellAnswer, FitWarning
+from heldout.study.tables import Answer
 
 Change = Callable[[Any], Any]
 
 
-def answer_by_brute_force(step: Step, work: Work) -> Iterator[CellAnswer]:
+def answer_by_brute_force(step: Step, work: Work) -> Iterator[Answer]:
     """Fit each candidate in each training of the step, and ask it on each held-out side it serves."""
     for training in step.trainings:
         for candidate in step.candidates:
@@ -38,7 +38,7 @@ def answer_by_brute_force(step: Step, work: Work) -> Iterator[CellAnswer]:
 
 def answer_candidate(
     training: Training, work: Work, candidate: int, *, change: Change | None = None
-) -> Iterator[CellAnswer]:
+) -> Iterator[Answer]:
     """One candidate in one training, asked on each held-out side; `change` makes another estimator of it first.
 
     Where all that is asked is for intervals alone nothing is fitted, and nothing answered.
@@ -63,11 +63,11 @@ def answer_candidate(
         with catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             answer = _answer_held(predictor, work, held, candidate, fit_seconds)
-        all_warnings = (*fit_warnings, *plain_warnings(caught))
-        yield _timed(answer, perf_counter() - started, all_warnings)
+        answer = replace(answer, score_seconds=perf_counter() - started)
+        yield answer.warned((*fit_warnings, *plain_warnings(caught)))
 
 
-def answer_quietly(training: Training, work: Work, candidate: int, *, change: Change | None = None) -> CellAnswer:
+def answer_quietly(training: Training, work: Work, candidate: int, *, change: Change | None = None) -> Answer:
     """One cell, without recording warnings: catching them is not safe while other threads work."""
     held = training.answers[0]
     try:
@@ -97,7 +97,7 @@ def _made(work: Work, candidate: int, change: Change | None) -> Any:
     return estimator if change is None else change(estimator)
 
 
-def _answer_held(predictor: Any, work: Work, held: Held, candidate: int, fit_seconds: float) -> CellAnswer:
+def _answer_held(predictor: Any, work: Work, held: Held, candidate: int, fit_seconds: float) -> Answer:
     rows = work.held_rows(held)
     try:
         methods = needed_methods(work.losses[held.level])
@@ -119,7 +119,3 @@ def _asked(predictor: Any, responses: Responses, work: Work, held: Held) -> Resp
     X, y = work.task.take(rows), work.task.y[rows]
     weight = None if work.task.weight is None else work.task.weight[rows]
     return replace(responses, asked={loss.name: ask_predictor(loss, predictor, X, y, weight) for loss in asking})
-
-
-def _timed(answer: CellAnswer, seconds: float, found: tuple[FitWarning, ...]) -> CellAnswer:
-    return replace(answer, score_seconds=seconds, warnings=(*found, *answer.warnings))

@@ -21,13 +21,13 @@ from heldout.base.warned import catch_warnings
 from heldout.kernels.step import Held, Work
 from heldout.study.everywhere import PROBABILITIES
 from heldout.study.panels import TEST, VALIDATION
-from heldout.study.tables import Answer, BlockAnswer, CellAnswer, Failure, FitWarning
+from heldout.study.tables import Answer, Failure, FitWarning
 
 LARGEST_STORED_WARNING = 2_000  # characters
 MOST_STORED_WARNINGS = 20  # a fit: some put a number into each, and give thousands
 
 
-def score_cell(work: Work, held: Held, candidate: int, responses: Responses, **seconds: Any) -> CellAnswer:
+def score_cell(work: Work, held: Held, candidate: int, responses: Responses, **seconds: Any) -> Answer:
     """The answer of one cell from its responses.
 
     When the first loss cannot be taken the cell is a failure; another that cannot is NaN alone, with a warning.
@@ -51,18 +51,19 @@ def score_cell(work: Work, held: Held, candidate: int, responses: Responses, **s
                 values.append(np.nan)
                 missing.append(FitWarning(category=type(error).__name__, message=describe_error(error)[1]))
         keep = held.panel in work.keep_rows and not missing
-        kept = tuple(row_losses(loss, y, responses) for loss in asked) if keep else None
+        taken = [row_losses(loss, y, responses) for loss in asked] if keep else None
+        kept = None if taken is None else tuple(None if one is None else one[None] for one in taken)
     except Exception as error:
         return failed_cell(work, held, candidate, failure_of(error, "score"), **seconds)
-    return CellAnswer(
-        panel=held.panel,
-        candidate=candidate,
-        part=held.part,
-        losses=tuple(values),
+    cell = candidate, held.part
+    return Answer.of_cell(
+        held.panel,
+        cell,
+        values,
         rows=kept,
-        responses=responses if held.panel in work.keep_responses else None,
-        watched=own_copy(responses) if (held.panel, candidate, held.part) in work.watched else None,
-        warnings=tuple(missing),
+        responses=(responses,) if held.panel in work.keep_responses else None,
+        watched={cell: own_copy(responses)} if (held.panel, *cell) in work.watched else {},
+        warnings={cell: tuple(missing)} if missing else {},
         **seconds,
     )
 
@@ -76,24 +77,22 @@ def _finite_loss(loss: Loss, y: NDArray[Any], responses: Responses, weight: Any)
 
 def failed_cell(
     work: Work, held: Held, candidate: int, failure: Failure, *, warnings: tuple[FitWarning, ...] = (), **seconds: Any
-) -> CellAnswer:
-    """The answer of a cell that failed: NaN, or the error_score that someone else's search declares."""
+) -> Answer:
+    """The answer of a cell that failed."""
+    losses = [failed_loss(work, held.level, candidate, failure)] * len(work.losses[held.level])
+    cell = candidate, held.part
+    return Answer.of_cell(held.panel, cell, losses, failures={cell: failure}, **seconds).warned(warnings)
+
+
+def failed_loss(work: Work, level: str, candidate: int, failure: Failure) -> float:
+    """What stands for the losses of a failed cell: NaN, or the error_score that someone else's search declares."""
     error_score = work.search.error_score
-    if error_score == "raise" and held.level == VALIDATION:
+    if error_score == "raise" and level == VALIDATION:
         raise FitFailed(
             f"{work.search.describe(candidate)} failed ({failure.kind}: {failure.message}) and the search says "
             f'error_score="raise".\n{failure.traceback}'.rstrip()
         )
-    value = np.nan if error_score is None or held.level != VALIDATION else -float(error_score)
-    return CellAnswer(
-        panel=held.panel,
-        candidate=candidate,
-        part=held.part,
-        losses=(value,) * len(work.losses[held.level]),
-        failure=failure,
-        warnings=warnings,
-        **seconds,
-    )
+    return np.nan if error_score is None or level != VALIDATION else -float(error_score)
 
 
 def failure_of(error: BaseException, stage: str) -> Failure:
@@ -183,30 +182,22 @@ def score_block(
     if not sound:  # something in the block fails or warns: find out which cell, one at a time
         return _score_one_by_one(work, helds, candidates, responses, cuts)
     return [
-        BlockAnswer(
+        Answer(
             panel=panel,
             candidates=candidates,
             parts=parts,
             losses=means,
-            cuts=cuts,
             rows=tuple(kept for _, kept in found) if panel in work.keep_rows else None,
             responses=tuple(responses) if panel in work.keep_responses else None,
             watched={
-                (candidate, part): own_copy(
-                    cut_rows(responses[candidates.index(candidate)], _stretch(cuts, part, parts))
-                )
+                (candidate, part): own_copy(cut_rows(responses[candidates.index(candidate)], slice(*ends)))
                 for watched, candidate, part in work.watched
                 if watched == panel and candidate in candidates and part in parts
+                for ends in [cuts[part - parts.start : part - parts.start + 2]]
             },
-            seconds=seconds,
+            fit_seconds=seconds / max(1, means.shape[0] * means.shape[1]),
         )
     ]
-
-
-def _stretch(cuts: NDArray[np.intp], part: int, parts: range) -> slice:
-    """Where the rows of a part stand among those of its block."""
-    place = parts.index(part)
-    return slice(int(cuts[place]), int(cuts[place + 1]))
 
 
 def _all_losses(
@@ -267,7 +258,7 @@ def _score_one_by_one(
                 continue
             with _recorded() as caught:
                 answer = score_cell(work, held, candidate, one)
-            answers.append(replace(answer, warnings=(*plain_warnings(caught), *answer.warnings)))
+            answers.append(answer.warned(plain_warnings(caught)))
     return answers
 
 

@@ -11,14 +11,14 @@ from typing import Any
 
 from heldout.kernels.brute import answer_candidate
 from heldout.kernels.step import Step, Work
-from heldout.study.tables import CellAnswer
+from heldout.study.tables import Answer
 
 SHARP = "sharp:"  # and the name of the kernel that is checked
 
 Sharpen = Callable[[Any], Any]  # from an unfitted estimator, Pipelines included, to the same with a tight tolerance
 
 
-def answer_sharply(step: Step, work: Work, sharpen: Sharpen) -> Iterator[CellAnswer]:
+def answer_sharply(step: Step, work: Work, sharpen: Sharpen) -> Iterator[Answer]:
     """Every candidate of the step in every training, fitted at a tight tolerance."""
     for training in step.trainings:
         for candidate in step.candidates:

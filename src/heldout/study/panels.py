@@ -27,7 +27,7 @@ class TrainRef(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """Cells: every candidate on every part.
+    """Cells: every candidate on every part. Its `key` names it and says nothing else: what it is for is its `level`.
 
     `candidates` is None while they are still to be chosen: the panel waits for the choice it names. A part's
     predictor is trained on the part's own training side, or, where `trains` is given, on those instead; if
@@ -55,6 +55,7 @@ class Choice:
 
     key: str
     panel: str
+    fold: int | None = None  # the test part whose predictor it chooses, where there is one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

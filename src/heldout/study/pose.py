@@ -39,7 +39,7 @@ def pose_evaluation(
         check_race(race, search, len(inner))
         splits[inner_key] = inner
         validation.append(_validation_panel(search, inner_key, inner, f"{VALIDATION}/{part}"))
-        choices.append(Choice(key=choice_key, panel=f"{VALIDATION}/{part}"))
+        choices.append(Choice(key=choice_key, panel=f"{VALIDATION}/{part}", fold=part))
         tests.append(
             Panel(
                 key=f"{TEST}/{part}",

@@ -8,7 +8,6 @@ import signal
 import sqlite3
 import threading
 from collections.abc import Callable
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,13 @@ from typing import Any
 import pytest
 
 from heldout.base.errors import JournalError
-from heldout.engine.journal import lock, schema
+from heldout.engine.journal import lock
 from heldout.engine.journal.lock import JournalLock
 from heldout.engine.journal.store import Store, open_journal
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-FIRST, FIXTURE = FIXTURES / "journal-1.db", FIXTURES / "journal-2.db"
+FIXTURE = FIXTURES / "journal-3.db"
 
 
 @pytest.fixture
@@ -73,30 +72,6 @@ def test_a_program_that_is_killed_while_it_makes_the_journal_leaves_nothing_in_t
             store.put([("cells", key(1), b"goes on")])
             assert list(store.rows("cells", [key(1)])) == [(key(1), b"goes on")]
         path.unlink()
-    assert ends.count(-signal.SIGKILL) == len(ends) - 1 > 20
-
-
-def add_five_columns(connection: sqlite3.Connection) -> None:
-    for number in range(5):
-        connection.execute(f"ALTER TABLE studies ADD COLUMN added_{number} TEXT")
-
-
-def test_a_program_that_is_killed_while_it_upgrades_leaves_the_old_journal_or_the_new(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(schema, "MIGRATIONS", (add_five_columns,))
-    ends, versions = list[int](), list[int]()
-    while 0 not in ends:
-        path.write_bytes(FIRST.read_bytes())
-        ends.append(in_a_child(partial(killed_after, len(ends), path)))
-        with closing(sqlite3.connect(path)) as connection:
-            columns = [row[1] for row in connection.execute("PRAGMA table_info(studies)")]
-            versions.append(connection.execute("PRAGMA user_version").fetchone()[0])
-        assert sum(name.startswith("added") for name in columns) == (5 if versions[-1] == 2 else 0)
-        with open_journal(path) as store:
-            assert len(store.all_rows("studies")) == 2
-            assert not any("damaged" in note for note in store.notes)
-    assert versions == sorted(versions)
     assert ends.count(-signal.SIGKILL) == len(ends) - 1 > 20
 
 

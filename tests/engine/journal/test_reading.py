@@ -21,7 +21,7 @@ from heldout.engine.journal.schema import create
 from heldout.engine.journal.summaries import keep_summary
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-FIRST, SECOND, SLOW = FIXTURES / "journal-1.db", FIXTURES / "journal-2.db", FIXTURES / "slow_study.py"
+FIXTURE, SLOW = FIXTURES / "journal-3.db", FIXTURES / "slow_study.py"
 
 
 @pytest.fixture
@@ -35,27 +35,38 @@ def alone(path: Path) -> bool:
 
 
 def test_a_journal_is_read_without_a_byte_of_it_changing(path: Path):
-    shutil.copyfile(SECOND, path)
+    shutil.copyfile(FIXTURE, path)
     contents = JournalReader(path).contents()
-    assert contents.format == 2
+    assert contents.format == 3
     assert [row.state for row in contents.studies] == ["finished", "finished"]
     assert [row.words["families"] for row in contents.studies] == [["SVR"], ["Ridge"]]
     assert [row.key for row in contents.summaries] == [row.key for row in contents.studies]
     assert [row.head["learner"] for row in contents.summaries] == ["SVR", "Ridge"]
     assert contents.damaged == ()
-    assert path.read_bytes() == SECOND.read_bytes()
+    assert path.read_bytes() == FIXTURE.read_bytes()
     assert alone(path)
 
 
-def test_an_older_journal_is_read_without_summaries_and_not_upgraded(path: Path):
-    shutil.copyfile(FIRST, path)
+def test_a_journal_of_another_format_is_refused_by_its_number_and_left_as_it_is(path: Path):
+    shutil.copyfile(FIXTURE, path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    before = path.read_bytes()
+    with pytest.raises(JournalError, match="has format 2, this heldout reads format 3 alone"):
+        JournalReader(path).contents()
+    assert path.read_bytes() == before
+    assert alone(path)
+
+
+def test_a_study_without_a_summary_is_listed_and_named(path: Path):
+    shutil.copyfile(FIXTURE, path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM summaries")
     reader = JournalReader(path)
     contents = reader.contents()
-    assert (contents.format, len(contents.studies), contents.summaries) == (1, 2, ())
+    assert (len(contents.studies), contents.summaries) == (2, ())
     with pytest.raises(JournalError, match="keeps no summary of study"):
         reader.summary(contents.studies[0].key)
-    assert path.read_bytes() == FIRST.read_bytes()
-    assert alone(path)
 
 
 def flip(path: Path, content: bytes) -> None:
@@ -66,7 +77,7 @@ def flip(path: Path, content: bytes) -> None:
 
 
 def test_a_damaged_row_is_left_out_and_named(path: Path):
-    shutil.copyfile(SECOND, path)
+    shutil.copyfile(FIXTURE, path)
     with closing(sqlite3.connect(path)) as connection:
         ((key, content),) = connection.execute("SELECT key, content FROM summaries WHERE id = 2").fetchall()
         ((other, study),) = connection.execute("SELECT key, content FROM studies WHERE id = 1").fetchall()
@@ -83,7 +94,7 @@ def test_a_damaged_row_is_left_out_and_named(path: Path):
 
 
 def test_the_file_is_read_again_only_where_it_has_changed(path: Path, monkeypatch: pytest.MonkeyPatch):
-    shutil.copyfile(SECOND, path)
+    shutil.copyfile(FIXTURE, path)
     reads = []
     original = JournalReader.read_content
     monkeypatch.setattr(JournalReader, "read_content", lambda self, key: reads.append(key) or original(self, key))
@@ -122,16 +133,16 @@ def test_files_that_are_no_journal_are_refused_in_the_words_of_the_writer(path: 
     with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE studies (a)")
     assert refusal(path) == refusal_of_the_writer(path)
-    shutil.copyfile(SECOND, path)
+    shutil.copyfile(FIXTURE, path)
     with closing(sqlite3.connect(path)) as later:
         later.execute("PRAGMA user_version = 99")
     assert refusal(path) == refusal_of_the_writer(path)
-    assert "has format 99, this heldout reads formats 1 to 2" in refusal(path)
+    assert "has format 99, this heldout reads format 3 alone" in refusal(path)
     assert alone(path)
 
 
 def test_a_torn_file_is_told_as_damaged_and_left_to_the_writer(path: Path):
-    raw = SECOND.read_bytes()
+    raw = FIXTURE.read_bytes()
     path.write_bytes(raw[: len(raw) // 3])
     with pytest.raises(JournalError, match=r"is damaged .* Run the command that wrote it again"):
         JournalReader(path).contents()
@@ -157,7 +168,7 @@ def test_a_journal_that_is_about_to_be_made_has_no_studies(path: Path):
 
 
 def test_no_lock_is_left_behind(path: Path):
-    shutil.copyfile(SECOND, path)
+    shutil.copyfile(FIXTURE, path)
     reader = JournalReader(path)
     key = reader.contents().studies[0].key
     reader.summary(key)
@@ -168,7 +179,7 @@ def test_no_lock_is_left_behind(path: Path):
 
 
 def test_a_reader_waits_for_a_commit_to_end_and_not_for_ever(path: Path, monkeypatch: pytest.MonkeyPatch):
-    shutil.copyfile(SECOND, path)
+    shutil.copyfile(FIXTURE, path)
     with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as writer:
         writer.execute("BEGIN EXCLUSIVE")
         ending = threading.Timer(0.4, writer.execute, ["COMMIT"])
@@ -183,7 +194,7 @@ def test_a_reader_waits_for_a_commit_to_end_and_not_for_ever(path: Path, monkeyp
 
 
 def test_half_a_commit_of_a_program_that_was_killed_is_not_seen_and_not_touched(path: Path, tmp_path: Path):
-    shutil.copyfile(SECOND, path)
+    shutil.copyfile(FIXTURE, path)
     program = (
         "import os, signal, sqlite3, sys\n"
         "one = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
@@ -252,10 +263,10 @@ def test_reading_in_the_process_that_writes_leaves_its_locks_alone(path: Path):
 
 
 def test_a_file_that_may_not_be_read_is_refused(path: Path, tmp_path: Path):
-    shutil.copyfile(SECOND, path)
+    shutil.copyfile(FIXTURE, path)
     path.chmod(0)
     (tmp_path / "closed").mkdir()
-    shutil.copyfile(SECOND, tmp_path / "closed" / "study.db")
+    shutil.copyfile(FIXTURE, tmp_path / "closed" / "study.db")
     (tmp_path / "closed").chmod(0)
     for folder in tmp_path.parents:  # the folders of tests are closed to others
         if folder.stat().st_uid == os.geteuid() and not folder.stat().st_mode & 0o001:

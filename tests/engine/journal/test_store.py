@@ -20,7 +20,7 @@ from heldout.engine.journal.store import Store, open_journal
 from heldout.engine.journal.summaries import head_in
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-FIRST, FIXTURE = FIXTURES / "journal-1.db", FIXTURES / "journal-2.db"
+FIXTURE = FIXTURES / "journal-3.db"
 
 
 @pytest.fixture
@@ -235,91 +235,44 @@ def test_a_folder_that_is_not_there_and_a_folder_as_a_file_are_refused(tmp_path:
         pass
 
 
-def test_a_journal_of_a_later_format_is_refused(path: Path):
-    fill(path, 1)
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA user_version = 99")
-    connection.close()
-    with pytest.raises(JournalError, match="has format 99, this heldout reads formats 1 to 2"), open_journal(path):
-        pass
-    assert not (path.parent / "study.db.lock").exists()
-
-
-def test_the_fixture_of_format_1_is_read_and_gets_a_table_of_summaries(path: Path):
-    shutil.copyfile(FIRST, path)
-    with open_journal(path) as store:
-        (note,) = store.notes
-        tables = {name: store.query(f"SELECT count(*) FROM {name}")[0][0] for name in schema.KEYED_TABLES}
-        records = [decode(content) for _, content in store.all_rows("cells")]
-    assert "upgraded from format 1 to 2" in note
-    assert (path.parent / "study.db.format-1-1").read_bytes() == FIRST.read_bytes()
-    assert tables.pop("summaries") == 0
-    assert tables["studies"] == 2
-    assert min(tables.values()) >= 1
-    assert {"asked", "candidates", "losses", "fit", "score", "stacked", "extras"} == set(records[0])
-
-
-def test_the_fixture_of_format_2_is_read(path: Path):
-    shutil.copyfile(FIXTURE, path)
-    with open_journal(path) as store:
-        assert store.notes == []
-        assert store.query("SELECT count(*) FROM studies") == store.query("SELECT count(*) FROM summaries") == [(2,)]
-        studies = {key for key, _ in store.all_rows("studies")}
-        heads = {key: head_in(content) for key, content in store.all_rows("summaries")}
-    assert set(heads) == studies
-    assert [head["risk"]["loss"] for head in heads.values()] == ["squared", "squared"]
-
-
-def test_a_version_number_that_says_too_little_costs_nothing(path: Path):
+@pytest.mark.parametrize("version", [0, 1, 2, 99])
+def test_a_journal_of_another_format_is_refused_and_left_as_it_is(path: Path, version: int):
     shutil.copyfile(FIXTURE, path)
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 1")
-    with open_journal(path) as store:
-        assert "upgraded from format 1 to 2" in store.notes[0]
-        assert len(store.all_rows("summaries")) == 2
+        connection.execute(f"PRAGMA user_version = {version}")
+    before = path.read_bytes()
+    words = f"has format {version}, this heldout reads format 3 alone. Use the heldout that wrote it, or name another"
+    with pytest.raises(JournalError, match=words), open_journal(path):
+        pass
+    assert list(path.parent.iterdir()) == [path]
+    assert path.read_bytes() == before
 
 
-def test_rows_that_a_damaged_file_should_not_have_do_not_stop_its_rescue(path: Path):
-    shutil.copyfile(FIXTURE, path)
-    raw = bytearray(path.read_bytes())
+def test_a_damaged_journal_of_another_format_is_refused_and_left_as_it_is(path: Path):
+    raw = bytearray(FIXTURE.read_bytes())
     raw[16:18] = b"\x01\x00"  # SQLite reads nothing
-    raw[63] = 1  # and the version number says less than there is
+    raw[63] = 2
     path.write_bytes(bytes(raw))
-    with open_journal(path) as store:
-        assert "was damaged" in store.notes[0]
-        assert len(store.all_rows("studies")) == 2
-        assert store.all_rows("summaries") == []
+    with pytest.raises(JournalError, match="has format 2, this heldout reads format 3 alone"), open_journal(path):
+        pass
+    assert list(path.parent.iterdir()) == [path]
+    assert path.read_bytes() == bytes(raw)
 
 
-def test_an_older_format_is_upgraded_whole_and_kept_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch):
-    shutil.copyfile(FIRST, path)
-
-    def add_column(connection: sqlite3.Connection) -> None:
-        connection.execute("ALTER TABLE studies ADD COLUMN remark TEXT")
-
-    monkeypatch.setattr(schema, "MIGRATIONS", (add_column,))
-    with open_journal(path) as store:
-        (note,) = store.notes
-        assert store.query("SELECT remark FROM studies") == [(None,), (None,)]
-    assert "upgraded from format 1 to 2" in note
-    assert (path.parent / "study.db.format-1-1").read_bytes() == FIRST.read_bytes()
+def test_the_fixture_is_read(path: Path):
+    shutil.copyfile(FIXTURE, path)
     with open_journal(path) as store:
         assert store.notes == []
-
-
-def test_an_upgrade_that_fails_leaves_the_file_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch):
-    shutil.copyfile(FIRST, path)
-
-    def fail(connection: sqlite3.Connection) -> None:
-        connection.execute("DROP TABLE cells")
-        connection.execute("SELECT 1 FROM nowhere")
-
-    monkeypatch.setattr(schema, "MIGRATIONS", (fail,))
-    with pytest.raises(JournalError, match="cannot be used: no such table"), open_journal(path):
-        pass
-    monkeypatch.undo()
-    with open_journal(path) as store:
-        assert store.query("SELECT count(*) FROM cells")[0][0] > 0
+        tables = {name: store.query(f"SELECT count(*) FROM {name}")[0][0] for name in schema.KEYED_TABLES}
+        (cells, *_), (step, *_) = ([decode(content) for _, content in store.all_rows(t)] for t in ("cells", "steps"))
+        studies = {key for key, _ in store.all_rows("studies")}
+        heads = {key: head_in(content) for key, content in store.all_rows("summaries")}
+    assert min(tables.values()) >= 1
+    columns = {"asked", "candidates", "losses", "fit", "score", "rows", "responses", "failures", "warnings"}
+    assert set(cells) == columns
+    assert set(step["answers"][0]) == {*columns, "panel", "part"}
+    assert set(heads) == studies
+    assert [head["risk"]["loss"] for head in heads.values()] == ["squared", "squared"]
 
 
 def fill_until_full(path: Path, kept: list[int]) -> None:

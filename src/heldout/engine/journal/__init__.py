@@ -1,6 +1,6 @@
 """The journal: every finished answer in one SQLite file, keyed by content, so that a study goes on where it ended."""
 
-from heldout.engine.journal.keys import keyed_by_cell, without_candidates
+from heldout.engine.journal.keys import unanswered
 from heldout.engine.journal.opening import journal_of
 from heldout.engine.journal.questions import list_studies, read_splits
 from heldout.engine.journal.reading import JournalReader, read_summaries
@@ -16,10 +16,9 @@ __all__ = [
     "comparison_key",
     "journal_of",
     "keep_summary",
-    "keyed_by_cell",
     "list_studies",
     "open_journal",
     "read_splits",
     "read_summaries",
-    "without_candidates",
+    "unanswered",
 ]

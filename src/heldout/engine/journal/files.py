@@ -1,4 +1,4 @@
-"""Opening the SQLite file of a journal: a new one, one of ours, an older one, a damaged one, or something else."""
+"""Opening the SQLite file of a journal: a new one, one of ours, a damaged one, or something else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OF_THE_MACHINE = {5, 6, 7, 8, 10, 13, 14}
 
 
 def connect(path: Path) -> tuple[sqlite3.Connection, list[str]]:
-    """A connection to the journal at `path`, made, upgraded or rescued where needed; and what people must know."""
+    """A connection to the journal at `path`, made or rescued where needed; and what people must know."""
     notes: list[str] = []
     if path.exists() and not path.is_file():
         raise JournalError(f"The journal {str(path)!r} is not a file. Name one, such as 'study.db'.")
@@ -40,7 +40,7 @@ def connect(path: Path) -> tuple[sqlite3.Connection, list[str]]:
         if not _number(connection, "page_count"):
             schema.create(connection)
         else:
-            notes += _bring_up_to_date(connection, path)
+            refuse_others(connection, path)
         _try_to_write(connection)
     except (sqlite3.Error, OSError) as error:
         connection.close()
@@ -57,7 +57,7 @@ def _try_to_write(connection: sqlite3.Connection) -> None:
     The rollback file is made and written for it; the journal itself stays as it is, to the byte.
     """
     connection.execute("BEGIN IMMEDIATE")
-    connection.execute(f"PRAGMA user_version = {schema.format_version()}")
+    connection.execute(f"PRAGMA user_version = {schema.FORMAT}")
     connection.execute("ROLLBACK")
 
 
@@ -124,25 +124,19 @@ def no_journal(path: Path) -> JournalError:
     )
 
 
-def refuse_other_format(path: Path, version: int) -> None:
-    """Refuse a format that nobody knows yet."""
-    if not 1 <= version <= schema.format_version():
-        raise JournalError(
-            f"The journal {str(path)!r} has format {version}, this heldout reads formats 1 to "
-            f"{schema.format_version()}. Use the heldout that wrote it or a later one, or name another file."
-        )
-
-
-def _bring_up_to_date(connection: sqlite3.Connection, path: Path) -> list[str]:
+def refuse_others(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse an SQLite file that is no journal, or a journal of another format."""
     if _number(connection, "application_id") != schema.APPLICATION:
         raise no_journal(path)
-    version, known = _number(connection, "user_version"), schema.format_version()
-    if version == known:
-        return []
-    refuse_other_format(path, version)
-    backup = _backup(path, f"format-{version}")
-    schema.upgrade(connection, version)
-    return [f"The journal was upgraded from format {version} to {known}; the file as it was is {backup.name!r}."]
+    _refuse_other_format(path, _number(connection, "user_version"))
+
+
+def _refuse_other_format(path: Path, version: int) -> None:
+    if version != schema.FORMAT:
+        raise JournalError(
+            f"The journal {str(path)!r} has format {version}, this heldout reads format {schema.FORMAT} alone. Use the "
+            "heldout that wrote it, or name another file."
+        )
 
 
 def _is_sound(path: Path) -> bool:
@@ -157,7 +151,8 @@ def _is_sound(path: Path) -> bool:
         with path.open("rb") as file:
             head = file.read(100)
         ours = int.from_bytes(head[68:72], "big") == schema.APPLICATION
-        return not ours or (head[16:24] == _LAYOUT and schema.statements_of(_version_in(path)) <= tables)
+        other = not ours or _version_in(path) != schema.FORMAT  # it is refused anyway
+        return other or (head[16:24] == _LAYOUT and schema.own_statements() <= tables)
     except sqlite3.OperationalError as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_MACHINE:
             raise
@@ -166,9 +161,10 @@ def _is_sound(path: Path) -> bool:
         return False
 
 
-def _backup(path: Path, word: str) -> Path:
+def keep_copy(path: Path) -> Path:
+    """A copy of a damaged journal, under a name of its own."""
     number = 1
-    while (copy := path.with_name(f"{path.name}.{word}-{number}")).exists():
+    while (copy := path.with_name(f"{path.name}.damaged-{number}")).exists():
         number += 1
     part = copy.with_name(copy.name + ".part")  # a kill leaves no half copy under the name of a whole one
     shutil.copyfile(path, part)
@@ -176,15 +172,9 @@ def _backup(path: Path, word: str) -> Path:
     return copy
 
 
-def keep_copy(path: Path) -> Path:
-    """A copy of a damaged journal, under a name of its own."""
-    return _backup(path, "damaged")
-
-
 def _rescue(path: Path) -> list[str]:
     """Keep a damaged file as a backup, and make a journal of every row of it that can still be read whole."""
-    version = _version_in(path)
-    refuse_other_format(path, version)
+    _refuse_other_format(path, _version_in(path))
     backup = keep_copy(path)
     fresh = path.with_name(path.name + ".rescued")
     fresh.unlink(missing_ok=True)
@@ -192,12 +182,9 @@ def _rescue(path: Path) -> list[str]:
         rollback_of(path).replace(backup.with_name(backup.name + ".rollback"))
     saved = 0
     with closing(_open(fresh)) as target:
-        schema.create(target, version)
-        known = {name for (name,) in target.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        schema.create(target)
         target.execute("BEGIN IMMEDIATE")
         for table, row in whole_rows(backup):
-            if table not in known:  # the version number is damaged too, and says less than the rows do
-                continue
             marks = ", ".join("?" * len(row))
             saved += target.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row).rowcount
         target.execute("COMMIT")

@@ -18,9 +18,10 @@ from heldout.engine.journal.code import digest
 from heldout.engine.journal.identity import PLAIN_KINDS, Identity, identify, plain_digest
 from heldout.engine.journal.setting import base_libraries, cpu_type
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.kernels.trainings import Plain, pieces_of
+from heldout.kernels.trainings import Plain, pieces_of, sides_of
 from heldout.planner.share_fits import train_keys
 from heldout.study.search import Search
+from heldout.study.tables import Tables
 
 _DISPLAY = ("display", "print_changed_only")  # of scikit-learn's configuration: these change no number
 _FORMAT = "heldout-answer-1"
@@ -35,13 +36,20 @@ def keyed_by_cell(step: Step) -> bool:
     return step.tier == "identical" and not step.spreads
 
 
-def without_candidates(step: Step, done: NDArray[np.bool_]) -> Step | None:
-    """The step without the candidates that are done; None where nothing is left."""
-    if done.all():
-        return None
-    if not done.any():
-        return step
-    left = tuple(np.array(step.candidates)[~done].tolist())
+def unanswered(step: Step, tables: Tables, *, asides: bool = True) -> Step | None:
+    """The step without the candidates that the tables know on all its sides; None where nothing is left.
+
+    Not `asides`, what intervals ask beside the cells is not asked for its own sake.
+    """
+    candidates = np.array(step.candidates)
+    done = np.ones(len(candidates), dtype=bool)
+    for held in (held for stretch in sides_of(step.trainings) for held in stretch):
+        if asides or held.panel not in tables.asides:
+            table = tables[held.panel]
+            done &= table.answered[candidates - table.candidates.start, held.part - table.parts.start]
+    if done.all() or not done.any() or not keyed_by_cell(step):
+        return None if done.all() else step
+    left = tuple(candidates[~done].tolist())
     return replace(step, candidates=left, fits=ceil(step.fits * len(left) / len(step.candidates)))
 
 
@@ -169,6 +177,34 @@ class Places:
 
     def held(self, panel: str, part: int) -> Held:
         return self.helds[panel]._replace(part=part)
+
+
+class CandidateLookup:
+    """From keys of candidates to their numbers in a study; equal candidates share a key, and each is found."""
+
+    def __init__(self, keys: NDArray[np.uint8]) -> None:
+        texts = _as_texts(keys)
+        self._order = np.argsort(texts, kind="stable")
+        self._sorted = texts[self._order]
+
+    def find(self, keys: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The candidates with these keys, and at which place among `keys` each stands.
+
+        >>> study = np.arange(48, dtype=np.uint8).reshape(3, 16)
+        >>> CandidateLookup(study).find(study[[2, 0]] | np.array([[0], [128]], dtype=np.uint8))
+        (array([2]), array([0]))
+        """
+        texts = _as_texts(keys)
+        low, high = np.searchsorted(self._sorted, texts), np.searchsorted(self._sorted, texts, side="right")
+        counts = high - low
+        places = np.repeat(np.arange(len(texts)), counts)
+        within = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return self._order[low[places] + within], places
+
+
+def _as_texts(keys: NDArray[np.uint8]) -> NDArray[np.bytes_]:
+    """Keys that numpy can sort. Trailing zero bytes count as padding, which still tells keys of one length apart."""
+    return np.ascontiguousarray(keys).view(f"S{CANDIDATE_BYTES}").reshape(-1)
 
 
 def loss_keys(losses: Mapping[str, Sequence[Loss]]) -> dict[str, list[str]]:

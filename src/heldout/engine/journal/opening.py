@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from os import PathLike
 from time import perf_counter
 
@@ -12,7 +13,7 @@ from heldout.base.errors import JournalError
 from heldout.base.options import Options
 from heldout.engine.journal.keys import SearchKeys, StudyKeys, loss_keys
 from heldout.engine.journal.questions import Question
-from heldout.engine.journal.recall import Kept, StudyJournal
+from heldout.engine.journal.recall import StudyJournal
 from heldout.engine.journal.records import Asking
 from heldout.engine.journal.store import open_journal
 from heldout.engine.journal.use import NoJournal
@@ -37,9 +38,9 @@ def journal_of(path: str | PathLike[str] | None, study: Study, work: Work, optio
     started = perf_counter()
     search = SearchKeys(study.search)
     question = Question(study, work.task, search)
-    kept = kept_of(study, options.journal_detail)
+    kept = kept_of(study, work, options.journal_detail)
     with open_journal(path) as store:
-        _refuse_small_disk(store.path.parent, study, work, kept)
+        _refuse_small_disk(store.path.parent, study, kept)
         question.begin(store, anew=options.journal_anew)
         asking = Asking(work=work, losses=loss_keys(work.losses))
         journal = StudyJournal(store, StudyKeys(work, search), asking, kept)
@@ -52,8 +53,8 @@ def journal_of(path: str | PathLike[str] | None, study: Study, work: Work, optio
         store.notes.clear()
 
 
-def kept_of(study: Study, detail: str | None) -> Kept:
-    """What the journal keeps of each panel beyond what the study needs.
+def kept_of(study: Study, work: Work, detail: str | None) -> Work:
+    """The work of a study, with all kept that the journal is to hold of each panel beyond what the study needs.
 
     "responses" lets later studies take other losses, "losses" keeps the loss of each row, "summaries" nothing more.
     None stands for "responses", as long as they are few.
@@ -61,10 +62,9 @@ def kept_of(study: Study, detail: str | None) -> Kept:
     panels = frozenset(panel.key for panel in study.panels)
     if detail is None:
         detail = "responses" if _numbers(study, panels) <= MOST_RESPONSES else "summaries"
-    return Kept(
-        rows=panels if detail == "losses" else frozenset(),
-        responses=panels if detail == "responses" else frozenset(),
-    )
+    rows = work.keep_rows | (panels if detail == "losses" else frozenset())
+    responses = work.keep_responses | (panels if detail == "responses" else frozenset())
+    return replace(work, keep_rows=rows, keep_responses=responses)
 
 
 def _numbers(study: Study, panels: frozenset[str]) -> int:
@@ -77,11 +77,9 @@ def _numbers(study: Study, panels: frozenset[str]) -> int:
     )
 
 
-def _refuse_small_disk(folder: PathLike[str], study: Study, work: Work, kept: Kept) -> None:
-    rows = work.keep_rows | kept.rows
-    responses = work.keep_responses | kept.responses
+def _refuse_small_disk(folder: PathLike[str], study: Study, kept: Work) -> None:
     cells = sum(len(p.parts) * (1 if p.candidates is None else len(p.candidates)) for p in study.panels)
-    need = cells * CELL_BYTES + 8 * (_numbers(study, rows) + _numbers(study, responses))
+    need = cells * CELL_BYTES + 8 * (_numbers(study, kept.keep_rows) + _numbers(study, kept.keep_responses))
     free = shutil.disk_usage(folder).free
     if need > free:
         raise JournalError(

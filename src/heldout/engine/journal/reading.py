@@ -87,7 +87,7 @@ class JournalReader:
         return summary_in(content)
 
     def _read(self) -> Contents:
-        version, studies, listed = read_beside(self.path, _list_all)
+        studies, listed = read_beside(self.path, _list_all)
         rows, damaged = [], list[str]()
         for number, key, content, kept, *rest in studies:
             words = _words_in(content) if is_whole("studies", key, content, kept) else None
@@ -112,7 +112,11 @@ class JournalReader:
             SummaryRow(key=key, mark=mark, head=head) for (key, mark), head in self._heads.items() if head is not None
         ]
         return Contents(
-            path=self.path, format=version, studies=tuple(rows), summaries=tuple(kept_rows), damaged=tuple(damaged)
+            path=self.path,
+            format=schema.FORMAT,
+            studies=tuple(rows),
+            summaries=tuple(kept_rows),
+            damaged=tuple(damaged),
         )
 
     def _head(self, key: bytes, mark: bytes) -> Mapping[str, Any] | None:
@@ -142,28 +146,27 @@ def read_summaries(journal: str | os.PathLike[str]) -> dict[bytes, dict[str, Any
     return {row.key: reader.summary(row.key) for row in reader.contents().summaries}
 
 
-def _list_all(connection: sqlite3.Connection) -> tuple[int, list[Any], list[Any]]:
-    version = _version(connection)
-    if not version:  # a program is about to make it
-        return schema.format_version(), [], []
+def _list_all(connection: sqlite3.Connection) -> tuple[list[Any], list[Any]]:
+    if _is_empty(connection):
+        return [], []
     connection.execute("BEGIN")  # both lists at one moment; nothing is decoded before it ends
     studies = connection.execute(
         "SELECT id, key, content, sum, state, started, ended, seconds FROM studies ORDER BY id"
     ).fetchall()
-    listed = connection.execute("SELECT id, key, sum FROM summaries ORDER BY id").fetchall() if version > 1 else []
+    listed = connection.execute("SELECT id, key, sum FROM summaries ORDER BY id").fetchall()
     connection.execute("COMMIT")
-    return version, studies, listed
+    return studies, listed
 
 
 def _one_summary(connection: sqlite3.Connection, *, key: bytes) -> list[Any]:
-    if _version(connection) < 2:
+    if _is_empty(connection):
         return []
     return connection.execute("SELECT id, content, sum FROM summaries WHERE key = ?", (key,)).fetchall()
 
 
-def _version(connection: sqlite3.Connection) -> int:
-    """The format of the file, 0 where it is empty."""
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    """Whether a program is about to make the journal."""
+    return not connection.execute("PRAGMA page_count").fetchone()[0]
 
 
 def _words_in(content: bytes) -> Mapping[str, Any] | None:

@@ -1,6 +1,6 @@
 """Reading a journal beside the program that writes it: short looks, no lock of ours, and not a byte changed.
 
-The writer waits no longer than one small query takes. A reader never upgrades or rescues a file: whoever writes does.
+The writer waits no longer than one small query takes. A reader never rescues a file: whoever writes does.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep
@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from heldout.base.errors import JournalError
 from heldout.engine.journal import schema
-from heldout.engine.journal.files import no_journal, refuse_other_format, rollback_of
+from heldout.engine.journal.files import no_journal, refuse_others, rollback_of
 
 PATIENCE = 5.0  # seconds that a reader waits for a commit to end
 _ONE_TRY, _PAUSE = 0.2, 0.02  # seconds
@@ -72,26 +72,13 @@ def _connect(path: Path, *, mode: str = "ro") -> sqlite3.Connection:
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # as the writer's
         connection.execute("PRAGMA trusted_schema = OFF")
         if connection.execute("PRAGMA page_count").fetchone()[0]:
-            _refuse_others(connection, path)
+            refuse_others(connection, path)
+            if not schema.own_statements() <= schema.statements(connection):
+                raise _damaged(path, "a table is missing")
     except BaseException:
         connection.close()
         raise
     return connection
-
-
-def _refuse_others(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse what is no journal, or has a format that nobody knows, or lacks a table of its format."""
-    if connection.execute("PRAGMA application_id").fetchone()[0] != schema.APPLICATION:
-        raise no_journal(path)
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    refuse_other_format(path, version)
-    if not _tables(version) <= schema.statements(connection):
-        raise _damaged(path, "a table is missing")
-
-
-@cache
-def _tables(version: int) -> frozenset[str]:
-    return frozenset(schema.statements_of(version))
 
 
 def _in_a_copy(path: Path, read: Callable[[sqlite3.Connection], Found]) -> tuple[Found] | None:

@@ -4,58 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.engine.journal.code import digest
 from heldout.engine.journal.codec import NotPlain, decode, encode
-from heldout.engine.journal.keys import Places, StudyKeys, keyed_by_cell, without_candidates
-from heldout.engine.journal.lookup import CandidateLookup
-from heldout.engine.journal.records import Asking, Record, cell_answer, cells_record, step_answers, step_record
+from heldout.engine.journal.keys import CandidateLookup, Places, StudyKeys, keyed_by_cell, unanswered
+from heldout.engine.journal.records import Asking, Record, Recorded, joined, record_of, step_answers, step_record
 from heldout.engine.journal.store import Row, Store
 from heldout.engine.journal.use import JournalUse, NoJournal
 from heldout.engine.spots import Spot, SpotCheck
 from heldout.kernels.step import Held, Step, Work
-from heldout.study.tables import Answer, BlockAnswer, CellAnswer, PanelTable, Tables
+from heldout.study.tables import Answer, Tables
 
 # Failures that say more about the machine and the moment than about the learner: the next run tries again.
 PASSING_FAILURES = frozenset({"WorkerDied", "OutOfMemory", "FitTimeout", "FitMemory", "KilledWorker", "MemoryError"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """Panels of which the journal holds more than the study at hand needs."""
-
-    rows: frozenset[str] = frozenset()
-    responses: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Part:
-    """Which cells of one part of a panel are asked by cell, and which of them are known."""
-
-    start: int  # the panel's first candidate
-    asked: NDArray[np.bool_]
-    known: NDArray[np.bool_]
-
-
 class StudyJournal(NoJournal):
     """The journal as one study sees it.
 
-    `asking` is what the study needs of each answer.
+    `asking` is what the study needs of each answer; `kept` is its work with all kept that the journal is to hold.
     """
 
-    def __init__(self, store: Store, keys: StudyKeys, asking: Asking, kept: Kept) -> None:
+    def __init__(self, store: Store, keys: StudyKeys, asking: Asking, kept: Work) -> None:
         self._store, self._keys, self._asking, self._kept = store, keys, asking, kept
-        self._parts: dict[tuple[str, int], _Part] = {}
         self.use: JournalUse = JournalUse(path=str(store.path))
 
     def widened(self, work: Work) -> Work:
         """The work, with all kept of each answer that the journal is to hold."""
-        rows, responses = work.keep_rows | self._kept.rows, work.keep_responses | self._kept.responses
-        return replace(work, keep_rows=rows, keep_responses=responses)
+        return replace(work, keep_rows=self._kept.keep_rows, keep_responses=self._kept.keep_responses)
 
     def drop(self, steps: Sequence[Step]) -> None:
         """Forget the cells of these steps, whose kernel failed its check; the study is asked again from its start.
@@ -64,7 +44,6 @@ class StudyJournal(NoJournal):
         """
         sides = {side for step in steps if keyed_by_cell(step) for t in step.trainings for side in self._keys.sides(t)}
         self._store.write([("DELETE FROM cells WHERE side = ?", (side,)) for side in sorted(sides)])
-        self._parts.clear()
 
     # What is known.
 
@@ -72,11 +51,11 @@ class StudyJournal(NoJournal):
         """Put all answers that are known into the tables; the steps that are left, cut to what is not known."""
         self._recall_cells([step for step in steps if keyed_by_cell(step)], tables)
         known = self._recall_steps([step for step in steps if not keyed_by_cell(step)], tables)
-        left = (self._cut(step) if keyed_by_cell(step) else None if id(step) in known else step for step in steps)
+        left = (unanswered(step, tables) if keyed_by_cell(step) else step for step in steps if id(step) not in known)
         return [step for step in left if step is not None]
 
     def _recall_cells(self, steps: Sequence[Step], tables: Tables) -> None:
-        asked = self._ask_cells(steps, tables)
+        asked = self._ask_cells(steps)
         lookup = CandidateLookup(self._keys.candidates)
         told: dict[str, NDArray[np.float64]] = {}  # losses of the cells of one side, by the key of the loss
         before = b""
@@ -87,78 +66,36 @@ class StudyJournal(NoJournal):
                 record = decode(content)
                 candidates, places = lookup.find(record["candidates"])
                 self._compare(record, (candidates, places), told)
-                for held in asked[side]:
-                    self._take(record, (candidates, places), held, tables)
+                for held, wanted in asked[side].items():
+                    own = wanted[candidates]
+                    self._take(record, (candidates[own], places[own]), held, tables)
 
-    def _ask_cells(self, steps: Sequence[Step], tables: Tables) -> dict[bytes, list[Held]]:
-        """The keys of all sides that steps answer by cell. Many steps share a training, each for some candidates.
-
-        In a race one stage after the other asks for more candidates on the same side.
-        """
-        asked: dict[bytes, list[Held]] = {}
-        here: set[tuple[str, int]] = set()
+    def _ask_cells(self, steps: Sequence[Step]) -> dict[bytes, dict[Held, NDArray[np.bool_]]]:
+        """By key, all sides that steps answer by cell, and for which candidates: many steps share a training."""
+        asked: dict[bytes, dict[Held, NDArray[np.bool_]]] = {}
+        keys: dict[Held, bytes] = {}
         for step in steps:
-            numbers = np.array(step.candidates)
             for training in step.trainings:
+                if any(held not in keys for held in training.answers):
+                    keys.update(zip(training.answers, self._keys.sides(training), strict=True))
                 for held in training.answers:
-                    place = (held.panel, held.part)
-                    if place not in self._parts:
-                        self._parts[place] = _empty_part(tables[held.panel])
-                    if place not in here:
-                        here.add(place)
-                        sides = dict(zip(training.answers, self._keys.sides(training), strict=True))
-                        asked.setdefault(sides[held], []).append(held)
-                    part = self._parts[place]
-                    part.asked[numbers - part.start] = True
+                    nobody = np.zeros(len(self._keys.candidates), dtype=bool)
+                    asked.setdefault(keys[held], {}).setdefault(held, nobody)[list(step.candidates)] = True
         return asked
 
     def _take(
         self, record: Record, found: tuple[NDArray[np.intp], NDArray[np.intp]], held: Held, tables: Tables
     ) -> None:
-        """Put the cells of one record that are asked and not known yet."""
-        part, (candidates, places) = self._parts[held.panel, held.part], found
-        inside = (candidates >= part.start) & (candidates < part.start + len(part.asked))
-        candidates, places = candidates[inside], places[inside]
-        new = part.asked[candidates - part.start] & ~part.known[candidates - part.start]
+        """Put the cells of these candidates, which stand at these places of a record, where they are not known yet."""
+        (candidates, places), table = found, tables[held.panel]
+        new = ~table.answered[candidates - table.candidates.start, held.part - table.parts.start]
         candidates, first = np.unique(candidates[new], return_index=True)  # equal candidates stand in a record twice
-        places = places[new][first]
-        rows = self._all_at_once(record, held, places)
-        if rows is not None:
-            tables[held.panel].put_cells(
-                candidates,
-                held.part,
-                record["losses"][places],
-                rows or None,
-                seconds=(record["fit"][places], record["score"][places]),
-            )
-            part.known[candidates - part.start] = True
-            self.use.recalled += len(candidates)
-            return
-        extras = dict(record["extras"])
-        for candidate, place in zip(candidates.tolist(), places.tolist(), strict=True):
-            answer = cell_answer(record, place, extras.get(place, {}), (held, candidate), self._asking)
-            if answer is not None:
+        if len(candidates):
+            at = places[new][first]
+            recorded = Recorded(record=record, candidates=candidates.tolist(), places=at, helds=[held])
+            for answer in recorded.known(self._asking):
                 tables.put(answer)
-                part.known[candidate - part.start] = True
                 self.use.recalled += _cells(answer, tables)
-
-    def _all_at_once(
-        self, record: Record, held: Held, places: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64] | None, ...] | None:
-        """The row losses of these cells for each loss, none where none are needed; None where each cell is to be read.
-
-        A study of many small cells goes on in seconds because its cells are not looked at one by one.
-        """
-        work = self._asking.work
-        same = record["asked"] == list(self._asking.losses[held.level])
-        if not same or record["extras"] or held.panel in work.keep_responses:
-            return None
-        if held.panel not in work.keep_rows:
-            return ()
-        kept = record["stacked"] and record["stacked"]["rows"]
-        if not kept or np.isnan(record["losses"][places]).any():
-            return None
-        return tuple(None if one is None else one[places] for one in kept)
 
     def _compare(
         self, record: Record, found: tuple[NDArray[np.intp], NDArray[np.intp]], told: dict[str, NDArray[np.float64]]
@@ -167,7 +104,7 @@ class StudyJournal(NoJournal):
         candidates, places = found
         for number, loss in enumerate(record["asked"]):
             first = told.setdefault(loss, np.full(len(self._keys.candidates), np.nan))
-            values = record["losses"][places, number]
+            values = record["losses"][places, 0, number]
             differ = ~np.isnan(first[candidates]) & ~np.isnan(values) & (first[candidates] != values)
             for candidate in candidates[differ].tolist():
                 self.use.note_repeat(self._asking.work.search.describe(candidate))
@@ -189,22 +126,13 @@ class StudyJournal(NoJournal):
                 known.add(id(step))
         return known
 
-    def _cut(self, step: Step) -> Step | None:
-        """The step without the candidates whose every side is known; None where nothing is left."""
-        candidates = np.array(step.candidates)
-        done = np.ones(len(candidates), dtype=bool)
-        for held in _sides(step):
-            part = self._parts[held.panel, held.part]
-            done &= part.known[candidates - part.start]
-        return without_candidates(step, done)
-
     # What is computed.
 
     def keep(self, step: Step, answers: Sequence[Answer], tables: Tables) -> Sequence[Answer]:
         """Keep the answers of a step; what of them belongs into the tables. Of two answers the first stays."""
         by_cell = keyed_by_cell(step)
         if by_cell:
-            answers = [one for one in answers if isinstance(one, CellAnswer) and self._is_new(one, tables)]
+            answers = [one for one in answers if self._is_new(one, tables)]
         try:
             rows = list(self._cell_rows(step, answers) if by_cell else self._step_rows(step, answers))
         except NotPlain as reason:
@@ -218,34 +146,31 @@ class StudyJournal(NoJournal):
         self.use.computed += sum(_cells(answer, tables) for answer in answers)
         return [self._trimmed(answer) for answer in answers]
 
-    def _is_new(self, answer: CellAnswer, tables: Tables) -> bool:
-        part = self._parts[answer.panel, answer.part]
-        place = answer.candidate - part.start
-        if not part.known[place]:
-            part.known[place] = True
-            return True
+    def _is_new(self, answer: Answer, tables: Tables) -> bool:
+        """Whether a cell was not known yet. Steps that are kept by cell answer cell by cell."""
+        ((candidate, part),) = answer.cells
         table = tables[answer.panel]
-        recorded = table.losses[answer.candidate - table.candidates.start, answer.part - table.parts.start]
-        if not np.array_equal(recorded, np.array(answer.losses), equal_nan=True):
-            self.use.note_repeat(self._asking.work.search.describe(answer.candidate))
+        place = candidate - table.candidates.start, part - table.parts.start
+        if not table.answered[place]:
+            return True
+        if not np.array_equal(table.losses[place], answer.losses[0, 0], equal_nan=True):
+            self.use.note_repeat(self._asking.work.search.describe(candidate))
         return False
 
     def _cell_rows(self, step: Step, answers: Sequence[Answer]) -> Iterator[Row]:
-        """A row a held-out side."""
-        groups: dict[tuple[str, int], list[CellAnswer]] = {}
+        """A row a held-out side, or several where not the same is kept of its cells."""
+        groups: dict[tuple[str, int], list[Answer]] = {}
         for answer in answers:
-            if isinstance(answer, CellAnswer) and not _passes(answer):
-                groups.setdefault((answer.panel, answer.part), []).append(answer)
+            if not _passes(answer):
+                groups.setdefault((answer.panel, answer.parts.start), []).append(answer)
         for training in step.trainings:
             for side, held in zip(self._keys.sides(training), training.answers, strict=True):
-                own = groups.pop((held.panel, held.part), None)
-                if own:
-                    keys = self._keys.candidates[[answer.candidate for answer in own]]
-                    record = cells_record(own, keys, self._asking.losses[held.level])
-                    yield "cells", side, encode(record)
+                for own in joined(groups.pop((held.panel, held.part), ())):
+                    keys = self._keys.candidates[list(own.candidates)]
+                    yield "cells", side, encode(record_of(own, keys, self._asking.losses[held.level]))
 
     def _step_rows(self, step: Step, answers: Sequence[Answer]) -> Iterator[Row]:
-        if not any(isinstance(answer, CellAnswer) and _passes(answer) for answer in answers):
+        if not any(map(_passes, answers)):
             record = step_record(answers, step.candidates, Places(step), self._asking.losses)
             yield "steps", self._keys.step(step), encode(record)
 
@@ -278,21 +203,10 @@ class StudyJournal(NoJournal):
         )
 
 
-def _empty_part(table: PanelTable) -> _Part:
-    count = len(table.candidates)
-    return _Part(table.candidates.start, np.zeros(count, dtype=bool), np.zeros(count, dtype=bool))
-
-
-def _sides(step: Step) -> Iterator[Held]:
-    return (held for training in step.trainings for held in training.answers)
-
-
 def _cells(answer: Answer, tables: Tables) -> int:
     """How many cells of panels are answered; what is asked for intervals alone is none."""
-    if answer.panel in tables.asides:
-        return 0
-    return len(answer.candidates) * len(answer.parts) if isinstance(answer, BlockAnswer) else 1
+    return 0 if answer.panel in tables.asides else answer.count
 
 
-def _passes(answer: CellAnswer) -> bool:
-    return answer.failure is not None and answer.failure.kind in PASSING_FAILURES
+def _passes(answer: Answer) -> bool:
+    return any(failure.kind in PASSING_FAILURES for failure in answer.failures.values())

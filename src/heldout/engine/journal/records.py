@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,12 @@ from heldout.base.losses import Loss, needed_methods
 from heldout.base.responses import METHODS, Responses
 from heldout.base.warned import catch_warnings
 from heldout.engine.journal.keys import Places
-from heldout.kernels.scoring import failed_cell, plain_warnings, score_block, score_cell
+from heldout.kernels.scoring import failed_cell, failed_loss, plain_warnings, score_block, score_cell
 from heldout.kernels.step import Held, Work
-from heldout.study.tables import Answer, BlockAnswer, CellAnswer, Failure, FitWarning
+from heldout.study.tables import Answer, Cell, Failure, FitWarning
 
 Record = dict[str, Any]
+_ARRAYS = (*METHODS, "classes")  # of responses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,148 +30,222 @@ class Asking:
     losses: Mapping[str, Sequence[str]]  # keys of losses, by level
 
 
-def extras_of(answer: CellAnswer, *, alone: bool = True) -> Record:
-    """What a cell says besides its losses and seconds; not `alone`, what all cells of its record say is left out."""
-    extras: Record = {}
-    if alone and answer.rows is not None:
-        extras["rows"] = list(answer.rows)
-    if alone and answer.responses is not None:
-        extras["responses"] = _written(answer.responses)
-    if answer.failure is not None:
-        extras["failure"] = asdict(answer.failure)
-    if answer.warnings:
-        extras["warnings"] = [[one.category, one.message] for one in answer.warnings]
-    return extras
+# From answers to records.
 
 
-def cells_record(answers: Sequence[CellAnswer], candidates: NDArray[np.uint8], losses: Sequence[str]) -> Record:
-    """The record of a step's answers on one held-out side. `candidates` are their keys, `losses` the losses' keys."""
-    stacked = _stacked(answers)
-    extras = [[place, extras_of(answer, alone=stacked is None)] for place, answer in enumerate(answers)]
+def record_of(answer: Answer, candidates: Any, asked: Sequence[str]) -> Record:
+    """The record of an answer. `candidates` tells them to whoever reads it, `asked` are the keys of the losses."""
+    at = {candidate: place for place, candidate in enumerate(answer.candidates)}
+    start = answer.parts.start
     return {
-        "asked": list(losses),
+        "asked": list(asked),
         "candidates": candidates,
-        "losses": np.array([answer.losses for answer in answers], dtype=np.float64).reshape(len(answers), -1),
-        "fit": np.array([answer.fit_seconds for answer in answers]),
-        "score": np.array([answer.score_seconds for answer in answers]),
-        "stacked": stacked,
-        "extras": [[place, some] for place, some in extras if some],
+        "losses": answer.losses,
+        "fit": answer.fit_seconds,
+        "score": answer.score_seconds,
+        "rows": None if answer.rows is None else list(answer.rows),
+        "responses": None if answer.responses is None else _written(answer.responses),
+        "failures": [[at[c], part - start, asdict(failure)] for (c, part), failure in answer.failures.items()],
+        "warnings": [
+            [at[c], part - start, [[one.category, one.message] for one in told]]
+            for (c, part), told in answer.warnings.items()
+        ],
     }
 
 
-def _stacked(answers: Sequence[CellAnswer]) -> Record | None:
-    """Row losses and responses of cells that are all alike, one below the other; None where they are not.
-
-    A record of many short cells would be mostly headings otherwise.
-    """
-    first = answers[0]
-    if len(answers) == 1 or any(_form(answer) != _form(first) for answer in answers):
-        return None
-    rows = None if first.rows is None else [answer.rows for answer in answers]
-    responses = [answer.responses for answer in answers]
-    return {
-        "rows": None
-        if rows is None
-        else [_pile([cell[number] for cell in rows if cell]) for number in range(len(rows[0] or ()))],
-        "responses": None
-        if first.responses is None
-        else {name: _pile([getattr(one, name) for one in responses]) for name in (*METHODS, "classes")},
-    }
+def step_record(answers: Sequence[Answer], candidates: Sequence[int], places: Places, losses: Any) -> Record:
+    """The record of all answers of a step, whose candidates, panels and parts are told by their place in it."""
+    at = {candidate: place for place, candidate in enumerate(candidates)}
+    written = [
+        {
+            "panel": places.panels.index(answer.panel),
+            "part": answer.parts.start - places.starts[answer.panel],
+            **record_of(answer, [at[c] for c in answer.candidates], losses[places.helds[answer.panel].level]),
+        }
+        for answer in answers
+    ]
+    return {"answers": written}
 
 
-def _form(answer: CellAnswer) -> Any:
-    """What must be the same for answers to be stacked."""
-    rows = None if answer.rows is None else [_array_form(one) for one in answer.rows]
-    if answer.responses is None:
-        return rows, None
-    arrays = [_array_form(getattr(answer.responses, name)) for name in (*METHODS, "classes")]
-    return rows, arrays, bool(answer.responses.asked) and id(answer)  # what was asked goes by name, cell by cell
-
-
-def _array_form(array: Any) -> Any:
-    if array is None:
-        return None
-    plain = isinstance(array, np.ndarray) and array.flags.c_contiguous and array.dtype.kind != "O"
-    return (array.dtype.str, array.shape) if plain else id(array)
-
-
-def _pile(arrays: Sequence[Any]) -> Any:
-    return None if arrays[0] is None else np.stack(arrays)
-
-
-def _unstacked(record: Record, place: int, extras: Record) -> Record:
-    """The extras of one cell, with what it shares a stack with the others of."""
-    stacked = record["stacked"]
-    if stacked is None:
-        return extras
-    found = dict(extras)
-    if stacked["rows"] is not None:
-        found["rows"] = [None if one is None else one[place] for one in stacked["rows"]]
-    if stacked["responses"] is not None:
-        arrays = {name: one[place] for name, one in stacked["responses"].items() if one is not None}
-        found["responses"] = arrays
-    return found
-
-
-def cell_answer(
-    record: Record, place: int, extras: Record, cell: tuple[Held, int], asking: Asking
-) -> CellAnswer | None:
-    """The answer of one cell of a record, scored anew where other losses are asked; None where it does not suffice."""
-    seconds: dict[str, Any] = {
-        "fit_seconds": float(record["fit"][place]),
-        "score_seconds": float(record["score"][place]),
-    }
-    whole = _unstacked(record, place, extras)
-    return _cell((record["asked"], record["losses"][place], whole), cell, asking, seconds)
-
-
-def _cell(
-    told_before: tuple[Sequence[str], NDArray[np.float64], Record],
-    cell: tuple[Held, int],
-    asking: Asking,
-    seconds: dict[str, Any],
-) -> CellAnswer | None:
-    (asked, losses, extras), (held, candidate) = told_before, cell
-    work = asking.work
-    same = list(asked) == list(asking.losses[held.level])
-    told = tuple(FitWarning(category=kind, message=text) for kind, text in extras.get("warnings", ()))
-    if "failure" in extras:
-        failure = Failure(**extras["failure"])
-        if not same and failure.stage != "fit":
-            return None
-        return failed_cell(work, held, candidate, failure, warnings=told, **seconds)
-    responses = None if "responses" not in extras else read_responses(extras["responses"])
-    missing = bool(np.isnan(losses).any())  # a loss that could not be taken: then no rows are kept either
-    suffices = held.panel not in work.keep_rows or "rows" in extras or missing
-    if same and suffices and (responses is not None or held.panel not in work.keep_responses):
-        return CellAnswer(
-            panel=held.panel,
-            candidate=candidate,
-            part=held.part,
-            losses=tuple(losses.tolist()),
-            rows=tuple(extras["rows"]) if held.panel in work.keep_rows and "rows" in extras else None,
-            responses=responses if held.panel in work.keep_responses else None,
-            warnings=told,
-            **seconds,
+def joined(cells: Sequence[Answer]) -> Iterator[Answer]:
+    """Cells of one part as few answers of several candidates: one of all those of which the same is kept."""
+    alike: dict[Any, list[Answer]] = {}
+    for cell in cells:
+        alike.setdefault((cell.rows is None, cell.responses is None), []).append(cell)
+    for (no_rows, no_responses), several in alike.items():
+        rows = () if no_rows else zip(*(cell.rows or () for cell in several), strict=True)
+        yield replace(
+            several[0],
+            candidates=tuple(candidate for cell in several for candidate in cell.candidates),
+            losses=np.concatenate([cell.losses for cell in several]),
+            rows=None if no_rows else tuple(None if own[0] is None else np.concatenate(own) for own in rows),
+            responses=None if no_responses else tuple(one for cell in several for one in cell.responses or ()),
+            fit_seconds=np.array([[cell.fit_seconds] for cell in several]),
+            score_seconds=np.array([[cell.score_seconds] for cell in several]),
+            failures={cell: failure for one in several for cell, failure in one.failures.items()},
+            warnings={cell: told for one in several for cell, told in one.warnings.items()},
         )
-    if responses is None or (told and not set(asked) <= set(asking.losses[held.level])):
-        return None  # of the warnings some may belong to a loss that is no longer asked
-    fitting = _fitting(responses, work.losses[held.level])
-    return None if fitting is None else _scored(fitting, told, cell, work, seconds)
 
 
-def _scored(
-    responses: Responses, told: tuple[FitWarning, ...], cell: tuple[Held, int], work: Work, seconds: dict[str, Any]
-) -> CellAnswer:
-    with catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        answer = score_cell(work, cell[0], cell[1], responses, **seconds)
-    every = dict.fromkeys((*told, *plain_warnings(caught), *answer.warnings))
-    values = {field.name: getattr(answer, field.name) for field in fields(answer)}
-    return CellAnswer(**{**values, "warnings": tuple(every)})
+def _written(responses: Sequence[Responses]) -> Record | list[Record]:
+    """Responses that are all alike one below the other: a record of many short cells would be mostly headings."""
+    written = [{name: one for name in _ARRAYS if (one := getattr(own, name)) is not None} for own in responses]
+    if len(responses) > 1 and _are_alike(written) and not any(own.asked for own in responses):
+        return {name: np.stack([one[name] for one in written]) for name in written[0]}
+    return [{**one, **({"asked": own.asked} if own.asked else {})} for one, own in zip(written, responses, strict=True)]
 
 
-def _fitting(responses: Responses, losses: Sequence[Loss]) -> Responses | None:
+def _are_alike(several: Sequence[Record]) -> bool:
+    """Whether these are arrays of the same types and shapes, in the order in memory that they have in a stack."""
+    arrays = [array for one in several for array in one.values()]
+    if not all(isinstance(array, np.ndarray) and array.flags.c_contiguous for array in arrays):
+        return False
+    return len({tuple((name, array.dtype.str, array.shape) for name, array in one.items()) for one in several}) == 1
+
+
+# From records to answers.
+
+
+def step_answers(record: Record, candidates: Sequence[int], places: Places, asking: Asking) -> list[Answer] | None:
+    """The answers of a step from its record; None where it does not suffice for what is asked now."""
+    answers: list[Answer] = []
+    for one in record["answers"]:
+        panel = places.panels[one["panel"]]
+        start, count = places.starts[panel] + one["part"], one["losses"].shape[1]
+        found = Recorded(
+            record=one,
+            candidates=[candidates[at] for at in one["candidates"]],
+            places=range(len(one["candidates"])),
+            helds=[places.held(panel, part) for part in range(start, start + count)],
+        ).answers(asking)
+        if found is None:
+            return None
+        answers += found
+    return answers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Recorded:
+    """Some candidates of a record, as the study at hand knows them."""
+
+    record: Record
+    candidates: Sequence[int]
+    places: Sequence[int] | NDArray[np.intp]  # of these candidates in the record
+    helds: Sequence[Held]  # its parts
+
+    def known(self, asking: Asking) -> list[Answer]:
+        """The answers of those candidates of which the record suffices, all at once or each for itself.
+
+        A study of many small cells goes on in seconds because they are not looked at one by one.
+        """
+        whole = self._as_kept(asking)
+        if whole is not None:
+            return [whole]
+        each = zip(self.candidates, self.places, strict=True)
+        alone = (replace(self, candidates=(candidate,), places=(place,)) for candidate, place in each)
+        return [answer for one in alone for answer in one.answers(asking) or ()]
+
+    def answers(self, asking: Asking) -> list[Answer] | None:
+        """The answers, with losses taken anew where others are asked; None where the record does not suffice."""
+        kept = self._as_kept(asking)
+        return self._scored_again(asking) if kept is None else [kept]
+
+    def _as_kept(self, asking: Asking) -> Answer | None:
+        """The answer as it was kept; None where other losses are asked, or more is to be kept than was."""
+        record, work, held = self.record, asking.work, self.helds[0]
+        if record["asked"] != list(asking.losses[held.level]):
+            return None
+        losses, failures = self._picked(record["losses"]), dict[Cell, Failure]()
+        failed = np.zeros(losses.shape[:2], dtype=bool)
+        for line, part, told in self._told("failures"):
+            failures[self._cell(line, part)] = failure = Failure(**told)
+            failed[line, part] = True
+            losses[line, part] = failed_loss(work, held.level, self.candidates[line], failure)
+        keeps_rows, keeps_responses = held.panel in work.keep_rows, held.panel in work.keep_responses
+        # Where a loss could not be taken no rows are kept, and of a failure there is nothing to keep.
+        if keeps_rows and record["rows"] is None and not (failed | np.isnan(losses).any(axis=2)).all():
+            return None
+        if keeps_responses and record["responses"] is None and not failed.all():
+            return None
+        rows = record["rows"] if keeps_rows else None
+        return Answer(
+            panel=held.panel,
+            candidates=tuple(self.candidates),
+            parts=range(held.part, held.part + len(self.helds)),
+            losses=losses,
+            rows=None if rows is None else tuple(None if one is None else self._picked(one) for one in rows),
+            responses=self._responses() if keeps_responses else None,
+            fit_seconds=self._seconds("fit"),
+            score_seconds=self._seconds("score"),
+            failures=failures,
+            warnings=self._warnings(),
+        )
+
+    def _scored_again(self, asking: Asking) -> list[Answer] | None:
+        """The answers with their losses taken of recorded responses; None where those do not suffice."""
+        if len(self.candidates) == len(self.helds) == 1:
+            found = self._cell_scored_again(asking)
+            return None if found is None else [found]
+        responses = self._fitting(asking.work.losses[self.helds[0].level])
+        if responses is None or self.record["failures"] or self.record["warnings"]:
+            return None
+        seconds = float(self._seconds("fit").sum())
+        return score_block(asking.work, self.helds, tuple(self.candidates), responses, seconds=seconds)
+
+    def _cell_scored_again(self, asking: Asking) -> Answer | None:
+        work, held, cell = asking.work, self.helds[0], self._cell(0, 0)
+        told = self._warnings().get(cell, ())
+        seconds: dict[str, Any] = {f"{name}_seconds": self._seconds(name).item() for name in ("fit", "score")}
+        for _, _, why in self._told("failures"):
+            failure = Failure(**why)
+            known = failure.stage == "fit"  # another loss may not fail
+            return failed_cell(work, held, cell[0], failure, warnings=told, **seconds) if known else None
+        responses = self._fitting(work.losses[held.level])
+        if responses is None or (told and not set(self.record["asked"]) <= set(asking.losses[held.level])):
+            return None  # of the warnings some may belong to a loss that is no longer asked
+        with catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            answer = score_cell(work, held, cell[0], responses[0], **seconds)
+        every = dict.fromkeys((*told, *plain_warnings(caught), *answer.warnings.get(cell, ())))
+        return replace(answer, warnings={cell: tuple(every)} if every else {})
+
+    def _fitting(self, losses: Sequence[Loss]) -> list[Responses] | None:
+        """What predictors would have responded if asked for these losses; None where they were asked for less."""
+        found = [_asked_for(losses, one) for one in self._responses() or ()]
+        kept = [one for one in found if one is not None]
+        return kept if kept and len(kept) == len(found) else None
+
+    def _cell(self, line: int, part: int) -> Cell:
+        return self.candidates[line], self.helds[part].part
+
+    def _told(self, name: str) -> Iterator[tuple[int, int, Any]]:
+        """What a record tells of single cells: the place of the candidate here, that of the part, and the value."""
+        told: dict[int, list[tuple[int, Any]]] = {}
+        for place, part, value in self.record[name]:
+            told.setdefault(place, []).append((part, value))
+        for line, place in enumerate(self.places if told else ()):
+            yield from ((line, part, value) for part, value in told.get(int(place), ()))
+
+    def _warnings(self) -> dict[Cell, tuple[FitWarning, ...]]:
+        return {
+            self._cell(line, part): tuple(FitWarning(category=kind, message=text) for kind, text in told)
+            for line, part, told in self._told("warnings")
+        }
+
+    def _picked(self, column: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(column[np.asarray(self.places)])
+
+    def _seconds(self, name: str) -> NDArray[np.float64]:
+        return self._picked(np.broadcast_to(self.record[name], self.record["losses"].shape[:2]))
+
+    def _responses(self) -> tuple[Responses, ...] | None:
+        written = self.record["responses"]
+        if isinstance(written, dict):
+            return tuple(Responses(**{name: one[place] for name, one in written.items()}) for place in self.places)
+        return None if written is None else tuple(Responses(**written[place]) for place in self.places)
+
+
+def _asked_for(losses: Sequence[Loss], responses: Responses) -> Responses | None:
     """The responses as a predictor would have been asked for these losses, or None where it was asked for less."""
     wanted = {"predict"}
     for alternatives in needed_methods(losses):
@@ -182,97 +257,3 @@ def _fitting(responses: Responses, losses: Sequence[Loss]) -> Responses | None:
         return None
     kept = {name: getattr(responses, name) if name in wanted else None for name in METHODS}
     return Responses(**kept, classes=responses.classes, asked={name: responses.asked[name] for name in asking})
-
-
-def step_record(answers: Sequence[Answer], candidates: Sequence[int], places: Places, losses: Any) -> Record:
-    """The record of all answers of a step, whose candidates, panels and parts are told by their place in it."""
-    at = {candidate: place for place, candidate in enumerate(candidates)}
-    written = []
-    for answer in answers:
-        panel = places.panels.index(answer.panel)
-        asked = losses[places.helds[answer.panel].level]
-        start = places.starts[answer.panel]
-        if isinstance(answer, CellAnswer):
-            written.append(
-                {
-                    "cell": [panel, at[answer.candidate], answer.part - start],
-                    "asked": asked,
-                    "losses": np.array(answer.losses, dtype=np.float64),
-                    "seconds": [answer.fit_seconds, answer.score_seconds],
-                    "extras": extras_of(answer),
-                }
-            )
-            continue
-        rows = None if answer.rows is None else list(answer.rows)
-        responses = None if answer.responses is None else [_written(one) for one in answer.responses]
-        written.append(
-            {
-                "block": [panel, answer.parts.start - start, len(answer.parts)],
-                "candidates": [at[candidate] for candidate in answer.candidates],
-                "asked": asked,
-                "losses": answer.losses,
-                "cuts": answer.cuts,
-                "rows": rows,
-                "responses": responses,
-                "seconds": answer.seconds,
-            }
-        )
-    return {"answers": written}
-
-
-def step_answers(record: Record, candidates: Sequence[int], places: Places, asking: Asking) -> list[Answer] | None:
-    """The answers of a step from its record; None where it does not suffice for what is asked now."""
-    answers: list[Answer] = []
-    for one in record["answers"]:
-        if "cell" in one:
-            panel, at, part = one["cell"]
-            name = places.panels[panel]
-            held = places.held(name, places.starts[name] + part)
-            seconds = dict(zip(("fit_seconds", "score_seconds"), one["seconds"], strict=True))
-            found = _cell((one["asked"], one["losses"], one["extras"]), (held, candidates[at]), asking, seconds)
-            several: list[Answer] | None = None if found is None else [found]
-        else:
-            several = _block(one, [candidates[at] for at in one["candidates"]], places, asking)
-        if several is None:
-            return None
-        answers += several
-    return answers
-
-
-def _block(record: Record, candidates: Sequence[int], places: Places, asking: Asking) -> list[Answer] | None:
-    number, first, count = record["block"]
-    panel = places.panels[number]
-    start = places.starts[panel] + first
-    work, level = asking.work, places.helds[panel].level
-    responses = None if record["responses"] is None else [read_responses(one) for one in record["responses"]]
-    keeps_rows, keeps_responses = panel in work.keep_rows, panel in work.keep_responses
-    same = list(record["asked"]) == list(asking.losses[level])
-    if same and (record["rows"] is not None or not keeps_rows) and (responses is not None or not keeps_responses):
-        return [
-            BlockAnswer(
-                panel=panel,
-                candidates=tuple(candidates),
-                parts=range(start, start + count),
-                losses=record["losses"],
-                cuts=record["cuts"].astype(np.intp),
-                rows=tuple(record["rows"]) if keeps_rows else None,
-                responses=tuple(responses) if keeps_responses and responses is not None else None,
-                seconds=record["seconds"],
-            )
-        ]
-    fitting = [] if responses is None else [_fitting(one, work.losses[level]) for one in responses]
-    whole = [one for one in fitting if one is not None]
-    if not whole or len(whole) < len(fitting):
-        return None
-    helds = [places.held(panel, part) for part in range(start, start + count)]
-    return score_block(work, helds, tuple(candidates), whole, seconds=record["seconds"])
-
-
-def _written(responses: Responses) -> Record:
-    found = {field.name: getattr(responses, field.name) for field in fields(responses)}
-    return {name: value for name, value in found.items() if value is not None and (name != "asked" or value)}
-
-
-def read_responses(written: Record) -> Responses:
-    """Responses as they were written."""
-    return Responses(**written)

@@ -33,7 +33,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.notes: list[str] = []  # what people must know: upgrades, damage
+        self.notes: list[str] = []  # what people must know: damage
         self.committed = 0  # answers
         self._lock = JournalLock(path)
         self._lock.take()

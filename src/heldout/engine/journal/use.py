@@ -24,7 +24,7 @@ class JournalUse:
     computed: int = 0  # cells that were computed
     repeats: list[str] = field(default_factory=list)  # cells that were answered twice, not alike
     unkept: str = ""  # why some answers could not be kept
-    notes: list[str] = field(default_factory=list)  # upgrades, damage
+    notes: list[str] = field(default_factory=list)  # damage
 
     def note_repeat(self, words: str) -> None:
         """A cell was answered twice, and not alike."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout.base.errors import PredictionError
 from heldout.base.losses import Loss
@@ -16,12 +15,12 @@ from heldout.kernels.statistics.scores import from_squares, pool_squares
 from heldout.kernels.step import Held, Work
 from heldout.study.panels import TEST, Study
 from heldout.study.pose import OUTER
-from heldout.study.tables import CellAnswer, Failure, Tables
+from heldout.study.tables import Answer, Failure, Rows, Tables
 
 
 def answer_from_squares(
     work: Work, held: Held, solved: Solved, rows: Statistics
-) -> Iterator[tuple[int, CellAnswer | None]]:
+) -> Iterator[tuple[int, Answer | None]]:
     """The answer of each place; None where the sum of squared errors lost its digits."""
     family, fits, places = solved
     found = fits.squares(rows)
@@ -45,7 +44,7 @@ def answer_from_squares(
         yield place, _cell(work, held, candidate, values)
 
 
-def answers_of_tally(work: Work, held: Held, asked: tuple[Ask, Tally], rows: Statistics) -> Iterator[CellAnswer]:
+def answers_of_tally(work: Work, held: Held, asked: tuple[Ask, Tally], rows: Statistics) -> Iterator[Answer]:
     """The answer of each candidate that was asked row by row."""
     ask, tally = asked
     in_order = [(fits, place, family.candidates[place]) for family, fits, places in ask.solved for place in places]
@@ -91,9 +90,9 @@ def _value(loss: Loss, total: float, rows: Statistics) -> float:
     return take(float(total), _spread_of_target(rows), count)
 
 
-def _kept(ask: Ask, tally: Tally) -> tuple[NDArray[np.float64] | None, ...]:
+def _kept(ask: Ask, tally: Tally) -> Rows:
     every = np.concatenate(tally.losses, axis=1)
-    return tuple(None if loss.rows is None else every[place] for place, loss in enumerate(ask.losses))
+    return tuple(None if loss.rows is None else every[None, place] for place, loss in enumerate(ask.losses))
 
 
 def _spread_of_target(rows: Statistics) -> float:
@@ -106,15 +105,8 @@ def _unvouched(message: str) -> Failure:
     return Failure(kind="Unvouched", message=f"{message}.", traceback="", stage="fit")
 
 
-def _cell(
-    work: Work,
-    held: Held,
-    candidate: int,
-    values: list[float],
-    *,
-    rows: tuple[NDArray[np.float64] | None, ...] | None = None,
-) -> CellAnswer:
+def _cell(work: Work, held: Held, candidate: int, values: list[float], *, rows: Rows | None = None) -> Answer:
     if not np.isfinite(values).all():
         error = PredictionError(f"A loss is not a finite number on the held-out rows: {values}.")
         return failed_cell(work, held, candidate, failure_of(error, "score"))
-    return CellAnswer(panel=held.panel, candidate=candidate, part=held.part, losses=tuple(values), rows=rows)
+    return Answer.of_cell(held.panel, (candidate, held.part), values, rows=rows)

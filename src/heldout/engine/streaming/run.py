@@ -35,7 +35,7 @@ from heldout.kernels.step import Held, Work
 from heldout.splits.cells import count_rows
 from heldout.study.advance import advance
 from heldout.study.panels import TEST, VALIDATION, Panel, Study
-from heldout.study.tables import CellAnswer, Tables
+from heldout.study.tables import Answer, Tables
 
 AT_ONCE = 1 << 13  # rows of the sample that a family is asked about together
 
@@ -115,7 +115,7 @@ class StreamRun:
         told = [panel for panel in study.panels if panel.key in {one.key for one in waiting}]
         if rides:
             for panel in told:
-                _take_chosen(tables, panel)
+                _take_chosen(tables, panel, study)
         elif told:
             kept = self._answer_panels(told, study, tables, keep=keep_rows)
         return study, tables, kept if keep_rows else None
@@ -160,10 +160,10 @@ class StreamRun:
         doubtful: list[int] = []
         for solved in self._solved(panel, part, panel.candidates or (), work):
             for place, answer in answer_from_squares(work, _held(panel, part), solved, held):
-                if isinstance(answer, CellAnswer):
-                    tables.put(answer)
-                else:
+                if answer is None:
                     doubtful.append(solved[0].candidates[place])
+                else:
+                    tables.put(answer)
         return tuple(sorted(doubtful))
 
     def _ask(self, panel: Panel, part: int, wanted: tuple[int, ...], work: Work, *, keep: bool) -> Ask:
@@ -239,22 +239,19 @@ def run_streamed(study: Study, source: Source, families: tuple[Family, ...], how
 
 def _parts(panels: Sequence[Panel], study: Study, tables: Tables) -> Iterator[tuple[Panel, int]]:
     for panel in panels:
-        assert panel.candidates is not None
-        tables.open(panel.key, panel.candidates, panel.parts, len(study.losses_at(panel.level)))
+        tables.open(panel, study.splits[panel.splits], losses=len(study.losses_at(panel.level)))
         yield from ((panel, part) for part in panel.parts)
 
 
-def _take_chosen(tables: Tables, panel: Panel) -> None:
+def _take_chosen(tables: Tables, panel: Panel, study: Study) -> None:
     """Keep the answers of the chosen candidate alone, as if no other had been asked."""
-    assert panel.candidates is not None
     every = tables.panels.pop(panel.key)
-    tables.open(panel.key, panel.candidates, panel.parts, every.losses.shape[2])
-    for candidate in panel.candidates:
-        for part in panel.parts:
-            place = (candidate - every.candidates.start, part - every.parts.start)
-            losses = tuple(float(value) for value in every.losses[place])
-            failure = every.failures.get((candidate, part))
-            tables.put(CellAnswer(panel=panel.key, candidate=candidate, part=part, losses=losses, failure=failure))
+    tables.open(panel, study.splits[panel.splits], losses=every.losses.shape[2])
+    for candidate in panel.candidates or ():
+        losses = every.losses[[candidate - every.candidates.start]]
+        failures = {cell: failure for cell, failure in every.failures.items() if cell[0] == candidate}
+        own = (candidate,)
+        tables.put(Answer(panel=panel.key, candidates=own, parts=panel.parts, losses=losses, failures=failures))
 
 
 def _held(panel: Panel, part: int) -> Held:

@@ -31,7 +31,7 @@ from heldout.kernels.scoring import (
 )
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.kernels.within.tree import Branch, Leaf, grow_branches
-from heldout.study.tables import Answer, CellAnswer, Failure, FitWarning
+from heldout.study.tables import Answer, Failure, FitWarning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -206,8 +206,7 @@ def _answer_held(
     for candidate, responses in zip(leaf.candidates, answers, strict=True):
         with _recorded() as caught:
             answer = score_cell(work, held, candidate, responses, fit_seconds=fit_seconds)
-        noticed = (*found, *plain_warnings(caught), *answer.warnings)
-        yield replace(answer, score_seconds=seconds, warnings=noticed)
+        yield replace(answer, score_seconds=seconds).warned((*found, *plain_warnings(caught)))
 
 
 def _responses(leaf: Leaf, fitted: Any, X: Any, methods: Sequence[tuple[str, ...]], n: int) -> Iterator[Responses]:
@@ -225,7 +224,7 @@ def _responses(leaf: Leaf, fitted: Any, X: Any, methods: Sequence[tuple[str, ...
 
 def _all_failed(
     candidates: Sequence[int], setting: Setting, failure: Failure, *, warnings: tuple[FitWarning, ...]
-) -> Iterator[CellAnswer]:
+) -> Iterator[Answer]:
     for candidate in candidates:
         for held in setting.training.answers:
             yield failed_cell(setting.work, held, candidate, failure, warnings=warnings)
