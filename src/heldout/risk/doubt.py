@@ -20,14 +20,15 @@ from heldout.risk.widening import complexity, disagreement
 
 FEWEST_GROUPS = 30
 MOST_SKEW, LEANING_SQUARES = 4.2, 0.12  # of squared errors: skewness of groups, and |skewness|/√n that is harmless
-HEAVY = 3.8  # kurtosis of errors: 3 where they are normal
+HEAVY = 3.7  # kurtosis of errors: 3 where they are normal
+LEANING_ABSOLUTE = 0.22  # |skewness|/√n of absolute errors: above it with lognormal errors, seldom with others
 LEANING_SMALL_TEST = 0.3  # |skewness|/√n of squared errors on one test set of fewer than a hundred rows
 UNEVEN = 0.5  # effective groups over groups, from which on a few large ones decide
 FEW_FOR_R2, LOOSE = 100, 0.15  # rows, and γ̂, below and above which R² is not known well
 SATURATED = 0.7  # γ̂: the learner fits most of the noise of its training rows
 NEAR = 0.05  # distance of a probability from the threshold
 FEWEST_OF_A_CLASS, FEWEST_CALLED = 10, 30  # rows; rows called positive, for F1
-DISAGREEING = 0.55  # the share of the spread of errors that fold predictors differ by
+DISAGREEING = 0.52  # the share of the spread of errors that fold predictors differ by
 _OF_COUNTS = ("f1", "matthews", "recalls", "means")
 
 
@@ -84,7 +85,7 @@ def _contributions(record: Record) -> tuple[Floats, Sampling] | None:
 def _leans(record: Record, sampling: Sampling) -> bool:
     """Whether few rows decide the mean. For squares the kurtosis of the errors tells it best, unless rows are few."""
     if record.family not in ("squared", "root", "r2"):
-        return sampling.lean > LEANING
+        return sampling.lean > (LEANING_ABSOLUTE if record.family == "absolute" else LEANING)
     answers = record.answers
     if record.grouped or answers is None or answers.classes:
         return sampling.lean > min(LEANING, max(LEANING_SQUARES, MOST_SKEW / sqrt(sampling.units)))
