@@ -63,7 +63,7 @@ def test_choosing_spoils_the_estimate_and_not_the_inequality():
     assert average <= np.mean([np.mean((member.predict(new) - truth) ** 2) for member in members])
     words = str(chosen.covers_)
     assert "at most the mean risk of the fold predictors, however the candidate was chosen" in words
-    assert "The estimate of that mean is what choosing spoils" in words
+    assert "is optimistic, because the same rows chose" in words
     assert "does not bound" not in words
     assert "averages 3 fold predictors, each trained on 60 rows of 90" in words
     assert chosen.covers_.estimate == "best_validation_bbc"
@@ -92,7 +92,7 @@ def test_a_retrained_predictor_has_its_risk_at_a_smaller_size():
     words = str(ho.evaluate(tuned, X, y, test=ho.KFold(3), jobs=1).covers)
     assert "trained on all 90 rows" in words
     assert "the learner at 60 rows" in words
-    assert "not of this one" in words
+    assert "it is not measured on this very predictor" in words
 
 
 def test_a_kept_predictor_is_not_trained_on_all_rows():

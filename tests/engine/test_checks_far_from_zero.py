@@ -32,7 +32,7 @@ def test_the_kernel_is_not_blamed_for_digits_that_brute_force_loses(learner: Any
     (check,) = result.facts.plan["checks"]
     assert check["kernel"] == "ridge"
     assert check["passed"]
-    assert [one.code for one in result.findings] == []
+    assert [one.code for one in result.findings if one.code.startswith("H2")] == []  # nothing of kernels
 
 
 def test_frames_are_moved_too() -> None:
@@ -51,4 +51,4 @@ def test_a_kernel_that_errs_far_from_zero_is_still_found_out(monkeypatch: pytest
 
     monkeypatch.setattr(normal, "centres", leaking)
     result = study(Ridge(), 1e9)
-    assert [one.code for one in result.findings] == ["H205"]
+    assert [one.code for one in result.findings if one.code.startswith("H2")] == ["H205"]
