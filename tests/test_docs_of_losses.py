@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
 
 from sklearn.metrics import get_scorer_names
@@ -13,19 +11,6 @@ from heldout.base.losses import OWN_NAMES, resolve_losses
 
 PAGE = Path(__file__).parents[1] / "docs" / "losses.md"
 TEXT = PAGE.read_text(encoding="utf-8")
-BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
-
-
-def test_the_page_prints_what_it_says(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    blocks = BLOCK.findall(TEXT)
-    assert len(blocks) == 3
-    names: dict[str, object] = {}
-    for code, printed in blocks:
-        out = StringIO()
-        with redirect_stdout(out):
-            exec(compile(code, str(PAGE), "exec"), names)
-        assert out.getvalue() == printed
 
 
 def test_every_name_of_ours_has_a_line_with_its_range():

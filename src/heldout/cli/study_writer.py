@@ -64,7 +64,7 @@ def study_text(asked: Mapping[str, Any], run: Mapping[str, Any], *, command: str
     tables: list[str] = []
     for key in KEYS:
         value = asked.get("classification" if key == "task" else key)
-        if value is None or value == () or (value is False and key != "task"):
+        if value is None or value == () or (value is False and key not in ("task", "pool")):
             continue
         if key in ("type", "space"):
             tables += ["", f"[{key}]", *(_entry(text, dotted=key == "space") for text in value)]
