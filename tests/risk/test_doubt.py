@@ -182,6 +182,7 @@ def test_the_kurtosis_of_errors_warns_of_heavy_tails_in_large_samples():
     assert codes(of_errors(normal(1_000))) == []
     wide = np.where(np.arange(1_000) % 10 == 0, 2.0, 0.5) * normal(1_000)  # a mixture of two spreads: kurtosis above 5
     assert codes(of_errors(wide)) == [("H302", "warning")]
+    assert codes(of_errors(1e100 * wide)) == [("H302", "warning")]  # in any unit
     many = np.where(np.arange(100_000) % 10 == 0, 2.0, 0.5) * normal(100_000)  # so many rows that it does no harm
     assert codes(of_errors(many)) == []
 

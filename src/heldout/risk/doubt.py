@@ -94,7 +94,8 @@ def _leans(record: Record, sampling: Sampling) -> bool:
     if sampling.lean <= LEANING_SQUARES:  # rows are so many that the mean is nearly normal all the same
         return False
     errors = end_to_end(answers.truth) - end_to_end(answers.predicted)
-    away = (errors - float(np.mean(errors))) ** 2
+    largest = float(np.max(np.abs(errors)))  # the fourth power of large errors would overflow
+    away = (errors / largest - float(np.mean(errors / largest))) ** 2
     return float(np.mean(away**2)) > HEAVY * float(np.mean(away)) ** 2
 
 

@@ -112,6 +112,7 @@ def _try(loss: Loss, parts: ScorerParts, trial: tuple[NDArray[Any], Responses], 
 def _refusal(loss: Loss, parts: ScorerParts, responses: Responses, said: str, classification: bool) -> str:
     """What is wrong and the way out, for a scorer that failed on its trial with the words `said`."""
     name, classes = loss.name, responses.classes
+    said = said if said.endswith((".", "!", "?")) else f"{said}."
     if not classification:
         return (
             f"{name!r} cannot score the numbers this learner predicts: {said} "
