@@ -82,14 +82,13 @@ def _cells(asked: argparse.Namespace, settings: list[Setting], *, every_method: 
     wanted = dict.fromkeys(pairs, max(2, round(asked.share * REPLICATIONS)))
     find_truths(pairs, second=asked.second, fresh=asked.fresh)
     simulate(wanted, second=asked.second, fresh=asked.fresh)
-    cells = judge(wanted, second=asked.second)
+    cells = judge(wanted, second=asked.second, every_method=every_method)
     again = round(asked.share * asked.again)
     doubtful = {(cell.setting, cell.recipe): again for cell in cells if cell.is_default and cell.doubtful}
-    if asked.again:
+    if asked.again and doubtful:
         simulate(doubtful, second=asked.second)
-        wanted |= doubtful
-    if every_method or (asked.again and doubtful):
-        cells = judge(wanted, second=asked.second, every_method=every_method)
+        judged_again = judge(doubtful, second=asked.second, every_method=every_method)
+        cells = [cell for cell in cells if (cell.setting, cell.recipe) not in doubtful] + judged_again
     return cells
 
 
