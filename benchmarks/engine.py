@@ -20,7 +20,7 @@ import numpy as np
 
 import heldout as ho
 from benchmarks.timed import Timed
-from heldout.engine.pool import Pool, shared_pool
+from heldout.backends.pool import Pool, shared_pool
 
 JOBS = 2
 REPEATS = 7
@@ -94,7 +94,7 @@ def boot() -> None:
     import sys
 
     program = (
-        "import time; import heldout as ho; import sklearn.linear_model; from heldout.engine.pool import Pool\n"
+        "import time; import heldout as ho; import sklearn.linear_model; from heldout.backends.pool import Pool\n"
         "import heldout.api.evaluate\n"
         "start = time.perf_counter(); pool = Pool(2); pool.start()\n"
         "while pool.ready() < 2: time.sleep(0.002)\n"

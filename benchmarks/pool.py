@@ -13,7 +13,7 @@ from functools import partial
 
 import joblib
 
-from heldout.engine.pool import Pool, shared_pool
+from heldout.backends.pool import Pool, shared_pool
 
 
 def spin(seconds: float) -> float:

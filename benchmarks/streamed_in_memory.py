@@ -14,7 +14,7 @@ from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.streaming.run import run_streamed
 from heldout.splits.cells import rows_of_cells
 from heldout.splits.drawn import Splits
-from heldout.study.panels import Study
+from heldout.study.study import Study
 from heldout.task import declare
 
 ROLES = dict.fromkeys(("groups", "time", "sample_weight", "strata"))

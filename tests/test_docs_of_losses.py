@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sklearn.metrics import get_scorer_names
 
-from heldout.base.losses import OWN_NAMES, resolve_losses
+from heldout.losses import OWN_NAMES, resolve_losses
 
 PAGE = Path(__file__).parents[1] / "docs" / "losses.md"
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -14,49 +14,49 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from heldout.api.across import compare_across
     from heldout.api.advise import advise
     from heldout.api.chance import chance
     from heldout.api.check import Checked, check
     from heldout.api.compare import compare
+    from heldout.api.compare_across import compare_across
     from heldout.api.comparison import Comparison
-    from heldout.api.drawn import DrawnSplits, draw
+    from heldout.api.draw import DrawnSplits, draw
     from heldout.api.evaluate import evaluate
     from heldout.api.explain import explain
     from heldout.api.model import SavedModel, load_model, save_model
     from heldout.api.result import Result
-    from heldout.api.store import load
+    from heldout.api.storage import load
     from heldout.api.stored_splits import load_splits
     from heldout.api.tuned import Tuned
     from heldout.base.errors import HeldoutError
-    from heldout.base.losses import row_loss
     from heldout.base.options import Options
+    from heldout.losses import row_loss
+    from heldout.search.space import Sample, log_grid
     from heldout.splits import Forward, Given, Holdout, KFold, LeaveOneOut, Resample, SharedBlocks
-    from heldout.study.space import Sample, log_grid
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "advise": "heldout.api.advise",
-    "compare_across": "heldout.api.across",
+    "compare_across": "heldout.api.compare_across",
     "chance": "heldout.api.chance",
     "check": "heldout.api.check",
     "Checked": "heldout.api.check",
     "compare": "heldout.api.compare",
     "Comparison": "heldout.api.comparison",
-    "draw": "heldout.api.drawn",
-    "DrawnSplits": "heldout.api.drawn",
+    "draw": "heldout.api.draw",
+    "DrawnSplits": "heldout.api.draw",
     "evaluate": "heldout.api.evaluate",
     "explain": "heldout.api.explain",
     "SavedModel": "heldout.api.model",
     "load_model": "heldout.api.model",
     "save_model": "heldout.api.model",
     "Result": "heldout.api.result",
-    "load": "heldout.api.store",
+    "load": "heldout.api.storage",
     "load_splits": "heldout.api.stored_splits",
     "Tuned": "heldout.api.tuned",
     "HeldoutError": "heldout.base.errors",
-    "row_loss": "heldout.base.losses",
+    "row_loss": "heldout.losses",
     "Options": "heldout.base.options",
     "Forward": "heldout.splits",
     "Given": "heldout.splits",
@@ -65,8 +65,8 @@ _HOMES = {
     "LeaveOneOut": "heldout.splits",
     "Resample": "heldout.splits",
     "SharedBlocks": "heldout.splits",
-    "Sample": "heldout.study.space",
-    "log_grid": "heldout.study.space",
+    "Sample": "heldout.search.space",
+    "log_grid": "heldout.search.space",
 }
 
 __all__ = [

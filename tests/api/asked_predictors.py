@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 import heldout as ho
-from heldout.api.evidence import FoldResponses, fold_predictor_responses
+from heldout.results.evidence import FoldResponses, fold_predictor_responses
 
 OFF = ho.Options(rules={"evidence": False})
 

@@ -15,11 +15,11 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import ParameterGrid
 
 import heldout as ho
-from heldout.api.catalogue import CATALOGUE, default_learner, learner_named, learner_names, tuned_learner
-from heldout.api.preparation import MOST_ONE_HOT, coded_columns, prepare_coded, prepare_scaled, survey_table
+from heldout.api.named_learners import CATALOGUE, default_learner, learner_named, learner_names, tuned_learner
 from heldout.base.errors import ColumnError, LearnerError
-from heldout.study.simplicity import simplicity
-from heldout.task.kinds import column_kinds
+from heldout.catalogue.preparation import MOST_ONE_HOT, coded_columns, prepare_coded, prepare_scaled, survey_table
+from heldout.search.simplicity import simplicity
+from heldout.task.column_kinds import column_kinds
 
 EVERY = [(name, c) for c in (True, False) for name in learner_names(classification=c)]
 

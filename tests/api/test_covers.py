@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeRegressor
 
 import heldout as ho
-from heldout.base.losses import resolve_losses
+from heldout.losses import resolve_losses
 
 
 def problem(n: int = 90) -> tuple[Any, Any]:

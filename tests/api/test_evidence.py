@@ -20,8 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import heldout as ho
-from heldout.api.evidence import fold_predictor_responses
 from heldout.base.errors import FitFailed
+from heldout.results.evidence import fold_predictor_responses
 
 
 @pytest.mark.usefixtures("costs_nothing")

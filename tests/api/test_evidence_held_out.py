@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import heldout as ho
-from heldout.api.evidence import class_weights_of, held_out_responses, is_least_squares
+from heldout.results.evidence import class_weights_of, held_out_responses, is_least_squares
 
 
 class TestHeldOut:

@@ -33,9 +33,9 @@ from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
-from heldout.api import model_file
-from heldout.api.model_sound import check_sound
 from heldout.base.errors import HeldoutError, StoredError
+from heldout.models import file as model_file
+from heldout.models.soundness import check_sound
 
 X, Y = load_iris(return_X_y=True, as_frame=True)
 
@@ -135,7 +135,10 @@ def test_a_file_that_is_cut_or_damaged_anywhere(tmp_path: Path, good: Path) -> N
         (node("os", "system", "FunctionNode"), "os.system"),
         (node("builtins", "eval", "TypeNode"), "builtins.eval"),
         (node("subprocess", "Popen", "ConstructorFromReduceNode", content=words("touch ran")), "subprocess.Popen"),
-        (node("heldout.api.imported", "import_learner", "FunctionNode"), "heldout.api.imported.import_learner"),
+        (
+            node("heldout.catalogue.imported", "import_learner", "FunctionNode"),
+            "heldout.catalogue.imported.import_learner",
+        ),
         (
             node("sklearn.linear_model", "Ridge", "ConstructorFromReduceNode", content=words()),
             "sklearn.linear_model.Ridge",

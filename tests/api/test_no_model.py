@@ -16,8 +16,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
-from heldout.base.losses import mean_loss, resolve_losses
 from heldout.base.responses import Responses
+from heldout.losses import mean_loss, resolve_losses
 from heldout.report.terminal import open_console, result_view
 
 DIABETES = tuple(part[:150] for part in load_diabetes(return_X_y=True))

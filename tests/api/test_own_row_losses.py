@@ -13,8 +13,8 @@ from sklearn.metrics import get_scorer, make_scorer, max_error
 
 import heldout as ho
 from heldout.base.errors import LossError
-from heldout.base.losses import check_losses, mean_loss, on_target, resolve_losses, row_losses
 from heldout.base.responses import Responses
+from heldout.losses import check_losses, mean_loss, on_target, resolve_losses, row_losses
 
 X, Y = load_diabetes(return_X_y=True)
 X, Y = X[:120], Y[:120] / 100

@@ -12,11 +12,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
-from heldout.api.catalogue import Wish, learner_named, learner_names, tuned_learner
-from heldout.api.preparation import DIRECTIONS, preparation_steps, prepare_measured, prepare_scaled, survey_table
-from heldout.api.spaces import parse_spaces
-from heldout.api.transformers import DateParts, TextParts
+from heldout.api.named_learners import Wish, learner_named, learner_names, tuned_learner
 from heldout.base.errors import ColumnError
+from heldout.catalogue.preparation import DIRECTIONS, preparation_steps, prepare_measured, prepare_scaled, survey_table
+from heldout.catalogue.spaces import parse_spaces
+from heldout.catalogue.transformers import DateParts, TextParts
 
 EVERY = [(name, c) for c in (True, False) for name in learner_names(classification=c)]
 WORDS = ["good", "bad", "cheap", "slow", "quick", "red", "blue", "large"]

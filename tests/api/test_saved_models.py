@@ -24,9 +24,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 import heldout as ho
 from heldout.api import model as models
-from heldout.api.catalogue import learner_named, learner_names
-from heldout.api.model_file import check_packable
+from heldout.api.named_learners import learner_named, learner_names
 from heldout.base.errors import ColumnError, InputError, LearnerError, OptionError, PredictionError, StoredError
+from heldout.models.file import check_packable
 
 EVERY = [(name, c) for c in (True, False) for name in learner_names(classification=c)]
 BOOSTERS = ("lightgbm", "xgboost", "catboost")
@@ -301,7 +301,7 @@ class Forgetful(Ridge):
 def test_a_model_that_would_answer_otherwise_is_not_saved(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     allowed = frozenset({f"{Forgetful.__module__}.Forgetful"})
-    monkeypatch.setattr("heldout.api.model_types.ALLOWED", allowed)
+    monkeypatch.setattr("heldout.models.types.ALLOWED", allowed)
     with pytest.raises(StoredError, match="Forgetful does not answer the same once it is read again"):
         ho.save_model(Forgetful().fit(X, y), file, X=X)
     assert not file.exists()

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import heldout as ho
-from heldout.api.catalogue import Wish, learner_named, spelt_out, tuned_learner
-from heldout.api.entries import CATALOGUE, MOST_ROWS
-from heldout.api.imported import import_learner
-from heldout.api.learner_table import renewed
-from heldout.api.preparation import survey_table
-from heldout.api.spaces import parse_spaces
+from heldout.api.named_learners import Wish, learner_named, spelt_out, tuned_learner
 from heldout.base.errors import HeldoutError, LearnerError, OptionError, SpaceError
+from heldout.catalogue.entries import CATALOGUE, MOST_ROWS
+from heldout.catalogue.imported import import_learner
+from heldout.catalogue.learner_table import renewed
+from heldout.catalogue.preparation import survey_table
+from heldout.catalogue.spaces import parse_spaces
 
 X = pd.DataFrame({"a": np.arange(60.0) ** 1.5, "b": np.arange(60) % 7})
 
@@ -122,7 +122,7 @@ def test_large_tables_have_smaller_spaces() -> None:
 
 
 def test_a_library_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heldout.api.boosters.find_spec", lambda name: None)
+    monkeypatch.setattr("heldout.catalogue.boosters.find_spec", lambda name: None)
     with pytest.raises(LearnerError, match=r"'lightgbm' needs lightgbm, which is not installed.*pip install lightgbm"):
         tuned_learner(["lightgbm"], X, classification=False)
 
@@ -210,7 +210,7 @@ def test_an_own_learner_of_the_other_kind_is_refused(folder: Path) -> None:
 
 def test_the_page_shows_the_catalogue_as_it_is() -> None:
     page = (Path(__file__).parents[2] / "docs" / "learners.md").read_text(encoding="utf-8")
-    # To make it anew: write heldout.api.learner_table.renewed(page) to docs/learners.md.
+    # To make it anew: write heldout.catalogue.learner_table.renewed(page) to docs/learners.md.
     assert page == renewed(page)
     for name in CATALOGUE:
         assert f"| `{name}` |" in page

@@ -77,7 +77,7 @@ def test_the_final_classifier_is_the_one_that_scikit_learn_fits(labels, learner)
 
 def test_the_final_predictor_of_a_tuned_learner_takes_no_pass(numbers, monkeypatch):
     result = ho.evaluate(TUNED, numbers, "y")
-    monkeypatch.setattr("heldout.engine.streaming.parquet.ParquetStream.chunks", None)
+    monkeypatch.setattr("heldout.data.parquet.ParquetStream.chunks", None)
     assert result.predictor.named_steps["ridge"].alpha in (0.1, 10.0)
 
 

@@ -13,8 +13,8 @@ import heldout as ho
 from heldout.audit.journal_ledger import JournalLedger
 from heldout.audit.ledger import Ledger, MemoryLedger, list_looks, process_ledger
 from heldout.base.errors import JournalError
-from heldout.engine.journal.codec import encode
-from heldout.engine.journal.store import open_journal
+from heldout.journal.codec import encode
+from heldout.journal.store import open_journal
 
 
 @pytest.fixture(scope="module")

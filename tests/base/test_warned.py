@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from heldout.base.warned import catch_warnings
+from heldout.base.warnings import catch_warnings
 
 
 def state() -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from heldout.cli.main import main
-from heldout.engine.journal import JournalReader, comparison_key, keep_summary
+from heldout.journal import JournalReader, comparison_key, keep_summary
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 SLOW = FIXTURES / "slow_study.py"

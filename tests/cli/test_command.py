@@ -15,11 +15,11 @@ from click.testing import CliRunner, Result
 from sklearn.datasets import load_diabetes, load_iris
 
 import heldout as ho
-from heldout.api.catalogue import CATALOGUE, tuned_learner
+from heldout.api.named_learners import CATALOGUE, tuned_learner
 from heldout.cli.main import main
 from heldout.cli.options import LEARNERS, Question
 from heldout.cli.question import target_kind
-from heldout.engine.readers import read_table
+from heldout.data.read_table import read_table
 
 
 @pytest.fixture(scope="module")

@@ -105,7 +105,7 @@ def test_nothing_but_identifiers_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_bomb_and_an_empty_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heldout.engine.table_file.FREE_BYTES", 1000)
+    monkeypatch.setattr("heldout.data.compressed.FREE_BYTES", 1000)
     (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"x,y\n" + b"0,0\n" * 100_000))
     done = run("evaluate", str(tmp_path / "bomb.csv.gz"), "-t", "y")
     assert done.exit_code == 2

@@ -17,9 +17,9 @@ from sklearn.linear_model import Ridge
 
 import heldout as ho
 from heldout.api import model as models
-from heldout.api.catalogue import tuned_learner
+from heldout.api.named_learners import tuned_learner
 from heldout.cli.main import main
-from heldout.engine.readers import read_table
+from heldout.data.read_table import read_table
 
 RUN = ("--test", "holdout:0.3", "--validation", "holdout:0.3", "--jobs", "1", "--no-journal")
 

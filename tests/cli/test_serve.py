@@ -24,8 +24,8 @@ from heldout.base.errors import JournalError
 from heldout.cli import serving
 from heldout.cli.main import main
 from heldout.cli.serving import make_app
-from heldout.engine.journal import JournalReader, keep_summary
-from heldout.engine.live import live_path
+from heldout.engine.live_file import live_path
+from heldout.journal import JournalReader, keep_summary
 from heldout.report.page.render import render_page
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

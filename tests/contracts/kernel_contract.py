@@ -27,12 +27,12 @@ from sklearn.tree import DecisionTreeRegressor
 import heldout as ho
 from heldout.api.evaluate import ask
 from heldout.engine.run import Outcome, Running, run_study
-from heldout.engine.spots import APPROXIMATE
 from heldout.kernels.perform import ACROSS
 from heldout.kernels.sharp import SHARP
 from heldout.kernels.step import TIERS
+from heldout.planner.checked_cells import APPROXIMATE
 from heldout.planner.passes import PASSES, make_plan
-from heldout.study.panels import TEST
+from heldout.study.study import TEST
 
 BRUTE = "brute"
 ALL_OFF = dict.fromkeys([name for name, _ in PASSES], False)

@@ -16,7 +16,7 @@ from heldout.kernels.fitting import set_seeds
 from heldout.kernels.perform import KERNELS
 from heldout.planner import passes
 from heldout.planner.draft import refused
-from heldout.study.panels import TEST
+from heldout.study.study import TEST
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -14,7 +14,7 @@ from sklearn.dummy import DummyRegressor
 import heldout as ho
 from heldout.kernels import perform
 from heldout.planner import passes
-from heldout.planner.across import across
+from heldout.planner.shared_products import across
 
 PAGE = Path(__file__).parents[2] / "docs" / "planner.md"
 

@@ -18,10 +18,10 @@ import pytest
 from sklearn.linear_model import Ridge
 
 import heldout as ho
-from heldout.engine import live as module
-from heldout.engine.journal.use import JournalUse
-from heldout.engine.live import live_path, read_live, told_live
+from heldout.engine import live_file as module
+from heldout.engine.live_file import live_path, read_live, told_live
 from heldout.engine.progress import Progress
+from heldout.journal.use import JournalUse
 
 SLOW = Path(__file__).parents[1] / "fixtures" / "slow_study.py"
 WORDS = {"learner": ["Ridge()"], "test": "5-fold", "rows": 60, "columns": 3, "fingerprint": "ab", "candidates": 1}

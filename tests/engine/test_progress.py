@@ -16,7 +16,7 @@ from heldout.engine import progress as module
 from heldout.engine.progress import Progress, open_progress
 from heldout.kernels.trainings import Plain, Sides
 from heldout.planner.brute_force import brute_step
-from heldout.study.tables import Answer, Failure
+from heldout.study.answers import Answer, Failure
 
 
 class Bar:

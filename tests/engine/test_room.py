@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
+from heldout.backends.memory import total_memory
 from heldout.engine import run
-from heldout.engine.memory import total_memory
 
 rng = np.random.default_rng(3)
 X, y = rng.normal(size=(90, 7)), rng.normal(size=90)

@@ -12,9 +12,9 @@ from sklearn.linear_model import Ridge
 
 import heldout as ho
 from heldout.engine import spot_check
-from heldout.engine.spots import SpotCheck
 from heldout.kernels.ridge import normal
 from heldout.kernels.smoothers import families
+from heldout.planner.checked_cells import SpotCheck
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))

@@ -17,10 +17,10 @@ from sklearn.tree import DecisionTreeRegressor
 
 import heldout as ho
 from heldout.base.responses import METHODS, Responses
-from heldout.engine import spots
 from heldout.kernels.bayes import answer as bayes
 from heldout.kernels.ridge import blocks as ridge
 from heldout.kernels.within import answer as within
+from heldout.planner import checked_cells as spots
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))

@@ -7,7 +7,9 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
-from heldout.engine import spot_compare, spot_rows, spots
+from heldout.engine import spot_compare
+from heldout.planner import checked_cells as spots
+from heldout.planner import rows_of_checks as spot_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 3))

@@ -192,7 +192,7 @@ def other_version(folder: Path) -> str:
 
 
 def _kept_fixture(folder: Path) -> str:
-    from heldout.engine.journal import list_studies
+    from heldout.journal import list_studies
 
     fixtures = sorted((HERE.parent / "fixtures").glob("journal-*.db"))
     expect(fixtures, "no journal is kept")
@@ -250,8 +250,8 @@ def same_answer_twice(folder: Path) -> str:
 
 def _commit_again(journal: Path, rows: list[tuple[bytes, bytes]]) -> None:
     """Commit each answer once more with another loss, as a second program that raced for the cell would have."""
-    from heldout.engine.journal import open_journal
-    from heldout.engine.journal.codec import decode, encode
+    from heldout.journal import open_journal
+    from heldout.journal.codec import decode, encode
 
     with open_journal(journal) as store:
         for side, content in rows:

@@ -21,7 +21,7 @@ from heldout.kernels import bayes
 from heldout.kernels.bayes import KERNEL
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.study.tables import PanelTable
+from heldout.study.answers import PanelTable
 
 SMOOTHINGS = [1e-12, 1e-9, 1e-4, 0.1, 1.0]
 ALPHAS = [1e-10, 0.01, 0.5, 1.0, 10.0]

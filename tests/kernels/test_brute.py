@@ -18,7 +18,7 @@ from heldout.kernels.perform import perform
 from heldout.kernels.step import Work
 from heldout.planner.brute_force import plan_brute_force
 from heldout.planner.plan import ready_panels
-from heldout.study.panels import TEST, VALIDATION
+from heldout.study.study import TEST, VALIDATION
 
 X, y = (part[:40] for part in load_diabetes(return_X_y=True))
 

@@ -21,7 +21,7 @@ from heldout.engine.run import work_of
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.discriminants import KERNEL, blocks, forms, recognise
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.study.tables import PanelTable
+from heldout.study.answers import PanelTable
 
 SHARES = [0.0, 0.05, 0.4, 1.0]
 WITHIN = 1e-9  # the tier

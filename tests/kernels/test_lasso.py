@@ -23,7 +23,7 @@ from heldout.kernels.lasso.problem import Problem, least_pivot, optimality, stre
 from heldout.kernels.lasso.solve import solve
 from heldout.kernels.sharp import answer_sharply
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.study.tables import PanelTable
+from heldout.study.answers import PanelTable
 
 ALPHAS = [1e-3, 1e-2, 0.1, 1.0, 10.0]
 SCALED = make_pipeline(StandardScaler(), Lasso())

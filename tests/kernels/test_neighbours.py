@@ -19,16 +19,16 @@ from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
 from heldout.api.learners import as_search
+from heldout.backends.threads import one_thread
 from heldout.engine.run import work_of
-from heldout.engine.threads import one_thread
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.neighbours import KERNEL, answers, shared
 from heldout.kernels.neighbours.backend import fit_method, numeric_matrix, setting_of
 from heldout.kernels.neighbours.doubt import doubtful
 from heldout.kernels.neighbours.search import EuclideanSearcher, list_length, packing_error, smallest
 from heldout.kernels.step import Held, Step, Training, Work
+from heldout.study.answers import PanelTable, Tables
 from heldout.study.pose import pose_tuning
-from heldout.study.tables import PanelTable, Tables
 from heldout.task import declare
 
 BOTH = ["uniform", "distance"]

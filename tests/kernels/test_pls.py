@@ -24,7 +24,7 @@ from heldout.kernels.pls.jobs import make_jobs
 from heldout.kernels.pls.problem import sums_exactly
 from heldout.kernels.ridge.group import make_group
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.study.tables import PanelTable
+from heldout.study.answers import PanelTable
 
 COUNTS = {"n_components": [1, 2, 3, 4]}
 

@@ -15,9 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
+from heldout.backends.limits import OutOfTime
 from heldout.base.errors import FitFailed
 from heldout.engine import stage
-from heldout.engine.limits import OutOfTime
 from heldout.kernels.pls import fitted as subject
 from heldout.kernels.pls import jobs
 

@@ -29,7 +29,7 @@ from heldout.kernels.ridge.bank import Bank
 from heldout.kernels.ridge.design import Design, Shift
 from heldout.kernels.ridge.sums import Space
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.study.tables import PanelTable
+from heldout.study.answers import PanelTable
 
 ALPHAS = [1e-4, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1e3]
 SCALED = make_pipeline(StandardScaler(), Ridge())
@@ -163,7 +163,7 @@ def test_the_outer_training_set_is_the_total_of_its_inner_blocks(monkeypatch: py
 
 
 def _outer() -> Any:
-    from heldout.study.panels import TrainRef
+    from heldout.study.study import TrainRef
 
     return TrainRef("outer", 0)
 

@@ -13,8 +13,8 @@ import heldout as ho
 from heldout.base.responses import Responses, cut_rows
 from heldout.kernels.scoring import score_block, score_cell
 from heldout.kernels.step import Held, Work
-from heldout.study.panels import TEST, VALIDATION
-from heldout.study.tables import PanelTable, Tables
+from heldout.study.answers import PanelTable, Tables
+from heldout.study.study import TEST, VALIDATION
 
 REGRESSION = load_diabetes(return_X_y=True)
 FLOWERS = load_iris(return_X_y=True)

@@ -23,7 +23,7 @@ from heldout.kernels.smoothers.bases import choose_bases
 from heldout.kernels.smoothers.forms import USES
 from heldout.kernels.smoothers.routes import by_block
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.study.tables import PanelTable
+from heldout.study.answers import PanelTable
 
 SPACE = {"alpha": [1e-3, 0.1, 1.0, 10.0], "gamma": [0.05, 0.3]}
 FIXED = GaussianProcessRegressor(kernels.RBF(1.5) + kernels.WhiteKernel(0.1), optimizer=None)

@@ -13,7 +13,7 @@ from heldout.kernels.trainings import (
     sides_of,
     splits_of,
 )
-from heldout.study.panels import TrainRef
+from heldout.study.study import TrainRef
 
 
 def written_out(panel, splits, parts):

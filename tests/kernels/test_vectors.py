@@ -17,13 +17,13 @@ from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, NuSVR
 
 import heldout as ho
 from heldout.base.errors import FitFailed
-from heldout.base.losses import Loss
 from heldout.kernels.vectors import answer, recognise, solve
 from heldout.kernels.vectors.forms import Shape, Unreadable, read_machine
 from heldout.kernels.vectors.matrices import is_sure, resolve_gamma, squares_of
 from heldout.kernels.vectors.points import CutPoints, OwnPoints, SharedPoints
 from heldout.kernels.vectors.respond import responses_of, values_of
 from heldout.kernels.vectors.solve import Targets, solve_all
+from heldout.losses import Loss
 
 SOLVER = ho.Options(precision="solver")
 SCALED = make_pipeline(StandardScaler(), SVC())

@@ -14,7 +14,7 @@ from heldout.planner.brute_force import plan_brute_force
 from heldout.planner.draft import Draft
 from heldout.planner.share_fits import share_fits, train_keys
 from heldout.splits.drawn import Recipe, Splits
-from heldout.study.panels import TEST, Panel
+from heldout.study.study import TEST, Panel
 from heldout.task import declare
 
 X, y = (part[:24] for part in load_diabetes(return_X_y=True))

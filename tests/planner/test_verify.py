@@ -14,7 +14,7 @@ from heldout.planner.draft import Draft
 from heldout.planner.plan import ready_panels
 from heldout.planner.share_fits import share_fits
 from heldout.planner.verify import verify
-from heldout.study.panels import TrainRef
+from heldout.study.study import TrainRef
 
 X, y = (part[:40] for part in load_diabetes(return_X_y=True))
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from heldout.engine.journal.reading import Contents, StudyRow, SummaryRow
-from heldout.engine.live import Live
+from heldout.engine.live_file import Live
+from heldout.journal.reading import Contents, StudyRow, SummaryRow
 from heldout.report.index import index_of
 from heldout.report.index_terminal import index_view, short_index
 

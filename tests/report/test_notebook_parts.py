@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 import heldout as ho
-from heldout.base.finding import Finding
+from heldout.base.findings import Finding
 from heldout.report.notebook_beside import advice_fragment, check_fragment, splits_fragment, text_fragment
 from heldout.risk.estimate import Estimate
 

@@ -11,8 +11,8 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Ridge
 
 import heldout as ho
-from heldout.report.summary import VERSION, rows_of
 from heldout.report.text import line, number, render_text, safe
+from heldout.results.summary import VERSION, rows_of
 
 X, y = (part[:60] for part in load_diabetes(return_X_y=True))
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-from heldout.base.finding import CODES
+from heldout.base.findings import CODES
 from heldout.risk import estimates
 from heldout.risk.choose import choose_method
 from heldout.risk.doubt import doubts

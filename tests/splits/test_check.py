@@ -9,7 +9,7 @@ import pytest
 
 from heldout.base.errors import SplitError
 from heldout.splits import LeaveOneOut, Recipe, Splits
-from heldout.splits.check import checked, partition_repeats
+from heldout.splits.checks import checked, partition_repeats
 
 RECIPE = Recipe(kind="given", words="by hand")
 

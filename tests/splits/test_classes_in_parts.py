@@ -10,7 +10,7 @@ from sklearn.dummy import DummyClassifier
 import heldout as ho
 from heldout.base.errors import RoleError
 from heldout.splits import Holdout, KFold, Resample
-from heldout.splits.findings import class_note, class_notes
+from heldout.splits.remarks import class_note, class_notes
 
 Y = np.array(["a"] * 50 + ["b"] * 2)
 X = np.random.default_rng(0).normal(size=(52, 2))

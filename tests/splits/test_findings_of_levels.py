@@ -9,7 +9,7 @@ from sklearn.dummy import DummyRegressor
 
 import heldout as ho
 from heldout.splits import Forward, Given, Holdout, KFold, LeaveOneOut, SharedBlocks, as_strategy
-from heldout.splits.findings import mixed_time_note, near_validation_note
+from heldout.splits.remarks import mixed_time_note, near_validation_note
 
 N = 40
 

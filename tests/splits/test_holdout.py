@@ -8,7 +8,7 @@ from sklearn import model_selection as sk
 
 from heldout.base.errors import SplitError
 from heldout.splits import Holdout, Resample
-from heldout.splits.chance import first_groups
+from heldout.splits.random_rows import first_groups
 
 
 def one(strategy, task, seed=0, rows=None):

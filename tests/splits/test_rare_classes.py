@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from heldout.splits.findings import rare_class_note
+from heldout.splits.remarks import rare_class_note
 
 
 def test_it_names_the_class_and_suggests_k(make_task):

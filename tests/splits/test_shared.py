@@ -7,7 +7,7 @@ import pytest
 
 from heldout.base.errors import SplitError
 from heldout.splits import Holdout, KFold, LeaveOneOut, Resample, SharedBlocks, as_strategy
-from heldout.splits.shared import outer_blocks, shared_blocks
+from heldout.splits.shared_blocks import outer_blocks, shared_blocks
 
 
 def test_inner_blocks_are_the_other_outer_blocks_and_training_sets_are_shared(make_task):

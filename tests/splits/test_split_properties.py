@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from heldout.base.errors import SplitError
 from heldout.splits import Forward, Holdout, KFold, LeaveOneOut, Resample
-from heldout.splits.shared import shared_blocks
+from heldout.splits.shared_blocks import shared_blocks
 
 SEEDS = st.integers(0, 2**32 - 1)
 quick = settings(max_examples=60, deadline=None)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from heldout.base.errors import SplitError
 from heldout.splits import Holdout, KFold, Resample
+from heldout.splits.learning_curve import thinned
 from heldout.splits.strata import quantile_bins, strata_of
-from heldout.splits.thinned import thinned
 
 NUMBERS = st.lists(st.one_of(st.integers(0, 5).map(float), st.floats(-10, 10)), min_size=6, max_size=60)
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from heldout.base.errors import SplitError
 from heldout.splits import Forward, KFold
-from heldout.splits.check import checked
-from heldout.splits.thinned import thinned
+from heldout.splits.checks import checked
+from heldout.splits.learning_curve import thinned
 from heldout.task import declare
 
 X = np.arange(80.0).reshape(40, 2)

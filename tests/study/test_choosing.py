@@ -8,12 +8,12 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
 from heldout.base.errors import OptionError, SpaceError
-from heldout.base.losses import resolve_losses
-from heldout.study.choosing import check_parts, choose
-from heldout.study.search import Family, Search
-from heldout.study.simplicity import simplicity
-from heldout.study.space import build_candidates
-from heldout.study.tables import PanelTable
+from heldout.losses import resolve_losses
+from heldout.search.search import Family, Search
+from heldout.search.simplicity import simplicity
+from heldout.search.space import build_candidates
+from heldout.study.answers import PanelTable
+from heldout.study.choose import check_parts, choose
 
 
 def made(losses, *, space=None, start=0, **how):

@@ -11,9 +11,9 @@ from sklearn.model_selection import KFold
 import heldout as ho
 from heldout.base.errors import SplitError
 from heldout.study.advance import advance
-from heldout.study.panels import TEST, VALIDATION, TrainRef
+from heldout.study.answers import Answer, Tables
 from heldout.study.pose import FINAL, OUTER, draw_validation, pose_tuning
-from heldout.study.tables import Answer, Tables
+from heldout.study.study import TEST, VALIDATION, TrainRef
 from heldout.task import declare
 
 X, y = (part[:60] for part in load_diabetes(return_X_y=True))

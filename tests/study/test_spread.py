@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.linear_model import Ridge
 
 import heldout as ho
-from heldout.study.panels import SPREAD, VALIDATION
+from heldout.study.study import SPREAD, VALIDATION
 
 X = np.random.default_rng(0).normal(size=(36, 2))
 Y = X[:, 0]

@@ -15,10 +15,10 @@ from sklearn.tree import DecisionTreeRegressor
 
 import heldout as ho
 from heldout.base.responses import Responses
+from heldout.study.answers import Answer, Failure, FitWarning, PanelTable, Tables
 from heldout.study.cv_results import as_cv_results
-from heldout.study.panels import TEST, Panel
 from heldout.study.pose import OUTER
-from heldout.study.tables import Answer, Failure, FitWarning, PanelTable, Tables
+from heldout.study.study import TEST, Panel
 from heldout.task import declare
 
 FAILURE = Failure(kind="ValueError", message="no", traceback="", stage="fit")

@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 
 from heldout.base.errors import ColumnError, OptionError
-from heldout.task.kinds import CATEGORIES, DATES, IDENTIFIERS, NUMBERS, TEXTS, column_kinds, kind_of
+from heldout.task.column_kinds import CATEGORIES, DATES, IDENTIFIERS, NUMBERS, TEXTS, column_kinds, kind_of
 
 N = 40
 PROSE = [f"the visitor number {i} was rather content with it" for i in range(N)]

@@ -8,9 +8,9 @@ from math import floor
 from typing import Any
 
 from heldout.base.errors import OptionError
+from heldout.base.plain import plain
 from heldout.report.advice import render_advice
 from heldout.report.notebook_beside import advice_fragment
-from heldout.report.plain import plain
 from heldout.risk.aims import Aims, aim, check_count
 from heldout.risk.recipe import LEARNER, PREDICTOR, Recipe, Situation, recommend
 

@@ -12,18 +12,18 @@ from heldout.api.compare import first_record, refuse_coarse_answers
 from heldout.api.evaluate import Asked, answer, ask
 from heldout.api.exchange import Exchange, exchange_of
 from heldout.api.result import Result
-from heldout.api.spread import BHT
 from heldout.base.errors import FitFailed, OptionError
 from heldout.base.options import Options
+from heldout.base.plain import plain
 from heldout.base.seeds import derive
 from heldout.engine.progress import open_progress
 from heldout.engine.run import Running, run_study
 from heldout.report.comparison import render_chance
 from heldout.report.notebook_beside import text_fragment
-from heldout.report.plain import plain
+from heldout.results.spread import BHT
 from heldout.risk.comparison import permutation_p
 from heldout.risk.estimates import inside_value
-from heldout.study.panels import Everywhere
+from heldout.study.study import Everywhere
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from heldout.api.drift import find_drift
 from heldout.audit.traps import EXPLAINED, NOT_SEEN, SEVERITIES, Table, Trap, look, open_table
 from heldout.base.errors import OptionError, TargetError, did_you_mean
-from heldout.base.finding import CODES
+from heldout.base.findings import CODES
+from heldout.base.plain import plain
 from heldout.base.seeds import derive
-from heldout.engine.streaming.open import read_if_named, target_of
+from heldout.data.open import read_if_named, target_of
 from heldout.report.check import render_check
 from heldout.report.notebook_beside import check_fragment
-from heldout.report.plain import plain
 from heldout.splits import Given, as_strategy
 from heldout.splits.defaults import default_strategy
 from heldout.splits.foreign import Pairs
-from heldout.study.panels import TEST
+from heldout.study.study import TEST
 from heldout.task import Task, declare
 from heldout.task.containers import column, is_frame, is_name
 from heldout.task.sequences import as_array, missing_rows

@@ -10,22 +10,22 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from heldout.api.call import call_of, command_of_now
+from heldout.api.call_text import call_of, command_of_now
 from heldout.api.comparison import Comparison
 from heldout.api.contenders import named_learners
-from heldout.api.estimates import RISK, fit_size, keeps_classes, trained_sizes
 from heldout.api.evaluate import Asked, answer, ask
-from heldout.api.facts import environment
-from heldout.api.looks import Sight, sight_of
-from heldout.api.recorded import test_record
 from heldout.api.result import Result
+from heldout.api.test_set_history import Sight, sight_of
 from heldout.base.answers import parse_answer
 from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError, SpaceError
-from heldout.base.finding import Finding
-from heldout.base.losses import Loss
+from heldout.base.findings import Finding
 from heldout.base.options import Options
-from heldout.engine.journal import comparison_key, keep_summary
 from heldout.engine.run import Outcome, Running
+from heldout.journal import comparison_key, keep_summary
+from heldout.losses import Loss
+from heldout.results.estimates import RISK, fit_size, keeps_classes, trained_sizes
+from heldout.results.facts import environment
+from heldout.results.test_losses import test_record
 from heldout.risk.comparison import compare_records
 from heldout.risk.estimands import Sizes, estimand_of
 from heldout.risk.estimate import Estimate

@@ -7,16 +7,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from heldout.api.digest.comparison import comparison_figure
+from heldout.api.figures_of_comparison import comparison_figure
 from heldout.api.frames import as_frame
 from heldout.api.plots import Plots
 from heldout.api.result import Result
-from heldout.base.finding import Finding
+from heldout.base.findings import Finding
+from heldout.base.plain import plain
 from heldout.report.comparison import render_comparison
 from heldout.report.notebook import comparison_fragment
 from heldout.report.page.write import write_page
-from heldout.report.plain import plain
-from heldout.report.summary import VERSION, choices_of
+from heldout.results.summary import VERSION, choices_of
 from heldout.risk.comparison import Pair
 from heldout.risk.comparison.verdict import verdict_of_comparison
 from heldout.risk.estimate import Estimate

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.base import clone
 
 from heldout.api.evaluate import Asked, ask
+from heldout.backends.jobs import allowed_jobs
+from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed
-from heldout.engine.jobs import allowed_jobs
-from heldout.engine.threads import one_thread
 from heldout.planner.cost import operations
 from heldout.planner.passes import make_plan, stand_in
 from heldout.task import Task

@@ -10,31 +10,31 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from heldout.api.beside import Beside, answer_beside, ask_beside
-from heldout.api.call import call_of, command_of_now
-from heldout.api.columns import FOLD_COLUMNS
-from heldout.api.drawn import seed_of_test, strategy_for
-from heldout.api.estimates import check_interval
-from heldout.api.facts import gather_facts
+from heldout.api.call_text import call_of, command_of_now
+from heldout.api.draw import seed_of_test, strategy_for
 from heldout.api.learners import as_search, is_frozen
-from heldout.api.looks import Sight, check_answer, looks_of, sight_of, tell
 from heldout.api.result import Live, Result
+from heldout.api.test_set_history import Sight, check_answer, looks_of, sight_of, tell
 from heldout.api.tuning import check_search, describe_all_failed
 from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError, SplitError
-from heldout.base.finding import Finding
-from heldout.base.losses import Loss, check_losses, family_of, is_pooled, on_target, resolve_losses
+from heldout.base.findings import Finding
 from heldout.base.options import Options, switched_rules
-from heldout.engine.journal import keep_summary, open_journal
+from heldout.data.open import is_stream, read_if_named, target_of
 from heldout.engine.run import Running, run_study
-from heldout.engine.streaming.open import is_stream, read_if_named, target_of
+from heldout.journal import keep_summary, open_journal
+from heldout.losses import Loss, check_losses, family_of, is_pooled, on_target, resolve_losses
 from heldout.planner.evidence import with_evidence
 from heldout.planner.passes import check_rules
+from heldout.results.estimates import check_interval
+from heldout.results.extra_fits import Beside, answer_beside, ask_beside
+from heldout.results.facts import gather_facts
+from heldout.results.tables import FOLD_COLUMNS
 from heldout.splits import Given
 from heldout.splits.drawn import Splits
-from heldout.splits.findings import mixed_time_note, near_validation_note
-from heldout.study.panels import TEST, Study
+from heldout.splits.remarks import mixed_time_note, near_validation_note
 from heldout.study.pose import OUTER, pose_evaluation
 from heldout.study.race_rule import race_of
+from heldout.study.study import TEST, Study
 from heldout.task import Task, declare
 
 

@@ -6,15 +6,15 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from heldout.api.beside import account_beside, account_of
 from heldout.api.evaluate import ask
 from heldout.api.final import chooses_on_all_rows, price_choice
 from heldout.base.errors import SplitError
 from heldout.base.options import Options, switched_rules
 from heldout.base.words import fit_words
-from heldout.engine.streaming.open import is_stream, read_if_named, target_of
+from heldout.data.open import is_stream, read_if_named, target_of
 from heldout.planner.account import Account
-from heldout.study.panels import Study
+from heldout.results.extra_fits import account_beside, account_of
+from heldout.study.study import Study
 from heldout.task import Task
 
 

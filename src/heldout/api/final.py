@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
-from heldout.api.inside import inner_of
 from heldout.api.tuning import chosen_or_refuse, final_of, make_final
+from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed
-from heldout.base.finding import Finding
+from heldout.base.findings import Finding
 from heldout.base.options import switched_rules
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.spot_compare import ROUNDING
-from heldout.engine.threads import one_thread
 from heldout.planner.account import Account
 from heldout.planner.cost import operations
 from heldout.planner.passes import make_plan
-from heldout.study.panels import TEST, Study
+from heldout.results.inside import inner_of
 from heldout.study.pose import OUTER, pose_tuning
+from heldout.study.study import TEST, Study
 from heldout.task import Task
 
 

@@ -13,9 +13,9 @@ from sklearn.utils import get_tags
 from heldout.api.searches import search_of_sklearn, understood
 from heldout.api.tuned import Tuned
 from heldout.base.errors import LearnerError
-from heldout.base.losses import Loss, resolve_losses, score_loss
-from heldout.study.search import Family, Search
-from heldout.study.space import build_candidates
+from heldout.losses import Loss, resolve_losses, score_loss
+from heldout.search.search import Family, Search
+from heldout.search.space import build_candidates
 
 
 def as_search(learner: Any, *, seed: int, timed: bool = False) -> Search:

@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from heldout.api.facts import environment
-from heldout.api.model_file import FORMAT, pack, read_file, write_file
-from heldout.api.model_input import arranged
-from heldout.api.model_schema import Schema, classes_of, schema_of
 from heldout.api.result import Result
 from heldout.api.tuned import Tuned
+from heldout.backends.threads import one_thread
 from heldout.base.errors import ColumnError, InputError, LearnerError, PredictionError, StoredError
+from heldout.base.plain import plain
 from heldout.base.rowkeys import Rows
-from heldout.engine.threads import one_thread
-from heldout.report.plain import plain
+from heldout.models.file import FORMAT, pack, read_file, write_file
+from heldout.models.input import arranged
+from heldout.models.schema import Schema, classes_of, schema_of
+from heldout.results.facts import environment
 from heldout.risk.estimate import Estimate
 from heldout.task.containers import is_frame, take_rows
 

@@ -8,27 +8,27 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from heldout.api.covers import Covers
-from heldout.api.curve import late_curve
-from heldout.api.digest.candidates import candidate_rows
-from heldout.api.digest.gather import figures_of
-from heldout.api.drawn import DrawnSplits
-from heldout.api.facts import Facts
+from heldout.api.draw import DrawnSplits
+from heldout.api.figures import figures_of
 from heldout.api.final import chooses_on_all_rows, final_predictor, is_cheap, tune_on_all_rows
 from heldout.api.frames import as_frame
 from heldout.api.plots import Plots
-from heldout.api.selection import on_all_rows, waiting_estimates
 from heldout.api.tuning import chosen_or_refuse
+from heldout.backends.dask.connect import still_open
 from heldout.base.errors import OptionError, SplitError, StoredError
-from heldout.base.finding import Finding
-from heldout.engine.dask.connect import still_open
-from heldout.engine.journal import JournalUse
+from heldout.base.findings import Finding
+from heldout.base.plain import plain
 from heldout.engine.run import Outcome, Running
+from heldout.journal import JournalUse
 from heldout.report.notebook import result_fragment
 from heldout.report.page.write import write_page
-from heldout.report.plain import plain
-from heldout.report.summary import summarise
 from heldout.report.text import render_text
+from heldout.results.facts import Facts
+from heldout.results.figures_of_candidates import candidate_rows
+from heldout.results.learning_curve import late_curve
+from heldout.results.scope import Covers
+from heldout.results.selection import on_all_rows, waiting_estimates
+from heldout.results.summary import summarise
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import verdict_of
 from heldout.study.pose import OUTER
@@ -250,7 +250,7 @@ class Result:
 
     def save(self, path: str | Path) -> None:
         """Write everything but the learner to one file of plain data, which :func:`heldout.load` reads."""
-        from heldout.api.store import save
+        from heldout.api.storage import save
 
         save(self, path)
 

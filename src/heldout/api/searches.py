@@ -12,13 +12,13 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterSampler, check_cv
 
 from heldout.base.errors import LearnerError
-from heldout.base.losses import Loss, resolve_losses, score_loss
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
+from heldout.losses import Loss, resolve_losses, score_loss
+from heldout.search.search import Family, Search
+from heldout.search.space import Candidates, build_candidates
 from heldout.splits import as_strategy
 from heldout.splits.drawn import Splits
-from heldout.study.search import Family, Search
-from heldout.study.space import Candidates, build_candidates
 from heldout.task.task import Task
 
 _IGNORED = ("n_jobs", "verbose", "pre_dispatch", "return_train_score")

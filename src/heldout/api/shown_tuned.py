@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from heldout.api.selection import Selection
-from heldout.base.losses import Loss
+from heldout.base.plain import plain
+from heldout.losses import Loss
 from heldout.report.notebook import tuned_fragment
-from heldout.report.plain import plain
+from heldout.results.selection import Selection
 from heldout.risk.meanings import label_of
 
 _WAITING = "_estimates"

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.api.archive import (
+from heldout.api.draw import DrawnSplits, Told
+from heldout.base.archive import (
     Arrays,
     Format,
     opened_archive,
@@ -22,10 +23,9 @@ from heldout.api.archive import (
     unpack_columns,
     write_archive,
 )
-from heldout.api.drawn import DrawnSplits, Told
-from heldout.report.plain import plain
+from heldout.base.plain import plain
 from heldout.splits import Recipe, Splits
-from heldout.splits.check import check_structure
+from heldout.splits.checks import check_structure
 from heldout.splits.kept import Kept
 from heldout.splits.origin import Origin
 from heldout.splits.picture import Picture

@@ -10,37 +10,37 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import is_classifier
 
-from heldout.api.estimates import check_interval
 from heldout.api.evaluate import Asked, check_poolable, checked_options, reported_losses
-from heldout.api.facts import Facts, gather_facts
 from heldout.api.learners import as_search, is_frozen
-from heldout.api.looks import check_answer, looks_of, sight_of, tell
 from heldout.api.result import Live, Result, StreamedFinal
+from heldout.api.test_set_history import check_answer, looks_of, sight_of, tell
 from heldout.api.tuning import check_search, chosen_or_refuse, describe_all_failed
 from heldout.audit.row_views import views_of
 from heldout.audit.rows import TestRows
+from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed, LearnerError, OptionError, RoleError, SplitError
-from heldout.base.losses import check_losses, on_target
 from heldout.base.options import Options
 from heldout.base.seeds import derive
+from heldout.data.open import declare_stream, open_stream
 from heldout.engine.run import Outcome, Running
 from heldout.engine.streaming.account import account_of_stream
-from heldout.engine.streaming.open import declare_stream, open_stream
 from heldout.engine.streaming.run import Streamed, run_streamed
 from heldout.engine.streaming.source import Source
-from heldout.engine.threads import one_thread
 from heldout.kernels.statistics.family import Family
 from heldout.kernels.statistics.recognise import families_of
 from heldout.kernels.statistics.scores import all_from_squares, check_streamable
+from heldout.losses import check_losses, on_target
 from heldout.planner.account import Account
+from heldout.results.estimates import check_interval
+from heldout.results.facts import Facts, gather_facts
 from heldout.risk.choose import WITH_FITS
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
 from heldout.splits import Given, as_strategy
 from heldout.splits.cells import cell_task, deals_strata, of_cells, plan_deal
 from heldout.splits.defaults import default_strategy
-from heldout.study.panels import TEST
 from heldout.study.pose import FINAL, OUTER, pose_evaluation, pose_tuning
+from heldout.study.study import TEST
 from heldout.task import Task
 
 Told = TypeVar("Told", Estimate, Reference)

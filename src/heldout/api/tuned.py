@@ -14,20 +14,20 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from heldout.api.covers import Covers
-from heldout.api.selection import Selection, tuning_estimates
 from heldout.api.shown_tuned import ShownTuned
 from heldout.api.tuning import fit_tuned, routed_fit_params
 from heldout.base.errors import LearnerError, OptionError
-from heldout.base.losses import Loss, ask_predictor, mean_loss, needed_methods, resolve_losses
 from heldout.base.options import Options
 from heldout.base.seeds import derive
 from heldout.kernels.scoring import ask_responses
+from heldout.losses import Loss, ask_predictor, mean_loss, needed_methods, resolve_losses
+from heldout.results.scope import Covers
+from heldout.results.selection import Selection, tuning_estimates
 from heldout.risk.estimate import Estimate
+from heldout.search.search import Family, Search
+from heldout.search.space import build_candidates
 from heldout.splits import as_strategy
 from heldout.splits.defaults import default_strategy
-from heldout.study.search import Family, Search
-from heldout.study.space import build_candidates
 
 
 def _predictor_has(method: str) -> Any:

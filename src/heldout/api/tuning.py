@@ -12,26 +12,26 @@ from sklearn import get_config
 from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import process_routing
 
-from heldout.api.covers import covers_of_tuning
-from heldout.api.selection import Selection
+from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed, InputError, LearnerError, OptionError
-from heldout.base.losses import Loss, check_losses, on_target
 from heldout.base.options import Options
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome, Running, run_study
-from heldout.engine.threads import one_thread
 from heldout.kernels.ensemble import average
 from heldout.kernels.fitting import check_names, check_takes_weights, fit_on_rows, make_candidate
+from heldout.losses import Loss, check_losses, on_target
 from heldout.planner.account import Account
 from heldout.planner.passes import check_rules
+from heldout.results.scope import covers_of_tuning
+from heldout.results.selection import Selection
+from heldout.search.search import Search
+from heldout.search.simplicity import simplicity
 from heldout.splits.drawn import Splits
+from heldout.study.answers import mean_over_parts
 from heldout.study.cv_results import as_cv_results
-from heldout.study.panels import TEST, VALIDATION
 from heldout.study.pose import FINAL, pose_tuning
 from heldout.study.race_rule import race_of
-from heldout.study.search import Search
-from heldout.study.simplicity import simplicity
-from heldout.study.tables import mean_over_parts
+from heldout.study.study import TEST, VALIDATION
 from heldout.task import Task, declare
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from heldout.audit.ledger import Look
 from heldout.audit.row_views import View
 from heldout.audit.rows import TestRows
 from heldout.base.errors import JournalError
-from heldout.engine.journal.code import digest
-from heldout.engine.journal.codec import decode, encode
-from heldout.engine.journal.store import Store, open_journal
+from heldout.journal.code import digest
+from heldout.journal.codec import decode, encode
+from heldout.journal.store import Store, open_journal
 
 VERSION = 2  # of what is kept of test rows; version 1 knew X and y together
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
+from heldout.base.amounts import parse_bytes, parse_seconds
 from heldout.base.answers import parse_answer
 from heldout.base.errors import OptionError, did_you_mean
-from heldout.base.sizes import parse_bytes, parse_seconds
 
 JOURNAL_DETAILS = ("responses", "losses", "summaries")
 PRECISIONS = ("identical", "rounding", "solver", "approximate")  # tiers that a study may be asked to keep to

@@ -12,14 +12,14 @@ from heldout.api.cost import expected_cost
 from heldout.api.explain import explain
 from heldout.api.learners import as_search
 from heldout.api.tuned import Tuned
+from heldout.base.amounts import show_seconds
 from heldout.base.errors import OptionError, SplitError
-from heldout.base.losses import resolve_losses
-from heldout.base.sizes import show_seconds
 from heldout.base.words import fit_words
 from heldout.cli.options import Question, asked_words
 from heldout.cli.question import Posed, pose
 from heldout.cli.wording import in_words_of_the_command, shell_line
-from heldout.splits.lengths import as_distance, nanoseconds, plain_number
+from heldout.losses import resolve_losses
+from heldout.splits.distances import as_distance, nanoseconds, plain_number
 
 _CLOSED_FORM = {"linear", "ridge"}
 _WORDS = {"KFold": "kfold", "Holdout": "holdout", "Forward": "forward", "LeaveOneOut": "loo"}

@@ -88,7 +88,7 @@ def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, 
     """The table without what is left out, what was understood of it, and what `check` takes."""
     from heldout.cli.parts import drawn_parts
     from heldout.cli.question import target_kind
-    from heldout.engine.readers import read_table
+    from heldout.data.read_table import read_table
 
     if asked["test"] and asked["split"]:
         raise OptionError("--test and --split both say which rows are for test. Give one of them.")

@@ -41,7 +41,7 @@ def compare(
       heldout compare visits.csv --target stay --groups patient --learner ridge,knn --json
       heldout compare houses.csv --target price --learner ridge,tree --report comparison.html
     """
-    from heldout.api.call import asked_by
+    from heldout.api.call_text import asked_by
     from heldout.api.compare import compare as compare_all
     from heldout.cli.question import pose_several
     from heldout.cli.saving import files_of

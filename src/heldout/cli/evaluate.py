@@ -66,7 +66,7 @@ def evaluate(
       heldout evaluate benchmark.csv --target label --test column:part --learner logistic --fail-on warning
       heldout evaluate genes.csv --target grade --learner svm,tree --journal genes.db --fit-timeout 600
     """
-    from heldout.api.call import asked_by
+    from heldout.api.call_text import asked_by
     from heldout.api.evaluate import evaluate as risk_of
     from heldout.cli.question import pose
     from heldout.cli.saving import check_learner_saved, check_places, files_of, make_predictor, save_to

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from heldout.api.model import Answers, SavedModel
-    from heldout.api.model_schema import Schema
+    from heldout.models.schema import Schema
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _LABELS = 12
@@ -134,7 +134,7 @@ def _head(model: SavedModel, answers: Answers, asked: Mapping[str, Any]) -> dict
 
 
 def _facts(model: SavedModel, answers: Answers, columns: Mapping[str, Any], notes: tuple[str, ...]) -> dict[str, Any]:
-    from heldout.report.plain import plain
+    from heldout.base.plain import plain
 
     facts = {
         "target": model.schema.target,
@@ -171,8 +171,8 @@ def _free(name: str, columns: Mapping[str, Any]) -> str:
 
 def _read(data: str, schema: Schema, missing: str | None) -> pd.DataFrame:
     """The table, read as the model's own was: what was text there is text here, though it may look like numbers."""
-    from heldout.api.model_input import words_to_read
-    from heldout.engine.readers import read_table
+    from heldout.data.read_table import read_table
+    from heldout.models.input import words_to_read
 
     texts = schema.missing if missing is None else tuple(one.strip() for one in missing.split(","))
     frame = read_table(data, missing=texts)

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from heldout.api.catalogue import Wish, default_learner, spelt_out, tuned_learner
-from heldout.api.preparation import Table, survey_table
-from heldout.api.spaces import parse_spaces
+from heldout.api.named_learners import Wish, default_learner, spelt_out, tuned_learner
 from heldout.api.tuned import Tuned
 from heldout.base.errors import ColumnError, InputError, OptionError, TargetError
 from heldout.base.options import Options
+from heldout.catalogue.preparation import Table, survey_table
+from heldout.catalogue.spaces import parse_spaces
 from heldout.cli.options import SETTINGS, Question
 from heldout.cli.parts import parts_of, words_of
 from heldout.cli.roles import Roles, check_times, first_text, roles_of
-from heldout.engine.readers import read_table
-from heldout.task.kinds import IDENTIFIERS, NUMBERS, ONE, kind_named
+from heldout.data.read_table import read_table
+from heldout.task.column_kinds import IDENTIFIERS, NUMBERS, ONE, kind_named
 from heldout.task.sequences import some_rows
 from heldout.task.target import few_enough_for_classes
 

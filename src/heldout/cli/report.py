@@ -89,7 +89,7 @@ def report(
 
 def report_one(ctx: click.Context, result: str, *, page: str | None, table: str | None, talk: Talk) -> None:
     """Show one saved result."""
-    from heldout.api.store import load
+    from heldout.api.storage import load
     from heldout.report.terminal import one_line, plan_view, result_view
 
     check_page(page, option="--html", read=(result,))

@@ -16,14 +16,14 @@ from heldout.cli.running import FOLDER, JOURNAL
 from heldout.cli.talk import Talk
 
 if TYPE_CHECKING:
-    from heldout.engine.journal import JournalReader
+    from heldout.journal import JournalReader
 
 PAGES = f"{FOLDER}/report"  # where pages go unless said otherwise
 
 
 def report_all(journal: str | None, out: str | None, talk: Talk) -> None:
     """List a journal's studies, and write their pages; as JSON, only where a folder is named."""
-    from heldout.engine.journal import JournalReader
+    from heldout.journal import JournalReader
     from heldout.report.index_terminal import index_view, short_index
 
     reader = JournalReader(JOURNAL if journal is None else journal)
@@ -40,7 +40,7 @@ def report_all(journal: str | None, out: str | None, talk: Talk) -> None:
 
 def read_index(reader: JournalReader) -> dict[str, Any]:
     """The studies of a journal as they stand now."""
-    from heldout.engine.live import read_live
+    from heldout.engine.live_file import read_live
     from heldout.report.index import index_of
 
     # How far the program is comes first: what it ends meanwhile is then seen as finished.

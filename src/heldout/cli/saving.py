@@ -12,7 +12,7 @@ from heldout.base.errors import HeldoutError, OptionError, StoredError
 from heldout.cli.options import Question
 from heldout.cli.output import check_writable, save_result
 from heldout.cli.talk import Talk
-from heldout.engine.readers import is_table_name
+from heldout.data.read_table import is_table_name
 from heldout.report.text import line
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def files_of(question: Question) -> tuple[str, ...]:
 def check_learner_saved(learner: Any, places: tuple[str, ...]) -> None:
     """Refuse a learner that no model file may hold, before anything is fitted, where a model is to be saved."""
     if any(_is_model(place) for place in places):
-        from heldout.api.model_file import check_packable
+        from heldout.models.file import check_packable
 
         check_packable(learner)
 

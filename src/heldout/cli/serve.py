@@ -47,7 +47,7 @@ def serve(journal: str, *, port: int, opens: bool) -> None:
     import uvicorn
 
     from heldout.cli.serving import make_app
-    from heldout.engine.journal import JournalReader
+    from heldout.journal import JournalReader
 
     reader = JournalReader(journal)
     reader.contents()  # refuses what is no journal before anybody is sent there

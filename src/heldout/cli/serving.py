@@ -16,7 +16,7 @@ from starlette.routing import Route
 from heldout.base.errors import HeldoutError
 from heldout.base.words import line
 from heldout.cli.report_all import read_index
-from heldout.engine.journal import JournalReader
+from heldout.journal import JournalReader
 from heldout.report.index import KEY, RUNNING
 from heldout.report.page.frame import page_policy
 from heldout.report.page.index import live_facts, policy_of, render_index, render_live, render_study

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 import sklearn
 
-from heldout.engine.spots import SpotCheck
-from heldout.engine.threads import one_thread
+from heldout.backends.threads import one_thread
 from heldout.kernels.fitting import make_candidate
 from heldout.kernels.perform import FITTED, naming_the_way_out
 from heldout.kernels.step import Work
+from heldout.planner.checked_cells import SpotCheck
 from heldout.planner.plan import Plan
-from heldout.study.panels import Study
+from heldout.search.search import Search
 from heldout.study.pose import FINAL
-from heldout.study.search import Search
+from heldout.study.study import Study
 
 
 class FinalFit(NamedTuple):

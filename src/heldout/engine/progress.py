@@ -11,13 +11,13 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
+from heldout.base.amounts import show_seconds
 from heldout.base.errors import OptionError
 from heldout.base.events import CellFailed, Event, StepDone, WorkerLost
-from heldout.base.sizes import show_seconds
 from heldout.base.words import clipped
 from heldout.engine.notebook_bar import NotebookBar, in_notebook
 from heldout.kernels.step import Step
-from heldout.study.tables import Answer
+from heldout.study.answers import Answer
 
 SHOW_AFTER = 0.7  # seconds: shorter runs show nothing, and do not pay for the bar
 LOG_EVERY = 60.0  # seconds between lines in the log, where no bar is shown

@@ -11,30 +11,30 @@ from typing import TYPE_CHECKING, Any
 
 import sklearn
 
+from heldout.backends.base import open_backend
+from heldout.backends.jobs import allowed_jobs
+from heldout.backends.limits import OutOfTime, limits_of
+from heldout.backends.memory import SHARE_KEPT, total_memory
+from heldout.base.amounts import show_seconds
 from heldout.base.events import StagePlanned, StudyFinished, StudyStarted, WorkerLost
 from heldout.base.options import Options, switched_rules
-from heldout.base.sizes import show_seconds
-from heldout.engine.backends import open_backend
-from heldout.engine.expected import expected_work
 from heldout.engine.final_fit import Early, FinalFit, final_by_kernel, make_early, may_be_early
-from heldout.engine.jobs import allowed_jobs
-from heldout.engine.journal import JournalUse, journal_of
-from heldout.engine.limits import OutOfTime, limits_of
-from heldout.engine.live import told_live
-from heldout.engine.memory import SHARE_KEPT, total_memory
+from heldout.engine.live_file import told_live
 from heldout.engine.progress import open_progress
-from heldout.engine.spots import SpotCheck
 from heldout.engine.stage import Stage, perform_stage
+from heldout.journal import JournalUse, journal_of
 from heldout.kernels.step import Work
 from heldout.kernels.trainings import Sides, sides_of
 from heldout.planner.account import Account, account_for, account_of_race, waiting_cells, with_race
+from heldout.planner.checked_cells import SpotCheck
+from heldout.planner.expected_work import expected_work
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import Plan, ready_panels
-from heldout.planner.racing import Started, start_races
+from heldout.planner.start_races import Started, start_races
 from heldout.study.advance import advance, give_up, is_answered
+from heldout.study.answers import Tables
 from heldout.study.everywhere import aside_of, losses_by_level
-from heldout.study.panels import EVERYWHERE, TEST, VALIDATION, Study
-from heldout.study.tables import Tables
+from heldout.study.study import EVERYWHERE, TEST, VALIDATION, Study
 from heldout.task.task import Task
 
 if TYPE_CHECKING:

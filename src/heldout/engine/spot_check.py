@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 
 import sklearn
 
-from heldout.base.warned import catch_warnings
+from heldout.backends.threads import one_openmp_thread, one_thread
+from heldout.base.warnings import catch_warnings
 from heldout.engine.spot_compare import compare_cell
-from heldout.engine.spots import Spot, SpotCheck, SpotDraws, words_of_checks
-from heldout.engine.threads import one_openmp_thread, one_thread
 from heldout.kernels.brute import answer_quietly
 from heldout.kernels.perform import SHARPENED
 from heldout.kernels.step import Work
 from heldout.kernels.threads import helpers
-from heldout.study.tables import Answer, Tables
+from heldout.planner.checked_cells import Spot, SpotCheck, SpotDraws, words_of_checks
+from heldout.study.answers import Answer, Tables
 
 
 @dataclass(kw_only=True, eq=False)

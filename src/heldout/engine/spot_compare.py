@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from heldout.backends.threads import one_thread
 from heldout.base.responses import METHODS, Responses
-from heldout.engine.spots import APPROXIMATE, Spot, SpotCheck
-from heldout.engine.threads import one_thread
 from heldout.kernels.brute import answer_candidate, answer_quietly
 from heldout.kernels.perform import IGNORES_ORIGIN, MAY_STOP, SHARPENED, perform
 from heldout.kernels.step import Work
-from heldout.study.tables import Answer, Tables
+from heldout.planner.checked_cells import APPROXIMATE, Spot, SpotCheck
+from heldout.study.answers import Answer, Tables
 from heldout.task.containers import in_double, less_row
 
 ROUNDING = 1e-9  # of the largest response: what the tier `rounding` allows

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from heldout.engine.backends import Backend
-from heldout.engine.expected import longest_first
+from heldout.backends.base import Backend
 from heldout.engine.final_fit import calls_user
-from heldout.engine.journal import NoJournal, unanswered
 from heldout.engine.progress import Progress
 from heldout.engine.spot_check import SpotChecks, answered_beside
-from heldout.engine.spots import Spot
+from heldout.journal import NoJournal, unanswered
 from heldout.kernels.step import Step, Work
 from heldout.kernels.trainings import sides_of
+from heldout.planner.checked_cells import Spot
+from heldout.planner.expected_work import longest_first
 from heldout.planner.plan import Plan
-from heldout.study.tables import Tables
+from heldout.study.answers import Tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -8,9 +8,8 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from heldout.base.losses import ask_predictor, needed_methods
 from heldout.base.responses import Responses
-from heldout.base.warned import catch_warnings
+from heldout.base.warnings import catch_warnings
 from heldout.kernels.ensemble import average
 from heldout.kernels.fitting import fit_on_rows, make_candidate
 from heldout.kernels.scoring import (
@@ -22,9 +21,10 @@ from heldout.kernels.scoring import (
     score_cell,
 )
 from heldout.kernels.step import Held, Step, Training, Work
+from heldout.losses import ask_predictor, needed_methods
+from heldout.study.answers import Answer
 from heldout.study.everywhere import PROBABILITIES
-from heldout.study.panels import EVERYWHERE
-from heldout.study.tables import Answer
+from heldout.study.study import EVERYWHERE
 
 Change = Callable[[Any], Any]
 

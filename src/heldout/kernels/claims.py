@@ -14,9 +14,9 @@ from sklearn.pipeline import Pipeline
 
 from heldout.kernels.fitting import counts_cores, make_candidate
 from heldout.kernels.step import Step, Training, Work
+from heldout.search.search import Family, Search
 from heldout.splits.drawn import Splits
-from heldout.study.search import Family, Search
-from heldout.study.tables import Answer
+from heldout.study.answers import Answer
 from heldout.task.task import Task
 
 

@@ -26,8 +26,8 @@ from heldout.kernels.smoothers import KERNEL as SMOOTHERS
 from heldout.kernels.step import Step, Work
 from heldout.kernels.vectors import KERNEL as VECTORS
 from heldout.kernels.within import answer_within
-from heldout.study.search import Search
-from heldout.study.tables import Answer
+from heldout.search.search import Search
+from heldout.study.answers import Answer
 from heldout.task.task import Task
 
 Kernel = Callable[[Step, Work], Iterator[Answer]]

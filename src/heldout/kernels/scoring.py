@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from heldout.base.error_text import describe_error
 from heldout.base.errors import FitFailed, HeldoutError, PredictionError
-from heldout.base.losses import Loss, is_mean_of_rows, is_pooled, mean_loss, needed_methods, row_losses
 from heldout.base.responses import METHODS, Responses, as_response, cut_rows, own_copy
 from heldout.base.rowkeys import Rows
-from heldout.base.warned import catch_warnings
+from heldout.base.warnings import catch_warnings
 from heldout.kernels.step import Held, Work
+from heldout.losses import Loss, is_mean_of_rows, is_pooled, mean_loss, needed_methods, row_losses
+from heldout.study.answers import Answer, Failure, FitWarning
 from heldout.study.everywhere import PROBABILITIES
-from heldout.study.panels import TEST, VALIDATION
-from heldout.study.tables import Answer, Failure, FitWarning
+from heldout.study.study import TEST, VALIDATION
 
 LARGEST_STORED_WARNING = 2_000  # characters
 MOST_STORED_WARNINGS = 20  # a fit: some put a number into each, and give thousands

@@ -11,7 +11,7 @@ from typing import Any
 
 from heldout.kernels.brute import answer_candidate
 from heldout.kernels.step import Step, Work
-from heldout.study.tables import Answer
+from heldout.study.answers import Answer
 
 SHARP = "sharp:"  # and the name of the kernel that is checked
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from heldout.base.losses import Loss
 from heldout.base.rowkeys import Rows
 from heldout.kernels.trainings import Held, Training, count_asked
+from heldout.losses import Loss
+from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.panels import TrainRef
-from heldout.study.search import Search
+from heldout.study.study import TrainRef
 from heldout.task.task import Task
 
 __all__ = ["TIERS", "Held", "Step", "Training", "Work"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple, Self, overload
 
-from heldout.study.panels import EVERYWHERE, TrainRef
+from heldout.study.study import EVERYWHERE, TrainRef
 
 
 class Held(NamedTuple):

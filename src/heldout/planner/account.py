@@ -12,8 +12,8 @@ from heldout.kernels.trainings import Sides, count_asked, sides_of
 from heldout.planner.cost import operations
 from heldout.planner.plan import PassRecord, Plan, transform_words
 from heldout.planner.plan_markup import plan_markup
-from heldout.planner.racing import Started, race_record
-from heldout.study.panels import EVERYWHERE, TEST, VALIDATION, Panel, Study
+from heldout.planner.start_races import Started, race_record
+from heldout.study.study import EVERYWHERE, TEST, VALIDATION, Panel, Study
 from heldout.task.task import Task
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from heldout.kernels.step import TIERS, Step
+from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.search import Search
 from heldout.task.task import Task
 
 

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from heldout.base.losses import needed_methods
 from heldout.kernels.perform import ACROSS
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Held, Plain, Training, join, pieces_of
+from heldout.losses import needed_methods
 from heldout.planner.predicting import Prices, costly, prices_of
 from heldout.study.everywhere import aside_of, asked_parts, with_everywhere
-from heldout.study.panels import EVERYWHERE, TEST, Everywhere, Study
 from heldout.study.pose import OUTER
+from heldout.study.study import EVERYWHERE, TEST, Everywhere, Study
 from heldout.task.task import Task
 
 EVIDENCE = "evidence"  # the name that switches it off: Options(rules={"evidence": False})

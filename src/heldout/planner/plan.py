@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heldout.kernels.step import Step
-from heldout.study.panels import Panel, Study
+from heldout.study.study import Panel, Study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

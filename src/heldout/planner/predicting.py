@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import BaseDecisionTree
 
 from heldout.kernels.claims import chain_of
-from heldout.study.panels import TEST, Panel, Study
+from heldout.search.search import Search
 from heldout.study.pose import OUTER
-from heldout.study.search import Search
+from heldout.study.study import TEST, Panel, Study
 from heldout.task.task import Task
 
 STUDY = 3.5e6  # what the smallest study takes, whatever its learner

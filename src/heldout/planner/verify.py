@@ -10,7 +10,7 @@ import numpy as np
 from heldout.kernels.trainings import Held, Plain, Sides, Training, pieces_of
 from heldout.planner.draft import Draft
 from heldout.planner.share_fits import train_keys
-from heldout.study.panels import Panel, TrainRef
+from heldout.study.study import Panel, TrainRef
 
 
 def verify(draft: Draft, panels: Collection[Panel], *, after: str, known: dict[int, Training] | None = None) -> None:

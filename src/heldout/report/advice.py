@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from heldout.base.sizes import show_seconds
+from heldout.base.amounts import show_seconds
 from heldout.base.words import fit_words
 from heldout.report.text import line, number, safe
 

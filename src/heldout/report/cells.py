@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.report.plain import plain
+from heldout.base.plain import plain
 from heldout.report.text import safe
 
 _ACTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # what a formula begins with

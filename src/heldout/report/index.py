@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from heldout.base.words import clipped
-from heldout.engine.journal.reading import Contents, StudyRow, SummaryRow
-from heldout.engine.live import Live
-from heldout.splits.thinned import SMALLER
+from heldout.engine.live_file import Live
+from heldout.journal.reading import Contents, StudyRow, SummaryRow
+from heldout.splits.learning_curve import SMALLER
 
 VERSION = 1
 SHOWN_VERSION = 2  # of the summaries that pages are made from

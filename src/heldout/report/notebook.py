@@ -28,8 +28,8 @@ from heldout.base.markup import (
 )
 from heldout.base.words import clipped, fit_words, line, number, told
 from heldout.planner.plan_markup import plan_markup
-from heldout.report.choices import choice_words, words_of_choice
 from heldout.report.text import is_shown
+from heldout.results.choices import choice_words, words_of_choice
 from heldout.risk.estimate_markup import OPTIMISTIC, estimate_markup
 
 MOST_FINDINGS = 8

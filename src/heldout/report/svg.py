@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 from heldout.base.errors import OptionError, did_you_mean
-from heldout.base.warned import catch_warnings
+from heldout.base.warnings import catch_warnings
 from heldout.report.figures.canvas import axes_of, matplotlib_figure
 from heldout.report.figures.catalogue import KINDS, TOGETHER, Kind
 from heldout.report.figures.told import Cell

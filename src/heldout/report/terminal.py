@@ -17,8 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from heldout.base.words import clipped, fit_words
-from heldout.report.choices import words_of_choice
 from heldout.report.text import MOST_OF_FINDING, is_shown, line, no_model_words, number, optimism_of, safe, told
+from heldout.results.choices import words_of_choice
 
 MOST_FOLDS = 12  # shown one a line; more are counted
 MOST_CHOICES = 8

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.base.words import clipped, fit_words, interval_words, line, number, safe, told
-from heldout.report.choices import words_of_choice
+from heldout.results.choices import words_of_choice
 
 __all__ = [
     "MOST_OF_FINDING",

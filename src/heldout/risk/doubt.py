@@ -9,7 +9,7 @@ from math import isfinite, sqrt
 
 import numpy as np
 
-from heldout.base.finding import Finding
+from heldout.base.findings import Finding
 from heldout.risk.intervals.bootstrap_t import FEWEST
 from heldout.risk.intervals.draws import count_draws
 from heldout.risk.intervals.rows import corrected_rows, recorded_rows

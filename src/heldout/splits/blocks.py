@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
-from heldout.splits.check import checked
+from heldout.splits.checks import checked
 from heldout.splits.clock import Apart, Clock, Window
+from heldout.splits.distances import Distance, is_none
 from heldout.splits.drawn import Recipe, Splits
-from heldout.splits.lengths import Distance, is_none
 from heldout.splits.roles import cuts_between_times
 from heldout.task import Task
 

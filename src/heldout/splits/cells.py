@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
+from heldout.splits.distances import is_none
 from heldout.splits.drawn import Splits
 from heldout.splits.given import Given
 from heldout.splits.holdout import Holdout
 from heldout.splits.kfold import KFold
-from heldout.splits.lengths import is_none
 from heldout.splits.resample import Resample
-from heldout.splits.shared import SharedBlocks
+from heldout.splits.shared_blocks import SharedBlocks
 from heldout.task import Task
 
 Codes = NDArray[np.int64]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
-from heldout.splits.lengths import Distance, distance_words, is_none, nanoseconds, plain_number
+from heldout.splits.distances import Distance, distance_words, is_none, nanoseconds, plain_number
 from heldout.task import Task
 
 Axis = NDArray[Any]  # int64 in the unit of the task's dates, or the numbers that time was declared in

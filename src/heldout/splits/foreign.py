@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
-from heldout.base.warned import catch_warnings
-from heldout.splits.check import checked, partition_repeats
+from heldout.base.warnings import catch_warnings
+from heldout.splits.checks import checked, partition_repeats
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.kfold import KFold
 from heldout.splits.packed import Packed

@@ -10,9 +10,9 @@ from heldout.base.rowkeys import Rows
 from heldout.splits.blocks import Manner, blocks_between, crossed, dealt_without_time, draw_timed
 from heldout.splits.clock import Apart, Clock
 from heldout.splits.defaults import FOLDS
+from heldout.splits.distances import as_distance, distance_words, is_none
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.kfold import KFold, refuse_few_groups
-from heldout.splits.lengths import as_distance, distance_words, is_none
 from heldout.splits.roles import cuts_between_times
 from heldout.splits.strategy import shown, whole_number
 from heldout.task import Task

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
-from heldout.splits.check import checked, partition_repeats
+from heldout.splits.checks import checked, partition_repeats
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.packed import Packed
 from heldout.splits.strategy import shown

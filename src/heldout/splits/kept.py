@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
-from heldout.splits.check import checked
+from heldout.splits.checks import checked
 from heldout.splits.drawn import Splits
 from heldout.splits.origin import Origin
 from heldout.task import Task

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
-from heldout.base.warned import catch_warnings
+from heldout.base.warnings import catch_warnings
 from heldout.splits.blocks import (
     Manner,
     blocks_between,
@@ -26,13 +26,13 @@ from heldout.splits.blocks import (
     refuse_without_time,
 )
 from heldout.splits.cargo import cargo_of
-from heldout.splits.check import checked
+from heldout.splits.checks import checked
 from heldout.splits.clock import Apart, Clock
 from heldout.splits.defaults import FOLDS, STRATIFY
+from heldout.splits.distances import as_distance
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.grouped import deal_groups
 from heldout.splits.labelled import label_folds
-from heldout.splits.lengths import as_distance
 from heldout.splits.roles import group_codes
 from heldout.splits.strata import Labels, Strata, is_stratified, strata_to_keep, stratified_words
 from heldout.splits.strategy import check_shuffle, check_stratify, shown, whole_number

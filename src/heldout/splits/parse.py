@@ -8,9 +8,9 @@ from heldout.base.errors import SplitError, did_you_mean
 from heldout.splits.forward import Forward
 from heldout.splits.holdout import Holdout
 from heldout.splits.kfold import KFold
-from heldout.splits.loo import LeaveOneOut
+from heldout.splits.leave_one_out import LeaveOneOut
 from heldout.splits.resample import Resample
-from heldout.splits.shared import SharedBlocks
+from heldout.splits.shared_blocks import SharedBlocks
 from heldout.splits.strategy import Strategy
 
 CONTIGUOUS = "contiguous"

@@ -10,7 +10,7 @@ import numpy as np
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
 from heldout.splits.drawn import Splits
-from heldout.splits.loo import MOST_NUMBERS
+from heldout.splits.leave_one_out import MOST_NUMBERS
 from heldout.splits.strategy import Strategy
 from heldout.task import Task
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from heldout.study.choosing import choose
-from heldout.study.panels import Chosen, Panel, Study
+from heldout.study.answers import PanelTable, Tables
+from heldout.study.choose import choose
 from heldout.study.race import Block, blocks, next_round
-from heldout.study.tables import PanelTable, Tables
+from heldout.study.study import Chosen, Panel, Study
 
 
 def advance(study: Study, tables: Tables) -> Study:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.study.search import Search
-from heldout.study.tables import PanelTable, mean_over_parts
+from heldout.search.search import Search
+from heldout.study.answers import PanelTable, mean_over_parts
 
 
 def as_cv_results(search: Search, table: PanelTable) -> dict[str, Any]:

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.losses import Loss, needed_methods
 from heldout.base.responses import Responses
 from heldout.base.seeds import derive
+from heldout.losses import Loss, needed_methods
 from heldout.splits.drawn import Recipe, Splits
-from heldout.study.panels import EVERYWHERE, SPREAD, TEST, VALIDATION, Everywhere, Study
 from heldout.study.pose import OUTER
+from heldout.study.study import EVERYWHERE, SPREAD, TEST, VALIDATION, Everywhere, Study
 from heldout.task.task import Task
 
 WISHED = "if sound"  # no method: it tells a wish from what a loss needs

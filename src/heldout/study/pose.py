@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from heldout.base.errors import SplitError
-from heldout.base.losses import Loss
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
+from heldout.losses import Loss
+from heldout.search.search import Search
 from heldout.splits.drawn import Splits
 from heldout.splits.given import Given
 from heldout.splits.sequence import draw_in_sequence
-from heldout.splits.shared import SharedBlocks, outer_blocks, shared_blocks
+from heldout.splits.shared_blocks import SharedBlocks, outer_blocks, shared_blocks
 from heldout.splits.strategy import takes_seed
-from heldout.study.choosing import check_parts
-from heldout.study.panels import TEST, VALIDATION, Choice, Panel, Study, TrainRef
+from heldout.study.choose import check_parts
 from heldout.study.race_rule import RaceRule, check_race
-from heldout.study.search import Search
+from heldout.study.study import TEST, VALIDATION, Choice, Panel, Study, TrainRef
 from heldout.task.task import Task
 
 OUTER = "outer"

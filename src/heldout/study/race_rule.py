@@ -8,7 +8,7 @@ from math import isfinite
 from heldout.base.errors import OptionError
 from heldout.base.options import Options
 from heldout.risk.races import FEWEST
-from heldout.study.search import Search
+from heldout.search.search import Search
 
 EXACT, HOEFFDING, BERNSTEIN, PAIRED = "exact", "hoeffding", "bernstein", "paired"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from heldout.audit.traps import EXPLAINED
 from heldout.audit.traps.page import findings_page
-from heldout.base.finding import CODES
+from heldout.base.findings import CODES
 
 PAGE = Path(__file__).parents[3] / "docs" / "check.md"
 

@@ -21,7 +21,7 @@ from heldout.engine.streaming.run import run_streamed
 from heldout.kernels.ridge.design import Shift
 from heldout.splits.cells import rows_of_cells
 from heldout.splits.drawn import Splits
-from heldout.study.panels import TEST
+from heldout.study.study import TEST
 from heldout.task import declare
 
 NO_ROLES = dict.fromkeys(("groups", "time", "sample_weight", "strata"))
@@ -197,7 +197,7 @@ def test_first_rows_far_from_the_others_take_a_second_pass(written, monkeypatch)
     def far(chunk, *, regression):
         return Shift(x=np.full(len(chunk.columns), 1e6), y=np.full(1, -1e6))
 
-    monkeypatch.setattr("heldout.engine.streaming.open.first_shift", far)
+    monkeypatch.setattr("heldout.data.open.first_shift", far)
     frame = make_frame(1_500)
     learner = ho.Tuned(Ridge(), {"alpha": ALPHAS}, validation=ho.KFold(3), random_state=1)
     question, streamed = asked_and_streamed(learner, written(frame))
@@ -231,7 +231,7 @@ def test_column_types(written, kind):
 
 
 def test_the_layout_of_the_file_decides_nothing_but_rounding(tmp_path, monkeypatch):
-    monkeypatch.setattr("heldout.engine.streaming.parquet.MOST_ROWS", 256)
+    monkeypatch.setattr("heldout.data.parquet.MOST_ROWS", 256)
     frame = make_frame(3_000)
     folder = tmp_path / "many"
     folder.mkdir()

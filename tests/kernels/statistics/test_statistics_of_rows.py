@@ -13,7 +13,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from heldout.base.losses import resolve_losses
 from heldout.kernels.ridge.columns import Unreadable
 from heldout.kernels.ridge.design import Shift
 from heldout.kernels.ridge.normal import LostDigits
@@ -22,6 +21,7 @@ from heldout.kernels.statistics.discriminant import DiscriminantFamily, check_di
 from heldout.kernels.statistics.gather import Layout, first_shift, mean_shift, products_of
 from heldout.kernels.statistics.moments import Chain, Moments
 from heldout.kernels.statistics.scores import from_squares
+from heldout.losses import resolve_losses
 from heldout.task.stream import Chunk
 
 

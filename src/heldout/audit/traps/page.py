@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heldout.audit.traps.catalogue import EXPLAINED
-from heldout.base.finding import CODES
+from heldout.base.findings import CODES
 
 
 def findings_page() -> str:

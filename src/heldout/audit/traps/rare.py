@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heldout.audit.traps.table import Table
 from heldout.audit.traps.trap import WARNING, Trap
-from heldout.splits.findings import class_note
+from heldout.splits.remarks import class_note
 
 
 def find_rare_classes(table: Table) -> list[Trap]:

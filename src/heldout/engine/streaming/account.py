@@ -7,7 +7,7 @@ from heldout.engine.streaming.source import Source
 from heldout.kernels.statistics.scores import all_from_squares
 from heldout.planner.account import Account, Line
 from heldout.planner.plan import PassRecord
-from heldout.study.panels import TEST, VALIDATION, Panel, Study
+from heldout.study.study import TEST, VALIDATION, Panel, Study
 
 RULE, TIER = "statistics", "rounding"
 

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from heldout.base.errors import PredictionError
-from heldout.base.losses import Loss
 from heldout.engine.streaming.rows import Ask, Solved, Tally
 from heldout.kernels.scoring import failed_cell, failure_of
 from heldout.kernels.statistics.gather import Statistics
 from heldout.kernels.statistics.scores import from_squares, pool_squares
 from heldout.kernels.step import Held, Work
-from heldout.study.panels import TEST, Study
+from heldout.losses import Loss
+from heldout.study.answers import Answer, Failure, Rows, Tables
 from heldout.study.pose import OUTER
-from heldout.study.tables import Answer, Failure, Rows, Tables
+from heldout.study.study import TEST, Study
 
 
 def answer_from_squares(

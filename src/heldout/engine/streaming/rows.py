@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.losses import Loss, row_losses
-from heldout.base.losses.rows import squared_rows
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.engine.streaming.source import Source
 from heldout.kernels.ridge.design import Floats
 from heldout.kernels.statistics.family import Family, Fits
+from heldout.losses import Loss, row_losses
+from heldout.losses.rows import squared_rows
 from heldout.splits.cells import Codes
 from heldout.task.stream import Chunk
 

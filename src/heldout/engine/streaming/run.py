@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed, InputError
 from heldout.base.events import StudyFinished, StudyStarted
-from heldout.base.losses import Loss
 from heldout.base.responses import Responses, join_rows
 from heldout.base.rowkeys import Rows
 from heldout.engine.progress import open_progress
@@ -25,17 +25,17 @@ from heldout.engine.streaming.rows import Ask, Solved, Tally, ask_rows
 from heldout.engine.streaming.sampled import OfStream, SampledRows, TargetSums, ask_sample
 from heldout.engine.streaming.source import Source
 from heldout.engine.streaming.spot import check_on_sample
-from heldout.engine.threads import one_thread
 from heldout.kernels.ridge.design import Floats
 from heldout.kernels.ridge.normal import LostDigits
 from heldout.kernels.statistics.family import Family, Fits
 from heldout.kernels.statistics.gather import Statistics, mean_shift
 from heldout.kernels.statistics.scores import all_from_squares
 from heldout.kernels.step import Held, Work
+from heldout.losses import Loss
 from heldout.splits.cells import count_rows
 from heldout.study.advance import advance
-from heldout.study.panels import TEST, VALIDATION, Panel, Study
-from heldout.study.tables import Answer, Tables
+from heldout.study.answers import Answer, Tables
+from heldout.study.study import TEST, VALIDATION, Panel, Study
 
 AT_ONCE = 1 << 13  # rows of the sample that a family is asked about together
 

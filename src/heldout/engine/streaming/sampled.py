@@ -12,17 +12,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.losses import Loss
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.engine.streaming.gather import Sample
 from heldout.engine.streaming.rows import Tally
 from heldout.kernels.ridge.design import Floats
 from heldout.kernels.statistics.gather import Statistics
+from heldout.losses import Loss
 from heldout.splits.drawn import Splits
 from heldout.study.everywhere import PROBABILITIES, asked_parts
-from heldout.study.panels import TEST, Panel, Study
 from heldout.study.pose import OUTER
+from heldout.study.study import TEST, Panel, Study
 from heldout.task.task import Task
 
 MOST_ANSWERS = 1 << 20  # of all parts together

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.losses import SQUARED
 from heldout.base.seeds import derive
-from heldout.base.warned import catch_warnings
+from heldout.base.warnings import catch_warnings
 from heldout.engine.spot_compare import ROUNDING
-from heldout.engine.spots import SpotCheck
 from heldout.engine.streaming.account import RULE, TIER
 from heldout.engine.streaming.gather import Sample
 from heldout.engine.streaming.source import Source
@@ -22,7 +20,9 @@ from heldout.kernels.ridge.design import Shift, column_shift
 from heldout.kernels.ridge.normal import LostDigits
 from heldout.kernels.statistics.family import Family, Fits
 from heldout.kernels.statistics.gather import Layout, Statistics, products_of
-from heldout.study.panels import Panel, Study
+from heldout.losses import SQUARED
+from heldout.planner.checked_cells import SpotCheck
+from heldout.study.study import Panel, Study
 from heldout.task.stream import Chunk
 
 SINGLE = 1e-6  # of the largest response: a few roundings of single precision

@@ -24,7 +24,7 @@ from heldout.kernels.glm.sets import Sets, make_sets
 from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.kernels.trainings import Plain, pieces_of
-from heldout.study.tables import Answer
+from heldout.study.answers import Answer
 
 MOST_OWN = 0.9  # of a row's predictor that the row itself decides; past it one step says too little
 BLOCK_NUMBERS = 1 << 19  # responses that are scored at a time

@@ -8,9 +8,9 @@ from heldout.kernels.approximate.answer import answer
 from heldout.kernels.claims import Claims
 from heldout.kernels.glm.recognise import claim, read_candidates, refuse_training, takes_all
 from heldout.kernels.step import Step, Training, Work
+from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.search import Search
-from heldout.study.tables import Answer
+from heldout.study.answers import Answer
 from heldout.task.task import Task
 
 FEWEST = 20  # rows: with fewer, fits are as cheap as the check of an approximation

@@ -16,7 +16,7 @@ from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Step, Training, Work
 from heldout.kernels.threads import spreading
-from heldout.study.tables import Answer
+from heldout.study.answers import Answer
 
 BATCH_NUMBERS = 1 << 22  # responses computed before they are scored and let go
 BLOCK_NUMBERS = 1 << 19  # responses that are scored at a time

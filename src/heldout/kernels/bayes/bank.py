@@ -14,7 +14,7 @@ from heldout.kernels.bayes.sums import Sums, minus, plus, sum_rows
 from heldout.kernels.ridge.bank import covers
 from heldout.kernels.step import Work
 from heldout.kernels.threads import Spread
-from heldout.study.panels import TrainRef
+from heldout.study.study import TrainRef
 
 PIECE_CHUNKS = 4  # chunks of rows summed by one thread where a total has no blocks of its own
 SPENT = "bayes/bytes"

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
-from heldout.base.losses import Loss, needed_methods
 from heldout.kernels.claims import chain_of
 from heldout.kernels.ridge.columns import Unreadable
+from heldout.losses import Loss, needed_methods
 from heldout.task.task import Task
 
 KINDS: dict[type, str] = {

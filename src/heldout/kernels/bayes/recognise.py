@@ -17,8 +17,8 @@ from heldout.kernels.fitting import make_candidate
 from heldout.kernels.ridge.columns import Unreadable
 from heldout.kernels.ridge.design import class_codes
 from heldout.kernels.step import Training
+from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.search import Search
 from heldout.task.task import Task
 
 # Class codes of tasks that are alive, and the size of the smallest class: asked for every training of a plan.

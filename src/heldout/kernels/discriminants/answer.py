@@ -28,7 +28,7 @@ from heldout.kernels.ridge.sums import Space, Sums
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.kernels.threads import spreading
 from heldout.kernels.trainings import Plain, pieces_of
-from heldout.study.tables import Answer
+from heldout.study.answers import Answer
 
 BATCH_NUMBERS = 1 << 22  # numbers computed before they are scored and let go
 FEW_PARTS = 8  # leave-one-out of fewer rows than this is not worth its own decomposition

@@ -8,7 +8,6 @@ from weakref import ReferenceType, WeakKeyDictionary, ref
 import numpy as np
 import sklearn
 
-from heldout.base.losses import Loss
 from heldout.base.responses import METHODS
 from heldout.kernels.claims import Claims, last_type
 from heldout.kernels.discriminants.forms import MODELS, Form, no_model, read_form
@@ -16,7 +15,8 @@ from heldout.kernels.fitting import make_candidate
 from heldout.kernels.ridge.columns import Columns, Unreadable
 from heldout.kernels.ridge.design import check_data, numeric_type
 from heldout.kernels.ridge.forms import Form as LinearForm
-from heldout.study.search import Search
+from heldout.losses import Loss
+from heldout.search.search import Search
 from heldout.task.task import Task
 
 LARGEST = 1 << 28  # bytes that the products of the classes of one set of rows may take

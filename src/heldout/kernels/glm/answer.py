@@ -23,7 +23,7 @@ from heldout.kernels.scoring import score_block
 from heldout.kernels.sharp import answer_sharply
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.kernels.threads import Spread, in_turn, spreading
-from heldout.study.tables import Answer
+from heldout.study.answers import Answer
 
 TOGETHER = 13  # training sets whose second derivatives are made by one product
 BATCH = 64  # training sets answered before they are scored and let go

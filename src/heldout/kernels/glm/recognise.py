@@ -17,8 +17,8 @@ from heldout.kernels.glm.respond import lacking
 from heldout.kernels.ridge.columns import Unreadable
 from heldout.kernels.ridge.design import check_data, class_codes, matrix_of
 from heldout.kernels.step import Training
+from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.search import Search
 from heldout.task.task import Task
 
 MOST_COLUMNS = 200  # past this, scikit-learn's own steps, which need no second derivatives, are faster

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils.extmath import softmax
 
-from heldout.base.losses import Loss, needed_methods
 from heldout.base.responses import Responses
 from heldout.kernels.glm.families import Family
 from heldout.kernels.glm.forms import Form
+from heldout.losses import Loss, needed_methods
 from heldout.task.task import Task
 
 Floats = NDArray[np.float64]

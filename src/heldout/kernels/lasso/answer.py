@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from heldout.base.warned import catch_warnings
+from heldout.base.warnings import catch_warnings
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.lasso.forms import Form, Penalty
 from heldout.kernels.lasso.problem import make_problem
@@ -28,7 +28,7 @@ from heldout.kernels.ridge.sums import sum_rows_apart
 from heldout.kernels.sharp import answer_sharply
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.kernels.threads import spreading
-from heldout.study.tables import Answer
+from heldout.study.answers import Answer
 
 Side = tuple[Training, Held, Floats, NDArray[np.bool_]]  # numbers on held-out rows, and the candidates that are sure
 BATCH_NUMBERS = 1 << 22  # responses computed before they are scored and let go

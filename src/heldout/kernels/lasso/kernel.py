@@ -10,9 +10,9 @@ from heldout.kernels.lasso.answer import answer
 from heldout.kernels.lasso.recognise import claim, refuse_training, takes_all
 from heldout.kernels.lasso.sharpen import sharpened
 from heldout.kernels.step import Step, Training, Work
+from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.search import Search
-from heldout.study.tables import Answer
+from heldout.study.answers import Answer
 from heldout.task.task import Task
 
 

@@ -17,8 +17,8 @@ from heldout.kernels.ridge.recognise import refuse_training as refuse_linear
 from heldout.kernels.ridge.recognise import takes_all as takes_all_linear
 from heldout.kernels.ridge.respond import lacking
 from heldout.kernels.step import Training
+from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.search import Search
 from heldout.task.task import Task
 
 Read = tuple[Form, Penalty]

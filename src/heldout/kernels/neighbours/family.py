@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from heldout.kernels.fitting import make_candidate
 from heldout.kernels.within.signature import signature
-from heldout.study.search import Family, Search
+from heldout.search.search import Family, Search
 
 KINDS = (KNeighborsClassifier, KNeighborsRegressor)
 

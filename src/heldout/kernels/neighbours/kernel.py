@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 
-from heldout.base.losses import needed_methods
-from heldout.base.warned import catch_warnings
+from heldout.base.warnings import catch_warnings
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import Claims
 from heldout.kernels.fitting import fit_on_rows
@@ -33,9 +32,10 @@ from heldout.kernels.neighbours.shared import answer_shared, prepare, routes, se
 from heldout.kernels.neighbours.spread import spread
 from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Step, Training, Work
+from heldout.losses import needed_methods
+from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.search import Search
-from heldout.study.tables import Answer
+from heldout.study.answers import Answer
 from heldout.task.task import Task
 
 FIT = 2_000_000  # what a fit and a question cost besides distances, in operations

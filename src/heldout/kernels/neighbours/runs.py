@@ -13,7 +13,7 @@ from heldout.kernels.neighbours.doubt import Near
 from heldout.kernels.neighbours.search import Found, Lists, kept_places
 from heldout.kernels.step import Held, Training, Work
 from heldout.splits.drawn import Splits
-from heldout.study.panels import TrainRef
+from heldout.study.study import TrainRef
 
 OUTSIDE = -1  # a row that trains for no part of the run
 

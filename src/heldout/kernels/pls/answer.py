@@ -15,7 +15,7 @@ from heldout.kernels.ridge.group import Group, make_group
 from heldout.kernels.ridge.respond import lacking
 from heldout.kernels.step import Step, Training, Work
 from heldout.kernels.threads import spreading
-from heldout.study.tables import Answer
+from heldout.study.answers import Answer
 
 BATCH_NUMBERS = 1 << 22  # responses computed before they are scored and let go
 

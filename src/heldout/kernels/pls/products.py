@@ -14,7 +14,7 @@ from heldout.kernels.pls.problem import Problems, Vectors
 from heldout.kernels.ridge.bank import Bank
 from heldout.kernels.ridge.design import Design, Floats, Shift
 from heldout.kernels.ridge.sums import Space, Sums
-from heldout.study.panels import TrainRef
+from heldout.study.study import TrainRef
 
 Places = slice | list[int]
 Multiply = Callable[[Floats], Floats]  # sets × run and shadow × columns, with products that are not centred

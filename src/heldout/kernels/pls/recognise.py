@@ -14,8 +14,8 @@ from heldout.kernels.ridge.columns import Columns, Unreadable
 from heldout.kernels.ridge.design import check_data
 from heldout.kernels.ridge.respond import lacking
 from heldout.kernels.step import Training
+from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.search import Search
 from heldout.task.task import Task
 
 # What is wrong with the data of tasks that are alive: to find out takes a pass over X.

@@ -14,7 +14,7 @@ from heldout.kernels.ridge.sums import Sums, minus, plus, sum_rows
 from heldout.kernels.step import Work
 from heldout.kernels.threads import Spread
 from heldout.splits.drawn import Splits
-from heldout.study.panels import TrainRef
+from heldout.study.study import TrainRef
 
 PIECE_CHUNKS = 4  # chunks of rows summed by one thread where a total has no blocks of its own
 AT_A_TIME = 8  # pieces of a total in memory together

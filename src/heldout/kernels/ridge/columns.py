@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.preprocessing import StandardScaler
 
-from heldout.base.warned import catch_warnings
+from heldout.base.warnings import catch_warnings
 from heldout.task.task import Task
 
 

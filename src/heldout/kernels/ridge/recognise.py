@@ -17,8 +17,8 @@ from heldout.kernels.ridge.design import check_data, class_codes, numeric_type
 from heldout.kernels.ridge.forms import MODELS, Form, no_model, read_alpha, read_form
 from heldout.kernels.ridge.respond import lacking
 from heldout.kernels.step import Training
+from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.search import Search
 from heldout.task.task import Task
 
 Read = tuple[Form, float]

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.losses import Loss, needed_methods
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.kernels.ridge.design import Design, Floats
 from heldout.kernels.ridge.forms import Form
 from heldout.kernels.ridge.solve import WITHIN, Solved, error_of
 from heldout.kernels.ridge.sums import Space
+from heldout.losses import Loss, needed_methods
 from heldout.task.task import Task
 
 

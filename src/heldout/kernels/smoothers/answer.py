@@ -20,7 +20,7 @@ from heldout.kernels.smoothers.score import Scored, score, sides_in_order
 from heldout.kernels.step import Step, Training, Work
 from heldout.kernels.threads import Threads, threads
 from heldout.kernels.trainings import Plain
-from heldout.study.tables import Answer
+from heldout.study.answers import Answer
 
 BATCH_NUMBERS = 1 << 23  # responses computed before they are scored and let go
 

@@ -9,15 +9,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import sklearn
 
-from heldout.base.losses import Loss, needed_methods
 from heldout.kernels.claims import Claims, chain_of, last_type
 from heldout.kernels.fitting import make_candidate
 from heldout.kernels.ridge.columns import Unreadable
 from heldout.kernels.ridge.design import check_data, matrix_of
 from heldout.kernels.smoothers.forms import MODELS, OF_COUNTS, Form, is_number, no_model, read
 from heldout.kernels.step import Training
+from heldout.losses import Loss, needed_methods
+from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.search import Search
 from heldout.task.task import Task
 
 MOST_BYTES = 1 << 30  # of the matrices of one kernel on all rows

@@ -14,7 +14,7 @@ from heldout.kernels.ridge.design import Floats
 from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.kernels.trainings import Plain
-from heldout.study.tables import Answer
+from heldout.study.answers import Answer
 
 BLOCK_NUMBERS = 1 << 19  # responses that are scored at a time
 

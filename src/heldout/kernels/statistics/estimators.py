@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.losses import Loss, needed_methods
 from heldout.base.responses import Responses
 from heldout.kernels.claims import chain_of
 from heldout.kernels.ridge.design import Floats
 from heldout.kernels.scoring import ask_responses
 from heldout.kernels.statistics.gather import Statistics
+from heldout.losses import Loss, needed_methods
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.losses import Loss
 from heldout.base.responses import Responses
 from heldout.kernels.ridge.design import Floats
 from heldout.kernels.statistics.gather import Statistics
+from heldout.losses import Loss
 
 
 class Fits(Protocol):

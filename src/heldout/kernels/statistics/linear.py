@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import LabelBinarizer
 
-from heldout.base.losses import Loss
 from heldout.base.responses import Responses
 from heldout.kernels.ridge.design import Floats, Shift
 from heldout.kernels.ridge.forms import Form
@@ -20,6 +19,7 @@ from heldout.kernels.ridge.solve import ROUNDINGS, WITHIN, Solved, Undecided, so
 from heldout.kernels.ridge.sums import Sums
 from heldout.kernels.statistics.gather import Statistics
 from heldout.kernels.statistics.moments import Chain, Moments
+from heldout.losses import Loss
 from heldout.task.task import Task
 
 SURE_SHARE = 1e-6  # a sum of squared errors below this share of its terms has fewer than nine digits left

@@ -20,7 +20,7 @@ from heldout.kernels.statistics.discriminant import DiscriminantFamily, check_di
 from heldout.kernels.statistics.family import Family
 from heldout.kernels.statistics.linear import LinearFamily
 from heldout.kernels.statistics.moments import Chain
-from heldout.study.search import Search
+from heldout.search.search import Search
 from heldout.task.task import Task
 
 LEARNERS = "Ridge, LinearRegression, RidgeClassifier, LinearDiscriminantAnalysis and GaussianNB"

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 
 from heldout.base.errors import LossError
-from heldout.base.losses import Loss
-from heldout.base.losses.rows import squared_rows
-from heldout.base.losses.scorers import scorer_parts
+from heldout.losses import Loss
+from heldout.losses.rows import squared_rows
+from heldout.losses.scorers import scorer_parts
 
 # From the sum of squared errors, the sum of squares of y about its mean, and the number of rows.
 FromSquares = Callable[[float, float, int], float]
@@ -42,7 +42,7 @@ _BACK: dict[FromSquares, FromSquares] = {
 def from_squares(loss: Loss) -> FromSquares | None:
     """The inside value of a loss that the sum of squared errors tells, or None.
 
-    >>> from heldout.base.losses import SQUARED
+    >>> from heldout.losses import SQUARED
     >>> from_squares(SQUARED)(6.0, 9.0, 3)
     2.0
     """
@@ -61,7 +61,7 @@ def pool_squares(loss: Loss, parts: Sequence[tuple[float, float, int]], spread: 
     Each part is its own value, the sum of squares of its y about its own mean, and its number of rows; `spread` is that
     sum of squares of all parts about their common mean.
 
-    >>> from heldout.base.losses import SQUARED
+    >>> from heldout.losses import SQUARED
     >>> pool_squares(SQUARED, [(2.0, 9.0, 3), (5.0, 9.0, 1)], 20.0)
     2.75
     """

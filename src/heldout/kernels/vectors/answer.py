@@ -14,7 +14,7 @@ import sklearn
 from scipy import sparse
 from sklearn.base import clone
 
-from heldout.base.warned import catch_warnings
+from heldout.base.warnings import catch_warnings
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.fitting import set_seeds, unseeded_names
 from heldout.kernels.neighbours.spread import spread
@@ -26,7 +26,7 @@ from heldout.kernels.vectors.points import CutPoints, Doubtful, OwnPoints, Point
 from heldout.kernels.vectors.recognise import read_search
 from heldout.kernels.vectors.respond import lacking, responses_of, values_of
 from heldout.kernels.vectors.solve import Solved, Targets, solve_all
-from heldout.study.tables import Answer
+from heldout.study.answers import Answer
 
 BATCH = 128  # trainings whose values are held at once
 MATRICES = 3  # that a thread holds at most: distances or a cut of them, kernel values, and what is being made

@@ -9,9 +9,9 @@ from heldout.kernels.claims import Claims
 from heldout.kernels.step import Step, Training, Work
 from heldout.kernels.vectors.answer import answer
 from heldout.kernels.vectors.recognise import claim, refuse
+from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.search import Search
-from heldout.study.tables import Answer
+from heldout.study.answers import Answer
 from heldout.task.task import Task
 
 

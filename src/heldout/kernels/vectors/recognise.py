@@ -14,8 +14,8 @@ from heldout.kernels.ridge.recognise import refuse_training
 from heldout.kernels.step import Training
 from heldout.kernels.vectors.forms import MODELS, Machine, Unreadable, no_model, read_machine
 from heldout.kernels.vectors.respond import lacking
+from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.search import Search
 from heldout.task.containers import container_kind
 from heldout.task.task import Task
 

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import _ovr_decision_function
 
-from heldout.base.losses import Loss, needed_methods
 from heldout.base.responses import Responses
 from heldout.kernels.vectors.forms import Machine
 from heldout.kernels.vectors.matrices import Floats
 from heldout.kernels.vectors.solve import Solved
+from heldout.losses import Loss, needed_methods
 
 BORDER = 1e-12  # of all that is added up: nearer to zero than this, rounding decides on which side a row is
 

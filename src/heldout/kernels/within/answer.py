@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from heldout.base.losses import needed_methods
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
-from heldout.base.warned import catch_warnings
+from heldout.base.warnings import catch_warnings
 from heldout.kernels.fitting import make_candidate, set_seeds, unseeded_names
 from heldout.kernels.scoring import (
     ask_responses,
@@ -31,7 +30,8 @@ from heldout.kernels.scoring import (
 )
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.kernels.within.tree import Branch, Leaf, grow_branches
-from heldout.study.tables import Answer, Failure, FitWarning
+from heldout.losses import needed_methods
+from heldout.study.answers import Answer, Failure, FitWarning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

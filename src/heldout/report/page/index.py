@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import PurePath
 from typing import Any
 
+from heldout.base.amounts import show_seconds
 from heldout.base.errors import StoredError
-from heldout.base.sizes import show_seconds
 from heldout.base.words import clipped, line
 from heldout.report.index import STATES, page_name
 from heldout.report.page.frame import own_text, page_policy, render_template

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.base.sizes import show_seconds
+from heldout.base.amounts import show_seconds
 from heldout.base.words import fit_words
 from heldout.report.page.tables import Shown, Table, make_table
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from heldout.base.words import line
-from heldout.report.choices import words_of_choice
 from heldout.report.page.candidates import candidates_table
 from heldout.report.page.plan import plan_view
 from heldout.report.page.record import facts_of, failures_table, programs_of, tracebacks_of
@@ -15,6 +14,7 @@ from heldout.report.page.sections import MOST_FINDINGS, counts_of, figures_of, g
 from heldout.report.page.tables import ROOM, Shown, Table, make_table
 from heldout.report.page.words import rows
 from heldout.report.text import is_shown
+from heldout.results.choices import words_of_choice
 
 _TITLES = {
     "splits": ("How the rows were split", "Each lane is one round: what was trained on, and what was held out."),

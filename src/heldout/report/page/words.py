@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from heldout.base.sizes import show_seconds
+from heldout.base.amounts import show_seconds
 from heldout.base.words import SHORT, amount, clipped, line, safe, share, shortened
 
 if TYPE_CHECKING:

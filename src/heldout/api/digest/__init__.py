@@ -1,1 +1,0 @@
-"""What the figures of a report show, as plain values: counted once from a result's facts, drawn elsewhere."""

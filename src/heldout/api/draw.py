@@ -1,0 +1,291 @@
+"""`draw`: splits of a task on their own, as a thing to look at, keep and use again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.api.frames import as_frame
+from heldout.base.errors import InputError, OptionError
+from heldout.base.findings import Finding
+from heldout.base.seeds import derive
+from heldout.data.open import is_stream, read_if_named
+from heldout.report.notebook_beside import splits_fragment, text_fragment
+from heldout.report.splits_picture import draw_picture
+from heldout.report.splits_text import render_summary
+from heldout.splits import Splits, as_strategy
+from heldout.splits.defaults import default_strategy
+from heldout.splits.kept import Kept
+from heldout.splits.origin import Origin
+from heldout.splits.picture import Picture, picture_of
+from heldout.splits.remarks import class_notes
+from heldout.splits.summary import Summary, summarise_splits
+from heldout.study.study import TEST
+from heldout.task import Task, declare
+from heldout.task.containers import column, is_frame, is_name
+from heldout.task.features import accept_features
+from heldout.task.target import accept_target, looks_like_classes
+
+RowNumbers = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Told:
+    """What splits can tell of themselves without the task."""
+
+    summary: Summary
+    picture: Picture
+    frame: str = "pandas"  # the library of tables
+
+    @classmethod
+    def of(cls, task: Task, splits: Splits) -> Told:
+        """Everything, counted from the task."""
+        summary, notes = summarise_splits(task, splits), class_notes(task, splits)
+        if notes:
+            summary = replace(summary, totals={**summary.totals, "notes": notes})
+        return cls(summary=summary, picture=picture_of(task, splits), frame=task.frame)
+
+
+class SplitsSummary:
+    """Drawn splits in numbers. Print it to read it.
+
+    Attributes
+    ----------
+    frame : data frame
+        A row for each part: rows trained on, held out, unused and of these taken by a buffer; the effective training
+        size, which is below the number of rows where weights differ; groups and times of both sides where declared.
+    shares : data frame
+        A row for each part, side and class (or stratum): its rows, its share, and its share of all rows.
+    totals : dict
+        The same over all parts, as plain values.
+    """
+
+    def __init__(self, told: Told) -> None:
+        self._told = told
+
+    @cached_property
+    def frame(self) -> Any:
+        return as_frame(self._told.summary.parts, library=self._told.frame)
+
+    @cached_property
+    def shares(self) -> Any:
+        return as_frame(self._told.summary.shares, library=self._told.frame)
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        return dict(self._told.summary.totals)
+
+    def __str__(self) -> str:
+        summary = self._told.summary
+        return render_summary(summary.words, summary.parts, summary.totals)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return text_fragment(str(self))
+
+
+class DrawnSplits:
+    """The rows that were drawn from one task: immutable, saved as plain data, and refused for any other task.
+
+    Made by :func:`heldout.draw` and :func:`heldout.load_splits`; those of a study are ``result.splits``. Pass them as
+    ``test=`` to hold out the same rows again. To scikit-learn they are an iterable of pairs, so they serve as ``cv=``.
+
+    Attributes
+    ----------
+    words : str
+        How they were drawn.
+    fingerprint, task_fingerprint : str
+        What tells these rows, and their task, from others.
+    """
+
+    inner_ok_under_partition: ClassVar[bool] = False
+
+    def __init__(self, kept: Kept, *, task: Task | None = None, told: Told | None = None) -> None:
+        self._kept = kept
+        self._task = task
+        if told is not None:
+            self.told = told
+
+    @classmethod
+    def of(cls, task: Task, splits: Splits) -> DrawnSplits:
+        """Splits just drawn from this task."""
+        return cls(Kept(splits=splits, origin=Origin.of(task)), task=task)
+
+    @cached_property
+    def told(self) -> Told:
+        """The summary and the picture as plain data: counted when first asked for, or read from a file."""
+        assert self._task is not None  # without the task they were told from the start
+        return Told.of(self._task, self._kept.splits)
+
+    @property
+    def kept(self) -> Kept:
+        return self._kept
+
+    @property
+    def words(self) -> str:
+        return self._kept.splits.recipe.words
+
+    @property
+    def fingerprint(self) -> str:
+        return self._kept.splits.fingerprint
+
+    @property
+    def task_fingerprint(self) -> str:
+        return self._kept.origin.fingerprint
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Classes or strata that the parts cannot all have in their shares, as warnings with the code H101."""
+        notes = self.told.summary.totals.get("notes", ())
+        return tuple(Finding(code="H101", severity="warning", message=str(note)) for note in notes)
+
+    def __len__(self) -> int:
+        return len(self._kept.splits)
+
+    def __iter__(self) -> Iterator[tuple[RowNumbers, RowNumbers]]:
+        """Pairs of training rows and held-out rows, as row numbers."""
+        return ((self.train_rows(part), self.held_rows(part)) for part in range(len(self)))
+
+    def train_rows(self, part: int) -> RowNumbers:
+        """The rows that part number `part` trains on."""
+        return self._kept.splits.train_rows(self._checked(part))
+
+    def held_rows(self, part: int) -> RowNumbers:
+        """The rows that part number `part` holds out."""
+        return self._kept.splits.held_rows(self._checked(part))
+
+    def draw(self, task: Task, rows: RowNumbers, *, seed: int) -> Splits:
+        """The same rows again, as any strategy is asked for them; refused for another task."""
+        return self._kept.draw(task, rows, seed=seed)
+
+    def summary(self) -> SplitsSummary:
+        """Rows, groups and class shares of every part, what buffers threw away, and the training size that is left."""
+        return SplitsSummary(self.told)
+
+    def plot(self, ax: Any = None) -> Any:
+        """A picture of who is held out when, on matplotlib axes, which are returned. Needs matplotlib."""
+        return draw_picture(self.told.picture, ax)
+
+    def save(self, path: str | Path) -> None:
+        """Write the rows, with the fingerprint of their task, to one file that :func:`heldout.load_splits` reads."""
+        from heldout.api.stored_splits import save_splits
+
+        save_splits(self, path)
+
+    def _checked(self, part: int) -> int:
+        if not 0 <= part < len(self):
+            raise OptionError(f"There is no part {part!r}: these splits have parts 0 to {len(self) - 1}.")
+        return part
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DrawnSplits):
+            return NotImplemented
+        return (self.fingerprint, self.task_fingerprint) == (other.fingerprint, other.task_fingerprint)
+
+    def __hash__(self) -> int:
+        return hash((self.fingerprint, self.task_fingerprint))
+
+    def __repr__(self) -> str:
+        return f"<DrawnSplits: {self.words}; {len(self)} part{'s' if len(self) > 1 else ''}>"
+
+    def _repr_html_(self) -> str:
+        splits = self._kept.splits
+        return splits_fragment(
+            {
+                "words": self.words,
+                "train_rows": splits.train_sizes.tolist(),
+                "held_rows": splits.held_sizes.tolist(),
+                "fingerprint": self.fingerprint,
+                "task_fingerprint": self.task_fingerprint,
+            }
+        )
+
+
+def draw(
+    test: Any,
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    time: Any = None,
+    sample_weight: Any = None,
+    strata: Any = None,
+    classification: bool | None = None,
+    seed: int = 0,
+) -> DrawnSplits:
+    """Draw splits from a task on their own: to look at, to save, to use in several studies.
+
+    They are the splits that :func:`heldout.evaluate` draws from the same data with the same `test` and `seed`.
+
+    Parameters
+    ----------
+    test : int, splitter or pairs of row arrays; or None
+        How rows are held out, as ``evaluate(test=…)`` takes it. None: ``KFold(5)``, or ``Forward(5)`` with time.
+    X, y, groups, time, sample_weight, strata
+        The data and the roles of rows, as in :func:`heldout.evaluate`.
+    classification : bool, optional
+        Whether y is classes, which are kept in their shares. None decides by what y looks like: text, booleans and a
+        few whole numbers are classes.
+    seed : int
+        Decides what is left to chance.
+
+    Returns
+    -------
+    DrawnSplits
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> splits = ho.draw(ho.KFold(5), X, y)
+    >>> print(splits.summary())
+    5-fold, stratified, shuffled: 5 parts of 150 rows
+    part  trains on  holds out  unused
+       0        120         30       0
+       1        120         30       0
+       2        120         30       0
+       3        120         30       0
+       4        120         30       0
+    training size 120, 80.0% of the rows
+    3 classes: held-out shares are those of all rows to within 0.0 points, training shares to within 0.0
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise OptionError(f"seed is a whole number, but it is {seed!r}.")
+    if is_stream(X):
+        raise InputError("A stream has no rows to draw: they are dealt into folds as they pass. Load the data.")
+    X = read_if_named(X)
+    if classification is None:
+        target = _target(X, y)
+        classification = not is_name(target) and looks_like_classes(accept_target(target))
+    roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
+    task = declare(X, y, classification=bool(classification), **roles)
+    strategy = strategy_for(test, task)
+    return DrawnSplits.of(task, strategy.draw(task, task.all_rows, seed=seed_of_test(task, int(seed))))
+
+
+def strategy_for(test: Any, task: Task) -> Any:
+    """What the user asked for as a strategy, or the default for this task."""
+    return default_strategy(timed=task.time is not None) if test is None else as_strategy(test)
+
+
+def seed_of_test(task: Task, seed: int) -> int:
+    """The seed of test splits: it depends on the user's seed and the content of the rows."""
+    return derive(seed, TEST, task.content_key(task.all_rows))
+
+
+def _target(X: Any, y: Any) -> Any:
+    """The target itself where y names a column; a name that is none is left for the task to refuse."""
+    if not is_name(y):
+        return y
+    X = accept_features(X)
+    if not is_frame(X) or list(X.columns).count(y) != 1:
+        return y
+    return column(X, list(X.columns).index(y))

@@ -1,0 +1,246 @@
+"""The catalogue at work: learners by name for the columns of a table, each with its default space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import is_classifier, is_regressor
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.pipeline import Pipeline
+
+from heldout.api.tuned import Tuned
+from heldout.base.errors import LearnerError, SpaceError, did_you_mean
+from heldout.catalogue.boosters import CodedClasses
+from heldout.catalogue.entries import CATALOGUE, Entry, Space
+from heldout.catalogue.imported import import_learner, imported_name, is_import_path
+from heldout.catalogue.preparation import SCALED, Table, coded_columns, preparation_steps, survey_table
+from heldout.catalogue.spaces import narrowed
+from heldout.losses import Loss, resolve_losses
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALL = "all"
+Spaces = Mapping[str, Mapping[str, list[Any] | None] | None]
+_INSIDE = {TransformedTargetRegressor: "regressor", CodedClasses: "classifier"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a user wants of learners beyond their names: spaces of their own, and whether code may be imported."""
+
+    spaces: Spaces | None = None  # as `parse_spaces` gives them
+    allow_import: bool = False
+
+
+def default_learner(*, classification: bool) -> str:
+    """The learner to begin with: regularised linear models are quick, and hard to beat by much on small tables."""
+    return "logistic" if classification else "ridge"
+
+
+def learner_names(*, classification: bool) -> tuple[str, ...]:
+    """The names of the learners that suit such a target, in the order of the catalogue.
+
+    >>> learner_names(classification=False)[:5]
+    ('linear', 'ridge', 'lasso', 'elastic_net', 'knn')
+    """
+    return tuple(name for name, entry in CATALOGUE.items() if entry.suits(classification=classification))
+
+
+def learner_named(
+    name: str, X: pd.DataFrame, *, classification: bool, table: Table | None = None, wish: Wish | None = None
+) -> tuple[Any, Space]:
+    """A learner of the catalogue for these columns, and its default space.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"ridge"``; :func:`learner_names` lists them. Or ``package.module:Name``, where `wish` allows it.
+    X : pandas.DataFrame
+        The columns to learn from: their types decide the preparation.
+    classification : bool
+        Whether the target is classes.
+    table : Table, optional
+        What :func:`survey_table` saw in X; left out, it looks now.
+    wish : Wish, optional
+        Spaces of the user's own.
+
+    Returns
+    -------
+    tuple of estimator and dict
+        The dict is empty where there is nothing to tune.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> estimator, space = learner_named("ridge", pd.DataFrame({"age": [31, 7]}), classification=False)
+    >>> list(space), len(space["ridge__alpha"])
+    (['ridge__alpha'], 21)
+    """
+    wish = wish or Wish()
+    table = table or survey_table(X, classes=2 if classification else 0)
+    if is_import_path(name):
+        return _own_learner(name, table, classification=classification, wish=wish)
+    entry = _entry(name, classification=classification)
+    make = entry.classifier if classification else entry.regressor
+    assert make is not None, "_entry refuses learners that do not suit"
+    model = make().set_params(**entry.settings(table))
+    steps = preparation_steps(table, entry.preparation)
+    if isinstance(model, HistGradientBoostingClassifier | HistGradientBoostingRegressor) and steps:
+        model.set_params(categorical_features=coded_columns(table) or None)
+    inside = _INSIDE.get(type(model))
+    inner = getattr(model, inside) if inside else model
+    space = narrowed(entry.space(table), (wish.spaces or {}).get(name, {}), inner, name)
+    prefix = f"{name}__{inside}" if inside else name
+    return Pipeline([*steps, (name, model)]), {f"{prefix}__{one}": values for one, values in space.items()}
+
+
+def tuned_learner(
+    names: Iterable[str],
+    X: pd.DataFrame,
+    *,
+    classification: bool,
+    table: Table | None = None,
+    wish: Wish | None = None,
+    **options: Any,
+) -> Any:
+    """One learner from one or several names: families that compete, or the learner itself if it has nothing to tune.
+
+    Parameters
+    ----------
+    names : iterable of str
+        A name given twice counts once. ``"all"`` stands for every learner of scikit-learn that suits the target, the
+        losses and the size of the table; those of other libraries are named beside it, so that the same words mean
+        the same on every machine.
+    X : pandas.DataFrame
+        The columns to learn from.
+    classification : bool
+        Whether the target is classes.
+    table : Table, optional
+        What :func:`survey_table` saw in X; left out, it looks now.
+    wish : Wish, optional
+        Spaces of the user's own, and whether code may be imported.
+    **options
+        What :class:`heldout.Tuned` takes: ``validation``, ``loss``, ``random_state`` and others.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"age": [31, 7]})
+    >>> list(tuned_learner(["ridge", "knn"], X, classification=False, validation=3).estimator)
+    ['ridge', 'knn']
+    """
+    wish = wish or Wish()
+    table = table or survey_table(X, classes=2 if classification else 0)
+    losses = _losses(options.get("loss"), classification=classification)
+    families: dict[str, tuple[Any, Space]] = {}
+    for name in spelt_out(names, table, loss=options.get("loss"), classification=classification)[0]:
+        family = learner_named(name, X, classification=classification, table=table, wish=wish)
+        _check_answers(name, family[0], losses)
+        families[imported_name(name)] = family
+    if not families:
+        raise LearnerError("No learner was named.")
+    _check_spaces(wish.spaces or {}, families)
+    if len(families) == 1:
+        ((estimator, space),) = families.values()
+        if not space:
+            return estimator
+    return Tuned(families, **options)
+
+
+def spelt_out(
+    names: Iterable[str], table: Table, *, classification: bool, loss: Any = None
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The names with ``"all"`` spelt out, each once; and which learners `all` leaves out, with the reason.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = survey_table(pd.DataFrame({"age": [31, 7]}), classes=2)
+    >>> names, left_out = spelt_out(["all"], table, classification=True, loss="log")
+    >>> left_out["svm"], "svm" in names, "logistic" in names
+    ('it has no predict_proba, which the loss log needs', False, True)
+    """
+    losses = _losses(loss, classification=classification)
+    found: dict[str, None] = {}
+    left_out: dict[str, str] = {}
+    for name in names:
+        if name != ALL:
+            found[name] = None
+            continue
+        for one in learner_names(classification=classification):
+            reason = _not_in_all(CATALOGUE[one], table, losses, classification=classification)
+            if reason is None:
+                found[one] = None
+            elif reason:
+                left_out[one] = reason
+    return tuple(found), {name: reason for name, reason in left_out.items() if name not in found}
+
+
+def _not_in_all(entry: Entry, table: Table, losses: tuple[Loss, ...], *, classification: bool) -> str | None:
+    """Why `all` leaves this learner out: an empty reason for one that must be named, None where it does not."""
+    if entry.package is not None:
+        return ""
+    if entry.most_rows is not None and table.rows > entry.most_rows:
+        return f"too slow for more than {entry.most_rows:,} rows; name it to try"
+    make = entry.classifier if classification else entry.regressor
+    lack = _lack(make(), losses) if make is not None else None
+    return None if lack is None else f"it has no {lack[0]}, which the loss {lack[1]} needs"
+
+
+def _own_learner(path: str, table: Table, *, classification: bool, wish: Wish) -> tuple[Any, Space]:
+    """A learner of the user's own: a Pipeline gets the table as it is, any other the columns as numbers, scaled."""
+    model = import_learner(path, allowed=wish.allow_import)
+    if (is_regressor if classification else is_classifier)(model):
+        kind, needed = ("regressor", "classifier") if classification else ("classifier", "regressor")
+        raise LearnerError(f"--learner {path} is a {kind}, but the target needs a {needed}.")
+    name = imported_name(path)
+    own = (wish.spaces or {}).get(name, {})
+    space = narrowed({}, own, model, name)
+    if isinstance(model, Pipeline):
+        return model, space
+    steps = [*preparation_steps(table, SCALED), (name, model)]
+    return Pipeline(steps), {f"{name}__{one}": values for one, values in space.items()}
+
+
+def _entry(name: str, *, classification: bool) -> Entry:
+    if name not in CATALOGUE:
+        raise LearnerError(f"There is no learner {name!r} in the catalogue. {did_you_mean(name, [*CATALOGUE, ALL])}")
+    entry = CATALOGUE[name]
+    if not entry.suits(classification=classification):
+        cannot, can = ("classification", "regression") if classification else ("regression", "classification")
+        fit = ", ".join(learner_names(classification=classification))
+        raise LearnerError(f"{name!r} is for {can}, but this is {cannot}. Learners that suit: {fit}.")
+    return entry
+
+
+def _losses(given: Any, *, classification: bool) -> tuple[Loss, ...]:
+    return () if given is None else resolve_losses(given, classification=classification)
+
+
+def _check_answers(name: str, estimator: Any, losses: tuple[Loss, ...]) -> None:
+    """Refuse a learner that cannot answer what a loss asks, such as probabilities, before any fit."""
+    lack = _lack(estimator, losses)
+    if lack is not None:
+        raise LearnerError(
+            f"{name!r} has no {lack[0]}, which the loss {lack[1]!r} needs. Choose another learner, or another loss."
+        )
+
+
+def _lack(estimator: Any, losses: tuple[Loss, ...]) -> tuple[str, str] | None:
+    """The first methods that a learner does not have, and the loss that asks for them."""
+    for loss in losses:
+        for methods in loss.methods:
+            if not any(hasattr(estimator, method) for method in methods):
+                return " or ".join(methods), loss.name
+    return None
+
+
+def _check_spaces(spaces: Spaces, families: Mapping[str, Any]) -> None:
+    """Refuse a space for a learner that does not compete."""
+    for name in spaces:
+        if name not in families:
+            raise SpaceError(f"--space {name}: this learner does not compete. {did_you_mean(name, families)}")

@@ -1,0 +1,136 @@
+"""One file of plain data: a zip of JSON and arrays, no pickles, with a format and a version."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.base.errors import StoredError
+from heldout.base.plain import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    AttributeError,
+    EOFError,
+    IndexError,
+    KeyError,
+    NotImplementedError,  # an unknown compression
+    RuntimeError,  # an encrypted member
+    TypeError,
+    ValueError,
+)
+_SAME_TIME = (1980, 1, 1, 0, 0, 0)  # the same content gives the same bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """What a kind of file calls itself, and which version of it this heldout writes and reads."""
+
+    name: str  # in the file: "heldout result"
+    words: str  # in errors: "a saved result"
+    manifest: str  # the member with the JSON
+    version: int
+    again: str  # the way out when the version is another: "run the study again"
+
+
+def write_archive(path: str | Path, form: Format, manifest: Mapping[str, Any], arrays: Arrays) -> None:
+    """Write a file; an existing one is replaced only once the new one is whole."""
+    target = Path(path)
+    unfinished = target.with_name(target.name + ".part")
+    head = {"format": form.name, "version": form.version, **manifest}
+    with zipfile.ZipFile(unfinished, "w", compression=zipfile.ZIP_DEFLATED) as file:
+        _add(file, form.manifest, json.dumps(head, ensure_ascii=False, allow_nan=False).encode())
+        for name, values in arrays.items():
+            buffer = io.BytesIO()
+            np.save(buffer, values, allow_pickle=False)
+            _add(file, f"{name}.npy", buffer.getvalue())
+    os.replace(unfinished, target)
+
+
+@contextmanager
+def refused_unless_whole(path: str | Path, form: Format) -> Iterator[None]:
+    """Turn whatever goes wrong inside with a file that is not whole into a StoredError that names it."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise StoredError(f"There is no file {str(path)!r}.") from None
+    except StoredError:
+        raise
+    except (*_UNREADABLE, OSError) as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # a place in the file that cannot be
+            raise
+        raise StoredError(f"{str(path)!r} is not {_whole(form.words)}: {error}") from error
+
+
+@contextmanager
+def opened_archive(path: str | Path, form: Format) -> Iterator[tuple[dict[str, Any], zipfile.ZipFile]]:
+    """The manifest of a file of this format, and the file to read arrays from. No code in it can run."""
+    with refused_unless_whole(path, form), zipfile.ZipFile(path) as file:
+        manifest = json.loads(file.read(form.manifest))
+        _check(manifest, path, form)
+        yield manifest, file
+
+
+def read_array(file: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
+    """One array of an open file."""
+    found: np.ndarray[Any, Any] = np.load(io.BytesIO(file.read(f"{name}.npy")), allow_pickle=False)
+    return found
+
+
+def pack_columns(folder: str, columns: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
+    """Columns of plain dtype become arrays of their own; anything else goes into the JSON, value by value."""
+    return {name: _pack(f"{folder}/{i}", values, arrays) for i, (name, values) in enumerate(columns.items())}
+
+
+def unpack_columns(packed: Mapping[str, Any], file: zipfile.ZipFile) -> dict[str, Any]:
+    """The columns that :func:`pack_columns` packed."""
+    return {
+        name: read_array(file, column["array"]) if "array" in column else column["values"]
+        for name, column in packed.items()
+    }
+
+
+def _pack(name: str, values: Any, arrays: Arrays) -> dict[str, Any]:
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biufmM":
+        arrays[name] = values
+        return {"array": name}
+    return {"values": plain(list(values))}
+
+
+def _add(file: zipfile.ZipFile, name: str, content: bytes) -> None:
+    info = zipfile.ZipInfo(name, date_time=_SAME_TIME)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.external_attr = 0o644 << 16
+    file.writestr(info, content)
+
+
+def _check(manifest: Any, path: str | Path, form: Format) -> None:
+    if not isinstance(manifest, dict) or manifest.get("format") != form.name:
+        raise StoredError(f"{str(path)!r} is not {form.words}.")
+    if manifest.get("version") != form.version:
+        raise StoredError(
+            f"{str(path)!r} has format version {manifest.get('version')!r}, this heldout reads version {form.version}. "
+            f"Read it with the heldout that wrote it, or {form.again}."
+        )
+
+
+def _whole(words: str) -> str:
+    """ "a saved result" → "a whole saved result"."""
+    article, rest = words.split(" ", 1)
+    return f"{article} whole {rest}"

@@ -1,0 +1,1 @@
+"""Learners by name: entries, how columns are prepared, which values are searched."""

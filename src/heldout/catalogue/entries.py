@@ -1,0 +1,256 @@
+"""The entries of the catalogue: learners by name, how their columns are prepared, and which values are searched.
+
+Spaces are chosen so that few fits serve many candidates: all alphas of ridge come from one decomposition, all numbers
+of neighbours from one search, all sizes of trees and all counts of rounds from the largest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from heldout.catalogue.boosters import catboost, is_installed, lightgbm, xgboost
+from heldout.catalogue.preparation import CODED, MEASURED, NOTHING, SCALED, UNSCALED, Table
+from heldout.search.space import log_grid
+
+Space = dict[str, Any]
+STRENGTHS = (-6, 4, 21)  # exponents of ten, in half steps: how strongly to shrink, from not at all to nearly all
+SMALL = 1_000  # rows
+LARGE = 5_000  # rows times classes from which on slow learners search fewer values
+MOST_ROWS = 10_000  # from which on `all` leaves out learners whose time grows with the square of the rows
+
+
+def _no_settings(_: Table) -> Space:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A learner of the catalogue. `space` is made for a table; names in it are those of the model."""
+
+    name: str
+    words: str
+    classifier: Callable[[], Any] | None
+    regressor: Callable[[], Any] | None
+    space: Callable[[Table], Space]
+    settings: Callable[[Table], Space] = _no_settings  # values that suit the table and are not searched
+    preparation: str = SCALED
+    most_rows: int | None = None  # of a table for which `all` takes it
+    package: str | None = None  # that it needs besides scikit-learn; such a learner is asked for by name alone
+
+    def suits(self, *, classification: bool) -> bool:
+        """Whether this learner can learn such a target."""
+        return (self.classifier if classification else self.regressor) is not None
+
+    @property
+    def installed(self) -> bool:
+        """Whether what it needs is there."""
+        return self.package is None or is_installed(self.package)
+
+
+def _on_unit_target(model: Any) -> TransformedTargetRegressor:
+    """Penalties that depend on the unit of the target mean the same for cents and for millions."""
+    return TransformedTargetRegressor(model, transformer=StandardScaler())
+
+
+def _is_large(table: Table) -> bool:
+    return table.rows * max(1, table.classes) > LARGE
+
+
+def _neighbours(table: Table) -> Space:
+    # An inner training part may be far smaller than the table; more neighbours than rows would fail there.
+    counts = [count for count in (1, 3, 5, 9, 15, 25, 41) if count <= max(1, table.rows // 6)]
+    return {"n_neighbors": counts, "weights": ["uniform", "distance"]}
+
+
+def _trees(table: Table) -> Space:
+    # Trees grown best first hold all their smaller selves; the largest is grown to its end on most tables.
+    return {"max_leaf_nodes": [16, 64, max(256, table.rows // 4)], "max_features": _shares(table)}
+
+
+def _shares(table: Table) -> list[Any]:
+    return ["sqrt", 0.3] if table.classes else [0.3, 1.0]
+
+
+def _rounds(table: Table, *, count: str, leaves: str, deepest: list[int]) -> Space:
+    """Rates and sizes of boosting; with many classes a round grows a tree for each, so there are fewer of both."""
+    if table.classes > 5:
+        return {"learning_rate": [0.2], leaves: deepest[:1], count: [15, 30, 60]}
+    rates = [0.1] if _is_large(table) else [0.1, 0.3]
+    return {"learning_rate": rates, leaves: deepest, count: [25, 50, 100]}
+
+
+def _small_leaves(table: Table, parameter: str) -> Space:
+    """Twenty rows a leaf, as boosting has it by default, leave small tables with hardly a split."""
+    return {parameter: 5} if table.rows < SMALL else {}
+
+
+def _kernels(table: Table) -> Space:
+    # Scaled columns are about √2 apart each, so a width that suits falls with their number.
+    widths = [0.25, 1.0] if _is_large(table) else [0.1, 0.3, 1.0, 3.0]
+    strengths = log_grid(0, 2, 3) if _is_large(table) else log_grid(-1, 2, 4)
+    return {"C": strengths, "gamma": [width / max(1, table.columns) for width in widths]}
+
+
+_LINEAR = (
+    Entry(
+        name="linear",
+        words="least squares, nothing to tune",
+        classifier=None,
+        regressor=LinearRegression,
+        space=lambda _: {},
+    ),
+    Entry(
+        name="ridge",
+        words="linear, squared penalty",
+        classifier=RidgeClassifier,
+        regressor=Ridge,
+        space=lambda _: {"alpha": log_grid(*STRENGTHS)},
+    ),
+    Entry(
+        name="lasso",
+        words="linear, few columns used",
+        classifier=None,
+        regressor=lambda: _on_unit_target(Lasso(max_iter=100_000)),
+        space=lambda _: {"alpha": log_grid(-4, 0, 9)},
+    ),
+    Entry(
+        name="elastic_net",
+        words="linear, between ridge and lasso",
+        classifier=None,
+        regressor=lambda: _on_unit_target(ElasticNet(max_iter=100_000)),
+        space=lambda _: {"alpha": log_grid(-4, 0, 9), "l1_ratio": [0.2, 0.5, 0.8]},
+    ),
+    Entry(
+        name="logistic",
+        words="linear, probabilities of classes",
+        classifier=lambda: LogisticRegression(max_iter=10_000),
+        regressor=None,
+        space=lambda _: {"C": log_grid(-4, 4, 9)},
+    ),
+    Entry(
+        name="lda",
+        words="linear discriminant, one spread for all classes",
+        classifier=lambda: LinearDiscriminantAnalysis(solver="lsqr"),
+        regressor=None,
+        space=lambda _: {"shrinkage": [0.0, 0.01, 0.1, 0.3, 0.6, 0.9]},
+        preparation=MEASURED,
+    ),
+    Entry(
+        name="bayes",
+        words="naive Bayes, columns independent within a class",
+        classifier=GaussianNB,
+        regressor=None,
+        space=lambda _: {"var_smoothing": log_grid(-9, 0, 4)},
+        preparation=MEASURED,
+    ),
+)
+_OTHERS = (
+    Entry(
+        name="knn",
+        words="nearest neighbours",
+        classifier=KNeighborsClassifier,
+        regressor=KNeighborsRegressor,
+        space=_neighbours,
+        preparation=MEASURED,
+    ),
+    Entry(
+        name="tree",
+        words="one decision tree",
+        classifier=DecisionTreeClassifier,
+        regressor=DecisionTreeRegressor,
+        space=lambda _: {"max_leaf_nodes": [2, 4, 8, 16, 32, 64, 128], "min_samples_leaf": [1, 5]},
+        preparation=UNSCALED,
+    ),
+    Entry(
+        name="forest",
+        words="random forest of 100 trees",
+        classifier=RandomForestClassifier,
+        regressor=RandomForestRegressor,
+        space=_trees,
+        preparation=UNSCALED,
+    ),
+    Entry(
+        name="extra_trees",
+        words="forest of 100 trees that split at random",
+        classifier=ExtraTreesClassifier,
+        regressor=ExtraTreesRegressor,
+        space=_trees,
+        preparation=UNSCALED,
+    ),
+    Entry(
+        name="boosting",
+        words="gradient-boosted trees",
+        classifier=HistGradientBoostingClassifier,
+        regressor=HistGradientBoostingRegressor,
+        space=lambda table: _rounds(table, count="max_iter", leaves="max_leaf_nodes", deepest=[6, 16]),
+        settings=lambda table: _small_leaves(table, "min_samples_leaf"),
+        preparation=CODED,
+    ),
+    Entry(
+        name="svm",
+        words="support vectors, Gaussian kernel",
+        classifier=SVC,
+        regressor=lambda: _on_unit_target(SVR()),
+        space=_kernels,
+        most_rows=MOST_ROWS,
+    ),
+    Entry(
+        name="dummy",
+        words="ignores the columns: what any learner must beat",
+        classifier=DummyClassifier,
+        regressor=DummyRegressor,
+        space=lambda _: {},
+        preparation=NOTHING,
+    ),
+)
+_LIBRARIES = (
+    Entry(
+        name="lightgbm",
+        words="gradient-boosted trees of LightGBM",
+        classifier=lambda: lightgbm("LGBMClassifier"),
+        regressor=lambda: lightgbm("LGBMRegressor"),
+        space=lambda table: _rounds(table, count="n_estimators", leaves="num_leaves", deepest=[6, 16]),
+        settings=lambda table: _small_leaves(table, "min_child_samples"),
+        preparation=CODED,
+        package="lightgbm",
+    ),
+    Entry(
+        name="xgboost",
+        words="gradient-boosted trees of XGBoost",
+        classifier=lambda: xgboost("XGBClassifier"),
+        regressor=lambda: xgboost("XGBRegressor"),
+        space=lambda table: _rounds(table, count="n_estimators", leaves="max_depth", deepest=[3, 5]),
+        preparation=CODED,
+        package="xgboost",
+    ),
+    Entry(
+        name="catboost",
+        words="gradient-boosted trees of CatBoost",
+        classifier=lambda: catboost("CatBoostClassifier"),
+        regressor=lambda: catboost("CatBoostRegressor"),
+        space=lambda table: _rounds(table, count="iterations", leaves="depth", deepest=[4, 6]),
+        preparation=CODED,
+        package="catboost",
+    ),
+)
+CATALOGUE: Mapping[str, Entry] = {entry.name: entry for entry in (*_LINEAR, *_OTHERS, *_LIBRARIES)}

@@ -1,0 +1,145 @@
+"""The default preparation of columns: part of the learner, so that it is fitted inside the folds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+
+from heldout.base.errors import ColumnError
+from heldout.catalogue.transformers import AsNumbers, AsText, ByTarget, DateParts, FillVoid, TextParts
+from heldout.task.column_kinds import CATEGORIES, DATES, IDENTIFIERS, NUMBERS, TEXTS, column_kinds
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MANY = "many"  # categories with so many values that each cannot have a column
+MOST_ONE_HOT = 32  # values of one column that get a column each; rarer ones share one
+MOST_ORDINAL = 200  # HistGradientBoosting takes at most 255
+DIRECTIONS = 16  # of the words of a text, for learners that many columns drown
+SCALED, MEASURED, UNSCALED, CODED, NOTHING = "scaled", "measured", "unscaled", "coded", "nothing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """What is known of a table before any fit: its size, the kinds of its columns, and how many classes there are."""
+
+    rows: int
+    kinds: Mapping[str, list[str]]
+    many: frozenset[str] = frozenset()  # categories of more values than get a column each
+    plain: bool = False  # nothing but numbers, and none missing
+    classes: int = 0  # of the target; 0 for numbers
+
+    @property
+    def columns(self) -> int:
+        """How many columns there are to learn from."""
+        return sum(len(names) for kind, names in self.kinds.items() if kind != IDENTIFIERS)
+
+
+def survey_table(X: pd.DataFrame, *, types: Mapping[str, str] | None = None, classes: int = 0) -> Table:
+    """Look at the columns to learn from; `types` says the kind of some.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> survey_table(pd.DataFrame({"age": [31, 7], "size": [1.5, 2.0]})).plain
+    True
+    """
+    kinds = column_kinds(X, types)
+    many = frozenset(name for name in kinds[CATEGORIES] if X[name].nunique(dropna=False) > MOST_ONE_HOT)
+    numbers = X[kinds[NUMBERS]]
+    plain = len(kinds[NUMBERS]) == X.shape[1] and all(
+        isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in numbers.dtypes
+    )
+    return Table(
+        rows=len(X), kinds=kinds, many=many, plain=plain and not numbers.isna().to_numpy().any(), classes=classes
+    )
+
+
+def preparation_steps(table: Table, how: str) -> list[tuple[str, Any]]:
+    """The steps of a Pipeline in front of a model: none, a plain scaler where that is enough, or by kind of column.
+
+    Tables of nothing but numbers get a scaler alone, since fast kernels know it.
+    """
+    if how == NOTHING or (table.plain and how in (UNSCALED, CODED)):
+        return []
+    if not table.columns:
+        names = ", ".join(table.kinds[IDENTIFIERS][:6])
+        raise ColumnError(f"Every column is an identifier ({names}), which nothing can be learned from.")
+    if table.plain:
+        return [("scale", StandardScaler())]
+    prepare = {SCALED: prepare_scaled, MEASURED: prepare_measured, UNSCALED: prepare_unscaled, CODED: prepare_coded}
+    return [("prepare", prepare[how](table))]
+
+
+def prepare_scaled(table: Table) -> ColumnTransformer:
+    """For learners that add columns up: filled in, scaled, one column a category and a word."""
+    numbers = [_filled(), StandardScaler()]
+    return _by_kind(table, numbers=numbers, dates=[DateParts(), *numbers], texts=TextParts())
+
+
+def prepare_measured(table: Table) -> ColumnTransformer:
+    """For learners that measure distances or spreads: as for those that add up, but few columns for a text."""
+    numbers = [_filled(), StandardScaler()]
+    texts = TextParts(directions=DIRECTIONS)
+    return _by_kind(table, numbers=numbers, dates=[DateParts(), *numbers], texts=make_pipeline(texts, StandardScaler()))
+
+
+def prepare_unscaled(table: Table) -> ColumnTransformer:
+    """For trees: filled in, one column a category, the scale left alone."""
+    dates = [DateParts(circles=False), _filled()]
+    return _by_kind(table, numbers=[_filled()], dates=dates, texts=TextParts(directions=DIRECTIONS))
+
+
+def prepare_coded(table: Table) -> ColumnTransformer:
+    """For boosting, which takes missing numbers and coded categories as they are; the codes come first."""
+    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=MOST_ORDINAL)
+    steps = {
+        CATEGORIES: make_pipeline(AsText(), codes),
+        NUMBERS: make_pipeline(AsNumbers(), FillVoid()),
+        DATES: make_pipeline(DateParts(circles=False), FillVoid()),
+        TEXTS: TextParts(directions=DIRECTIONS),
+    }
+    return _transformer(steps, table.kinds)
+
+
+def coded_columns(table: Table) -> list[int]:
+    """Where the codes of categories are, once prepared."""
+    return list(range(len(table.kinds[CATEGORIES])))
+
+
+def _filled() -> SimpleImputer:
+    # A column may have no value at all in some training part; it must keep its place there.
+    return SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+
+
+def _one_hot() -> OneHotEncoder:
+    return OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_ONE_HOT, sparse_output=False)
+
+
+def _by_target(table: Table) -> ByTarget:
+    return ByTarget(kind="continuous" if not table.classes else "binary" if table.classes == 2 else "multiclass")
+
+
+def _by_kind(table: Table, *, numbers: list[Any], dates: list[Any], texts: Any) -> ColumnTransformer:
+    scaled = [StandardScaler()] if any(isinstance(step, StandardScaler) for step in numbers) else []
+    steps: dict[str, Any] = {
+        NUMBERS: make_pipeline(AsNumbers(), *numbers),
+        DATES: make_pipeline(*dates),
+        CATEGORIES: make_pipeline(AsText(), _one_hot()),
+        MANY: make_pipeline(AsText(), _by_target(table), *scaled),
+        TEXTS: texts,
+    }
+    few = [name for name in table.kinds[CATEGORIES] if name not in table.many]
+    return _transformer(steps, {**table.kinds, CATEGORIES: few, MANY: sorted(table.many)})
+
+
+def _transformer(steps: Mapping[str, Pipeline], kinds: Mapping[str, list[str]]) -> ColumnTransformer:
+    wanted = [(kind, step, kinds[kind]) for kind, step in steps.items() if kinds[kind]]
+    return ColumnTransformer(wanted, sparse_threshold=0.0)

@@ -1,0 +1,162 @@
+"""The types of a table's columns: seen in its values, or as the user says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.base.errors import ColumnError
+from heldout.task.column_kinds import DATES, NUMBERS, kind_named
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?")
+
+
+def see_types(frame: pd.DataFrame, *, leave: frozenset[str] = frozenset()) -> pd.DataFrame:
+    """Dates where a text column holds nothing else, yes-or-no columns with gaps as such, endless numbers as texts.
+
+    What is in `leave` stays as it is.
+    """
+    changed: dict[str, Any] = {}
+    for name in frame.columns:
+        if name in leave:
+            continue
+        values = frame[name]
+        seen = _seen(values)
+        if seen is not values:
+            changed[name] = seen
+    return frame.assign(**changed) if changed else frame
+
+
+def without_texts(frame: pd.DataFrame, missing: tuple[str, ...]) -> pd.DataFrame:
+    """The texts that stand for nothing, emptied.
+
+    >>> import pandas as pd
+    >>> without_texts(pd.DataFrame({"n": [1, "?"]}), ("?",))["n"].tolist()
+    [1.0, nan]
+    """
+    return frame.assign(**{str(name): _emptied(values, missing) for name, values in frame.items()})
+
+
+def as_types(frame: pd.DataFrame, types: Mapping[str, str], *, file: str) -> pd.DataFrame:
+    """The columns that the user gives a type, turned into it; categories and texts become text.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    types : mapping
+        From names of columns to "number", "category", "text", "date" or "identifier"; names that are not in the frame
+        are left alone.
+    file : str
+        What to call the table in an error.
+
+    Raises
+    ------
+    ColumnError
+        With the first value that cannot be turned, and its row.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> as_types(pd.DataFrame({"zip": [3000, 4000]}), {"zip": "category"}, file="a.csv")["zip"].tolist()
+    ['3000', '4000']
+    """
+    changed: dict[str, Any] = {}
+    for name, word in types.items():
+        kind = kind_named(word)
+        if name not in frame.columns:
+            continue
+        if kind == NUMBERS:
+            changed[name] = _as_numbers(frame[name], file)
+        elif kind == DATES:
+            changed[name] = _as_dates(frame[name], file)
+        else:
+            changed[name] = _as_words(frame[name])
+    return frame.assign(**changed) if changed else frame
+
+
+def _seen(values: pd.Series[Any]) -> pd.Series[Any]:
+    import pandas as pd
+
+    if values.dtype == object:
+        kinds = set(map(type, values.dropna()))
+        if kinds == {bool}:
+            return values.astype("boolean")
+        endless = kinds == {int} and max(map(abs, values.dropna())) >= 2**63
+        if endless:  # floats cannot tell such apart: names, no amounts
+            return _as_words(values)
+    if pd.api.types.is_string_dtype(values.dtype):
+        return _dates_if_all(values)
+    return values
+
+
+def _emptied(values: pd.Series[Any], missing: tuple[str, ...]) -> pd.Series[Any]:
+    """Without the texts that stand for nothing; what is left may be numbers."""
+    import pandas as pd
+
+    if values.dtype != object and not isinstance(values.dtype, pd.StringDtype):
+        return values
+    void = values.isin(list(missing)).to_numpy()
+    if not void.any():
+        return values
+    left = values.where(~void)
+    return left.infer_objects() if left.dtype == object else left
+
+
+def _dates_if_all(values: pd.Series[Any]) -> pd.Series[Any]:
+    import pandas as pd
+
+    present = values.dropna()
+    if present.empty or not all(isinstance(one, str) and _ISO_DATE.fullmatch(one) for one in present.head(20)):
+        return values
+    try:
+        dates: pd.Series[Any] = pd.to_datetime(values, format="ISO8601")
+    except (ValueError, TypeError):
+        return values  # some of it is no date, or the zones differ: it stays text
+    return dates
+
+
+def _as_numbers(values: pd.Series[Any], file: str) -> pd.Series[Any]:
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype):
+        return values
+    if pd.api.types.is_bool_dtype(values.dtype):
+        return values.astype("float64")
+    numbers: pd.Series[Any] = pd.to_numeric(values.astype(object), errors="coerce")
+    _refuse_lost(values, numbers, "number", file)
+    return numbers.astype("float64")
+
+
+def _as_dates(values: pd.Series[Any], file: str) -> pd.Series[Any]:
+    import pandas as pd
+
+    if values.dtype.kind in "mM":
+        return values
+    words = _as_words(values)
+    dates: pd.Series[Any] = pd.to_datetime(words, format="ISO8601", errors="coerce", utc=False)
+    _refuse_lost(values, dates, "date such as 2024-01-31", file)
+    return dates
+
+
+def _as_words(values: pd.Series[Any]) -> pd.Series[Any]:
+    import pandas as pd
+
+    if isinstance(values.dtype, pd.StringDtype):
+        return values
+    words = values.astype(object).where(values.notna(), None).map(str, na_action="ignore")
+    return words.astype("str")
+
+
+def _refuse_lost(values: pd.Series[Any], turned: pd.Series[Any], word: str, file: str) -> None:
+    lost = np.flatnonzero(values.notna().to_numpy() & turned.isna().to_numpy())
+    if len(lost):
+        raise ColumnError(
+            f"Column {values.name!r} of {file!r} cannot be of the type asked for: {str(values.iloc[lost[0]])[:40]!r} "
+            f"in row {lost[0]} is no {word}. Correct it, or name it as missing."
+        )

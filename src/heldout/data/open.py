@@ -1,0 +1,101 @@
+"""Opening what the user names as data: files are streams or tables, a Dask data frame is a stream."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from heldout.base.errors import InputError, OptionError, TargetError
+from heldout.data.dask_frame import is_dask_frame, open_dask
+from heldout.data.parquet import open_parquet
+from heldout.data.read_table import is_read_whole, read_table
+from heldout.kernels.ridge.design import LOOKED_AT, Shift
+from heldout.kernels.statistics.gather import first_shift
+from heldout.task.stream import Chunk, Stream, StreamedTask
+
+MOST_CLASSES = 1_000
+
+
+def is_stream(X: Any) -> bool:
+    """Whether X is read in passes: a Parquet file or folder, or a Dask data frame."""
+    if isinstance(X, str | os.PathLike):
+        return not is_read_whole(X)
+    return is_dask_frame(X)
+
+
+def read_if_named(X: Any) -> Any:
+    """The table in a file that is named, read into memory; anything else as it is."""
+    return read_table(os.fspath(X)) if isinstance(X, str | os.PathLike) else X
+
+
+def target_of(y: Any, target: Any) -> Any:
+    """The target by either of its names."""
+    if y is not None and target is not None:
+        raise OptionError("y= and target= are the same thing. Pass one of them.")
+    return y if target is None else target
+
+
+def open_stream(X: Any, target: Any) -> Stream:
+    """The stream that X stands for; a folder, and a file that no reader takes whole, is taken for Parquet."""
+    if is_dask_frame(X):
+        return open_dask(X, target)
+    if target is None:
+        raise TargetError(f"Which column of {Path(X).name!r} is learned? Name it: target='price', say.")
+    return open_parquet(X, target)
+
+
+def declare_stream(stream: Stream, *, classification: bool) -> tuple[StreamedTask, Shift]:
+    """The task of a stream, and the shift that its first rows suggest.
+
+    For a classifier one pass over the target alone finds the classes.
+    """
+    first = next(iter(stream.chunks()), None)
+    if first is None or not len(first):
+        raise InputError(f"{stream.name!r} has no rows.")
+    y = _classes(stream) if classification else _numbers(first, stream.name)
+    head = pd.DataFrame({name: column[:LOOKED_AT] for name, column in zip(stream.columns, first.columns, strict=True)})
+    task = StreamedTask(
+        X=head,
+        y=y,
+        classification=classification,
+        columns=stream.columns,
+        rows=stream.rows,
+        name=stream.name,
+        content=stream.fingerprint,
+    )
+    return task, first_shift(first, regression=not classification)
+
+
+def _numbers(first: Chunk, name: str) -> NDArray[Any]:
+    if first.y.dtype.kind not in "biuf":
+        raise TargetError(
+            f"The target of {name!r} holds {type(first.y[0]).__name__}, but this learner predicts numbers. "
+            "Name a column of numbers, or use a classifier."
+        )
+    return first.y[:LOOKED_AT]
+
+
+def _classes(stream: Stream) -> NDArray[Any]:
+    found: NDArray[Any] | None = None
+    for labels in stream.targets():
+        here = np.unique(labels)
+        found = here if found is None else np.unique(np.concatenate([found, here]))
+        if len(found) > MOST_CLASSES:
+            raise TargetError(
+                f"The target of {stream.name!r} has more than {MOST_CLASSES:,} values. Is it a number? Then use a "
+                "regressor."
+            )
+    assert found is not None, "an empty stream is refused before"
+    if found.dtype.kind == "f" and not np.array_equal(found, np.trunc(found)):
+        raise TargetError(f"The target of {stream.name!r} has fractions, which are no classes. Use a regressor.")
+    if len(found) < 2:
+        raise TargetError(
+            f"The target of {stream.name!r} holds only one class ({found.tolist()[0]!r}), so there is nothing to tell "
+            "apart."
+        )
+    return found

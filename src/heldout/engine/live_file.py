@@ -1,0 +1,171 @@
+"""Live progress: a small file beside the journal that tells other programs how far a running study is."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from heldout.base.words import clipped
+from heldout.engine.progress import Progress
+from heldout.journal.lock import may_live
+from heldout.journal.use import JournalUse
+
+FIRST_AFTER = 0.7  # seconds: shorter studies leave no trace
+EVERY = 0.5  # seconds between two writings, where something has changed
+AT_LEAST_EVERY = 5.0  # seconds, though nothing has: a long fit is no reason to be taken for dead
+SILENT = 60.0  # seconds after which a program that wrote nothing counts as stopped
+_MOST_BYTES, _LONGEST = 1 << 16, 500
+_writing = threading.Lock()  # studies in two threads of one program may share a journal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """How far a study is, as its program last said."""
+
+    study: str  # its key, in hexadecimal digits
+    words: Mapping[str, Any]  # learner, test, rows, columns, fingerprint
+    pid: int
+    host: str
+    started: str
+    stage: int
+    done: int  # cells
+    total: int
+    failed: int
+    share: float  # of the work, as the cost model sees it
+    seconds: float  # so far
+    seconds_left: float | None
+    failure: str | None  # the last one
+    stopped: str | None = None  # why nothing moves any more, None while it runs
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return asdict(self)
+
+
+def live_path(journal: str | os.PathLike[str]) -> Path:
+    """Where a study that keeps this journal tells how far it is."""
+    path = Path(journal).expanduser().resolve()
+    return path.with_name(path.name + ".live")
+
+
+@contextmanager
+def told_live(use: JournalUse | None, progress: Progress) -> Iterator[None]:
+    """Tell how far the study is, from a thread of its own, until the body ends; without a journal nobody is told."""
+    if use is None:
+        yield
+        return
+    place, stop = live_path(use.path), threading.Event()
+    facts = {"study": use.study.hex(), "words": _few(use.words), **_this_program()}
+    thread = threading.Thread(target=tell, args=(place, facts, progress, stop), name="heldout-live", daemon=True)
+    with suppress(RuntimeError):  # no thread to be had: it is only a view
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        if thread.ident is not None:
+            thread.join()
+        with suppress(OSError):
+            place.unlink(missing_ok=True)
+
+
+def read_live(journal: str | os.PathLike[str]) -> Live | None:
+    """How far the study is that runs on this journal, or was left; None where nobody tells."""
+    place = live_path(journal)
+    try:
+        with place.open("rb") as file:
+            raw, touched = file.read(_MOST_BYTES), os.fstat(file.fileno()).st_mtime
+        found = _checked(json.loads(raw))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None  # none, or nothing of ours: a program that runs writes another within seconds
+    silent = max(0.0, time.time() - touched)
+    stopped = _why_stopped(found, silent)
+    if stopped is None:
+        found["seconds"] += silent
+        if found["seconds_left"] is not None:
+            found["seconds_left"] = max(0.0, found["seconds_left"] - silent)
+    return Live(**found, stopped=stopped)
+
+
+def tell(place: Path, facts: Mapping[str, Any], progress: Progress, stop: threading.Event) -> None:
+    """Write the progress to its file until told to stop: where it changed, and else now and then."""
+    last, told = -AT_LEAST_EVERY, dict[str, Any]()
+    wait = FIRST_AFTER
+    while not stop.wait(wait):
+        wait = EVERY
+        now = progress.facts()
+        counts = {name: now[name] for name in ("stage", "done", "total", "failed")}
+        if counts != told or time.monotonic() - last >= AT_LEAST_EVERY:
+            last, told = time.monotonic(), counts
+            # A full disk or a folder that went away must not end a study that only wanted to be seen; what matters
+            # goes into the journal, which does say so.
+            with suppress(OSError):
+                replace_file(place, {**facts, **now})
+
+
+def replace_file(place: Path, facts: Mapping[str, Any]) -> None:
+    """Whole or not at all, so that nobody reads half of it."""
+    part = place.with_name(place.name + ".part")
+    with _writing:
+        part.unlink(missing_ok=True)
+        # A file of our own making: never one that somebody has put there, or points elsewhere with.
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        with os.fdopen(handle, "wb") as file:
+            file.write(json.dumps(facts, allow_nan=False).encode("ascii"))
+        part.replace(place)
+
+
+def _this_program() -> dict[str, Any]:
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"pid": os.getpid(), "host": socket.gethostname(), "started": now}
+
+
+def _few(words: Mapping[str, Any]) -> dict[str, Any]:
+    learner = ", ".join(map(str, words["learner"]))
+    names = ("test", "rows", "columns", "fingerprint", "candidates")
+    return {"learner": clipped(learner, _LONGEST), **{name: words[name] for name in names}}
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "study": (str,),
+    "words": (dict,),
+    "pid": (int,),
+    "host": (str,),
+    "started": (str,),
+    "stage": (int,),
+    "done": (int,),
+    "total": (int,),
+    "failed": (int,),
+    "share": (int, float),
+    "seconds": (int, float),
+    "seconds_left": (int, float, type(None)),
+    "failure": (str, type(None)),
+}
+
+
+def _checked(found: Any) -> dict[str, Any]:
+    """What was read, if it is what we write: anybody may have put a file there."""
+    for name, kinds in _KINDS.items():
+        if not isinstance(found[name], kinds) or isinstance(found[name], bool):
+            raise TypeError(name)
+    return {name: found[name] for name in _KINDS}
+
+
+def _why_stopped(found: Mapping[str, Any], silent: float) -> str | None:
+    if found["host"] == socket.gethostname() and not may_live(found["pid"]):
+        return f"Its program (process {found['pid']}) has ended without a word. The same command goes on from there."
+    if silent > SILENT:
+        return (
+            f"Nothing was heard of its program (process {found['pid']} on {found['host']}) for {silent / 60:,.0f} "
+            "minutes. If it is no longer there, the same command goes on from there."
+        )
+    return None

@@ -1,0 +1,24 @@
+"""The journal: every finished answer in one SQLite file, keyed by content, so that a study goes on where it ended."""
+
+from heldout.journal.keys import unanswered
+from heldout.journal.opening import journal_of
+from heldout.journal.questions import list_studies, read_splits
+from heldout.journal.reading import JournalReader, read_summaries
+from heldout.journal.store import Store, open_journal
+from heldout.journal.summaries import comparison_key, keep_summary
+from heldout.journal.use import JournalUse, NoJournal
+
+__all__ = [
+    "JournalReader",
+    "JournalUse",
+    "NoJournal",
+    "Store",
+    "comparison_key",
+    "journal_of",
+    "keep_summary",
+    "list_studies",
+    "open_journal",
+    "read_splits",
+    "read_summaries",
+    "unanswered",
+]

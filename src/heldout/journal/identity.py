@@ -1,0 +1,252 @@
+"""Identity by content: the same learner has the same key in every process, another learner another one."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import enum
+import fractions
+import functools
+import pathlib
+import re
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from heldout.base.errors import IdentityError
+from heldout.journal.code import digest, is_library, library_version, plain_text, references, source_of
+from heldout.task.containers import is_frame, is_sparse
+
+_BY_REPR = (
+    *(datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, decimal.Decimal, fractions.Fraction),
+    *(pathlib.PurePath, re.Pattern, uuid.UUID, range, slice, np.dtype, type(Ellipsis)),
+)
+PLAIN_KINDS = (bool, int, float, str, type(None))  # the values of most grids
+_WAY_OUT = "Define it at the top of a module, under a name of its own, or leave journal= out."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """What a value is: its structure by names and contents, and the code and libraries that give the names meaning."""
+
+    structure: bytes
+    code: Mapping[str, str] = field(default_factory=dict)
+    libraries: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> bytes:
+        """16 bytes for all of it."""
+        if not self.code and not self.libraries:
+            return self.structure
+        return digest(self.structure, *(f"{n}={v}" for n, v in sorted([*self.code.items(), *self.libraries.items()])))
+
+
+def identify(value: Any, name: str) -> Identity:
+    """The identity of a value that people call `name`; an IdentityError says which part of it has none.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> identify(Ridge(), "learner").key == identify(Ridge(), "learner").key != identify(Ridge(2), "learner").key
+    True
+    >>> identify(lambda x: x, "choose")
+    Traceback (most recent call last):
+    ...
+    heldout.base.errors.IdentityError: choose is a lambda, ... under a name of its own, or leave journal= out.
+    """
+    if type(value) in PLAIN_KINDS:
+        return Identity(structure=plain_digest(value))
+    walk = _Walk()
+    structure = walk.digest(value, name)
+    return Identity(structure=structure, code=walk.code, libraries=walk.libraries)
+
+
+def plain_digest(value: Any) -> bytes:
+    """The identity of a number, text, truth value or None."""
+    return digest(type(value).__name__, value.hex() if isinstance(value, float) else str(value))
+
+
+class _Walk:
+    """One walk through a value, which collects the code and the libraries that it meets."""
+
+    def __init__(self) -> None:
+        self.code: dict[str, str] = {}
+        self.libraries: dict[str, str] = {}
+        self._open: set[int] = set()  # what is being walked through, to end at a cycle
+        self._frozen = False  # inside a predictor that came fitted: what it has learned counts too
+
+    def digest(self, value: Any, path: str) -> bytes:
+        if type(value) in PLAIN_KINDS:
+            return plain_digest(value)
+        if id(value) in self._open:
+            return digest("cycle")
+        self._open.add(id(value))
+        try:
+            return self._digest(value, path)
+        finally:
+            self._open.discard(id(value))
+
+    def _digest(self, value: Any, path: str) -> bytes:
+        if isinstance(value, type | FunctionType | BuiltinFunctionType | MethodType | np.ufunc | ModuleType):
+            return self._digest_code(value, path)
+        for kinds, way in _WAYS:
+            if isinstance(value, kinds):
+                return digest(type(value).__qualname__, *way(self, value, path))
+        if is_sparse(value):
+            coo = value.tocoo()
+            return digest("sparse", type(value).__name__, *self._all((coo.shape, coo.row, coo.col, coo.data), path))
+        if is_frame(value):
+            columns = [(str(name), value[name].to_numpy()) for name in value.columns]
+            return digest("frame", *self._all((list(map(str, value.dtypes)), columns), path))
+        kind = self._digest_code(type(value), f"the class of {path}")
+        return digest("object", kind, *self._parts(value, path))
+
+    def _parts(self, value: Any, path: str) -> list[bytes]:
+        """What an object is made of: the parameters of an estimator, else its attributes, else what rebuilds it."""
+        if not self._frozen and _keeps_what_it_learned(value):
+            self._frozen = True
+            try:
+                return self._parts(value, path)
+            finally:
+                self._frozen = False
+        if hasattr(value, "get_params") and not self._frozen:
+            return self._named(value.get_params(deep=False), path)
+        state = dict(getattr(value, "__dict__", {}))
+        slots = [name for kind in type(value).__mro__ for name in _slots(kind)]
+        state.update({name: getattr(value, name) for name in slots if hasattr(value, name)})
+        if state or slots or hasattr(value, "__dict__"):
+            return self._named(state, path)
+        try:
+            reduced = value.__reduce_ex__(4)
+        except Exception as error:
+            text = f"{path} is a {type(value).__name__}, which nothing tells from another ({error})."
+            raise IdentityError(f"{text} A journal could not know its answers again. Leave journal= out.") from None
+        if isinstance(reduced, str):
+            return [digest(reduced)]
+        callable_, arguments, *rest = reduced
+        return self._all(
+            (callable_, arguments, *(list(one) if hasattr(one, "__next__") else one for one in rest)), path
+        )
+
+    def _named(self, parts: Mapping[str, Any], path: str) -> list[bytes]:
+        return [digest(str(name), self.digest(parts[name], f"{path}.{name}")) for name in sorted(parts, key=str)]
+
+    def _all(self, values: Iterable[Any], path: str) -> list[bytes]:
+        return [self.digest(value, f"{path}[{place}]") for place, value in enumerate(values)]
+
+    def _array(self, array: Any, path: str) -> list[bytes]:
+        if array.dtype.kind == "O" or array.dtype.hasobject:
+            return [repr(array.shape).encode(), *self._all(array.ravel().tolist(), path)]
+        return [array.dtype.str.encode(), repr(array.shape).encode(), np.ascontiguousarray(array).tobytes()]
+
+    def _mapping(self, values: Any, path: str) -> list[bytes]:
+        pairs = [digest(self.digest(k, f"{path}'s key"), self.digest(v, f"{path}[{k!r}]")) for k, v in values.items()]
+        return sorted(pairs)
+
+    def _partial(self, value: Any, path: str) -> list[bytes]:
+        return self._all((value.func, value.args, value.keywords), path)
+
+    def _random(self, value: Any, path: str) -> list[bytes]:
+        state = value.bit_generator.state if isinstance(value, np.random.Generator) else value.get_state(legacy=False)
+        return [self.digest(state, path)]
+
+    def _digest_code(self, thing: Any, path: str) -> bytes:
+        if isinstance(thing, MethodType):
+            return digest("method", self.digest(thing.__self__, f"{path}.__self__"), thing.__name__)
+        if isinstance(thing, BuiltinFunctionType) and not isinstance(thing.__self__, ModuleType | type | None):
+            return digest("method", self.digest(thing.__self__, f"{path}.__self__"), thing.__name__)
+        module = str(getattr(thing, "__module__", None) or getattr(thing, "__name__", "builtins"))
+        name = str(getattr(thing, "__qualname__", None) or getattr(thing, "__name__", ""))
+        if isinstance(thing, np.ufunc):
+            module = "numpy"
+        if isinstance(thing, ModuleType) or is_library(module):
+            self._note_library(module)
+            if "<lambda>" in name or "<locals>" in name:
+                _refuse_nameless(thing, path)
+            return digest("library", module, name)
+        _refuse_nameless(thing, path)
+        full = f"{module}.{name}"
+        if full not in self.code:
+            self.code[full] = ""  # while it is read: code that names itself ends here
+            self.code[full] = self._source_key(thing, path).hex()
+        if isinstance(thing, type):
+            for base in thing.__bases__:
+                self._digest_code(base, f"a base of {path}")
+        return digest("own", module, name)
+
+    def _source_key(self, thing: Any, path: str) -> bytes:
+        source = source_of(thing)
+        if source is None:
+            raise IdentityError(
+                f"{path} is {getattr(thing, '__qualname__', thing)!r}, whose source cannot be read. {_WAY_OUT}"
+            )
+        constants = []
+        for name, value in references(thing):
+            if isinstance(value, list | dict | set) and not name.rpartition(".")[2].isupper():
+                continue  # no constant by its name: it may be a cache or a count, which changes while code does not
+            text = plain_text(value)
+            if text is not None:
+                constants.append(f"{name}={text}")
+            elif isinstance(value, np.ndarray):
+                constants.append(f"{name}={self.digest(value, f'{path} (its global {name!r})').hex()}")
+            elif isinstance(value, type | FunctionType | ModuleType):
+                self._note_reference(value, f"{path} (its global {name!r})")
+        return digest(source, *constants)
+
+    def _note_reference(self, value: Any, path: str) -> None:
+        module = value.__name__ if isinstance(value, ModuleType) else str(value.__module__)
+        if is_library(module):
+            self._note_library(module)
+        elif not isinstance(value, ModuleType) and "<lambda>" not in value.__qualname__:
+            self._digest_code(value, path)
+
+    def _note_library(self, module: str) -> None:
+        found = library_version(module)
+        if found is not None:
+            self.libraries[found[0]] = found[1]
+
+
+_WAYS: tuple[tuple[Any, Any], ...] = (
+    ((int, float, complex, str, bytes, bytearray), lambda walk, value, path: [repr(value).encode()]),
+    (enum.Enum, lambda walk, value, path: [str(value).encode()]),
+    (np.ndarray, _Walk._array),
+    (np.generic, lambda walk, value, path: walk._array(np.asarray(value), path)),
+    ((list, tuple), _Walk._all),
+    ((set, frozenset), lambda walk, value, path: sorted(walk._all(value, path))),
+    (Mapping, _Walk._mapping),
+    (functools.partial, _Walk._partial),
+    ((np.random.RandomState, np.random.Generator), _Walk._random),
+    (_BY_REPR, lambda walk, value, path: [repr(value).encode()]),
+)
+
+
+def _refuse_nameless(thing: Any, path: str) -> None:
+    name = str(getattr(thing, "__qualname__", ""))
+    if name.rpartition(".")[2] == "<lambda>":
+        raise IdentityError(f"{path} is a lambda, which a journal could not know again. {_WAY_OUT}")
+    functions = [thing] if isinstance(thing, FunctionType) else []
+    if isinstance(thing, type) and "<locals>" in name:
+        functions = [one for one in vars(thing).values() if isinstance(one, FunctionType)]
+    for function in functions:
+        free = [one for one in function.__code__.co_freevars if one != "__class__"]
+        if free and not hasattr(function, "__wrapped__"):
+            raise IdentityError(
+                f"{path} is {name!r}, a closure over {', '.join(map(repr, free))}, which a journal could not know "
+                f"again. {_WAY_OUT}"
+            )
+
+
+def _keeps_what_it_learned(value: Any) -> bool:
+    """Whether scikit-learn's `clone` leaves the fitted state on it, as on a FrozenEstimator."""
+    own = getattr(type(value), "__sklearn_clone__", None)
+    return own is not None and own is not BaseEstimator.__sklearn_clone__
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    slots = vars(kind).get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)

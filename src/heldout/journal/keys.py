@@ -1,0 +1,225 @@
+"""Keys of answers: by cell where the cell alone decides every bit, by step where what was computed together does."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import pairwise
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.journal.code import digest
+from heldout.journal.identity import PLAIN_KINDS, Identity, identify, plain_digest
+from heldout.journal.setting import base_libraries, cpu_type
+from heldout.kernels.step import Held, Step, Training, Work
+from heldout.kernels.trainings import Plain, pieces_of, sides_of
+from heldout.losses import Loss
+from heldout.planner.share_fits import train_keys
+from heldout.search.search import Search
+from heldout.study.answers import Tables
+
+_DISPLAY = ("display", "print_changed_only")  # of scikit-learn's configuration: these change no number
+_FORMAT = "heldout-answer-1"
+CANDIDATE_BYTES = 16
+
+
+def keyed_by_cell(step: Step) -> bool:
+    """Whether the answers of a step depend on each cell alone.
+
+    Steps of the tier `identical` are, but for kernels that answer whole blocks: their step is the unit that is kept.
+    """
+    return step.tier == "identical" and not step.spreads
+
+
+def unanswered(step: Step, tables: Tables, *, asides: bool = True) -> Step | None:
+    """The step without the candidates that the tables know on all its sides; None where nothing is left.
+
+    Not `asides`, what intervals ask beside the cells is not asked for its own sake.
+    """
+    candidates = np.array(step.candidates)
+    done = np.ones(len(candidates), dtype=bool)
+    for held in (held for stretch in sides_of(step.trainings) for held in stretch):
+        if asides or held.panel not in tables.asides:
+            table = tables[held.panel]
+            done &= table.answered[candidates - table.candidates.start, held.part - table.parts.start]
+    if done.all() or not done.any() or not keyed_by_cell(step):
+        return None if done.all() else step
+    left = tuple(candidates[~done].tolist())
+    return replace(step, candidates=left, fits=ceil(step.fits * len(left) / len(step.candidates)))
+
+
+class SearchKeys:
+    """The identities of a learner: of its families, of each candidate, and of what chooses."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self.families = [identify(family.estimator, f"the learner {family.name!r}") for family in search.families]
+        self.rest = identify(
+            (search.validation, search.choose, search.final, search.simplest, search.error_score), "Tuned(…)"
+        )
+        self._values: dict[int, Identity] = {}
+        self.parts: list[Identity] = [*self.families, self.rest]  # all that the setting of the study must name
+        self.candidates, self._structures = self._candidate_keys()
+
+    @property
+    def likeness(self) -> bytes:
+        """What the learner is by names and values, whatever its code and libraries are by now."""
+        names = [family.structure for family in self.families]
+        return digest(*names, self.rest.structure, self._structures, str(self._search.seed))
+
+    def _candidate_keys(self) -> tuple[NDArray[np.uint8], bytes]:
+        """A key a candidate, as rows of bytes, and one digest of all candidates by names and values."""
+        keys = bytearray()
+        structures = b""
+        for family, own in zip(self._search.families, self.families, strict=True):
+            base = own.key
+            for params in family.candidates:
+                key, structure = [base], [structures]
+                for name, value in params.items():
+                    if type(value) in PLAIN_KINDS:
+                        whole = names = plain_digest(value)
+                    else:
+                        identity = self._identity(name, value)
+                        whole, names = identity.key, identity.structure
+                    key += (name.encode(), whole)
+                    structure += (name.encode(), names)
+                keys += digest(*key)
+                structures = digest(*structure)
+        return np.frombuffer(bytes(keys), dtype=np.uint8).reshape(-1, CANDIDATE_BYTES), structures
+
+    def _identity(self, name: str, value: Any) -> Identity:
+        """The identity of an object of the space, looked at once; the space holds it as long as we do."""
+        found = self._values.get(id(value))
+        if found is None:
+            found = self._values[id(value)] = identify(value, f"the value of {name!r}")
+            self.parts.append(found)
+        return found
+
+
+class StudyKeys:
+    """The keys of a study's cells and steps."""
+
+    def __init__(self, work: Work, search: SearchKeys) -> None:
+        self._work = work
+        self.search = search
+        config = {name: value for name, value in work.config.items() if name not in _DISPLAY}
+        machine = (sorted(base_libraries().items()), cpu_type(), sys.byteorder)
+        words = identify((machine, config), "scikit-learn's configuration").key
+        self._base = digest(_FORMAT, work.task.fingerprint, str(work.search.seed), words)
+        self._trains: dict[str, list[bytes]] = {}
+        self._helds: dict[str, list[bytes]] = {}
+
+    @cached_property
+    def candidates(self) -> NDArray[np.uint8]:
+        return self.search.candidates
+
+    def sides(self, training: Training) -> list[bytes]:
+        """The key of each held-out side that a training answers: its training rows, its held-out rows, the data."""
+        trained = [self._train(ref.splits)[ref.part] for ref in training.trains]
+        base = digest(self._base, b"average" if training.averaged else b"single", *trained)
+        return [digest(base, self._held(held.splits)[held.part]) for held in training.answers]
+
+    def step(self, step: Step) -> bytes:
+        """The key of a step: kernel, tier, candidates, and every training with the sides that it answers, in order."""
+        places = Places(step)
+        parts = [self._base, step.kernel.encode(), step.tier.encode(), str(step.threads).encode()]
+        parts.append(self.candidates[list(step.candidates)].tobytes())
+        for piece in pieces_of(step.trainings):
+            if isinstance(piece, Plain):
+                trains, helds = self._train(piece.splits), self._held(piece.splits)
+                own = slice(piece.parts.start, piece.parts.stop)
+                panel = places.panels.index(piece.sides.panel)
+                first = piece.parts.start - places.starts[piece.sides.panel]
+                parts.append(digest(f"plain {panel} {first}", *trains[own], *helds[own]))
+                continue
+            for training in piece:
+                where = [f"{places.panels.index(h.panel)} {h.part - places.starts[h.panel]}" for h in training.answers]
+                parts.append(digest(";".join(where), *self.sides(training)))
+        return digest(*parts)
+
+    def _train(self, name: str) -> list[bytes]:
+        if name not in self._trains:
+            self._trains[name] = [_as_bytes(key) for key in train_keys(self._work.splits[name], self._work.task)]
+        return self._trains[name]
+
+    def _held(self, name: str) -> list[bytes]:
+        if name not in self._helds:
+            splits = self._work.splits[name]
+            rows = np.ascontiguousarray(splits.held, dtype="<i8")
+            cuts = splits.held_cuts.tolist()
+            self._helds[name] = [digest(rows[a:b].tobytes()) for a, b in pairwise(cuts)]
+        return self._helds[name]
+
+
+class Places:
+    """The panels of a step by order, and the first part of each: what names are outside the study they belong to."""
+
+    def __init__(self, step: Step) -> None:
+        self.helds: dict[str, Held] = {}  # one of each panel
+        self.starts: dict[str, int] = {}
+        for piece in pieces_of(step.trainings):
+            if isinstance(piece, Plain):
+                self._see(piece.sides[0])
+                continue
+            for training in piece:
+                for held in training.answers:
+                    self._see(held)
+        self.panels = list(self.helds)
+
+    def _see(self, held: Held) -> None:
+        self.helds.setdefault(held.panel, held)
+        self.starts[held.panel] = min(held.part, self.starts.get(held.panel, held.part))
+
+    def held(self, panel: str, part: int) -> Held:
+        return self.helds[panel]._replace(part=part)
+
+
+class CandidateLookup:
+    """From keys of candidates to their numbers in a study; equal candidates share a key, and each is found."""
+
+    def __init__(self, keys: NDArray[np.uint8]) -> None:
+        texts = _as_texts(keys)
+        self._order = np.argsort(texts, kind="stable")
+        self._sorted = texts[self._order]
+
+    def find(self, keys: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The candidates with these keys, and at which place among `keys` each stands.
+
+        >>> study = np.arange(48, dtype=np.uint8).reshape(3, 16)
+        >>> CandidateLookup(study).find(study[[2, 0]] | np.array([[0], [128]], dtype=np.uint8))
+        (array([2]), array([0]))
+        """
+        texts = _as_texts(keys)
+        low, high = np.searchsorted(self._sorted, texts), np.searchsorted(self._sorted, texts, side="right")
+        counts = high - low
+        places = np.repeat(np.arange(len(texts)), counts)
+        within = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return self._order[low[places] + within], places
+
+
+def _as_texts(keys: NDArray[np.uint8]) -> NDArray[np.bytes_]:
+    """Keys that numpy can sort. Trailing zero bytes count as padding, which still tells keys of one length apart."""
+    return np.ascontiguousarray(keys).view(f"S{CANDIDATE_BYTES}").reshape(-1)
+
+
+def loss_keys(losses: Mapping[str, Sequence[Loss]]) -> dict[str, list[str]]:
+    """The key of each loss of each level, and who they are."""
+    return {level: [loss_identity(loss).key[:8].hex() for loss in some] for level, some in losses.items()}
+
+
+def loss_identity(loss: Loss) -> Identity:
+    """What a loss is. Its name is how people call it, and changes no number."""
+    parts = (loss.methods, loss.sign, loss.rows, loss.scorer, loss.asks_predictor)
+    return identify(parts, f"the loss {loss.name!r}")
+
+
+def _as_bytes(key: Any) -> bytes:
+    if isinstance(key, tuple):
+        number, order = key
+        return int(number).to_bytes(16, "little") + bytes(order)
+    return int(key).to_bytes(16, "little")

@@ -1,0 +1,175 @@
+"""The studies of a journal: what each asked, in words and by key, its drawn splits, and how far it came."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from heldout.base.errors import JournalChanged, JournalError
+from heldout.journal.code import digest
+from heldout.journal.codec import decode, encode
+from heldout.journal.keys import SearchKeys, loss_identity
+from heldout.journal.schema import checksum, is_whole, splits_key
+from heldout.journal.setting import Setting, differences, setting_of
+from heldout.journal.store import Store, open_journal
+from heldout.splits.drawn import Recipe, Splits
+from heldout.study.pose import OUTER
+from heldout.study.study import EVERYWHERE, TEST, Study
+from heldout.task.task import Task
+
+MOST_NUMBERS = 1 << 22  # row numbers of a study's splits: past this only the outer ones are stored and compared
+UNFINISHED, FINISHED, LEFT = "unfinished", "finished", "left"
+
+
+class Question:
+    """One study as its journal knows it."""
+
+    def __init__(self, study: Study, task: Task, search: SearchKeys) -> None:
+        self._study = study
+        self._splits = _stored_splits(study)
+        losses = [loss_identity(loss) for loss in (*study.reported, *study.search.losses)]
+        self.words = words_of(study, task)
+        recipes = sorted(f"{name}: {one.recipe.words}" for name, one in self._splits.items())
+        names = [loss.name for loss in study.reported]
+        panels = sorted({panel.level for panel in study.panels})
+        raced = [] if study.race is None else [repr(study.race)]
+        self.likeness = digest(
+            "study", search.likeness, *(loss.structure for loss in losses), *map(str, (names, recipes, panels, *raced))
+        )
+        self.setting: Setting = setting_of(task, self._splits, [*search.parts, *losses])
+        self.key = digest(self.likeness, json.dumps(self.setting, sort_keys=True))
+        self.number = 0
+
+    def begin(self, store: Store, *, anew: bool) -> None:
+        """Find the study in the journal or enter it; refuse where it was begun with other data, code or libraries."""
+        known = store.query("SELECT id, state FROM studies WHERE key = ?", (self.key,))
+        if known:
+            self.number = int(known[0][0])
+            self._keep_splits(store)
+            return
+        alike = store.query(
+            "SELECT id, key, content, sum FROM studies WHERE likeness = ? AND state = ? ORDER BY id DESC",
+            (self.likeness, UNFINISHED),
+        )
+        alike = [row[:3] for row in alike if is_whole("studies", *row[1:])]
+        if alike and not anew:
+            self._refuse(store, decode(alike[0][2]))
+        content = encode({"words": self.words, "setting": self.setting})
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        left = [("UPDATE studies SET state = ? WHERE id = ?", (LEFT, number)) for number, _, _ in alike]
+        values = (self.key, self.likeness, content, checksum("studies", self.key, content), UNFINISHED, now)
+        store.write(
+            [
+                *left,
+                (
+                    "INSERT INTO studies (key, likeness, content, sum, state, started) VALUES (?, ?, ?, ?, ?, ?)",
+                    values,
+                ),
+            ]
+        )
+        self.number = int(store.query("SELECT id FROM studies WHERE key = ?", (self.key,))[0][0])
+        self._keep_splits(store)
+
+    def _keep_splits(self, store: Store) -> None:
+        """Store the splits that are not there: a kill, or damage, may have come between a study and its splits."""
+        there = {name for (name,) in store.query("SELECT name FROM splits WHERE study = ?", (self.number,))}
+        missing = [self._splits_row(name, one) for name, one in self._splits.items() if name not in there]
+        if missing:
+            store.write(missing)
+
+    def end(self, store: Store, *, seconds: float) -> None:
+        """The study is answered. How long it took the first time is kept.
+
+        It counts as finished once whoever opened the journal is done: what is asked beside a study belongs to it, and
+        while that is unfinished so is the study.
+        """
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        statement = "UPDATE studies SET state = ?, ended = ?, seconds = ? WHERE id = ? AND state != ?"
+        store.when_done.append((statement, (FINISHED, now, seconds, self.number, FINISHED)))
+
+    def _refuse(self, store: Store, before: Mapping[str, Any]) -> None:
+        lines = "\n".join(f"  {line}" for line in differences(before["setting"], self.setting))
+        raise JournalChanged(
+            f"The journal {str(store.path)!r} holds this study unfinished, and since then has changed:\n{lines}\n"
+            "Its answers would not fit those that are missing. Put back what has changed and run it again, or begin "
+            "anew: with another journal, or options=Options(journal_anew=True)."
+        )
+
+    def _splits_row(self, name: str, splits: Splits) -> tuple[str, tuple[Any, ...]]:
+        content = encode(splits_record(splits))
+        key = splits_key(self.number, name)
+        statement = "INSERT OR REPLACE INTO splits (study, name, content, sum) VALUES (?, ?, ?, ?)"
+        return statement, (self.number, name, content, checksum("splits", key, content))
+
+
+def words_of(study: Study, task: Task) -> dict[str, Any]:
+    """A study for people."""
+    search = study.search
+    tests = study.of_level(TEST)
+    return {
+        "learner": [" ".join(repr(family.estimator).split())[:500] for family in search.families],
+        "families": [family.name for family in search.families],
+        "candidates": len(search),
+        "tuned": search.tuned,
+        "losses": [loss.name for loss in study.reported],
+        "test": study.splits[OUTER].recipe.words if tests and OUTER in study.splits else None,
+        "validation": repr(search.validation)[:500] if search.tuned else None,
+        "seed": search.seed,
+        "rows": len(task),
+        "columns": task.n_columns,
+        "fingerprint": task.fingerprint,
+        **({} if study.race is None else {"race": study.race.kind}),
+    }
+
+
+def splits_record(splits: Splits) -> dict[str, Any]:
+    """Drawn splits as plain data: the rows themselves."""
+    return {
+        "recipe": asdict(splits.recipe),
+        "rows": splits.rows,
+        "held": splits.held,
+        "held_cuts": splits.held_cuts,
+        "train": splits.train,
+        "train_cuts": splits.train_cuts,
+    }
+
+
+def read_splits(journal: str | PathLike[str], study: int) -> dict[str, Splits]:
+    """The splits that a study of this journal drew, as rows."""
+    found = {}
+    with open_journal(journal) as store:
+        rows = store.query("SELECT name, content, sum FROM splits WHERE study = ? ORDER BY name", (study,))
+    for name, content, kept in rows:
+        if not is_whole("splits", splits_key(study, name), content, kept):
+            raise JournalError(f"The splits {name!r} of study {study} in {str(journal)!r} are damaged.")
+        record = decode(content)
+        recipe = Recipe(**record.pop("recipe"))
+        numbers: dict[str, Any] = {key: one if one is None else one.astype(np.intp) for key, one in record.items()}
+        found[name] = Splits(recipe=recipe, **numbers)
+    return found
+
+
+def list_studies(journal: str | PathLike[str]) -> list[dict[str, Any]]:
+    """Every study of a journal: what it asked, in words, and how far it came."""
+    with open_journal(journal) as store:
+        rows = store.query("SELECT id, key, content, sum, state, started, ended, seconds FROM studies ORDER BY id")
+    return [
+        {"study": number, "state": state, "started": started, "ended": ended, "seconds": seconds}
+        | decode(content)["words"]
+        for number, key, content, kept, state, started, ended, seconds in rows
+        if is_whole("studies", key, content, kept)
+    ]
+
+
+def _stored_splits(study: Study) -> Mapping[str, Splits]:
+    drawn = {name: one for name, one in study.splits.items() if name != EVERYWHERE}
+    numbers = sum(len(one.held) + (0 if one.train is None else len(one.train)) for one in drawn.values())
+    if numbers <= MOST_NUMBERS:
+        return drawn
+    return {name: one for name, one in study.splits.items() if name == OUTER}

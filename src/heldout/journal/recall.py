@@ -1,0 +1,212 @@
+"""A study and its journal: what is known is put into the tables, what is computed is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.journal.code import digest
+from heldout.journal.codec import NotPlain, decode, encode
+from heldout.journal.keys import CandidateLookup, Places, StudyKeys, keyed_by_cell, unanswered
+from heldout.journal.records import Asking, Record, Recorded, joined, record_of, step_answers, step_record
+from heldout.journal.store import Row, Store
+from heldout.journal.use import JournalUse, NoJournal
+from heldout.kernels.step import Held, Step, Work
+from heldout.planner.checked_cells import Spot, SpotCheck
+from heldout.study.answers import Answer, Tables
+
+# Failures that say more about the machine and the moment than about the learner: the next run tries again.
+PASSING_FAILURES = frozenset({"WorkerDied", "OutOfMemory", "FitTimeout", "FitMemory", "KilledWorker", "MemoryError"})
+
+
+class StudyJournal(NoJournal):
+    """The journal as one study sees it.
+
+    `asking` is what the study needs of each answer; `kept` is its work with all kept that the journal is to hold.
+    """
+
+    def __init__(self, store: Store, keys: StudyKeys, asking: Asking, kept: Work) -> None:
+        self._store, self._keys, self._asking, self._kept = store, keys, asking, kept
+        self.use: JournalUse = JournalUse(path=str(store.path))
+
+    def widened(self, work: Work) -> Work:
+        """The work, with all kept of each answer that the journal is to hold."""
+        return replace(work, keep_rows=self._kept.keep_rows, keep_responses=self._kept.keep_responses)
+
+    def drop(self, steps: Sequence[Step]) -> None:
+        """Forget the cells of these steps, whose kernel failed its check; the study is asked again from its start.
+
+        This comes before its failure is kept: a journal that knows of the failure has no cell of the kernel any more.
+        """
+        sides = {side for step in steps if keyed_by_cell(step) for t in step.trainings for side in self._keys.sides(t)}
+        self._store.write([("DELETE FROM cells WHERE side = ?", (side,)) for side in sorted(sides)])
+
+    # What is known.
+
+    def recall(self, steps: Sequence[Step], tables: Tables) -> list[Step]:
+        """Put all answers that are known into the tables; the steps that are left, cut to what is not known."""
+        self._recall_cells([step for step in steps if keyed_by_cell(step)], tables)
+        known = self._recall_steps([step for step in steps if not keyed_by_cell(step)], tables)
+        left = (unanswered(step, tables) if keyed_by_cell(step) else step for step in steps if id(step) not in known)
+        return [step for step in left if step is not None]
+
+    def _recall_cells(self, steps: Sequence[Step], tables: Tables) -> None:
+        asked = self._ask_cells(steps)
+        lookup = CandidateLookup(self._keys.candidates)
+        told: dict[str, NDArray[np.float64]] = {}  # losses of the cells of one side, by the key of the loss
+        before = b""
+        with closing(self._store.rows("cells", asked)) as rows:
+            for side, content in rows:
+                if side != before:
+                    told, before = {}, side
+                record = decode(content)
+                candidates, places = lookup.find(record["candidates"])
+                self._compare(record, (candidates, places), told)
+                for held, wanted in asked[side].items():
+                    own = wanted[candidates]
+                    self._take(record, (candidates[own], places[own]), held, tables)
+
+    def _ask_cells(self, steps: Sequence[Step]) -> dict[bytes, dict[Held, NDArray[np.bool_]]]:
+        """By key, all sides that steps answer by cell, and for which candidates: many steps share a training."""
+        asked: dict[bytes, dict[Held, NDArray[np.bool_]]] = {}
+        keys: dict[Held, bytes] = {}
+        for step in steps:
+            for training in step.trainings:
+                if any(held not in keys for held in training.answers):
+                    keys.update(zip(training.answers, self._keys.sides(training), strict=True))
+                for held in training.answers:
+                    nobody = np.zeros(len(self._keys.candidates), dtype=bool)
+                    asked.setdefault(keys[held], {}).setdefault(held, nobody)[list(step.candidates)] = True
+        return asked
+
+    def _take(
+        self, record: Record, found: tuple[NDArray[np.intp], NDArray[np.intp]], held: Held, tables: Tables
+    ) -> None:
+        """Put the cells of these candidates, which stand at these places of a record, where they are not known yet."""
+        (candidates, places), table = found, tables[held.panel]
+        new = ~table.answered[candidates - table.candidates.start, held.part - table.parts.start]
+        candidates, first = np.unique(candidates[new], return_index=True)  # equal candidates stand in a record twice
+        if len(candidates):
+            at = places[new][first]
+            recorded = Recorded(record=record, candidates=candidates.tolist(), places=at, helds=[held])
+            for answer in recorded.known(self._asking):
+                tables.put(answer)
+                self.use.recalled += _cells(answer, tables)
+
+    def _compare(
+        self, record: Record, found: tuple[NDArray[np.intp], NDArray[np.intp]], told: dict[str, NDArray[np.float64]]
+    ) -> None:
+        """Compare the losses in a record with those that earlier records told of the same cells."""
+        candidates, places = found
+        for number, loss in enumerate(record["asked"]):
+            first = told.setdefault(loss, np.full(len(self._keys.candidates), np.nan))
+            values = record["losses"][places, 0, number]
+            differ = ~np.isnan(first[candidates]) & ~np.isnan(values) & (first[candidates] != values)
+            for candidate in candidates[differ].tolist():
+                self.use.note_repeat(self._asking.work.search.describe(candidate))
+            first[candidates] = np.where(np.isnan(first[candidates]), values, first[candidates])
+
+    def _recall_steps(self, steps: Sequence[Step], tables: Tables) -> set[int]:
+        """Put the answers of the steps that are known, each whole; the identities of those steps."""
+        asked = {self._keys.step(step): step for step in steps}
+        known = set()
+        with closing(self._store.rows("steps", asked)) as rows:
+            for key, content in rows:
+                step = asked[key]
+                answers = step_answers(decode(content), step.candidates, Places(step), self._asking)
+                if answers is None:
+                    continue
+                for answer in answers:
+                    tables.put(answer)
+                    self.use.recalled += _cells(answer, tables)
+                known.add(id(step))
+        return known
+
+    # What is computed.
+
+    def keep(self, step: Step, answers: Sequence[Answer], tables: Tables) -> Sequence[Answer]:
+        """Keep the answers of a step; what of them belongs into the tables. Of two answers the first stays."""
+        by_cell = keyed_by_cell(step)
+        if by_cell:
+            answers = [one for one in answers if self._is_new(one, tables)]
+        try:
+            rows = list(self._cell_rows(step, answers) if by_cell else self._step_rows(step, answers))
+        except NotPlain as reason:
+            rows = []
+            self.use.unkept = (
+                f"Some answers are not kept, and would be computed again: a predictor's responses hold {reason}, which "
+                "is no plain data."
+            )
+        if rows:
+            self._store.put(rows)
+        self.use.computed += sum(_cells(answer, tables) for answer in answers)
+        return [self._trimmed(answer) for answer in answers]
+
+    def _is_new(self, answer: Answer, tables: Tables) -> bool:
+        """Whether a cell was not known yet. Steps that are kept by cell answer cell by cell."""
+        ((candidate, part),) = answer.cells
+        table = tables[answer.panel]
+        place = candidate - table.candidates.start, part - table.parts.start
+        if not table.answered[place]:
+            return True
+        if not np.array_equal(table.losses[place], answer.losses[0, 0], equal_nan=True):
+            self.use.note_repeat(self._asking.work.search.describe(candidate))
+        return False
+
+    def _cell_rows(self, step: Step, answers: Sequence[Answer]) -> Iterator[Row]:
+        """A row a held-out side, or several where not the same is kept of its cells."""
+        groups: dict[tuple[str, int], list[Answer]] = {}
+        for answer in answers:
+            if not _passes(answer):
+                groups.setdefault((answer.panel, answer.parts.start), []).append(answer)
+        for training in step.trainings:
+            for side, held in zip(self._keys.sides(training), training.answers, strict=True):
+                for own in joined(groups.pop((held.panel, held.part), ())):
+                    keys = self._keys.candidates[list(own.candidates)]
+                    yield "cells", side, encode(record_of(own, keys, self._asking.losses[held.level]))
+
+    def _step_rows(self, step: Step, answers: Sequence[Answer]) -> Iterator[Row]:
+        if not any(map(_passes, answers)):
+            record = step_record(answers, step.candidates, Places(step), self._asking.losses)
+            yield "steps", self._keys.step(step), encode(record)
+
+    def _trimmed(self, answer: Answer) -> Answer:
+        """The answer without what only the journal keeps."""
+        work = self._asking.work
+        if answer.rows is not None and answer.panel not in work.keep_rows:
+            answer = replace(answer, rows=None)
+        if answer.responses is not None and answer.panel not in work.keep_responses:
+            answer = replace(answer, responses=None)
+        return answer
+
+    # Spot checks.
+
+    def known_checks(self, spots: Sequence[Spot]) -> dict[str, SpotCheck]:
+        """The spot checks that were made before, by the panel of their spot."""
+        asked = {self._check_key(spot): spot for spot in spots}
+        return {asked[key].panel: SpotCheck(**decode(content)) for key, content in self._store.rows("checks", asked)}
+
+    def keep_checks(self, checks: Mapping[Spot, SpotCheck]) -> None:
+        """Keep what spot checks found."""
+        rows = [("checks", self._check_key(spot), encode(asdict(check))) for spot, check in checks.items()]
+        if rows:
+            self._store.put(rows)
+
+    def _check_key(self, spot: Spot) -> bytes:
+        words = [spot.kernel, spot.tier, str(spot.fewer is None), *self._asking.losses[spot.held.level]]
+        return digest(
+            "cell check", *words, *self._keys.sides(spot.source), self._keys.candidates[spot.candidate].tobytes()
+        )
+
+
+def _cells(answer: Answer, tables: Tables) -> int:
+    """How many cells of panels are answered; what is asked for intervals alone is none."""
+    return 0 if answer.panel in tables.asides else answer.count
+
+
+def _passes(answer: Answer) -> bool:
+    return any(failure.kind in PASSING_FAILURES for failure in answer.failures.values())

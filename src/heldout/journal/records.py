@@ -1,0 +1,259 @@
+"""Answers as records of plain data, and records as answers to a question that may ask a little more or less."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.responses import METHODS, Responses
+from heldout.base.warnings import catch_warnings
+from heldout.journal.keys import Places
+from heldout.kernels.scoring import failed_cell, failed_loss, plain_warnings, score_block, score_cell
+from heldout.kernels.step import Held, Work
+from heldout.losses import Loss, needed_methods
+from heldout.study.answers import Answer, Cell, Failure, FitWarning
+
+Record = dict[str, Any]
+_ARRAYS = (*METHODS, "classes")  # of responses
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Asking:
+    """What the study at hand asks of an answer: its losses, by level, and what it must keep for the result."""
+
+    work: Work
+    losses: Mapping[str, Sequence[str]]  # keys of losses, by level
+
+
+# From answers to records.
+
+
+def record_of(answer: Answer, candidates: Any, asked: Sequence[str]) -> Record:
+    """The record of an answer. `candidates` tells them to whoever reads it, `asked` are the keys of the losses."""
+    at = {candidate: place for place, candidate in enumerate(answer.candidates)}
+    start = answer.parts.start
+    return {
+        "asked": list(asked),
+        "candidates": candidates,
+        "losses": answer.losses,
+        "fit": answer.fit_seconds,
+        "score": answer.score_seconds,
+        "rows": None if answer.rows is None else list(answer.rows),
+        "responses": None if answer.responses is None else _written(answer.responses),
+        "failures": [[at[c], part - start, asdict(failure)] for (c, part), failure in answer.failures.items()],
+        "warnings": [
+            [at[c], part - start, [[one.category, one.message] for one in told]]
+            for (c, part), told in answer.warnings.items()
+        ],
+    }
+
+
+def step_record(answers: Sequence[Answer], candidates: Sequence[int], places: Places, losses: Any) -> Record:
+    """The record of all answers of a step, whose candidates, panels and parts are told by their place in it."""
+    at = {candidate: place for place, candidate in enumerate(candidates)}
+    written = [
+        {
+            "panel": places.panels.index(answer.panel),
+            "part": answer.parts.start - places.starts[answer.panel],
+            **record_of(answer, [at[c] for c in answer.candidates], losses[places.helds[answer.panel].level]),
+        }
+        for answer in answers
+    ]
+    return {"answers": written}
+
+
+def joined(cells: Sequence[Answer]) -> Iterator[Answer]:
+    """Cells of one part as few answers of several candidates: one of all those of which the same is kept."""
+    alike: dict[Any, list[Answer]] = {}
+    for cell in cells:
+        alike.setdefault((cell.rows is None, cell.responses is None), []).append(cell)
+    for (no_rows, no_responses), several in alike.items():
+        rows = () if no_rows else zip(*(cell.rows or () for cell in several), strict=True)
+        yield replace(
+            several[0],
+            candidates=tuple(candidate for cell in several for candidate in cell.candidates),
+            losses=np.concatenate([cell.losses for cell in several]),
+            rows=None if no_rows else tuple(None if own[0] is None else np.concatenate(own) for own in rows),
+            responses=None if no_responses else tuple(one for cell in several for one in cell.responses or ()),
+            fit_seconds=np.array([[cell.fit_seconds] for cell in several]),
+            score_seconds=np.array([[cell.score_seconds] for cell in several]),
+            failures={cell: failure for one in several for cell, failure in one.failures.items()},
+            warnings={cell: told for one in several for cell, told in one.warnings.items()},
+        )
+
+
+def _written(responses: Sequence[Responses]) -> Record | list[Record]:
+    """Responses that are all alike one below the other: a record of many short cells would be mostly headings."""
+    written = [{name: one for name in _ARRAYS if (one := getattr(own, name)) is not None} for own in responses]
+    if len(responses) > 1 and _are_alike(written) and not any(own.asked for own in responses):
+        return {name: np.stack([one[name] for one in written]) for name in written[0]}
+    return [{**one, **({"asked": own.asked} if own.asked else {})} for one, own in zip(written, responses, strict=True)]
+
+
+def _are_alike(several: Sequence[Record]) -> bool:
+    """Whether these are arrays of the same types and shapes, in the order in memory that they have in a stack."""
+    arrays = [array for one in several for array in one.values()]
+    if not all(isinstance(array, np.ndarray) and array.flags.c_contiguous for array in arrays):
+        return False
+    return len({tuple((name, array.dtype.str, array.shape) for name, array in one.items()) for one in several}) == 1
+
+
+# From records to answers.
+
+
+def step_answers(record: Record, candidates: Sequence[int], places: Places, asking: Asking) -> list[Answer] | None:
+    """The answers of a step from its record; None where it does not suffice for what is asked now."""
+    answers: list[Answer] = []
+    for one in record["answers"]:
+        panel = places.panels[one["panel"]]
+        start, count = places.starts[panel] + one["part"], one["losses"].shape[1]
+        found = Recorded(
+            record=one,
+            candidates=[candidates[at] for at in one["candidates"]],
+            places=range(len(one["candidates"])),
+            helds=[places.held(panel, part) for part in range(start, start + count)],
+        ).answers(asking)
+        if found is None:
+            return None
+        answers += found
+    return answers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Recorded:
+    """Some candidates of a record, as the study at hand knows them."""
+
+    record: Record
+    candidates: Sequence[int]
+    places: Sequence[int] | NDArray[np.intp]  # of these candidates in the record
+    helds: Sequence[Held]  # its parts
+
+    def known(self, asking: Asking) -> list[Answer]:
+        """The answers of those candidates of which the record suffices, all at once or each for itself.
+
+        A study of many small cells goes on in seconds because they are not looked at one by one.
+        """
+        whole = self._as_kept(asking)
+        if whole is not None:
+            return [whole]
+        each = zip(self.candidates, self.places, strict=True)
+        alone = (replace(self, candidates=(candidate,), places=(place,)) for candidate, place in each)
+        return [answer for one in alone for answer in one.answers(asking) or ()]
+
+    def answers(self, asking: Asking) -> list[Answer] | None:
+        """The answers, with losses taken anew where others are asked; None where the record does not suffice."""
+        kept = self._as_kept(asking)
+        return self._scored_again(asking) if kept is None else [kept]
+
+    def _as_kept(self, asking: Asking) -> Answer | None:
+        """The answer as it was kept; None where other losses are asked, or more is to be kept than was."""
+        record, work, held = self.record, asking.work, self.helds[0]
+        if record["asked"] != list(asking.losses[held.level]):
+            return None
+        losses, failures = self._picked(record["losses"]), dict[Cell, Failure]()
+        failed = np.zeros(losses.shape[:2], dtype=bool)
+        for line, part, told in self._told("failures"):
+            failures[self._cell(line, part)] = failure = Failure(**told)
+            failed[line, part] = True
+            losses[line, part] = failed_loss(work, held.level, self.candidates[line], failure)
+        keeps_rows, keeps_responses = held.panel in work.keep_rows, held.panel in work.keep_responses
+        # Where a loss could not be taken no rows are kept, and of a failure there is nothing to keep.
+        if keeps_rows and record["rows"] is None and not (failed | np.isnan(losses).any(axis=2)).all():
+            return None
+        if keeps_responses and record["responses"] is None and not failed.all():
+            return None
+        rows = record["rows"] if keeps_rows else None
+        return Answer(
+            panel=held.panel,
+            candidates=tuple(self.candidates),
+            parts=range(held.part, held.part + len(self.helds)),
+            losses=losses,
+            rows=None if rows is None else tuple(None if one is None else self._picked(one) for one in rows),
+            responses=self._responses() if keeps_responses else None,
+            fit_seconds=self._seconds("fit"),
+            score_seconds=self._seconds("score"),
+            failures=failures,
+            warnings=self._warnings(),
+        )
+
+    def _scored_again(self, asking: Asking) -> list[Answer] | None:
+        """The answers with their losses taken of recorded responses; None where those do not suffice."""
+        if len(self.candidates) == len(self.helds) == 1:
+            found = self._cell_scored_again(asking)
+            return None if found is None else [found]
+        responses = self._fitting(asking.work.losses[self.helds[0].level])
+        if responses is None or self.record["failures"] or self.record["warnings"]:
+            return None
+        seconds = float(self._seconds("fit").sum())
+        return score_block(asking.work, self.helds, tuple(self.candidates), responses, seconds=seconds)
+
+    def _cell_scored_again(self, asking: Asking) -> Answer | None:
+        work, held, cell = asking.work, self.helds[0], self._cell(0, 0)
+        told = self._warnings().get(cell, ())
+        seconds: dict[str, Any] = {f"{name}_seconds": self._seconds(name).item() for name in ("fit", "score")}
+        for _, _, why in self._told("failures"):
+            failure = Failure(**why)
+            known = failure.stage == "fit"  # another loss may not fail
+            return failed_cell(work, held, cell[0], failure, warnings=told, **seconds) if known else None
+        responses = self._fitting(work.losses[held.level])
+        if responses is None or (told and not set(self.record["asked"]) <= set(asking.losses[held.level])):
+            return None  # of the warnings some may belong to a loss that is no longer asked
+        with catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            answer = score_cell(work, held, cell[0], responses[0], **seconds)
+        every = dict.fromkeys((*told, *plain_warnings(caught), *answer.warnings.get(cell, ())))
+        return replace(answer, warnings={cell: tuple(every)} if every else {})
+
+    def _fitting(self, losses: Sequence[Loss]) -> list[Responses] | None:
+        """What predictors would have responded if asked for these losses; None where they were asked for less."""
+        found = [_asked_for(losses, one) for one in self._responses() or ()]
+        kept = [one for one in found if one is not None]
+        return kept if kept and len(kept) == len(found) else None
+
+    def _cell(self, line: int, part: int) -> Cell:
+        return self.candidates[line], self.helds[part].part
+
+    def _told(self, name: str) -> Iterator[tuple[int, int, Any]]:
+        """What a record tells of single cells: the place of the candidate here, that of the part, and the value."""
+        told: dict[int, list[tuple[int, Any]]] = {}
+        for place, part, value in self.record[name]:
+            told.setdefault(place, []).append((part, value))
+        for line, place in enumerate(self.places if told else ()):
+            yield from ((line, part, value) for part, value in told.get(int(place), ()))
+
+    def _warnings(self) -> dict[Cell, tuple[FitWarning, ...]]:
+        return {
+            self._cell(line, part): tuple(FitWarning(category=kind, message=text) for kind, text in told)
+            for line, part, told in self._told("warnings")
+        }
+
+    def _picked(self, column: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(column[np.asarray(self.places)])
+
+    def _seconds(self, name: str) -> NDArray[np.float64]:
+        return self._picked(np.broadcast_to(self.record[name], self.record["losses"].shape[:2]))
+
+    def _responses(self) -> tuple[Responses, ...] | None:
+        written = self.record["responses"]
+        if isinstance(written, dict):
+            return tuple(Responses(**{name: one[place] for name, one in written.items()}) for place in self.places)
+        return None if written is None else tuple(Responses(**written[place]) for place in self.places)
+
+
+def _asked_for(losses: Sequence[Loss], responses: Responses) -> Responses | None:
+    """The responses as a predictor would have been asked for these losses, or None where it was asked for less."""
+    wanted = {"predict"}
+    for alternatives in needed_methods(losses):
+        if getattr(responses, alternatives[0]) is None:
+            return None
+        wanted.add(alternatives[0])
+    asking = {loss.name for loss in losses if loss.asks_predictor}
+    if not asking <= responses.asked.keys():
+        return None
+    kept = {name: getattr(responses, name) if name in wanted else None for name in METHODS}
+    return Responses(**kept, classes=responses.classes, asked={name: responses.asked[name] for name in asking})

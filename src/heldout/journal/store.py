@@ -1,0 +1,268 @@
+"""The store of a journal: one SQLite file, one writer, rows with checksums, and commits in batches."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from heldout.base.errors import FitFailed, JournalError
+from heldout.journal import schema
+from heldout.journal.files import cannot_write, connect, keep_copy
+from heldout.journal.lock import JournalLock
+from heldout.journal.schema import checksum, is_whole
+
+LONGEST_UNWRITTEN = 0.2  # seconds that a finished answer waits for others to be committed with
+MOST_UNWRITTEN = 64 << 20  # bytes that may wait before the study waits for the disk
+
+Row = tuple[str, bytes, bytes]  # table, key, content
+
+
+class Store:
+    """An open journal file. Made by :func:`open_journal`.
+
+    Answers are handed to a thread that commits all that came in within a fifth of a second together, so that a study
+    of short fits pays for few disk syncs and a long fit does not hold back what finished before it. An answer counts
+    as kept once its commit is done.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.notes: list[str] = []  # what people must know: damage
+        self.committed = 0  # answers
+        self._lock = JournalLock(path)
+        self._lock.take()
+        try:
+            self.connection, notes = connect(path)
+        except BaseException:
+            self._lock.release()
+            raise
+        self.notes += notes
+        self.database = threading.RLock()  # one thread at a time talks to SQLite, none while the program forks
+        self._changed = threading.Condition()
+        self._waiting: list[tuple[Row, ...]] = []
+        self._bytes = 0
+        self._writing = self._closing = self._hurry = False
+        self._error: JournalError | None = None
+        self._thread = threading.Thread(target=self._write_until_closed, name="heldout-journal", daemon=True)
+        self._thread.start()
+        self.users = 0
+        self.when_done: list[tuple[str, Sequence[Any]]] = []  # statements for when all that was begun is done
+
+    def put(self, rows: Sequence[Row]) -> None:
+        """Hand over rows that belong together: they are committed in one transaction, soon."""
+        size = sum(len(content) for _, _, content in rows)
+        with self._changed:
+            while self._bytes > MOST_UNWRITTEN and self._error is None:
+                self._changed.wait()
+            self._refuse_if_broken()
+            self._waiting.append(tuple(rows))
+            self._bytes += size
+            if len(self._waiting) == 1 or self._bytes > MOST_UNWRITTEN:
+                self._changed.notify_all()  # else the writer sleeps on: waking it for every row would cost more
+
+    def flush(self) -> None:
+        """Wait until everything handed over is committed."""
+        with self._changed:
+            self._hurry = True
+            self._changed.notify_all()
+            while (self._waiting or self._writing) and self._error is None:
+                self._changed.wait()
+            self._hurry = False
+            self._refuse_if_broken()
+
+    def close(self) -> None:
+        """Write what waits, close the file and let the lock go."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        self._thread.join()
+        with self.database:
+            self.connection.close()
+        self._lock.release()
+
+    def rows(self, table: str, keys: Iterable[bytes]) -> Generator[tuple[bytes, bytes], None, None]:
+        """The sound rows of an answer table under these keys, in the order they were committed.
+
+        Damaged ones are named in `notes` and dropped, after a copy of the file was kept: they are computed again. No
+        row may be handed over until all were read.
+        """
+        column = schema.KEYED_TABLES[table]
+        damaged: list[tuple[int, bytes]] = []
+        self.flush()
+        with self.database, self._told():
+            self.connection.execute("CREATE TEMP TABLE IF NOT EXISTS asked (key BLOB PRIMARY KEY) WITHOUT ROWID")
+            self.connection.execute("DELETE FROM temp.asked")
+            self.connection.execute("BEGIN")
+            self.connection.executemany("INSERT OR IGNORE INTO temp.asked VALUES (?)", ((key,) for key in keys))
+            self.connection.execute("COMMIT")
+            found = self.connection.execute(
+                f"SELECT id, {table}.{column}, content, sum FROM temp.asked CROSS JOIN {table} "
+                f"ON {table}.{column} = asked.key ORDER BY asked.key, id"
+            )
+            for number, key, content, kept in found:
+                if is_whole(table, key, content, kept):
+                    yield key, content
+                else:
+                    damaged.append((number, key))
+        if damaged:
+            self._drop(table, damaged)
+
+    def all_rows(self, table: str) -> list[tuple[bytes, bytes]]:
+        """Every sound row of a table that is keyed, in the order they were committed; `notes` names the others."""
+        column = schema.KEYED_TABLES[table]
+        self.flush()
+        with self.database, self._told():
+            found = self.connection.execute(f"SELECT id, {column}, content, sum FROM {table} ORDER BY id").fetchall()
+        sound = [(key, content) for _, key, content, kept in found if is_whole(table, key, content, kept)]
+        if len(sound) < len(found):
+            bad = [number for number, key, content, kept in found if not is_whole(table, key, content, kept)]
+            note = f"{len(bad):,} damaged rows of the journal {self.path.name!r} are left out ({_some(table, bad)})."
+            self.notes += [] if note in self.notes else [note]
+        return sound
+
+    def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a small query."""
+        with self.database, self._told():
+            return self.connection.execute(statement, values).fetchall()
+
+    def write(self, statements: Iterable[tuple[str, Sequence[Any]]]) -> None:
+        """Execute statements in one transaction, now."""
+        self.flush()
+        with self.database, self._told(), self._transaction():
+            for statement, values in statements:
+                self.connection.execute(statement, values)
+
+    def _drop(self, table: str, damaged: list[tuple[int, bytes]]) -> None:
+        with self.database:
+            backup = keep_copy(self.path)
+            numbers = [number for number, _ in damaged]
+            with self._told(), self._transaction():
+                self.connection.executemany(f"DELETE FROM {table} WHERE id = ?", ((number,) for number in numbers))
+        self.notes.append(
+            f"{len(numbers):,} damaged rows of the journal {self.path.name!r} were dropped ({_some(table, numbers)}) "
+            f"and are computed again. The file as it was is {backup.name!r}."
+        )
+
+    def _write_until_closed(self) -> None:
+        last = -LONGEST_UNWRITTEN
+        while True:
+            with self._changed:
+                while not self._waiting and not self._closing:
+                    self._changed.wait()
+                while not self._pressing() and (left := last + LONGEST_UNWRITTEN - monotonic()) > 0:
+                    self._changed.wait(left)
+                batch, self._waiting, self._bytes = self._waiting, [], 0
+                if not batch or self._error is not None:
+                    self._changed.notify_all()
+                    return
+                self._writing = True
+                self._changed.notify_all()
+            error = self._commit(batch)
+            last = monotonic()
+            with self._changed:
+                self._writing = False
+                self._error = error
+                self.committed += 0 if error else len(batch)
+                self._changed.notify_all()
+
+    def _pressing(self) -> bool:
+        return self._closing or self._hurry or self._bytes > MOST_UNWRITTEN
+
+    def _commit(self, batch: list[tuple[Row, ...]]) -> JournalError | None:
+        try:
+            with self.database, self._transaction():
+                for table, key, content in (row for rows in batch for row in rows):
+                    self.connection.execute(
+                        f"INSERT OR IGNORE INTO {table} ({schema.KEYED_TABLES[table]}, content, sum) VALUES (?, ?, ?)",
+                        (key, content, checksum(table, key, content)),
+                    )
+        except (sqlite3.Error, OSError) as error:
+            return cannot_write(self.path, error)
+        return None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.connection.execute("COMMIT")
+        except BaseException:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise cannot_write(self.path, error) from error
+
+    def _refuse_if_broken(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+
+def _some(table: str, numbers: list[int]) -> str:
+    return ", ".join(f"{table}/{number}" for number in numbers[:5]) + (", …" if len(numbers) > 5 else "")
+
+
+def _finish(store: Store) -> None:
+    """Commit what waits; and where nobody else uses the store, what was to be done at the end."""
+    store.flush()
+    if store.users == 1 and store.when_done:
+        store.write(store.when_done)
+        store.when_done.clear()
+
+
+_open_stores: dict[tuple[int, str], Store] = {}  # by process too: a child that is forked finds none of its own
+_opening = threading.RLock()
+
+
+def _hold_still() -> None:
+    """No transaction is under way when a program forks: the child, as it ends, would take it back in the file."""
+    _opening.acquire()
+    for store in _open_stores.values():
+        store.database.acquire()
+
+
+def _go_on() -> None:
+    for store in _open_stores.values():
+        store.database.release()
+    _opening.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold_still, after_in_parent=_go_on, after_in_child=_go_on)
+
+
+@contextmanager
+def open_journal(path: str | os.PathLike[str]) -> Iterator[Store]:
+    """The journal at `path`, for this process alone; parts of one program that name the same file share it."""
+    place = Path(path).expanduser().resolve()
+    if not place.parent.is_dir():
+        raise JournalError(f"The journal {str(path)!r} needs a folder that exists. Make it, or name another file.")
+    name = (os.getpid(), str(place))
+    with _opening:
+        store = _open_stores.get(name)
+        if store is None:
+            store = _open_stores[name] = Store(place)
+        store.users += 1
+    try:
+        yield store
+        _finish(store)
+    except FitFailed:  # nothing is left to do: the fits would fail again
+        _finish(store)
+        raise
+    finally:
+        with _opening:
+            store.users -= 1
+            if not store.users:
+                del _open_stores[name]
+                store.close()

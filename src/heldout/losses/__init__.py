@@ -1,0 +1,35 @@
+"""Losses: what was predicted and what was true in, numbers out; lower is better inside, whatever the user asked for."""
+
+from heldout.losses.check import check_losses
+from heldout.losses.loss import ABSOLUTE, BUILT_IN, LOG, SQUARED, ZERO_ONE, Loss, needed_methods, on_target
+from heldout.losses.pooled import family_of, is_pooled, parts_score, pool_score, positive_label
+from heldout.losses.replay import Replay
+from heldout.losses.resolve import OWN_NAMES, resolve_losses, row_loss
+from heldout.losses.scorers import score_loss
+from heldout.losses.scoring import ask_predictor, is_mean_of_rows, mean_loss, row_losses
+
+__all__ = [
+    "ABSOLUTE",
+    "BUILT_IN",
+    "LOG",
+    "OWN_NAMES",
+    "SQUARED",
+    "ZERO_ONE",
+    "Loss",
+    "Replay",
+    "ask_predictor",
+    "check_losses",
+    "family_of",
+    "is_mean_of_rows",
+    "is_pooled",
+    "mean_loss",
+    "needed_methods",
+    "on_target",
+    "parts_score",
+    "pool_score",
+    "positive_label",
+    "resolve_losses",
+    "row_loss",
+    "row_losses",
+    "score_loss",
+]

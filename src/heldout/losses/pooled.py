@@ -1,0 +1,237 @@
+"""Scores of whole sets taken of all held-out rows together, with what each row adds to them.
+
+R², RMSE, balanced accuracy, F1 and Matthews' correlation are functions of means over rows. Taken in each fold and
+averaged they miss what they estimate where folds are small, so they are taken once of all held-out rows. Scores
+of a ranking, such as the area under the ROC curve, compare rows with each other: those of different predictors cannot
+be compared, so they stay means over folds.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.responses import Responses
+from heldout.base.warnings import catch_warnings
+from heldout.losses.loss import Loss
+from heldout.losses.own import RangedRows
+from heldout.losses.replay import Replay
+from heldout.losses.rows import BrierRows, absolute_rows, log_rows, squared_rows
+from heldout.losses.scorers import ScorerParts, scorer_parts
+from heldout.losses.scoring import call_scorer
+
+Floats = NDArray[np.float64]
+MOST_CELLS = 900  # of a confusion matrix: thirty classes
+BLOCKS = 20  # into which a part's rows are cut to find what each adds to an arbitrary score
+MOST_PARTS = 100  # of which that is found
+STEP = 1e-3  # of a count, to take a derivative by
+
+_OF_CLASSES = {
+    "balanced_accuracy_score": "recalls",
+    "cohen_kappa_score": "means",
+    "f1_score": "f1",
+    "fbeta_score": "means",
+    "jaccard_score": "means",
+    "matthews_corrcoef": "matthews",
+    "precision_score": "means",
+    "recall_score": "means",
+}
+_OF_NUMBERS = {
+    "explained_variance_score": "r2",
+    "r2_score": "r2",
+    "root_mean_squared_error": "root",
+    "root_mean_squared_log_error": "root",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pooled:
+    """A score and what each row adds to it, lower is better; `blocks` where that is known of blocks of rows alone."""
+
+    value: float
+    influence: Floats | None = None
+    blocks: NDArray[np.intp] | None = None
+
+
+def family_of(loss: Loss) -> str:
+    """Which rule of intervals a loss follows: see `heldout.risk.record.FAMILIES`.
+
+    >>> from heldout.losses.resolve import resolve_losses
+    >>> [family_of(loss) for loss in resolve_losses(["r2", "neg_root_mean_squared_error"], classification=False)]
+    ['r2', 'root']
+    """
+    if loss.counts_errors:
+        return "zero_one"
+    rows = loss.rows.rows if isinstance(loss.rows, RangedRows) else loss.rows
+    for one, family in ((squared_rows, "squared"), (absolute_rows, "absolute"), (log_rows, "log")):
+        if rows is one:
+            return family
+    if rows is not None:
+        return "brier" if isinstance(rows, BrierRows) and rows.half is not False else "other"
+    known = _known(loss)
+    if known is None:
+        return "other"
+    name, parts = known
+    if name == "roc_auc_score":
+        return "auc" if not parts.options else "other"
+    if name in _OF_NUMBERS:
+        plain = parts.options.get("multioutput", "uniform_average") == "uniform_average"
+        return _OF_NUMBERS[name] if plain and set(parts.options) <= {"multioutput"} else "other"
+    family = _OF_CLASSES.get(name, "other")
+    binary = parts.options.get("average", "binary") == "binary"
+    return "means" if (family == "f1" and not binary) or parts.options.get("adjusted") else family
+
+
+def is_pooled(loss: Loss) -> bool:
+    """Whether a score of whole sets is taken of all held-out rows together unless fold means are asked for."""
+    return loss.rows is None and family_of(loss) in {*_OF_CLASSES.values(), *_OF_NUMBERS.values()}
+
+
+def positive_label(loss: Loss) -> Any:
+    """The class that a score of two classes is about: scikit-learn's own default is 1."""
+    known = _known(loss)
+    return 1 if known is None else known[1].options.get("pos_label", 1)
+
+
+def pool_score(
+    loss: Loss, y: Sequence[NDArray[Any]], responses: Sequence[Responses], weights: Sequence[Floats] | None
+) -> Pooled | None:
+    """The score of all parts together, or None where it is not defined on them."""
+    truth, weight = np.concatenate(y), None if weights is None else np.concatenate(weights)
+    predicted = [one.predict for one in responses]
+    if any(one is None for one in predicted):
+        return None
+    classes = next((one.classes for one in responses), None)
+    joined = Responses(predict=np.concatenate([one for one in predicted if one is not None]), classes=classes)
+    with catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            value = call_scorer(loss, Replay(joined), None, truth, weight)
+        except Exception:
+            return None
+        family = family_of(loss)
+        shares = np.ones(len(truth)) if weight is None else weight
+        if family in ("r2", "root"):
+            influence = _of_numbers(loss, truth, joined, shares)
+        else:
+            influence = _of_counts(loss, truth, joined, shares)
+    return Pooled(value=value, influence=influence)
+
+
+def parts_score(
+    loss: Loss, y: Sequence[NDArray[Any]], responses: Sequence[Responses], weights: Sequence[Floats] | None
+) -> Pooled | None:
+    """The mean over parts of any score that responses suffice for, with what blocks of rows add to it.
+
+    The influence of a block is found by leaving it out; blocks are cut so that each holds rows of all sizes of the
+    target.
+    """
+    if loss.asks_predictor or len(y) > MOST_PARTS:
+        return None
+    influences, blocks, values = list[Floats](), list[NDArray[np.intp]](), list[float]()
+    with catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            for part, (truth, one) in enumerate(zip(y, responses, strict=True)):
+                weight = None if weights is None else weights[part]
+                value, influence, names = _leaving_blocks_out(loss, truth, one, weight)
+                values.append(value)
+                influences.append(influence)
+                blocks.append(names + part * BLOCKS)
+        except Exception:
+            return None
+    totals = None if weights is None else [part.sum() for part in weights]  # what each part counts for
+    mean = float(np.average(values, weights=totals))
+    return Pooled(value=mean, influence=np.concatenate(influences), blocks=np.concatenate(blocks))
+
+
+def _leaving_blocks_out(
+    loss: Loss, y: NDArray[Any], responses: Responses, weight: Floats | None
+) -> tuple[float, Floats, NDArray[np.intp]]:
+    n = len(y)
+    count = min(BLOCKS, n // 2)
+    names = np.empty(n, dtype=np.intp)
+    order = np.argsort(y, kind="stable") if y.ndim == 1 else np.arange(n)
+    names[order] = np.arange(n) % count
+
+    def score(kept: NDArray[Any]) -> float:
+        part = replace(
+            responses,
+            predict=_rows(responses.predict, kept),
+            predict_proba=_rows(responses.predict_proba, kept),
+            decision_function=_rows(responses.decision_function, kept),
+        )
+        return call_scorer(loss, Replay(part), None, y[kept], None if weight is None else weight[kept])
+
+    whole = score(np.ones(n, dtype=bool))
+    influence = np.empty(n)
+    for block in range(count):
+        out = names == block
+        influence[out] = (whole - score(~out)) * (n - out.sum()) / out.sum()
+    return whole, influence - float(np.mean(influence)), names
+
+
+def _rows(answer: NDArray[Any] | None, kept: NDArray[Any]) -> NDArray[Any] | None:
+    return None if answer is None else answer[kept]
+
+
+def _known(loss: Loss) -> tuple[str, ScorerParts] | None:
+    parts = None if loss.scorer is None else scorer_parts(loss.scorer)
+    return None if parts is None or parts.known_name is None else (parts.known_name, parts)
+
+
+def _of_numbers(loss: Loss, y: NDArray[Any], responses: Responses, weight: Floats) -> Floats | None:
+    known = _known(loss)
+    assert known is not None
+    assert responses.predict is not None
+    truth, predicted = (np.asarray(one, dtype=np.float64).reshape(len(y), -1) for one in (y, responses.predict))
+    if known[0] == "root_mean_squared_log_error":
+        truth, predicted = np.log1p(truth), np.log1p(predicted)
+    errors, away = truth - predicted, truth - np.average(truth, axis=0, weights=weight)
+    if known[0] == "explained_variance_score":
+        errors = errors - np.average(errors, axis=0, weights=weight)
+    lost, spread = (np.average(one**2, axis=0, weights=weight) for one in (errors, away))
+    if family_of(loss) == "root":
+        roots = np.sqrt(np.where(lost > 0, lost, 1.0))  # where nothing is lost no row adds anything
+        return np.asarray(np.mean((errors**2 - lost) / (2 * roots), axis=1), dtype=np.float64)
+    if not (spread > 0).all():
+        return None
+    return np.asarray(np.mean(errors**2 / spread - lost / spread * (away**2 / spread), axis=1), dtype=np.float64)
+
+
+def _of_counts(loss: Loss, y: NDArray[Any], responses: Responses, weight: Floats) -> Floats | None:
+    """By derivatives of the score by each count of the confusion matrix."""
+    predicted = responses.predict
+    if predicted is None or y.ndim != 1 or predicted.ndim != 1:
+        return None
+    labels, codes = np.unique(np.concatenate([y, predicted]), return_inverse=True)
+    cells = codes[: len(y)] * len(labels) + codes[len(y) :]
+    there, place = np.unique(cells, return_inverse=True)
+    if len(there) > MOST_CELLS:
+        return None
+    counts = np.bincount(place, weights=weight)
+    true, called = labels[there // len(labels)], labels[there % len(labels)]
+    score = _scorer_of_counts(loss, true, called)
+    slopes = np.empty(len(there))
+    for cell in range(len(there)):
+        step = np.zeros(len(there))
+        step[cell] = STEP * counts[cell]
+        slopes[cell] = (score(counts + step) - score(counts - step)) / (2 * step[cell]) if counts[cell] > 0 else 0.0
+    influence: Floats = (slopes * float(counts.sum()))[place]
+    return influence if np.isfinite(influence).all() else None
+
+
+def _scorer_of_counts(loss: Loss, true: NDArray[Any], called: NDArray[Any]) -> Callable[[Floats], float]:
+    known = _known(loss)
+    assert known is not None
+    parts = known[1]
+
+    def score(counts: Floats) -> float:
+        return -parts.sign * float(parts.function(true, called, sample_weight=counts, **parts.options))
+
+    return score

@@ -1,0 +1,207 @@
+"""scikit-learn's scorers, turned round into losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from inspect import Parameter, getattr_static, signature
+from math import inf
+from typing import Any
+
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import accuracy_score, get_scorer, make_scorer
+from sklearn.pipeline import Pipeline
+
+from heldout.base.errors import LossError
+from heldout.base.responses import METHODS
+from heldout.losses.loss import Loss
+from heldout.losses.row_scores import rows_of_score
+
+_SCORER_TYPE = type(make_scorer(accuracy_score))
+
+# What scikit-learn's score functions can answer, in their own sign.
+_RANGES: dict[str, tuple[float, float]] = {
+    **dict.fromkeys(
+        (
+            "accuracy_score",
+            "average_precision_score",
+            "completeness_score",
+            "f1_score",
+            "fbeta_score",
+            "fowlkes_mallows_score",
+            "hamming_loss",
+            "homogeneity_score",
+            "jaccard_score",
+            "normalized_mutual_info_score",
+            "precision_score",
+            "rand_score",
+            "recall_score",
+            "roc_auc_score",
+            "top_k_accuracy_score",
+            "balanced_accuracy_score",
+            "v_measure_score",
+            "zero_one_loss",
+        ),
+        (0.0, 1.0),
+    ),
+    **dict.fromkeys(
+        (
+            "hinge_loss",
+            "log_loss",
+            "max_error",
+            "mean_absolute_error",
+            "mean_absolute_percentage_error",
+            "mean_gamma_deviance",
+            "mean_pinball_loss",
+            "mean_poisson_deviance",
+            "mean_squared_error",
+            "mean_squared_log_error",
+            "mean_tweedie_deviance",
+            "median_absolute_error",
+            "mutual_info_score",
+            "negative_likelihood_ratio",
+            "positive_likelihood_ratio",
+            "root_mean_squared_error",
+            "root_mean_squared_log_error",
+        ),
+        (0.0, inf),
+    ),
+    **dict.fromkeys(
+        (
+            "adjusted_mutual_info_score",
+            "d2_absolute_error_score",
+            "d2_brier_score",
+            "d2_log_loss_score",
+            "explained_variance_score",
+            "r2_score",
+        ),
+        (-inf, 1.0),
+    ),
+    "adjusted_rand_score": (-0.5, 1.0),
+    "brier_score_loss": (0.0, 2.0),  # up to 1 for two classes, up to 2 for more
+    "cohen_kappa_score": (-1.0, 1.0),
+    "matthews_corrcoef": (-1.0, 1.0),
+}
+# Options that leave those ranges as they are. Any other may not (normalize=False, adjusted=True).
+_HARMLESS = {
+    *("alpha", "average", "beta", "k", "labels", "multi_class", "multioutput", "pos_label", "power", "scale_by_half"),
+    "zero_division",
+}
+# Mean losses that are convex in the prediction, or in the probability; a deviance is so for the powers 0 and 1.
+_CONVEX = {
+    "brier_score_loss",
+    "log_loss",
+    "mean_absolute_error",
+    "mean_absolute_percentage_error",
+    "mean_pinball_loss",
+    "mean_poisson_deviance",
+    "mean_squared_error",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScorerParts:
+    """What a scorer made by make_scorer is made of."""
+
+    function: Callable[..., Any]
+    sign: int  # +1 where greater is better
+    options: Mapping[str, Any]
+    methods: tuple[str, ...]  # alternatives, the preferred one first
+
+    @property
+    def function_name(self) -> str:
+        return name_of(self.function)
+
+    @property
+    def known_name(self) -> str | None:
+        """The function's name when it is scikit-learn's own, about which ranges and rows are known."""
+        module = str(getattr(self.function, "__module__", ""))
+        return self.function_name if module.startswith("sklearn.metrics.") else None
+
+
+def name_of(function: Any) -> str:
+    """What to call a function: its own name, that of the function in a partial, or "scorer" for a lambda."""
+    inner = getattr(function, "func", function)
+    name = str(getattr(inner, "__name__", type(inner).__name__))
+    return "scorer" if name == "<lambda>" else name
+
+
+def scorer_parts(scorer: Any) -> ScorerParts | None:
+    """The parts of a scorer that recorded responses can be replayed to, else None."""
+    # scikit-learn has no public way to ask a scorer which response it needs: its private attributes are read
+    # here and nowhere else. Only the very type of make_scorer is taken apart, a subclass may do anything.
+    if type(scorer) is not _SCORER_TYPE:
+        return None
+    methods = scorer._response_method
+    methods = (methods,) if isinstance(methods, str) else tuple(methods)
+    if not set(methods) <= set(METHODS):
+        return None
+    return ScorerParts(function=scorer._score_func, sign=scorer._sign, options=scorer._kwargs, methods=methods)
+
+
+def loss_of_scorer(scorer: Any, name: str | None = None) -> Loss:
+    """A loss that is minus this scorer; a scorer that is not make_scorer's has to ask the predictor itself."""
+    parts = scorer_parts(scorer)
+    if parts is None:
+        return Loss(
+            name=name or name_of(scorer), methods=(), sign=-1, low=-inf, high=inf, scorer=scorer, asks_predictor=True
+        )
+    known = parts.known_name or ""
+    low, high = _RANGES.get(known, (-inf, inf)) if set(parts.options) <= _HARMLESS else (-inf, inf)
+    plain = known == "mean_tweedie_deviance" and parts.options.get("power", 0) in (0, 1)
+    return Loss(
+        name=name or ("" if parts.sign > 0 else "neg_") + parts.function_name,
+        methods=(parts.methods,),
+        sign=-1,
+        low=-high if parts.sign > 0 else low,
+        high=-low if parts.sign > 0 else high,
+        rows=rows_of_score(known, sign=parts.sign, methods=parts.methods, options=parts.options),
+        scorer=scorer,
+        convex=parts.sign < 0 and (plain or known in _CONVEX),
+    )
+
+
+def score_loss(estimator: Any) -> Loss:
+    """The loss that is minus `estimator.score`: what scikit-learn's searches use when scoring is None.
+
+    Where `score` is the plain accuracy or R² of scikit-learn's mixins it needs predictions alone; any other
+    has to ask the predictor itself.
+
+    >>> from sklearn.linear_model import Ridge
+    >>> score_loss(Ridge()).methods
+    (('predict',),)
+    """
+    last = estimator
+    while True:
+        # Read without its descriptor: scikit-learn's makes a new function each time it is asked.
+        if isinstance(last, Pipeline) and getattr_static(type(last), "score") is getattr_static(Pipeline, "score"):
+            last = last.steps[-1][1]
+        elif type(last) is FrozenEstimator:
+            last = last.estimator
+        else:
+            break
+    method = getattr(type(last), "score", None)
+    if method is ClassifierMixin.score:
+        return replace(loss_of_scorer(get_scorer("accuracy")), name="score")
+    if method is RegressorMixin.score:
+        return replace(loss_of_scorer(get_scorer("r2")), name="score")
+    if not hasattr(last, "score"):
+        raise LossError(f"{type(last).__name__} has no score method. Say which loss to use, as in loss='squared'.")
+    return loss_of_scorer(call_score, name="score")
+
+
+def call_score(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    """The estimator's own score, as a scorer."""
+    return estimator.score(X, y) if sample_weight is None else estimator.score(X, y, sample_weight=sample_weight)
+
+
+def accepts_weight(scorer: Any) -> bool:
+    """Whether this scorer can weigh rows."""
+    parts = scorer_parts(scorer)
+    try:
+        parameters = signature(scorer if parts is None else parts.function).parameters
+    except (TypeError, ValueError):
+        return False
+    anything = parts is None and any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values())
+    return anything or "sample_weight" in parameters

@@ -1,0 +1,145 @@
+"""The one place where responses become losses, whatever plan or kernel they came from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.errors import LossError
+from heldout.base.responses import Responses
+from heldout.losses.loss import Loss
+from heldout.losses.replay import Replay
+from heldout.losses.rows import BrierRows, ErrorRows, TopRows, absolute_rows, accuracy_rows, squared_rows
+from heldout.losses.scorers import accepts_weight
+
+
+def row_losses(loss: Loss, y: NDArray[Any], responses: Responses) -> NDArray[np.float64] | None:
+    """The loss of each row, lower is better, or None for a loss of whole sets."""
+    return None if loss.rows is None else loss.rows(y, responses)
+
+
+def mean_loss(loss: Loss, y: NDArray[Any], responses: Responses, weight: NDArray[np.float64] | None = None) -> float:
+    """The loss of one held-out set, lower is better: a mean over rows, or minus what the scorer says.
+
+    >>> from heldout.losses.loss import ZERO_ONE
+    >>> mean_loss(ZERO_ONE, np.array([0, 1, 1, 0]), Responses(predict=np.array([0, 1, 0, 0])))
+    0.25
+    """
+    if loss.asks_predictor:
+        try:
+            return responses.asked[loss.name]
+        except KeyError:
+            raise LossError(
+                f"The loss {loss.name!r} asks the predictor itself, and its answer was not recorded."
+            ) from None
+    if loss.scorer is not None and not is_mean_of_rows(loss, y, responses, weight):
+        return call_scorer(loss, Replay(responses), None, y, weight)
+    rows = row_losses(loss, y, responses)
+    if rows is None:
+        raise LossError(f"The loss {loss.name!r} has neither row losses nor a scorer.")
+    return float(np.mean(rows) if weight is None else np.average(rows, weights=weight))
+
+
+def is_mean_of_rows(loss: Loss, y: NDArray[Any], responses: Responses, weight: Any = None) -> bool:
+    """Whether the loss is the mean of its row losses, bit for bit, though a scorer may say so more slowly.
+
+    So it is with accuracy on plain labels of one type, and with errors of plain numbers: scikit-learn's checks of them,
+    which take longer than a small fit, can find nothing. With two classes it is so with the Brier score and the top-1
+    accuracy too, but where scikit-learn takes a held-out part that lacks a class, or decisions that happen to lie
+    between 0 and 1, for something else: there the rows are right.
+    """
+    if loss.scorer is None:
+        return loss.rows is not None
+    if isinstance(loss.rows, BrierRows | TopRows):
+        return _is_of_two_classes(loss.rows, y, responses)
+    predicted = responses.predict
+    if predicted is None or not (y.ndim == predicted.ndim == 1 and y.dtype == predicted.dtype):
+        return False
+    if loss.rows is accuracy_rows:
+        return y.dtype.kind in "biuU"
+    errors = loss.rows in (squared_rows, absolute_rows)
+    errors |= isinstance(loss.rows, ErrorRows) and loss.rows.outputs is None
+    return errors and weight is None and y.dtype == np.float64
+
+
+def _is_of_two_classes(rows: BrierRows | TopRows, y: NDArray[Any], responses: Responses) -> bool:
+    """Whether labels and probabilities or decisions are such that scikit-learn could find nothing wrong with them."""
+    classes = responses.classes
+    if not isinstance(classes, np.ndarray) or len(classes) != 2 or y.ndim != 1 or y.dtype != classes.dtype:
+        return False
+    if y.dtype.kind not in "biuU" or not np.isin(y, classes).all():
+        return False
+    if isinstance(rows, TopRows):
+        return rows.k == 1
+    if rows.positive is None and y.dtype.kind == "U":
+        return False  # scikit-learn asks which of two words is the positive one
+    proba = responses.predict_proba
+    plain = proba is not None and proba.shape == (len(y), 2) and proba.dtype == np.float64
+    return plain and (rows.positive is None or rows.positive in classes.tolist())
+
+
+def ask_predictor(
+    loss: Loss, estimator: Any, X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None = None
+) -> float:
+    """The loss of one held-out set, lower is better, for a scorer that calls the fitted predictor itself."""
+    return call_scorer(loss, estimator, X, y, weight)
+
+
+def call_scorer(loss: Loss, estimator: Any, X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None) -> float:
+    """Minus what the loss's scorer says, or a LossError when it fails or says something that is not a number."""
+    if loss.scorer is None:
+        raise LossError(f"The loss {loss.name!r} has no scorer to call.")
+    if weight is not None and not accepts_weight(loss.scorer):
+        raise weightless(loss)
+    options = {} if weight is None else {"sample_weight": weight}
+    try:
+        answer = loss.scorer(estimator, X, y, **options)
+    except Exception as error:
+        told = f"{loss.name!r} failed on {len(y)} held-out rows: {_line(error)}"
+        raise LossError(f"{told.rstrip('.')}. {_MORE_CLASSES}" if _lacks_class(estimator, y) else told) from error
+    value = as_number(loss, answer)
+    if not np.isfinite(value):
+        raise LossError(
+            f"{loss.name!r} is not defined on these {len(y)} held-out rows: it gave {value}. "
+            "Hold out more rows, stratify, or take a loss that each row has, such as 'zero_one' or 'squared'."
+        )
+    return -value
+
+
+def as_number(loss: Loss, answer: Any) -> float:
+    """The scorer's answer as a float, or a LossError that says what came instead."""
+    if isinstance(answer, dict):
+        names = ", ".join(map(repr, answer))
+        raise LossError(
+            f"{loss.name!r} gave several scores ({names}). Pass one scorer for each, as in loss={{name: scorer}}."
+        )
+    try:
+        return float(answer)
+    except (TypeError, ValueError):
+        raise LossError(f"{loss.name!r} gave {type(answer).__name__} where one number was due.") from None
+
+
+def weightless(loss: Loss) -> LossError:
+    """The error for a scorer that cannot weigh rows, where rows have weights."""
+    return LossError(
+        f"{loss.name!r} takes no sample_weight, but the rows have weights. "
+        "Leave sample_weight out, or take a loss that weighs rows."
+    )
+
+
+_MORE_CLASSES = (
+    "They lack a class that the predictor knows: hold out more rows, stratify, or take a loss that each row has, such "
+    "as 'log' or 'zero_one'."
+)
+
+
+def _lacks_class(estimator: Any, y: NDArray[Any]) -> bool:
+    classes = getattr(estimator, "classes_", None)
+    return classes is not None and y.ndim == 1 and len(np.unique(y)) < len(classes)
+
+
+def _line(error: Exception) -> str:
+    text = str(error).strip().splitlines()
+    return text[0] if text else type(error).__name__

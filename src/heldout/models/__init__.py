@@ -1,0 +1,1 @@
+"""Model files: written, read, checked, and asked about new rows."""

@@ -1,0 +1,246 @@
+"""A model file: what skops writes, which holds no pickle, and a page of plain data about it, in one zip.
+
+Whoever wrote a file, reading it runs no code of its own: types outside a fixed list are refused by name, sizes are
+looked at before anything is unpacked, and what is inside is looked at before it is asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import warnings
+import zipfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from heldout.backends.memory import total_memory
+from heldout.base.amounts import show_bytes
+from heldout.base.archive import Format, opened_archive, refused_unless_whole
+from heldout.base.errors import LearnerError, OptionError, StoredError
+from heldout.base.warnings import catch_warnings
+from heldout.models.soundness import check_sound
+from heldout.models.types import PACKAGES, allowed_types, packages_of
+
+FORMAT = Format(
+    name="heldout model",
+    words="a model file",
+    manifest="heldout.json",
+    version=1,
+    again="evaluate again and save the model anew",
+)
+_TREE = "schema.json"  # where skops keeps the tree of objects
+_DIGEST = "sha256"
+FREE_BYTES = 1 << 30  # a small file may always unpack to this much
+MOST_TIMES = 100  # beyond that, to at most so many times its own size
+MOST_TEXT = 256 << 20  # bytes of the tree of objects, and of the page about it
+_NESTED = ("SparseMatrixNode",)  # what skops keeps as a zip in the zip
+
+
+def need_skops() -> None:
+    """Refuse to go on without skops, with the way out."""
+    if find_spec("skops") is None:
+        raise OptionError("Model files need skops, which is not installed. Install it: pip install 'heldout[models]'.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Packed:
+    """A predictor as bytes, and as it is read again from them."""
+
+    data: bytes
+    again: Any
+    packages: tuple[str, ...]  # that whoever reads it must trust
+
+
+def pack(predictor: Any) -> Packed:
+    """A predictor as bytes, read again as a reader would.
+
+    Raises
+    ------
+    LearnerError
+        The type that a model file may not hold.
+    """
+    need_skops()
+    import skops.io as sio
+
+    try:
+        data = sio.dumps(predictor, compression=zipfile.ZIP_DEFLATED)
+    except Exception as error:  # an estimator may hold anything
+        raise LearnerError(f"This predictor cannot be kept in a model file: {_first(error)}. {_WAY_OUT}") from error
+    packages: list[str] = []
+    try:
+        again = _unpack(data, allowed_types(), Path("model"))
+    except _Strange as error:
+        packages = packages_of(error.types)
+        if not packages:
+            raise LearnerError(f"A model file may not hold the type {', '.join(error.types[:3])}. {_WAY_OUT}") from None
+        again = _unpack(data, allowed_types(packages), Path("model"))
+    return Packed(data=data, again=again, packages=tuple(packages))
+
+
+def check_packable(learner: Any) -> None:
+    """Refuse a learner whose type no model file may hold, before anything is fitted."""
+    estimators = getattr(learner, "estimator", learner)
+    families = estimators.values() if isinstance(estimators, Mapping) else [estimators]
+    for family in families:
+        pack(family[0] if isinstance(family, tuple) else family)
+
+
+def write_file(path: str | Path, data: bytes, manifest: Mapping[str, Any]) -> None:
+    """Write a model file; an existing one is replaced only once the new one is whole."""
+    head = {"format": FORMAT.name, "version": FORMAT.version, **manifest}
+    buffer = io.BytesIO(data)
+    with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as file:
+        digest = _digest(file, head)
+        file.writestr(FORMAT.manifest, json.dumps({**head, _DIGEST: digest}, ensure_ascii=False, allow_nan=False))
+    target = Path(path)
+    unfinished = target.with_name(target.name + ".part")
+    unfinished.write_bytes(buffer.getvalue())
+    os.replace(unfinished, target)
+
+
+def read_file(path: str | Path, *, trust: Iterable[str] = ()) -> tuple[Any, dict[str, Any]]:
+    """The predictor of a model file, and the page about it.
+
+    Raises
+    ------
+    StoredError
+        What is wrong with the file.
+    """
+    allowed = allowed_types(trust)
+    need_skops()
+    place = Path(path)
+    if place.is_dir():
+        raise StoredError(f"{str(path)!r} is a folder. Name a model file in it.")
+    try:
+        with refused_unless_whole(path, FORMAT), zipfile.ZipFile(place) as file:
+            _check_members(file, place)
+        with opened_archive(path, FORMAT) as (manifest, file):
+            if manifest.pop(_DIGEST, None) != _digest(file, manifest):
+                raise StoredError(f"{str(path)!r} was changed after it was written. Save the model anew.")
+        return _unpack(place.read_bytes(), allowed, place), manifest
+    except OSError as error:
+        raise StoredError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+
+
+class _Strange(StoredError):
+    """A file holds types that are not allowed."""
+
+    def __init__(self, text: str, types: list[str]) -> None:
+        super().__init__(text)
+        self.types = types
+
+
+def _unpack(data: bytes, allowed: frozenset[str], place: Path) -> Any:
+    import skops.io as sio
+    from sklearn.exceptions import InconsistentVersionWarning
+    from skops.io.exceptions import UntrustedTypesFoundException
+
+    try:
+        with catch_warnings():
+            warnings.simplefilter("ignore", InconsistentVersionWarning)  # versions are compared by heldout, all at once
+            predictor = sio.loads(data, trusted=sorted(allowed))
+        check_sound(predictor)
+    except UntrustedTypesFoundException:
+        strange = [one for one in sio.get_untrusted_types(data=data) if one not in allowed]
+        raise _Strange(_strangers(strange, place), strange) from None
+    except StoredError as error:
+        raise StoredError(f"{place.name!r} is not a sound model: {error}. Nothing was predicted with it.") from None
+    except Exception as error:  # a file may be wrong in any way
+        raise StoredError(f"{place.name!r} is not {_WHOLE}: {_first(error)}.") from error
+    return predictor
+
+
+def _strangers(types: list[str], place: Path) -> str:
+    packages = packages_of(types)
+    if packages:
+        names = " and ".join(packages)
+        return (
+            f"{place.name!r} holds a model of {names}, which code of that library reads, not Python. If you trust "
+            f"whoever made the file: --trust {','.join(packages)}, or load_model(…, trust={packages!r})."
+        )
+    shown = ", ".join(types[:5]) + (f", … {len(types)} in all" if len(types) > 5 else "")
+    return f"{place.name!r} holds types that no model file of heldout has: {shown}. It was not loaded, nothing ran."
+
+
+def _check_members(file: zipfile.ZipFile, place: Path) -> None:
+    """Refuse a file that is none of ours, or unpacks to more than it may, before anything of it is unpacked."""
+    sizes = {info.filename: info.file_size for info in file.infolist()}
+    if len(sizes) < len(file.infolist()):
+        raise StoredError(f"{place.name!r} is not {_WHOLE}: a part is there twice.")
+    if FORMAT.manifest not in sizes:
+        raise StoredError(_other_file(sizes, place))
+    if _TREE not in sizes:
+        raise StoredError(f"{place.name!r} is not {_WHOLE}: its predictor is not there.")
+    limit = min(total_memory() // 2, max(FREE_BYTES, MOST_TIMES * place.stat().st_size))
+    text = max(sizes[FORMAT.manifest], sizes[_TREE])
+    if text > MOST_TEXT or sum(sizes.values()) > limit:
+        raise _too_large(place, sum(sizes.values()))
+    used = _used_bytes(json.loads(file.read(_TREE)), sizes, file)
+    if used > limit:
+        raise _too_large(place, used)
+
+
+def _other_file(sizes: Mapping[str, int], place: Path) -> str:
+    if "result.json" in sizes:
+        return (
+            f"{place.name!r} is a saved result, which holds numbers and no model. Save the model too: "
+            "heldout evaluate … --save model.skops."
+        )
+    if _TREE in sizes:
+        return f"{place.name!r} was written by skops, but not by heldout: it does not say which columns it needs."
+    return f"{place.name!r} is not {FORMAT.words}."
+
+
+def _used_bytes(tree: Any, sizes: Mapping[str, int], file: zipfile.ZipFile) -> int:
+    """The bytes that loading unpacks: a part counts as often as it is named, and a zip in it with what it holds."""
+    used: dict[tuple[Any, str], int] = {}
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, dict):
+            waiting += node.values()
+            name = node.get("file")
+            if isinstance(name, str) and name in sizes:
+                nested = node.get("__loader__") in _NESTED
+                used[str(node.get("__id__")), name] = sizes[name] + (_inner_bytes(file.read(name)) if nested else 0)
+    return sum(used.values())
+
+
+def _inner_bytes(data: bytes) -> int:
+    with zipfile.ZipFile(io.BytesIO(data)) as inner:
+        return sum(info.file_size for info in inner.infolist())
+
+
+def _too_large(place: Path, count: int) -> StoredError:
+    return StoredError(
+        f"{place.name!r} has {show_bytes(place.stat().st_size)} but unpacks to {show_bytes(count)}: too much for a "
+        "model of that size, or for this machine. It was not loaded."
+    )
+
+
+def _digest(file: zipfile.ZipFile, manifest: Mapping[str, Any]) -> str:
+    """What tells that a part was edited; it does not tell who wrote the file."""
+    found = hashlib.sha256(json.dumps(manifest, sort_keys=True).encode())
+    for name in sorted(set(file.namelist()) - {FORMAT.manifest}):
+        found.update(name.encode() + b"\0" + hashlib.sha256(file.read(name)).digest())
+    return found.hexdigest()
+
+
+def _first(error: BaseException) -> str:
+    text = (str(error).strip().splitlines() or [""])[0].rstrip(".")
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+_WHOLE = "a whole model file"
+_WAY_OUT = (
+    "It may hold estimators of scikit-learn, the catalogue's own parts, and "
+    + ", ".join(PACKAGES)
+    + ". Keep this one in Python by result.predictor."
+)

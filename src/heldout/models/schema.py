@@ -1,0 +1,165 @@
+"""What a saved model expects of its input: the columns, in order, what each holds, and what was seen in training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.base.errors import ColumnError, StoredError
+from heldout.task.column_kinds import CATEGORIES, ONE, kind_of
+from heldout.task.containers import is_frame, is_pandas
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NUMBER, YES_NO, DATE, DURATION, WORDS, ANYTHING = "number", "yes-or-no", "date", "duration", "words", "anything"
+HOLDS = (NUMBER, YES_NO, DATE, DURATION, WORDS, ANYTHING)
+MOST_VALUES = 10_000  # of a category; of more only the count is kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column that a model learned from."""
+
+    name: str
+    holds: str  # one of HOLDS: what its values are
+    kind: str  # "number", "category", "text", "date", "identifier": what it was taken for
+    dtype: str
+    gaps: bool = False  # whether some of its values were missing in training
+    zone: bool = False  # whether its dates have a time zone
+    values: tuple[str, ...] | None = None  # the categories seen in training
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schema:
+    """The input and the target of a model."""
+
+    columns: tuple[Column, ...] = ()  # empty where the model learned from an array without names
+    width: int | None = None  # how many columns; None for a sequence of objects, such as texts
+    target: str | None = None
+    classes: tuple[Any, ...] | None = None
+    missing: tuple[str, ...] | None = None  # texts that stood for a missing value in the file; None for the usual ones
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns, in order."""
+        return [column.name for column in self.columns]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            **{name: getattr(self, name) for name in ("width", "target", "classes", "missing")},
+            "columns": [asdict(column) for column in self.columns],
+        }
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Schema:
+        """The schema that a file holds; refuses one that cannot be."""
+        columns = tuple(_column_from(one) for one in facts["columns"])
+        names = [column.name for column in columns]
+        if len(set(names)) < len(names):
+            raise StoredError("its input schema names a column twice")
+        width = facts["width"]
+        if width is not None and (type(width) is not int or width < 1 or (columns and width != len(columns))):
+            raise StoredError(f"its input schema has a width of {width!r} for {len(columns)} columns")
+        target, classes, missing = facts["target"], facts["classes"], facts["missing"]
+        if not (target is None or isinstance(target, str)):
+            raise StoredError("its input schema has a target that is no name")
+        return cls(
+            columns=columns,
+            width=width,
+            target=target,
+            classes=None if classes is None else tuple(classes),
+            missing=None if missing is None else _texts(missing),
+        )
+
+
+def schema_of(X: Any, predictor: Any, *, target: str | None, missing: tuple[str, ...] | None) -> Schema:
+    """The schema of a model that learned from these rows; of the predictor alone, where X is None."""
+    given: dict[str, Any] = {"target": target, "classes": classes_of(predictor), "missing": missing}
+    if X is not None and is_frame(X) and all(isinstance(name, str) for name in X.columns):
+        frame = as_pandas(X)
+        columns = tuple(_column_of(frame[name]) for name in frame.columns)
+        return Schema(columns=columns, width=len(columns), **given)
+    names = getattr(predictor, "feature_names_in_", None)
+    if names is not None:
+        columns = tuple(Column(name=str(name), holds=ANYTHING, kind=ANYTHING, dtype="") for name in names)
+        return Schema(columns=columns, width=len(columns), **given)
+    if X is not None:
+        return Schema(width=int(X.shape[1]) if len(np.shape(X)) > 1 else None, **given)
+    return Schema(width=getattr(predictor, "n_features_in_", None), **given)
+
+
+def classes_of(predictor: Any) -> tuple[Any, ...] | None:
+    """The classes of a classifier with one output, as plain values."""
+    classes = getattr(predictor, "classes_", None)
+    if not isinstance(classes, np.ndarray):
+        return None
+    return tuple(classes.tolist())
+
+
+def as_pandas(X: Any) -> pd.DataFrame:
+    """A data frame as one of pandas."""
+    import pandas as pd
+
+    if is_pandas(X, "DataFrame"):
+        frame: pd.DataFrame = X
+        return frame
+    return pd.DataFrame({name: X[name].to_list() for name in X.columns})
+
+
+def held(values: pd.Series[Any]) -> str:
+    """What the values of a column are, by their type."""
+    import pandas as pd
+
+    dtype = values.dtype
+    if pd.api.types.is_bool_dtype(dtype):
+        return YES_NO
+    if pd.api.types.is_numeric_dtype(dtype) and dtype.kind != "c":
+        return NUMBER
+    if dtype.kind in "mM":
+        return DATE if dtype.kind == "M" else DURATION
+    present = values.dropna()
+    if isinstance(dtype, pd.StringDtype) or all(isinstance(one, str) for one in present):
+        return WORDS
+    return YES_NO if all(isinstance(one, bool | np.bool_) for one in present) else ANYTHING
+
+
+def distinct_words(values: pd.Series[Any]) -> list[str]:
+    """The different values as text, as the preparation writes them, without missing ones."""
+    return sorted({str(one) for one in values.dropna().astype(object).unique()})
+
+
+def _column_of(values: pd.Series[Any]) -> Column:
+    try:
+        kind = kind_of(values)
+    except ColumnError:
+        return Column(name=str(values.name), holds=ANYTHING, kind=ANYTHING, dtype=str(values.dtype))
+    words = distinct_words(values) if kind == CATEGORIES else None
+    return Column(
+        name=str(values.name),
+        holds=held(values),
+        kind=ONE[kind],
+        dtype=str(values.dtype),
+        gaps=bool(values.isna().any()),
+        zone=values.dtype.kind == "M" and getattr(values.dtype, "tz", None) is not None,
+        values=None if words is None or len(words) > MOST_VALUES else tuple(words),
+    )
+
+
+def _column_from(facts: Any) -> Column:
+    values = facts["values"]
+    column = Column(**{**facts, "values": None if values is None else _texts(values)})
+    texts = (column.name, column.holds, column.kind, column.dtype)
+    if not all(isinstance(one, str) for one in texts) or column.holds not in HOLDS:
+        raise StoredError(f"its input schema has a column that cannot be: {str(facts)[:80]}")
+    return column
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    if not isinstance(values, list | tuple) or not all(isinstance(one, str) for one in values):
+        raise StoredError("its input schema has values that are no texts")
+    return tuple(values)

@@ -1,0 +1,218 @@
+"""Spots: the cells that are answered again by brute force while a study runs, and how they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+
+import numpy as np
+
+from heldout.base.seeds import derive
+from heldout.kernels.perform import SHARPENED
+from heldout.kernels.sharp import SHARP
+from heldout.kernels.step import Held, Step, Training, Work
+from heldout.kernels.trainings import Plain, pieces_of
+from heldout.planner.brute_force import brute_step
+from heldout.planner.draft import BRUTE
+from heldout.planner.expected_work import expected_work
+from heldout.planner.plan import Plan
+from heldout.planner.rows_of_checks import fewer_rows
+from heldout.splits.drawn import Splits
+from heldout.study.study import SPREAD, TEST, VALIDATION, Study, TrainRef
+from heldout.task.task import Task
+
+SHARE = 0.02  # of the operations of a plan: what checks may take beyond one cell of each kernel and level
+FIT = 1e6  # operations that a fit of scikit-learn takes however few its rows are: most of a millisecond
+MOST_CELLS = 50  # of one kernel and level in one stage: one wrong answer in seven stays unseen by 50 with p < .001
+LEVELS = (TEST, VALIDATION, SPREAD)  # in the order in which the budget is spent
+APPROXIMATE = "approximate"  # a tier that allows any difference of losses: what is seen is told instead
+APPROXIMATE_CELLS = 20  # of a kernel of that tier that are answered again, whatever the budget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpotCheck:
+    """What the check of one cell found."""
+
+    kernel: str
+    tier: str
+    level: str
+    cell: str
+    difference: float  # largest difference of responses, relative; of losses where the tier is about those
+    passed: bool  # nothing was found against the kernel
+    conclusive: bool = True  # False where the fit that it is held to says itself that it did not converge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Spot:
+    """A cell that is answered twice."""
+
+    kernel: str
+    tier: str
+    candidate: int
+    held: Held  # as the panel knows it
+    origin: Step
+    source: Training  # the one it was drawn from
+    training: Training  # the same, or one with fewer rows
+    panel: str  # as the check knows it
+    step: Step  # brute force on this cell alone
+    fewer: Splits | None  # the rows of the cell that are checked, where a fit on all of them takes much memory
+
+
+@dataclass(kw_only=True, eq=False)
+class SpotDraws:
+    """Draws the spots of a study, stage by stage. They depend on the plans and the seed, on nothing else.
+
+    At least one cell of each kernel and level is drawn. More are drawn while `SHARE` of the operations planned so far
+    is not spent, test cells first; while test cells still wait for a choice, others leave half of it to them.
+    """
+
+    cells: dict[tuple[str, str], int] = field(default_factory=dict)  # by kernel and level, all that it answers
+    drawn: dict[tuple[str, str], int] = field(default_factory=dict)  # by kernel and level, those that are checked
+    _left: float = 0.0  # operations
+
+    def draw(self, steps: Sequence[Step], work: Work, *, waits: bool) -> list[Spot]:
+        """The spots of one stage; `waits` says that panels wait for a choice still."""
+        pools = pools_of(steps)
+        if not pools:
+            return []
+        self._left += SHARE * sum(_planned(step, work) for step in steps)
+        spots: list[Spot] = []
+        for level in LEVELS:
+            kernels = [kernel for kernel, own in pools if own == level]
+            for place, kernel in enumerate(kernels):
+                room = self._left / (len(kernels) - place) / (2 if waits else 1)
+                spots += self._draw_some(kernel, level, pools[kernel, level], room, work)
+        return spots
+
+    def begin_again(self, failed: Sequence[str]) -> None:
+        """The study is planned again without the kernels that failed: of others nothing is checked a second time."""
+        self.cells = {key: count for key, count in self.cells.items() if key[0] in failed}
+        self._left = -inf
+
+    def _draw_some(self, kernel: str, level: str, pool: _Pool, room: float, work: Work) -> Iterator[Spot]:
+        key, sofar = (kernel, level), self.drawn.get((kernel, level), 0)
+        total = sum(len(trainings) for _, trainings in pool)
+        self.cells[key] = self.cells.get(key, 0) + sum(len(s.candidates) * len(trainings) for s, trainings in pool)
+        fewest = 0 if sofar else APPROXIMATE_CELLS if pool[0][0].tier == APPROXIMATE else 1
+        random = np.random.default_rng(derive(work.search.seed, "spot cells", kernel, level, sofar, _rows(pool, work)))
+        for number, place in enumerate(random.choice(total, size=min(total, MOST_CELLS), replace=False).tolist()):
+            step, training = _find(pool, place)
+            candidate = step.candidates[int(random.integers(len(step.candidates)))]
+            price = _price(step, training, candidate, work)
+            if number >= fewest and price > room:
+                return
+            room -= price
+            self._left -= price
+            self.drawn[key] = sofar + number + 1
+            yield _spot(step, training, candidate, work, panel=f"spot:{kernel}/{level}/{sofar + number}")
+
+
+_Pool = list[tuple[Step, Sequence[Training]]]  # trainings with one held-out side each, by step
+
+
+def pools_of(steps: Sequence[Step]) -> dict[tuple[str, str], _Pool]:
+    """What kernels answer, by kernel and level."""
+    pools: dict[tuple[str, str], _Pool] = {}
+    for step in steps:
+        for piece in pieces_of(step.trainings) if step.kernel != BRUTE else ():
+            if isinstance(piece, Plain):
+                pools.setdefault((step.kernel, piece.sides.level), []).append((step, piece))
+                continue
+            by_level: dict[str, list[Training]] = {}
+            for training in piece:
+                for held in training.answers:
+                    by_level.setdefault(held.level, []).append(training._replace(answers=(held,)))
+            for level, own in by_level.items():
+                pools.setdefault((step.kernel, level), []).append((step, own))
+    return pools
+
+
+def _rows(pool: _Pool, work: Work) -> str:
+    """Some rows of the splits, so that another seed of the test splits draws other cells of the same learner too."""
+    held = pool[0][1][0].answers[0]
+    return np.asarray(work.splits[held.splits].held[:64], dtype="<i8").tobytes().hex()
+
+
+def _find(pool: _Pool, place: int) -> tuple[Step, Training]:
+    for step, trainings in pool:
+        if place < len(trainings):
+            return step, trainings[place]
+        place -= len(trainings)
+    raise IndexError(place)
+
+
+def _planned(step: Step, work: Work) -> float:
+    """Operations of a step. Fits that share in a training set count as one: what they share may be the long part."""
+    alone = step if step.kernel == BRUTE else replace(step, fits=len(step.trainings))
+    return expected_work(alone, work.task, work.splits, work.search)
+
+
+def _price(step: Step, training: Training, candidate: int, work: Work) -> float:
+    """Operations of a fit of one cell: at least those of a fit in general, and of its kernel for this cell alone."""
+    brute = brute_step((candidate,), (training,))
+    alone = replace(step, candidates=(candidate,), trainings=(training,), fits=1)
+    fit, kernel = (expected_work(one, work.task, work.splits, work.search) for one in (brute, alone))
+    return max(FIT + fit, kernel)
+
+
+def _spot(step: Step, training: Training, candidate: int, work: Work, *, panel: str) -> Spot:
+    source, held = training, training.answers[0]
+    fewer = None
+    if step.tier != APPROXIMATE:
+        fewer = fewer_rows(training, work, seed=derive(work.search.seed, "spot rows", panel))
+    if fewer is not None:
+        training = Training((TrainRef(panel, 0),), False, (held._replace(splits=panel, part=0),))
+    alone = training._replace(answers=(training.answers[0]._replace(panel=panel),))
+    return Spot(
+        kernel=step.kernel,
+        tier=step.tier,
+        candidate=candidate,
+        held=held,
+        origin=step,
+        source=source,
+        training=training,
+        panel=panel,
+        step=_checking_step(step.kernel, candidate, alone),
+        fewer=fewer,
+    )
+
+
+def _checking_step(kernel: str, candidate: int, alone: Training) -> Step:
+    """Brute force on one cell; for a kernel of the tier `solver` at a tolerance far below the usual one."""
+    step = brute_step((candidate,), (alone,))
+    return replace(step, kernel=SHARP + kernel) if kernel in SHARPENED else step
+
+
+MOST_NAMED = 5  # cells of one kernel and level in the text of a plan
+
+
+def foreseen_checks(study: Study, task: Task, plans: Sequence[Plan]) -> tuple[str, ...]:
+    """How many cells of each kernel and level will be checked, in words, where these are the plans of the stages."""
+    work = Work(task=task, search=study.search, splits=study.splits, losses={})
+    draws = SpotDraws()
+    for place, plan in enumerate(plans):
+        draws.draw(plan.steps, work, waits=any(later.steps for later in plans[place + 1 :]))
+    return words_of_checks(draws)
+
+
+def words_of_checks(draws: SpotDraws, made: Sequence[SpotCheck] | None = None) -> tuple[str, ...]:
+    """What will be checked, or was and what it found: a line for each kernel and level."""
+    return tuple(_words(key, count, draws.cells, made) for key, count in draws.drawn.items())
+
+
+def _words(
+    key: tuple[str, str], count: int, cells: Mapping[tuple[str, str], int], made: Sequence[SpotCheck] | None
+) -> str:
+    kernel, level = key
+    words = f"{kernel}: {count:,} of {cells.get(key, count):,} {level} cells"
+    if made is None:
+        return f"{words} will be answered again by brute force"
+    own = [check for check in made if (check.kernel, check.level) == key]
+    if not own:
+        return f"{words} were to be answered again by brute force, but the study ended before"
+    named = "; ".join(check.cell for check in own[:MOST_NAMED])
+    more = f"; and {len(own) - MOST_NAMED:,} more" if len(own) > MOST_NAMED else ""
+    largest = max(check.difference for check in own)
+    verdict = "" if all(check.passed for check in own) else ", which is too much: the kernel's answers are not used"
+    return f"{words} answered again by brute force, largest difference {largest:.2g}{verdict} ({named}{more})"

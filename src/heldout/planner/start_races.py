@@ -1,0 +1,180 @@
+"""Beginning a race: who runs together, who is answered at once, and whether it can save anything.
+
+Candidates that are read off one fit in the plan of the whole study race as one entrant, so that a race never takes more
+fits than that plan; transformers that candidates share are fitted anew in each round of a part. What a kernel answers
+in all training sets together is answered at once, and the others race against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from heldout.base.seeds import derive
+from heldout.kernels.claims import candidates_of
+from heldout.kernels.step import Step
+from heldout.kernels.trainings import Sides, sides_of
+from heldout.kernels.within import grow_branches
+from heldout.planner.draft import BRUTE
+from heldout.planner.plan import PassRecord, Plan
+from heldout.search.search import Search
+from heldout.splits.drawn import Splits
+from heldout.study.race import Entrant, Race, begin, blocks, round_ends, weighed
+from heldout.study.race_rule import RaceRule
+from heldout.study.study import VALIDATION, Panel, Study
+from heldout.task.task import Task
+
+WITHIN, SHARE_FITS, RACE, SOLVER = "within", "share_fits", "race", "solver"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Started:
+    """A study whose races have begun, or the same study and why they have not."""
+
+    study: Study
+    plan: Plan  # of the whole study
+    refusal: str | None = None
+
+    @property
+    def raced(self) -> bool:
+        return bool(self.study.races)
+
+
+def start_races(study: Study, task: Task, plan: Plan) -> Started:
+    """The study with each of its validation panels in the first round of a race.
+
+    `plan` is that of the study without races. Law: a race asks for cells of the study alone, each at most once.
+    """
+    rule = study.race
+    if rule is None:
+        return Started(study=study, plan=plan)
+    groups, whole = _who_shares(plan.steps, study.search)
+    refusal = _refusal(study, plan, groups, whole)
+    if refusal is not None:
+        return Started(study=study, plan=plan, refusal=refusal)
+    races, panels = {}, []
+    for panel in study.panels:
+        if panel.level == VALIDATION:
+            race = _race(rule, panel, study, task, groups)
+            first = begin(race, [place for place, group in enumerate(groups) if whole.issuperset(group)])
+            races[panel.key] = first
+            panel = replace(panel, asked=blocks(None, first))
+        panels.append(panel)
+    return Started(study=replace(study, panels=tuple(panels), races=races), plan=plan)
+
+
+def _race(rule: RaceRule, panel: Panel, study: Study, task: Task, groups: Sequence[tuple[int, ...]]) -> Race:
+    splits, loss = study.splits[panel.splits], study.search.losses[0]
+    race = Race(
+        rule=rule,
+        entrants=tuple(Entrant(candidates=group) for group in groups),
+        order=_order(rule, splits, derive(study.search.seed, RACE, task.content_key(splits.rows))),
+        low=loss.low,
+        high=loss.high,
+        ratio=float(np.mean(splits.held_sizes) / np.mean(splits.train_sizes)),
+    )
+    return weighed(race, None if task.weight is None else splits.held_sums(task.weight))
+
+
+def _order(rule: RaceRule, splits: Splits, seed: int) -> tuple[int, ...]:
+    """Parts in the order in which they are run: drawn, for bounds that speak of samples."""
+    if rule.exact:
+        return tuple(range(len(splits)))
+    return tuple(np.random.default_rng(seed).permutation(len(splits)).tolist())
+
+
+def _who_shares(steps: Iterable[Step], search: Search) -> tuple[tuple[tuple[int, ...], ...], set[int]]:
+    """All candidates in groups that one fit serves; and those that a kernel answers in all training sets together."""
+    count, whole = len(search), set[int]()
+    shared: set[tuple[int, ...]] = set()  # the candidates of steps that share
+    first = list(range(count))  # by candidate: one of its group, in the end the first
+    for step in steps:
+        if step.kernel == BRUTE or VALIDATION not in _levels(step):
+            continue
+        if step.kernel != WITHIN:
+            whole.update(step.candidates)
+            continue
+        shared.add(step.candidates)
+    for group in _served_by_one_fit(search, shared):
+        roots = [_root(first, candidate) for candidate in group]
+        for root in roots:
+            first[root] = min(roots)
+    groups: dict[int, list[int]] = {}
+    for candidate in range(count):
+        groups.setdefault(candidate if candidate in whole else _root(first, candidate), []).append(candidate)
+    return tuple(map(tuple, groups.values())), whole
+
+
+def _served_by_one_fit(search: Search, shared: set[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
+    """The groups of those that share, inside one training set, not only transformers or bins but a fit."""
+    estimators = dict(candidates_of(search)) if shared else {}
+    for candidates in sorted(shared):
+        yield from grow_branches((candidate, estimators[candidate]) for candidate in candidates).by_fit
+
+
+def _root(first: list[int], candidate: int) -> int:
+    while first[candidate] != candidate:
+        candidate = first[candidate]
+    return candidate
+
+
+def _levels(step: Step) -> set[str]:
+    return {held.level for some in sides_of(step.trainings) for held in (some[:1] if isinstance(some, Sides) else some)}
+
+
+def _refusal(study: Study, plan: Plan, groups: Sequence[tuple[int, ...]], whole: set[int]) -> str | None:
+    """Why a race saves nothing here, or None."""
+    if not study.choices:
+        return "nothing is chosen"
+    if len(study.search) < 2:
+        return "there is one candidate"
+    if len(whole) == len(study.search):
+        loose = all(step.tier == SOLVER for step in plan.steps if VALIDATION in _levels(step))
+        return f"{_at_once(plan)}, and none is left to race" + (f". Without precision={SOLVER!r} they race" * loose)
+    if len(groups) < 2:
+        return "all candidates are read off one fit, so dropping some saves nothing"
+    shared = next((one for one in plan.passes if one.name == SHARE_FITS and one.used), None)
+    if shared is not None and shared.fits_after < shared.fits_before:
+        return "folds share their fits, which saves more than a race that would part them"
+    return None
+
+
+def race_record(started: Started, done: Sequence[Plan] = ()) -> PassRecord | None:
+    """What the race did, or will do at most where no plan is `done` yet; None where none was asked for."""
+    rule = started.study.race
+    if rule is None:
+        return None
+    if not started.raced:
+        return PassRecord(name=RACE, fits_before=0, fits_after=0, refusals=(started.refusal or "",))
+    before, words = fits_of(started.plan.steps), _words(rule)
+    if kernels := _at_once(started.plan):
+        words += f"; {kernels}, and the others race against them"
+    if done:
+        after = sum(fits_of(plan.steps) for plan in done)
+        return PassRecord(name=RACE, fits_before=before, fits_after=after, used=True, note=words)
+    rounds = max(len(round_ends(len(race.order))) for race in started.study.races.values())
+    note = f"{words}; at most {before:,} fits, fewer as candidates are dropped after each of {rounds} rounds"
+    return PassRecord(name=RACE, fits_before=before, fits_after=before, used=True, note=note)
+
+
+def fits_of(steps: Iterable[Step]) -> int:
+    """The fits of validation, without what kernels answer at once: that is not raced."""
+    return sum(step.fits for step in steps if step.kernel in (BRUTE, WITHIN) and VALIDATION in _levels(step))
+
+
+def _at_once(plan: Plan) -> str:
+    """Which candidates kernels answer at once, in words; "" where none are."""
+    answered: dict[str, set[int]] = {}
+    for step in plan.steps:
+        if step.kernel not in (BRUTE, WITHIN) and VALIDATION in _levels(step):
+            answered.setdefault(step.kernel, set()).update(step.candidates)
+    return " and ".join(f"{kernel} answers {len(own):,} candidates together" for kernel, own in answered.items())
+
+
+def _words(rule: RaceRule) -> str:
+    if rule.exact:
+        return "exact: the choice is that of the whole table"
+    about = "about " if rule.kind == "paired" else "at most "
+    return f"{rule.kind}, tier statistical: each choice loses its best candidate with probability {about}{rule.level:g}"

@@ -1,0 +1,150 @@
+"""Every estimate a study affords, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
+
+from heldout.base.findings import Finding
+from heldout.engine.run import MOST_ROWS_INSIDE, Outcome
+from heldout.results.inside import inner_of
+from heldout.results.selection import FOLD_PREDICTORS, NOT_MADE, Selection, tuning_estimates, waiting_estimates
+from heldout.results.test_losses import blank_record, test_records
+from heldout.risk.choose import WITH_FITS, check_asked
+from heldout.risk.doubt import doubts
+from heldout.risk.estimands import Sizes, conditions, estimand_of, fold_predictors_risk, taken_over
+from heldout.risk.estimate import Estimate
+from heldout.risk.estimates import estimate_risk
+from heldout.risk.intervals import METHODS
+from heldout.risk.intervals.bayle import BAYLE
+from heldout.risk.intervals.scores import POOLED
+from heldout.risk.record import Record
+from heldout.splits.drawn import Splits
+from heldout.study.pose import OUTER
+from heldout.study.study import Study
+from heldout.task import Task
+
+RISK = "risk"
+
+
+def study_estimates(
+    task: Task,
+    outcome: Outcome,
+    records: Sequence[Record],
+    *,
+    level: float,
+    pool: bool | None,
+    interval: str | None = None,
+) -> dict[str, Estimate]:
+    """The risk for each reported loss; beside it the optimistic number and the fold predictors' mean risk.
+
+    An `interval` method that was asked for is that of the risk. Of other losses it is too where it suits them;
+    otherwise they get the one that suits, and their `reason` says so.
+    """
+    asked = None if interval in WITH_FITS else interval
+    study = outcome.study
+    outer = study.splits[OUTER]
+    sizes = trained_sizes(study, outer)
+    trained = Sizes.of(sizes, fit=fit_size(study))  # None: fitted beforehand
+    said = {"stratified": keeps_classes(task, outer), "weighted": task.weight is not None}
+    found: dict[str, Estimate] = {}
+    for number, (loss, record) in enumerate(zip(study.reported, records, strict=True)):
+        name = RISK if number == 0 else f"{RISK}_{loss.name}"
+        words = estimand_of(
+            record.kind,
+            parts=record.parts,
+            tuned=study.search.tuned,
+            train_size=trained,
+            loss=loss.name,
+            sign=loss.sign,
+            **said,
+        )
+        if record.parts > 1 and loss.rows is None:
+            words += taken_over(pooled=pool is not False and record.family in POOLED)
+        found[name] = estimate_risk(
+            record, name=name, estimand=words, level=level, interval=asked, strict=number == 0, pool=pool
+        )
+        if number == 0 and record.parts > 1 and trained is not None:
+            words = fold_predictors_risk(loss.name, train_size=trained, parts=record.parts, sign=loss.sign)
+            words += conditions(**said)
+            found[FOLD_PREDICTORS] = fold_predictors_estimate(record, words, level=level, pool=pool, asked=asked)
+    if trained is not None and trained.fit is not None:
+        found = {name: replace(one, fit_size=trained.fit) for name, one in found.items()}
+    if study.search.tuned and len(outer) == 1:  # the choice was made on all training rows of the one predictor
+        selection = Selection.of(task, outcome, level=level, most_rows=MOST_ROWS_INSIDE)
+        found |= tuning_estimates(selection)
+    elif study.search.tuned:
+        found |= waiting_estimates(study, NOT_MADE, level=level)
+    return found
+
+
+def fold_predictors_estimate(
+    record: Record, words: str, *, level: float, pool: bool | None, asked: str | None = None
+) -> Estimate:
+    """The mean risk of the fold predictors, with the interval of Bayle et al. where the recipe allows it."""
+    method = asked if asked is not None and METHODS[asked].belongs_to == FOLD_PREDICTORS else BAYLE.key
+    refusal = METHODS[method].refusal(record)
+    return estimate_risk(
+        record,
+        name=FOLD_PREDICTORS,
+        estimand=words,
+        level=level,
+        interval=method,
+        pool=pool,
+        reason=None if refusal is None else f"No interval: {refusal}.",
+    )
+
+
+def check_interval(task: Task, study: Study, interval: str | None, *, rows: bool = True) -> None:
+    """Refuse an interval method that is unknown, or that the recipe and the first loss rule out, before any fit.
+
+    `rows` says whether the losses of single rows will be known.
+    """
+    if interval is None or interval in WITH_FITS:
+        return
+    sizes = trained_sizes(study, study.splits[OUTER])
+    check_asked(blank_record(task, study, 0, sizes, rows=rows), interval)
+
+
+def trained_sizes(study: Study, outer: Splits) -> NDArray[np.intp]:
+    """How many rows the learner was given in each part; 0 for a predictor fitted beforehand on we do not know how many.
+
+    A learner that keeps or averages predictors trains each on fewer of them: `fit_size`.
+    """
+    if isinstance(study.search.families[0].estimator, FrozenEstimator):
+        return np.zeros(len(outer), dtype=np.intp)
+    return outer.train_sizes
+
+
+def fit_size(study: Study) -> float | None:
+    """How many rows a single fit of the tested predictor uses on average, where the learner holds some of them out."""
+    if not study.search.tuned or study.search.final == "retrain":
+        return None
+    return float(np.mean([np.mean(inner_of(study, choice).train_sizes) for choice in study.choices]))
+
+
+def size_at_all_rows(task: Task, study: Study) -> Sizes:
+    """All rows, and how many of them a single fit would use where development rows stay out."""
+    rows, fit = float(len(task)), fit_size(study)
+    share = None if fit is None else fit / float(np.mean(study.splits[OUTER].train_sizes))
+    return Sizes(rows, rows, rows, None if share is None else rows * share)
+
+
+def keeps_classes(task: Task, outer: Splits) -> bool:
+    """Whether every part has the class shares of the sample, so that the risk is meant at these."""
+    return outer.recipe.stratified and task.classes is not None and task.strata is None
+
+
+def records_of(task: Task, outcome: Outcome, *, seed: int = 0) -> list[Record]:
+    """What the test panels recorded of every reported loss."""
+    study = outcome.study
+    return test_records(task, outcome, trained_sizes(study, study.splits[OUTER]), seed=seed)
+
+
+def interval_findings(task: Task, records: Sequence[Record]) -> list[Finding]:
+    """What the losses themselves say against their intervals."""
+    return [finding for record in records for finding in doubts(record, columns=task.n_columns)]

@@ -1,0 +1,226 @@
+"""The learner against no model: a constant answer taken from each part's training rows, on the same held-out rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.errors import HeldoutError
+from heldout.base.responses import Responses, cut_rows
+from heldout.base.warnings import catch_warnings
+from heldout.engine.run import Outcome
+from heldout.engine.streaming.sampled import OfStream, TargetSums
+from heldout.kernels.statistics.scores import from_squares, pool_squares
+from heldout.losses import Loss, mean_loss, row_losses
+from heldout.results.constant_answer import (
+    ConstantAnswer,
+    answer_of_counts,
+    answer_of_numbers,
+    constant_answer,
+    deciding_rows,
+    is_best_at_mean,
+    no_constant,
+)
+from heldout.results.test_losses import pooled_score
+from heldout.risk.comparison import compare_records
+from heldout.risk.comparison.sentences import Verdict
+from heldout.risk.estimates import failed_parts, inside_value
+from heldout.risk.record import Floats, PooledScore, Record
+from heldout.risk.verdict import BETTER, NOT_SHOWN, WORSE, Reference
+from heldout.splits.drawn import Recipe, Splits
+from heldout.study.pose import OUTER
+from heldout.task import Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Paired:
+    """The learner and no model on the same rows, and what no model answers."""
+
+    learner: Record
+    plain: Record
+    words: str
+
+
+def against_no_model(
+    task: Task, outcome: Outcome, record: Record, *, level: float, pool: bool | None, interval: str | None = None
+) -> Reference:
+    """The learner compared with no model as `compare` would compare them; where that has no meaning, the reason."""
+    study = outcome.study
+    outer, loss = study.splits[OUTER], study.reported[0]
+    if inside_value(record, pool=pool) is None:
+        return Reference(reason=failed_parts(record))
+    try:
+        with catch_warnings(record=True):
+            if outcome.stream is None:
+                found = _paired(task, outer, loss, record)
+            else:
+                found = _paired_in_stream(task, outcome.stream, outer, loss, record)
+    except (HeldoutError, ValueError, FloatingPointError) as error:
+        return Reference(reason=f"A constant answer has no {loss.name!r}: {str(error).splitlines()[0]}")
+    if isinstance(found, str):
+        return Reference(reason=found)
+    learner, plain = found.learner, found.plain
+    value = inside_value(plain, pool=pool)
+    if value is None or not np.isfinite(value):
+        return Reference(reason=f"A constant answer has no {loss.name!r} on these parts.")
+    (pair,) = compare_records({"the learner": learner, "no model": plain}, level=level, pool=pool, interval=interval)
+    difference = pair.difference
+    verdicts = {Verdict.FIRST: BETTER, Verdict.SECOND: WORSE}
+    return Reference(
+        words=found.words,
+        value=loss.sign * value + 0.0,
+        difference=difference.value,
+        low=difference.low,
+        high=difference.high,
+        level=difference.level,
+        method=difference.method,
+        guarantee=difference.guarantee,
+        p=pair.p,
+        verdict=verdicts.get(pair.verdict, NOT_SHOWN),
+        parts=record.parts,
+        estimand=difference.estimand,
+        reason=difference.reason,
+    )
+
+
+def _part_of_each(outer: Splits) -> NDArray[np.intp]:
+    return np.repeat(np.arange(len(outer)), outer.held_sizes)
+
+
+def _paired(task: Task, outer: Splits, loss: Loss, record: Record) -> _Paired | str:
+    answered = constant_answer(task, outer, loss)
+    if isinstance(answered, str):
+        return answered
+    plain = _record(task, outer, loss, record, answered.repeated(_part_of_each(outer)))
+    return _Paired(learner=record, plain=plain, words=answered.words)
+
+
+def _record(task: Task, outer: Splits, loss: Loss, record: Record, responses: Responses) -> Record:
+    """What no model loses, as the record of a learner."""
+    y, cuts = task.y[outer.held], outer.held_cuts
+    weight = None if task.weight is None else task.weight[outer.held]
+    parts = [slice(int(start), int(stop)) for start, stop in pairwise(cuts)]
+    rows = row_losses(loss, y, responses)
+    if rows is not None and record.row_losses is not None:
+        means = [np.average(rows[part], weights=None if weight is None else weight[part]) for part in parts]
+        return replace(record, fold_losses=np.array(means), row_losses=tuple(rows[part] for part in parts))
+    cut = [cut_rows(responses, part) for part in parts]
+    pooled = pooled_score(task, outer, loss, cut)
+    folds = np.full(len(parts), np.nan)
+    for place, part in enumerate(parts):
+        try:
+            folds[place] = mean_loss(loss, y[part], cut[place], None if weight is None else weight[part])
+        except HeldoutError:  # R² of a single row, where all rows together have one
+            if pooled is None:
+                raise
+    return replace(record, fold_losses=folds, row_losses=None, pooled=pooled, answers=None)
+
+
+def _paired_in_stream(task: Task, stream: OfStream, outer: Splits, loss: Loss, record: Record) -> _Paired | str:
+    """The two on the rows that were kept, or on the sampled ones: values are those of all rows where sums tell them.
+
+    The mean and the class shares of training rows come from sums, so that they are those of all training rows. Any
+    other constant comes from the sample.
+    """
+    if (reason := no_constant(task, outer, loss)) is not None:
+        return reason
+    of_all = _from_sums(task, stream.targets, outer, loss)
+    known = None if of_all is None else _means_of_sums(task, stream.targets, outer, loss, of_all)
+    answered = of_all or _from_sample(stream, loss, record)
+    if isinstance(answered, str):
+        return answered
+    kept, sampled, sample = _kept_rows(stream, task), stream.sampled, record.sample
+    if kept is not None:
+        learner, plain = record, _record(*kept, loss, record, answered.repeated(_part_of_each(kept[1])))
+    elif sampled is not None and sample is not None:
+        learner = sample
+        plain = _record(sampled.task, sampled.outer, loss, sample, answered.repeated(_part_of_each(sampled.outer)))
+        if known is not None:
+            values = _Values(record.fold_losses, record.pooled)
+            learner, plain = _with_values(sample, values), _with_values(plain, known)
+        elif sample.row_losses is not None:  # the difference is that of the sample, and not known any better
+            means = np.array([part.mean() for part in sample.row_losses])
+            learner, plain = replace(sample, fold_losses=means, share=1.0), replace(plain, share=1.0)
+    elif known is not None:
+        learner, plain = record, _with_values(record, known)
+    else:
+        return "Sums do not tell what a constant answer costs, and the losses of single rows were not kept."
+    return _Paired(learner=learner, plain=plain, words=answered.words)
+
+
+def _from_sample(stream: OfStream, loss: Loss, record: Record) -> ConstantAnswer | str:
+    if stream.sampled is None:
+        return "Sums do not tell which constant answer is best, and of one test set a stream keeps no training rows."
+    answered = constant_answer(stream.sampled.task, stream.sampled.outer, loss)
+    if isinstance(answered, str) or record.sample is None or record.sample.share == 1:
+        return answered
+    return replace(answered, words=f"{answered.words}, as a sample tells it")
+
+
+class _Values(NamedTuple):
+    """The value of each part, and that of all held-out rows where it is no mean of these."""
+
+    folds: Floats
+    pooled: PooledScore | None = None
+
+
+def _with_values(record: Record, values: _Values) -> Record:
+    pooled = values.pooled
+    if pooled is not None and record.pooled is not None:
+        pooled = replace(record.pooled, value=pooled.value)
+    return replace(record, fold_losses=values.folds, pooled=pooled)
+
+
+def _kept_rows(stream: OfStream, task: Task) -> tuple[Task, Splits] | None:
+    """The held-out rows of a stream that kept them, each time that they are held out."""
+    if stream.kept is None or not all(one.predicted for one in stream.kept):
+        return None
+    y = [np.concatenate(one.y) for one in stream.kept]
+    sizes = np.array([len(part) for part in y], dtype=np.intp)
+    rows = np.arange(int(sizes.sum()), dtype=np.intp)
+    own = Task(X=np.empty((len(rows), 0)), y=np.concatenate(y), classification=task.classification)
+    return own, Splits.from_sizes(rows, rows, sizes, Recipe(words="rows that were kept", kind="given"))
+
+
+def _from_sums(task: Task, targets: TargetSums, outer: Splits, loss: Loss) -> ConstantAnswer | None:
+    """The constant of each part's training cells; None where sums do not tell it."""
+    counts = np.stack([targets.counts[outer.train_rows(part)].sum(axis=0) for part in range(len(outer))])
+    if task.classes is not None:
+        return answer_of_counts(loss, np.asarray(task.classes), counts.astype(np.float64))
+    rows = deciding_rows(loss)
+    assert rows is not None, "refused otherwise"
+    if not is_best_at_mean(rows) or targets.sums is None:
+        return None
+    totals = np.array([targets.sums[outer.train_rows(part)].sum() for part in range(len(outer))])
+    return answer_of_numbers(rows, targets.middle + totals / counts[:, 0])
+
+
+def _means_of_sums(
+    task: Task, targets: TargetSums, outer: Splits, loss: Loss, answered: ConstantAnswer
+) -> _Values | None:
+    """What the constant of each part costs on all its held-out rows; None where sums do not tell it."""
+    held = [outer.held_rows(part) for part in range(len(outer))]
+    counts = np.stack([targets.counts[cells].sum(axis=0) for cells in held])
+    if task.classes is not None:
+        classes = np.asarray(task.classes)
+        each = [answered.repeated(np.full(len(classes), part)) for part in range(len(outer))]
+        return _Values(
+            np.array([mean_loss(loss, classes, one, own) for one, own in zip(each, counts * 1.0, strict=True)])
+        )
+    take, predicted = from_squares(loss), answered.responses.predict
+    if take is None or targets.sums is None or targets.squares is None or predicted is None:
+        return None
+    parts = list[tuple[float, float, int]]()
+    for cells, (count,), constant in zip(held, counts, predicted - targets.middle, strict=True):
+        total, square = float(targets.sums[cells].sum()), float(targets.squares[cells].sum())
+        spread = square - total**2 / count
+        errors = spread + count * (total / count - constant) ** 2
+        parts.append((take(errors, spread, int(count)), spread, int(count)))
+    whole = [float(one[outer.held].sum()) for one in (targets.sums, targets.squares)]
+    together = pool_squares(loss, parts, whole[1] - whole[0] ** 2 / float(counts.sum()))
+    pooled = None if loss.rows is not None or together is None else PooledScore(value=together)
+    return _Values(np.array([value for value, _, _ in parts]), pooled)

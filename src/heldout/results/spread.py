@@ -1,0 +1,212 @@
+"""Intervals that take fits without two blocks at a time: asked before any fit, made after, priced by explain.
+
+There are two: that of Bates, Hastie and Tibshirani, and the ratio of jackknives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.errors import OptionError
+from heldout.base.options import Options
+from heldout.engine.run import Outcome
+from heldout.losses import Loss
+from heldout.results.estimates import size_at_all_rows
+from heldout.results.facts import Facts
+from heldout.results.scope import covers_of
+from heldout.risk.choose import WITH_FITS
+from heldout.risk.estimands import learner_risk
+from heldout.risk.estimate import Estimate, Interval
+from heldout.risk.intervals import bht, ratio
+from heldout.risk.intervals.bht import Repetition
+from heldout.risk.intervals.ends import NO_WIDTH, has_no_width
+from heldout.risk.shown import About, Scale, shown_estimate
+from heldout.splits import KFold, SharedBlocks
+from heldout.study.answers import Tables
+from heldout.study.pairs_of_blocks import BLOCKS, pose_spread, without
+from heldout.study.pose import OUTER
+from heldout.study.study import VALIDATION, Study
+from heldout.task import Task
+
+BHT, RATIO = WITH_FITS
+METHOD_NAMES = {BHT: bht.METHOD, RATIO: ratio.METHOD}
+FAILED = "a fit failed that the interval needs, and a mean over the others would mislead"
+CROSS_VALIDATION = "cross_validation"
+MOST_NUMBERS = 1 << 27  # held-out rows named in all, a gigabyte
+Answers = dict[tuple[str, int], tuple[float, NDArray[np.float64] | None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Spread:
+    """What is asked beside a study for its interval."""
+
+    method: str  # one of WITH_FITS
+    study: Study
+    known: int  # parts of the blocks that the study itself answers
+
+
+def ask_spread(study: Study, task: Task, test: Any, *, options: Options, seed: int) -> Spread | None:
+    """The question behind the interval, or None where it was not asked for; refused where it cannot be had."""
+    method = options.interval
+    if method not in WITH_FITS:
+        return None
+    reason = _refusal(study, task, test, options)
+    if reason is not None:
+        raise OptionError(f"interval={method!r} ({METHOD_NAMES[method]}) cannot be had here: {reason}.")
+    outer = study.splits[OUTER]
+    repeats = max(options.repetitions, outer.recipe.repeats)
+    # The same seed draws the same first blocks, so that what the study answers anyway is not asked again.
+    blocks = (
+        outer
+        if repeats == outer.recipe.repeats
+        else replace(test, repeats=repeats).draw(task, task.all_rows, seed=seed)
+    )
+    posed = pose_spread(study.search, task, blocks, known=len(outer), reported=study.reported)
+    return Spread(method=method, study=replace(posed, race=study.race), known=len(outer))
+
+
+def _refusal(study: Study, task: Task, test: Any, options: Options) -> str | None:
+    outer, search, loss = study.splits[OUTER], study.search, study.reported[0]
+    rows_each = int(outer.held_sizes.min())
+    named = len(outer.rows) * len(outer) // outer.recipe.repeats * max(options.repetitions, outer.recipe.repeats)
+    reasons = {
+        f"it needs test=KFold(…), and the test is {test!r}": not isinstance(test, KFold),
+        f"{named:,} held-out rows would have to be named; use fewer blocks": named > MOST_NUMBERS,
+        "it needs at least 3 blocks": isinstance(test, KFold) and test.k < 3,
+        "it needs at least two rows in each block": rows_each < 2,
+        "the blocks follow each other in time": outer.recipe.timed or task.time is not None,
+        "the rows come in groups, and it counts rows as independent": outer.recipe.grouped,
+        "the rows have weights, and it counts each row once": task.weight is not None,
+        f"{_whole_sets(loss)}, and it needs the losses of single rows": loss.rows is None,
+        "pool=True asks for another value": options.pool and options.interval == BHT,
+        "SharedBlocks has no blocks inside a training set without two of them; use validation=KFold(…)": isinstance(
+            search.validation, SharedBlocks
+        ),
+        f"folds that are not shuffled cannot be drawn {options.repetitions} times; use repetitions=1": isinstance(
+            test, KFold
+        )
+        and test.shuffle is False
+        and options.repetitions > 1,
+    }
+    return next((words for words, holds in reasons.items() if holds), None)
+
+
+def with_spread(facts: Facts, task: Task, outcome: Outcome, *, spread: Spread, found: Outcome) -> Facts:
+    """The facts with the interval in place.
+
+    That of Bates, Hastie and Tibshirani is centred at the risk at all rows, so the plain estimate stands beside it. The
+    ratio of jackknives lies around the plain estimate.
+    """
+    extrapolated = spread.method == BHT
+    estimates: dict[str, Estimate] = {}
+    for name, estimate in facts.estimates.items():
+        number = next((i for i, loss in enumerate(outcome.study.reported) if name == _risk_name(i, loss)), None)
+        if number is None:
+            estimates[name] = estimate
+            continue
+        loss = outcome.study.reported[number]
+        repetitions = None if loss.rows is None else _repetitions(outcome, spread, found, number)
+        if not extrapolated:
+            estimates[name] = _by_ratio(estimate, loss, repetitions)
+            continue
+        plain = CROSS_VALIDATION if number == 0 else f"{CROSS_VALIDATION}_{estimate.loss}"
+        estimates[name] = _by_bht(estimate, loss, repetitions, task=task, study=outcome.study)
+        estimates[plain] = replace(estimate, name=plain)
+    covers = covers_of(outcome.study, task, extrapolated=True) if extrapolated else facts.covers
+    return replace(facts, estimates=estimates, covers=covers)
+
+
+def _risk_name(number: int, loss: Loss) -> str:
+    return "risk" if number == 0 else f"risk_{loss.name}"
+
+
+def _by_bht(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None, *, task: Task, study: Study) -> Estimate:
+    """The estimate at all rows that takes the place of the plain one."""
+    size = size_at_all_rows(task, study)
+    about = About(
+        name=plain.name,
+        estimand=learner_risk(loss.name, train_size=size, tuned=study.search.tuned, sign=loss.sign),
+        level=plain.level,
+        train_size=size,
+        n=len(task),
+    )
+    if repetitions is None:
+        reason = (
+            FAILED
+            if loss.rows is not None
+            else f"{_whole_sets(loss)}, and this interval needs the losses of single rows"
+        )
+        return shown_estimate(_scale(loss), replace(about, reason=f"No value: {reason}."), value=None)
+    made = bht.bht(repetitions, level=plain.level)
+    return _shown(loss, about, made.centre, made.interval)
+
+
+def _by_ratio(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None) -> Estimate:
+    """The plain estimate with the interval that the ratio gives it."""
+    if plain.value is None:
+        return plain
+    if loss.rows is None:
+        reason = f"The {ratio.METHOD} was asked for, but {_whole_sets(loss)}; so this is {plain.method}."
+        return plain if plain.method is None else replace(plain, reason=reason)
+    about = About(name=plain.name, estimand=plain.estimand, level=plain.level, train_size=plain.sizes, n=plain.n)
+    value = loss.sign * plain.value
+    if repetitions is None:
+        return shown_estimate(_scale(loss), replace(about, reason=f"No interval: {FAILED}."), value=value)
+    return _shown(
+        loss, about, value, ratio.ratio(repetitions, value=value, low=loss.low, high=loss.high, level=plain.level)
+    )
+
+
+def _shown(loss: Loss, about: About, value: float, interval: Interval) -> Estimate:
+    if has_no_width(interval):
+        return shown_estimate(_scale(loss), replace(about, reason=NO_WIDTH), value=value)
+    return shown_estimate(_scale(loss), about, value=value, interval=interval)
+
+
+def _scale(loss: Loss) -> Scale:
+    return Scale(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
+
+
+def _whole_sets(loss: Loss) -> str:
+    return f"{loss.name!r} belongs to whole sets"
+
+
+def _repetitions(outcome: Outcome, spread: Spread, found: Outcome, number: int) -> list[Repetition] | None:
+    """The losses of each repetition, from the study itself and from what was asked beside it; None where one failed."""
+    blocks = found.study.splits[BLOCKS]
+    k = len(blocks) // blocks.recipe.repeats
+    answers = {**_answers(outcome.study, outcome.tables, number), **_answers(found.study, found.tables, number)}
+    known = {part: (OUTER if part < spread.known else BLOCKS, part) for part in range(len(blocks))}
+    repetitions = []
+    for start in range(0, len(blocks), k):
+        folds = [answers.get(known[part], (np.nan, None))[1] for part in range(start, start + k)]
+        inner = np.zeros((k, k))
+        for i in range(k):
+            others = [j for j in range(k) if j != i]
+            for place, j in enumerate(others):
+                inner[i, j] = answers.get((without(start + i), place), (np.nan, None))[0]
+        kept = tuple(fold for fold in folds if fold is not None)
+        if len(kept) < k or not np.isfinite(inner).all():
+            return None
+        repetitions.append(Repetition(folds=kept, inner=inner))
+    return repetitions
+
+
+def _answers(study: Study, tables: Tables, number: int) -> Answers:
+    """Mean and row losses of one reported loss, by splits and part."""
+    answers: Answers = {}
+    for panel in study.panels:
+        table = tables.panels.get(panel.key)
+        if panel.level == VALIDATION or table is None or not len(table.candidates):
+            continue
+        for place, part in enumerate(table.parts):
+            rows = table.row_losses(table.candidates[0], part)
+            answers[panel.splits, part] = (
+                float(table.losses[0, place, number]),
+                None if rows is None else rows[number],
+            )
+    return answers

@@ -1,0 +1,234 @@
+"""The tidy tables of a result, as columns by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.engine.run import Outcome
+from heldout.losses import needed_methods
+from heldout.results.tested import tested_rows
+from heldout.search.search import Search
+from heldout.study.answers import PanelTable, mean_over_parts
+from heldout.study.choose import by_one_se
+from heldout.study.pose import OUTER
+from heldout.study.study import TEST, Study
+from heldout.task import Task
+
+Columns = dict[str, Any]
+MOST_BY_ONE_SE = 10_000  # candidates of which the mark in a figure is told
+FOLD_COLUMNS = ("fold", "repeat", "train_rows", "held_rows")  # beside them a column a loss
+
+
+def fold_columns(outcome: Outcome) -> Columns:
+    """A row a test part: sizes, and each reported loss in the user's own sign."""
+    study = outcome.study
+    outer = study.splits[OUTER]
+    columns: Columns = {
+        "fold": np.arange(len(outer)),
+        "repeat": np.arange(len(outer)) * outer.recipe.repeats // max(len(outer), 1),
+        "train_rows": outer.train_sizes,
+        "held_rows": outer.held_sizes,
+    }
+    for number, loss in enumerate(study.reported):
+        values = np.full(len(outer), np.nan)
+        for panel in study.of_level(TEST):
+            table = outcome.tables.panels.get(panel.key)
+            if table is not None and len(table.candidates):
+                values[table.parts.start : table.parts.stop] = table.losses[0, :, number]
+        columns[loss.name] = loss.sign * values + 0.0
+    return columns
+
+
+def choice_columns(outcome: Outcome) -> Columns:
+    """A row a choice: the fold, the candidate and its parameters, its validation loss, ties and failures."""
+    study = outcome.study
+    search, loss = study.search, study.search.losses[0]
+    if not study.choices:
+        return {}
+    chosen = [study.chosen[choice.key] for choice in study.choices]
+    columns: Columns = {
+        "fold": np.array([choice.fold for choice in study.choices]),
+        "candidate": np.array([-1 if c.candidate is None else c.candidate for c in chosen]),
+        "family": [None if c.candidate is None else search.family_of(c.candidate).name for c in chosen],
+        **_param_columns(search, [c.candidate for c in chosen]),
+        f"validation_{loss.name}": np.array(
+            [np.nan if c.inside is None else loss.sign * c.inside + 0.0 for c in chosen]
+        ),
+        "tied": np.array([c.tied for c in chosen]),
+        "failed_candidates": np.array([c.failed for c in chosen]),
+    }
+    return columns
+
+
+def candidate_columns(outcome: Outcome) -> Columns:
+    """A row a candidate and fold: its parameters and its mean validation losses."""
+    study = outcome.study
+    search = study.search
+    if not study.choices:
+        return {}
+    count = len(search)
+    folds, means, sds, failed, parts, unfinished = [], [], [], [], [], []
+    for choice in study.choices:
+        table = outcome.tables[choice.panel]
+        folds.append(np.full(count, choice.fold))
+        means.append(mean_over_parts(table.losses, table.weights))
+        sds.append(table.losses.std(axis=1, ddof=1) if table.losses.shape[1] > 1 else np.full_like(means[-1], np.nan))
+        left = unfinished_cells(study, table, choice.panel)
+        failed.append((np.isnan(table.losses[:, :, 0]) & ~left).sum(axis=1))
+        unfinished.append(left.sum(axis=1))
+        parts.append(np.full(count, table.losses.shape[1]))
+    times = len(study.choices)
+    params = _param_columns(search, list(range(count)))
+    columns: Columns = {
+        "fold": np.concatenate(folds),
+        "candidate": np.tile(np.arange(count), times),
+        "family": [search.family_of(c).name for c in range(count)] * times,
+        **{name: _repeated(values, times) for name, values in params.items()},
+        "parts": np.concatenate(parts),
+        "failed_parts": np.concatenate(failed),
+        **({"unfinished_parts": np.concatenate(unfinished)} if study.races else {}),
+    }
+    for number, loss in enumerate(search.losses):
+        columns[f"validation_{loss.name}"] = loss.sign * np.concatenate(means)[:, number] + 0.0
+        columns[f"validation_{loss.name}_sd"] = np.concatenate(sds)[:, number]
+    return columns
+
+
+def unfinished_cells(study: Study, table: PanelTable, panel: str) -> NDArray[np.bool_]:
+    """The cells that were not run because a race dropped their candidate."""
+    race = study.races.get(panel)
+    return ~table.answered if race is not None and race.over else np.zeros_like(table.answered)
+
+
+def one_se_columns(outcome: Outcome) -> Columns:
+    """A row a choice: the candidate that the one-standard-error rule takes; no columns where it cannot tell."""
+    study = outcome.study
+    if len(study.search) > MOST_BY_ONE_SE or not study.choices or study.races:
+        return {}  # of a candidate that a race dropped nobody knows whether it is within one standard error
+    taken = [by_one_se(study.search, outcome.tables[choice.panel]) for choice in study.choices]
+    if any(candidate is None for candidate in taken):
+        return {}
+    return {"fold": np.array([choice.fold for choice in study.choices]), "candidate": np.array(taken)}
+
+
+def seconds_spent(outcome: Outcome) -> list[dict[str, Any]]:
+    """Where the time of fits and scores went: a row a level and family."""
+    families = outcome.study.search.families
+    ends = np.cumsum([len(family.candidates) for family in families]).tolist()
+    spent: dict[tuple[str, str], dict[str, Any]] = {}
+    for panel in outcome.study.panels:
+        table = outcome.tables.panels.get(panel.key)
+        for family, start, end in zip(families, [0, *ends], ends, strict=False):
+            first = 0 if table is None else table.candidates.start
+            mine = slice(max(start - first, 0), max(end - first, 0))
+            if table is None or not table.fit_seconds[mine].size:
+                continue
+            row = spent.setdefault((panel.level, family.name), {"fit": 0.0, "score": 0.0, "cells": 0})
+            row["fit"] += float(table.fit_seconds[mine].sum())
+            row["score"] += float(table.score_seconds[mine].sum())
+            row["cells"] += int(table.fit_seconds[mine].size)
+    return [{"level": level, "family": family, **row} for (level, family), row in spent.items()]
+
+
+def prediction_columns(task: Task, outcome: Outcome) -> Columns:
+    """A row a held-out row and part: the target, the responses, and the row's losses."""
+    study = outcome.study
+    outer = study.splits[OUTER]
+    answered: list[Any] = []
+    for panel in study.of_level(TEST):
+        table = outcome.tables.panels.get(panel.key)
+        for part in panel.parts if table is not None and len(table.candidates) else ():
+            assert table is not None
+            responses = table.responses(table.candidates[0], part)
+            if responses is not None:
+                answered.append((part, responses, tested_rows(task, study, table, part)))
+    if not answered:
+        return {}
+    rows = [outer.held_rows(part) for part, _, _ in answered]
+    columns: Columns = {
+        "fold": np.concatenate([np.full(len(r), part) for r, (part, _, _) in zip(rows, answered, strict=True)]),
+        "row": np.concatenate(rows),
+    }
+    every = np.concatenate(rows)
+    columns.update(_split_columns("y", task.y[every]))
+    columns.update(_split_columns("predict", np.concatenate([r.predict for _, r, _ in answered])))
+    if any("predict_proba" in alternatives for alternatives in needed_methods(study.reported)):
+        columns.update(_probability_columns(task, answered))
+    if all(r.decision_function is not None and r.decision_function.ndim == 1 for _, r, _ in answered):
+        columns["decision_function"] = np.concatenate([r.decision_function for _, r, _ in answered])
+    for number, loss in enumerate(study.reported):
+        kept = [k[number] for _, _, k in answered]
+        if all(k is not None for k in kept):
+            columns[f"loss_{loss.name}"] = np.concatenate(kept)
+    return columns
+
+
+def _probability_columns(task: Task, answered: list[Any]) -> Columns:
+    if task.classes is None or any(r.predict_proba is None for _, r, _ in answered):
+        return {}
+    wide = []
+    for _, responses, _ in answered:
+        block = np.zeros((len(responses.predict_proba), len(task.classes)))
+        block[:, np.searchsorted(task.classes, responses.classes)] = responses.predict_proba
+        wide.append(block)
+    every = np.concatenate(wide)
+    return {f"proba_{label}": every[:, i] for i, label in enumerate(task.classes)}
+
+
+def failure_columns(outcome: Outcome) -> Columns:
+    """A row a failed cell: where it is, what was tried, and why it failed."""
+    search = outcome.study.search
+    failures = outcome.tables.failures()
+    return {
+        "panel": [panel for panel, _, _, _ in failures],
+        "part": np.array([part for _, _, part, _ in failures], dtype=int),
+        "candidate": [search.describe(candidate) for _, candidate, _, _ in failures],
+        "stage": [failure.stage for *_, failure in failures],
+        "error": [failure.kind for *_, failure in failures],
+        "message": [failure.message for *_, failure in failures],
+        "traceback": [failure.traceback for *_, failure in failures],
+    }
+
+
+def warning_columns(outcome: Outcome) -> Columns:
+    """A row a cell and warning: where it is and what was said."""
+    search = outcome.study.search
+    rows = [
+        (panel, part, search.describe(candidate), category, message)
+        for category, message, places in outcome.tables.warnings_in_order()
+        for panel, candidate, part in places
+    ]
+    rows.sort(key=lambda row: (row[0], row[1], row[2], row[3], row[4]))
+    return {
+        "panel": [row[0] for row in rows],
+        "part": np.array([row[1] for row in rows], dtype=int),
+        "candidate": [row[2] for row in rows],
+        "category": [row[3] for row in rows],
+        "message": [row[4] for row in rows],
+    }
+
+
+def _split_columns(name: str, values: Any) -> Columns:
+    if values.ndim == 1:
+        return {name: values}
+    return {f"{name}_{i}": values[:, i] for i in range(values.shape[1])}
+
+
+def _param_columns(search: Search, candidates: list[int | None]) -> Columns:
+    params = [{} if c is None else search.params_of(c) for c in candidates]
+    names = dict.fromkeys(name for family in search.families for name in family.candidates.names)
+    return {f"param_{name}": _column([one.get(name) for one in params]) for name in names}
+
+
+def _column(values: list[Any]) -> Any:
+    kinds = {type(value) for value in values}
+    if kinds <= {int, np.int64} or kinds <= {float, np.float64, int, np.int64}:
+        return np.array(values)
+    return values
+
+
+def _repeated(values: Any, times: int) -> Any:
+    return np.tile(values, times) if isinstance(values, np.ndarray) else list(values) * times

@@ -1,0 +1,1 @@
+"""Candidates: grids, samples, and which of them is simpler."""

@@ -1,0 +1,81 @@
+"""Leave-one-out: each row, each group or each time held out alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from heldout.base.errors import SplitError
+from heldout.base.rowkeys import Rows
+from heldout.splits.blocks import Manner, blocks_between, draw_timed
+from heldout.splits.checks import checked
+from heldout.splits.clock import Apart, Clock
+from heldout.splits.drawn import Recipe, Splits
+from heldout.splits.roles import group_codes
+from heldout.splits.strategy import shown
+from heldout.task import Task
+
+MOST_NUMBERS = 1 << 27  # training rows named in all, a gigabyte
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LeaveOneOut:
+    """Each row held out alone while all the others train: K-fold with K = n.
+
+    With groups declared, each group is held out in turn; with time declared, each distinct time. Memory is
+    linear in the rows, since training sides are implied; not so where rows span an interval of time, and those that
+    overlap what is held out are purged.
+
+    Examples
+    --------
+    >>> LeaveOneOut()
+    LeaveOneOut()
+    """
+
+    inner_ok_under_partition: ClassVar[bool] = True
+    seeded: ClassVar[bool] = False
+
+    def __repr__(self) -> str:
+        return shown(self)
+
+    def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
+        """One part a row (or group, or time). `seed` has no say in it."""
+        if task.groups is not None and task.time is not None:
+            raise SplitError(
+                "LeaveOneOut() holds out a group or a time at a time, and the task has both. Declare one of groups= "
+                "and time=, or use KFold or Forward, which hold out folds of groups in blocks of time."
+            )
+        if task.time_end is not None:
+            return _draw_spans(task, rows)
+        groups = group_codes(task, rows)
+        if groups is not None:
+            held, sizes, one = rows[np.argsort(groups, kind="stable")], np.bincount(groups), "group"
+        elif task.time is not None:
+            clock = Clock.of(task, rows)
+            held, sizes, one = clock.rows, np.diff([0, *clock.begins, len(rows)]), "time"
+        else:
+            held, sizes, one = rows, np.ones(len(rows), dtype=np.intp), "row"
+        if len(sizes) < 2:
+            raise SplitError(f"LeaveOneOut() needs at least two {one}s, but there is {len(sizes)} at this level.")
+        words = "leave-one-out" if one == "row" else f"leave-one-{one}-out ({len(sizes)} {one}s)"
+        recipe = Recipe(kind="loo", words=words, partition=True, grouped=one == "group", timed=one == "time")
+        return checked(task, Splits.from_sizes(rows, held, sizes, recipe), who="LeaveOneOut()")
+
+
+def _draw_spans(task: Task, rows: Rows) -> Splits:
+    """Each distinct start held out in turn, with the training rows named: those that overlap it are purged."""
+    clock = Clock.of(task, rows)
+    cuts = [0, *clock.begins.tolist(), len(rows)]
+    times = len(cuts) - 1
+    if times < 2:
+        raise SplitError(f"LeaveOneOut() needs at least two times, but there is {times} at this level.")
+    if times * len(rows) > MOST_NUMBERS:
+        raise SplitError(
+            f"LeaveOneOut() of {times:,} times that span intervals would name about {times * len(rows):,} training "
+            "rows. Use KFold(…)."
+        )
+    recipe = Recipe(kind="loo", words=f"leave-one-time-out ({times} times)", partition=True)
+    manner = Manner(who="LeaveOneOut()", apart=Apart())
+    return draw_timed(task, clock, blocks_between(clock, cuts), recipe, manner=manner)

@@ -1,0 +1,162 @@
+"""Held-out sets drawn by chance: what Holdout and Resample share."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+from sklearn.utils import check_random_state
+
+from heldout.base.errors import SplitError
+from heldout.base.rowkeys import Rows
+from heldout.base.seeds import derive
+from heldout.base.warnings import catch_warnings
+from heldout.splits.cargo import Cargo, cargo_of
+from heldout.splits.grouped import exchange_for_shares
+from heldout.splits.labelled import label_holdouts
+from heldout.splits.roles import group_codes
+from heldout.splits.strata import PLURALS, Labels, Strata, strata_to_keep
+from heldout.task import Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chance:
+    """What is to be drawn: how many times, how many rows each time, in their strata's shares or not.
+
+    `strict` refuses a stratum that groups leave on one side; otherwise it is where they put it.
+    """
+
+    times: int
+    count: int
+    stratified: bool
+    who: str
+    strict: bool = True
+
+
+def held_count(amount: float | int, n: int, *, who: str) -> int:
+    """How many of n rows a share (a float) or a number of rows (an int) holds out; shares are rounded up.
+
+    >>> held_count(0.25, 120, who="Holdout(0.25)"), held_count(0.07, 100, who="Holdout(0.07)")
+    (30, 7)
+    """
+    # The tiny allowance keeps 0.07 of 100 rows at 7, though 0.07 * 100 is 7.000000000000001.
+    count = ceil(amount * n - 1e-9 * n) if isinstance(amount, float) else amount
+    if count >= n:
+        raise SplitError(
+            f"{who} would hold out {count} rows and leave none for training, of {n} rows at this level. Hold out fewer."
+        )
+    return max(count, 1)
+
+
+def draw_held(task: Task, rows: Rows, chance: Chance, *, seed: int) -> list[Rows]:
+    """Held-out rows, ascending, one set a time."""
+    groups = group_codes(task, rows)
+    if groups is None:
+        return [np.sort(rows[places]) for places in _row_places(task, rows, chance, seed)]
+    sizes = np.bincount(groups)
+    _refuse_one_group(len(sizes), chance.who)
+    cargo = None
+    if chance.stratified:
+        strata = _strata(task, rows, chance)
+        cargo = cargo_of(groups, strata)
+        if chance.strict:
+            _refuse_one_sided(strata, cargo, chance.who)
+    held = []
+    for time in range(chance.times):
+        own = derive(seed, "time", time) if time else seed
+        taken = first_groups(sizes, check_random_state(own).permutation(len(sizes)), chance.count)
+        if cargo is not None:
+            share = chance.count / len(rows)
+            taken = exchange_for_shares(cargo, taken, share, seed=derive(own, "exchange"), again=chance.times > 1)
+        chosen = np.zeros(len(sizes), dtype=bool)
+        chosen[taken] = True
+        held.append(rows[chosen[groups]])
+    return held
+
+
+def last_groups(task: Task, rows: Rows, count: int, *, who: str) -> Rows:
+    """The rows of the groups that end last, as near `count` rows as whole groups allow."""
+    groups = group_codes(task, rows)
+    assert groups is not None
+    _refuse_one_group(int(groups.max()) + 1, who)
+    ends = np.zeros(int(groups.max()) + 1, dtype=np.intp)
+    np.maximum.at(ends, groups, np.arange(len(rows)))
+    taken = first_groups(np.bincount(groups), np.argsort(ends)[::-1], count)
+    return rows[np.isin(groups, taken)]
+
+
+def first_groups(sizes: NDArray[np.intp], order: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    """The first groups of `order`, as many as bring their rows nearest to `count`; never none, never all."""
+    reached = np.cumsum(sizes[order])[:-1]
+    return order[: int(np.argmin(np.abs(reached - count))) + 1]
+
+
+def _row_places(task: Task, rows: Rows, chance: Chance, seed: int) -> list[NDArray[np.intp]]:
+    options = {"n_splits": chance.times, "test_size": chance.count, "random_state": seed}
+    if not chance.stratified:
+        return [held for _, held in ShuffleSplit(**options).split(rows)]
+    strata = _strata(task, rows, chance)
+    rarest = int(np.argmin(strata.counts))
+    if strata.counts[rarest] < 2:
+        raise SplitError(
+            f"{chance.who} cannot stratify: {strata.named(rarest)} has one row at this level, which cannot be on both "
+            "sides. Pass stratify=False, or leave that row out."
+        )
+    if isinstance(strata, Labels):
+        return label_holdouts(strata, chance.times, chance.count, seed=seed, who=chance.who)
+    kinds = len(strata.values)
+    if min(chance.count, len(rows) - chance.count) < kinds:
+        raise SplitError(
+            f"{chance.who} cannot stratify: {chance.count} rows held out and {len(rows) - chance.count} for training "
+            f"cannot each have all {kinds} {PLURALS[strata.word]}. Pass stratify=False, or another share."
+        )
+    with catch_warnings():  # scikit-learn's remarks on many small classes
+        warnings.simplefilter("ignore", UserWarning)
+        drawn = [held for _, held in StratifiedShuffleSplit(**options).split(strata.codes, strata.codes)]
+    return [
+        _one_of_each(strata, held, np.random.default_rng(derive(seed, "rare", time))) for time, held in enumerate(drawn)
+    ]
+
+
+def _one_of_each(strata: Strata, held: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    """The places held out, after exchanges that bring a row of each stratum to both sides.
+
+    scikit-learn rounds shares, so that a stratum of a few rows may have none on one side. A row of it then changes
+    places with a row of the stratum that has most there. Where nothing lacks, nothing changes.
+    """
+    codes, kinds = strata.codes, len(strata.values)
+    inside = np.zeros(len(codes), dtype=bool)
+    inside[held] = True
+    for side in (True, False):
+        while len(lacking := np.flatnonzero(np.bincount(codes[inside == side], minlength=kinds) == 0)):
+            most = np.bincount(codes[inside == side]).argmax()
+            comes = rng.choice(np.flatnonzero(codes == lacking[0]))
+            goes = rng.choice(np.flatnonzero((codes == most) & (inside == side)))
+            inside[comes], inside[goes] = side, not side
+    return np.flatnonzero(inside)
+
+
+def _strata(task: Task, rows: Rows, chance: Chance) -> Strata | Labels:
+    """The strata to keep. Bins of a number are so large that the smaller side can have rows of each."""
+    smaller = min(chance.count, len(rows) - chance.count)
+    return strata_to_keep(task, rows, at_least=max(2, -(-len(rows) // smaller)))
+
+
+def _refuse_one_sided(strata: Strata | Labels, cargo: Cargo, who: str) -> None:
+    """A stratum of a single group is all on one side, whatever is drawn."""
+    lonely = np.flatnonzero(cargo.carriers < 2)
+    if len(lonely):
+        others = " (as is one more)" if len(lonely) == 2 else f" (as are {len(lonely) - 1} more)" * (len(lonely) > 2)
+        raise SplitError(
+            f"{who} cannot stratify: {strata.named(int(lonely[0]))} is in one group only at this level{others}, which "
+            "stays whole, so it cannot be on both sides. Pass stratify=False, or leave that group out."
+        )
+
+
+def _refuse_one_group(count: int, who: str) -> None:
+    if count < 2:
+        raise SplitError(f"{who} keeps groups whole and needs at least two groups, but there is one at this level.")

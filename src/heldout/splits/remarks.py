@@ -1,0 +1,170 @@
+"""What is worth a remark about drawn splits, though it is no error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from heldout.base.rowkeys import Rows
+from heldout.splits.cargo import cargo_of
+from heldout.splits.distances import Distance, distance_words, is_none, nanoseconds, plain_number
+from heldout.splits.drawn import Splits
+from heldout.splits.leave_one_out import LeaveOneOut
+from heldout.splits.roles import group_codes
+from heldout.splits.strata import Labels, strata_to_keep
+from heldout.splits.summary import counts_by_side
+from heldout.task import Task
+
+MOST_INNER = 100  # validation splits that are looked at, of studies with more test parts
+
+
+def rare_class_note(task: Task, rows: Rows, k: int) -> str | None:
+    """A remark when what is stratified by is too rare for k folds, with the K that would do; else None.
+
+    A class, stratum or label is too rare in fewer rows than folds, or in fewer groups where groups are kept whole.
+    """
+    strata, groups = strata_to_keep(task, rows, at_least=k), group_codes(task, rows)
+    counts = strata.counts if groups is None else cargo_of(groups, strata).carriers
+    rarest, least = int(np.argmin(counts)), int(counts.min())
+    if least >= k:
+        return None
+    name, unit = strata.named(rarest), "row" if groups is None else "group"
+    others = int(np.sum(counts < k)) - 1
+    also = f" (so {'is' if groups is not None else 'has'} one more)" if others == 1 else ""
+    also = f" (so {'are' if groups is not None else 'have'} {others} more)" if others > 1 else also
+    advice = f"KFold({least}) gives each fold at least one." if least > 1 else "No number of folds gives each fold one."
+    if groups is not None and least > 1:
+        advice = f"KFold({least}) can give each fold one."
+    return (
+        f"{name[0].upper()}{name[1:]} {'has' if groups is None else 'is in'} {least} {unit}{'s' * (least > 1)}, fewer "
+        f"than the {k} folds{also}, so some folds hold out none of it. {advice}"
+    )
+
+
+def class_notes(task: Task, outer: Splits, inner: Sequence[Splits] = ()) -> list[str]:
+    """The remarks of :func:`class_note` on test splits, and the first on the validation splits inside their parts."""
+    notes = [class_note(task, outer)]
+    inside = ((part, class_note(task, splits)) for part, splits in enumerate(inner[:MOST_INNER]))
+    notes.append(next((f"Validation inside test part {part}: {note}" for part, note in inside if note), None))
+    return [note for note in notes if note]
+
+
+def class_note(task: Task, splits: Splits) -> str | None:
+    """A remark when parts cannot have every class, stratum or label in its share; None where all is well.
+
+    Nothing is said of parts that hold out single rows, groups or times, nor of rows that somebody else drew.
+    """
+    recipe = splits.recipe
+    if len(task.y) != len(task) or recipe.kind not in ("kfold", "holdout", "resample", "forward"):  # or a stream
+        return None
+    note = None
+    if recipe.stratified and recipe.kind == "kfold" and not recipe.timed:
+        note = rare_class_note(task, splits.rows, len(splits) // recipe.repeats)
+    elif recipe.stratified and not recipe.grouped:
+        note = scarce_class_note(task, splits)
+    return note or absent_class_note(task, splits)
+
+
+def scarce_class_note(task: Task, splits: Splits) -> str | None:
+    """A remark when the share of a stratum rounds to no row of a hold-out, which then has one; else None."""
+    strata = strata_to_keep(task, splits.rows, at_least=2)
+    if isinstance(strata, Labels):
+        return None
+    n, held = len(splits.rows), int(splits.held_sizes[0])
+    rarest = int(np.argmin(strata.counts))
+    count = int(strata.counts[rarest])
+    if count * held >= n / 2:
+        return None
+    name = strata.named(rarest)
+    return (
+        f"{name[0].upper()}{name[1:]} has {count} of {n} rows, too few for a share of {held}: a part holds out one of "
+        f"them, {1 / held:.1%} of its rows for {count / n:.1%} of all, so its errors count more than they should. "
+        "Hold out more rows, or use KFold, or stratify=False."
+    )
+
+
+def absent_class_note(task: Task, splits: Splits) -> str | None:
+    """A remark when parts lack a class, stratum or label on one side; else None.
+
+    Said where shares are to be kept, and where groups stay whole, which can take a class away unseen.
+    """
+    recipe = splits.recipe
+    if not (recipe.stratified or (recipe.grouped and task.classes is not None)):
+        return None
+    strata = strata_to_keep(task, splits.rows, at_least=max(2, len(splits) // recipe.repeats))
+    sides = zip(("train on", "hold out"), counts_by_side(splits, strata), strict=True)
+    lacking = {side: np.count_nonzero(counts == 0, axis=0) for side, counts in sides}
+    worst = int(np.argmax(lacking["train on"] * (len(splits) + 1) + lacking["hold out"]))
+    few = {side: int(parts[worst]) for side, parts in lacking.items()}
+    told = [f"{count} of {len(splits)} parts {side} none of it" for side, count in few.items() if count]
+    if not told:
+        return None
+    name = strata.named(worst)
+    ways = "Use fewer parts or a larger share"
+    if recipe.grouped and not recipe.stratified and recipe.kind != "forward":
+        ways += ", or stratify=True, which deals groups by their classes"
+    return (
+        f"{name[0].upper()}{name[1:]} is not in every part: {', '.join(told)}"
+        f"{', and what is not trained on is not predicted' * bool(few['train on'])}. {ways}."
+    )
+
+
+def mixed_time_note(task: Task, splits: Splits) -> str | None:
+    """A remark when splits that were not drawn here train on rows from amid the time of those they hold out."""
+    if task.time is None or splits.recipe.kind not in ("foreign", "given"):
+        return None
+    for part in range(len(splits)):
+        held, train = task.time[splits.held_rows(part)], task.time[splits.train_rows(part)]
+        amid = np.count_nonzero((train >= held.min()) & (train <= held.max()))
+        if amid:
+            return (
+                f"Time is declared, but the splits given ({splits.recipe.words}) do not follow it: part {part} trains "
+                f"on {amid} rows from the time of the rows it holds out. Where neighbours in time resemble each other "
+                "the risk then looks too good. Use Forward or KFold of heldout, or leave time out."
+            )
+    return None
+
+
+def near_validation_note(test: Any, validation: Any) -> str | None:
+    """A remark when the test keeps training rows farther from held-out rows than the validation does; else None.
+
+    `test` is a strategy, or the recipe of drawn splits. Says nothing of splitters whose distances are not known, nor
+    of distances that do not compare (rows and time).
+    """
+    if not hasattr(validation, "buffer"):
+        asked = getattr(test, "buffer", None)
+        if not isinstance(validation, LeaveOneOut) or is_none(asked):
+            return None
+        return _words("buffer", asked, None, fix=f"Use validation=KFold(5, buffer={asked!r}).")
+    for name in ("buffer", "embargo"):
+        asked, inside = getattr(test, name, None), getattr(validation, name, None)
+        if hasattr(validation, name) and _farther(asked, inside):
+            return _words(name, asked, inside, fix=f"Use validation={replace(validation, **{name: asked})!r}.")
+    return None
+
+
+def _farther(one: Distance | None, other: Distance | None) -> bool:
+    """Whether the first distance is known to be the larger."""
+    if one is None or is_none(one):
+        return False
+    if other is None or is_none(other):
+        return True
+    if isinstance(one, int) or isinstance(other, int):
+        return isinstance(one, int) and isinstance(other, int) and one > other
+    lengths = plain_number(one), plain_number(other)
+    if lengths[0] is not None and lengths[1] is not None:
+        return lengths[0] > lengths[1]
+    return lengths == (None, None) and nanoseconds(one) > nanoseconds(other)
+
+
+def _words(name: str, asked: Any, inside: Any, *, fix: str) -> str:
+    has = "none" if inside is None or is_none(inside) else f"one of {distance_words(inside)}"
+    article = "an" if name == "embargo" else "a"
+    return (
+        f"The test has {article} {name} of {distance_words(asked)}, the validation has {has}. "
+        "Candidates are then chosen on rows that lie near those they were trained on, which favours the ones that "
+        f"memorise; the test tells the risk of that choice all the same. {fix}"
+    )

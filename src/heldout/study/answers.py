@@ -1,0 +1,268 @@
+"""Tables: the answers of panels as columns, filled as cells come in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.responses import Responses, cut_rows
+from heldout.splits.drawn import Splits
+from heldout.study.study import Panel
+
+Cell = tuple[int, int]  # candidate and part
+Rows = tuple[NDArray[np.float64] | None, ...]  # for each loss; None for a loss of whole sets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a cell has no answer, and where."""
+
+    kind: str  # the exception's name
+    message: str
+    traceback: str
+    stage: str  # "fit", "predict" or "score"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitWarning:
+    """One warning that a fit gave."""
+
+    category: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answer:
+    """The answer of several candidates on neighbouring parts of one panel, in columns. A cell is a block of one by one.
+
+    The held-out rows of the parts stand end to end. Of a loss that could not be taken the number is NaN.
+    """
+
+    panel: str
+    candidates: tuple[int, ...]
+    parts: range
+    losses: NDArray[np.float64]  # candidates × parts × losses
+    rows: Rows | None = None  # for each loss: candidates × rows
+    responses: tuple[Responses, ...] | None = None  # for each candidate: all rows
+    watched: Mapping[Cell, Responses] = field(default_factory=dict)  # of cells that will be checked
+    fit_seconds: float | NDArray[np.float64] = 0.0  # of a cell, or of each: candidates × parts
+    score_seconds: float | NDArray[np.float64] = 0.0
+    failures: Mapping[Cell, Failure] = field(default_factory=dict)
+    warnings: Mapping[Cell, tuple[FitWarning, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of_cell(cls, panel: str, cell: Cell, losses: Sequence[float], **columns: Any) -> Self:
+        """The answer of one cell: its losses, and other columns as they are named here."""
+        numbers = np.array(losses, dtype=np.float64).reshape(1, 1, -1)
+        return cls(panel=panel, candidates=cell[:1], parts=range(cell[1], cell[1] + 1), losses=numbers, **columns)
+
+    @property
+    def count(self) -> int:
+        """How many cells these are."""
+        return len(self.candidates) * len(self.parts)
+
+    @property
+    def cells(self) -> Iterator[Cell]:
+        return product(self.candidates, self.parts)
+
+    def warned(self, before: tuple[FitWarning, ...]) -> Self:
+        """The same, where every cell had given these warnings before its own."""
+        if not before:
+            return self
+        return replace(self, warnings={cell: (*before, *self.warnings.get(cell, ())) for cell in self.cells})
+
+
+def mean_over_parts(losses: NDArray[np.float64], weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """The mean over parts, the second axis: each counts once, or as much as its rows weigh where they have weights.
+
+    >>> mean_over_parts(np.array([[1.0, 4.0]]), None), mean_over_parts(np.array([[1.0, 4.0]]), np.array([2.0, 1.0]))
+    (array([2.5]), array([2.]))
+    """
+    if weights is None:
+        return np.asarray(losses.mean(axis=1))
+    return np.asarray(np.average(losses, axis=1, weights=weights))
+
+
+@dataclass(kw_only=True, eq=False)
+class PanelTable:
+    """The answers of one panel. Losses are inside sign, NaN where not answered or failed.
+
+    The row losses of all cells are one matrix a loss: as objects of their own, those of half a million cells would
+    take several times the room.
+    """
+
+    candidates: range
+    parts: range
+    losses: NDArray[np.float64]  # candidates × parts × losses
+    fit_seconds: NDArray[np.float64]
+    score_seconds: NDArray[np.float64]
+    answered: NDArray[np.bool_]
+    cuts: NDArray[np.intp]  # where the held-out rows of each part begin and the last ends, all end to end
+    weights: NDArray[np.float64] | None = None  # of each part: the sum of its rows' weights, where they have any
+    failures: dict[Cell, Failure] = field(default_factory=dict)
+    warnings: dict[Cell, tuple[FitWarning, ...]] = field(default_factory=dict)
+    watched: dict[Cell, Responses] = field(default_factory=dict)  # of cells that will be checked
+    _told: dict[Any, tuple[FitWarning, ...]] = field(default_factory=dict)  # warnings of many cells are kept once
+    _rows: list[NDArray[np.float64] | None] | None = None  # for each loss: candidates × rows of all parts
+    _has_rows: NDArray[np.bool_]  # candidates × parts
+    _responses: list[tuple[int, Responses]] = field(default_factory=list)  # with the place of the first part in each
+    _place: NDArray[np.intp]  # candidates × parts: in the list above, −1 where none were kept
+
+    @classmethod
+    def empty(
+        cls, candidates: range, parts: range, losses: int, *, sizes: Sequence[int] | NDArray[Any], weights: Any = None
+    ) -> PanelTable:
+        """A table without answers. `sizes` are the numbers of held-out rows of the parts."""
+        shape = (len(candidates), len(parts))
+        return cls(
+            candidates=candidates,
+            parts=parts,
+            losses=np.full((*shape, losses), np.nan),
+            fit_seconds=np.zeros(shape),
+            score_seconds=np.zeros(shape),
+            answered=np.zeros(shape, dtype=bool),
+            cuts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp),
+            weights=weights,
+            _has_rows=np.zeros(shape, dtype=bool),
+            _place=np.full(shape, -1),
+        )
+
+    @property
+    def complete(self) -> bool:
+        return bool(self.answered.all())
+
+    def put(self, answer: Answer) -> None:
+        """Take in an answer. What was there of its cells is replaced."""
+        places = lines, parts = self._lines(answer.candidates), self._stretch(answer.parts)
+        self.losses[places] = answer.losses
+        self.fit_seconds[places] = answer.fit_seconds
+        self.score_seconds[places] = answer.score_seconds
+        self.answered[places] = True
+        for told in (self.failures, self.warnings):
+            for cell in answer.cells if told else ():
+                told.pop(cell, None)
+        self.failures.update(answer.failures)
+        self.warnings.update((cell, self._told.setdefault(told, told)) for cell, told in answer.warnings.items())
+        self.watched.update(answer.watched)
+        self._has_rows[places] = answer.rows is not None
+        if answer.rows is not None:
+            if self._rows is None:
+                shape = (len(self.candidates), int(self.cuts[-1]))
+                self._rows = [None if one is None else np.full(shape, np.nan) for one in answer.rows]
+            for matrix, one in zip(self._rows, answer.rows, strict=True):
+                if matrix is not None:
+                    matrix[lines, self.cuts[parts.start] : self.cuts[parts.stop]] = one
+        self._place[places] = -1
+        for candidate, responses in zip(answer.candidates, answer.responses or (), strict=False):
+            self._place[candidate - self.candidates.start, parts] = len(self._responses)
+            self._responses.append((parts.start, responses))
+
+    def forget(self, candidates: Sequence[int], parts: Sequence[int]) -> None:
+        """As if these candidates had never been answered on these parts."""
+        gone = np.zeros(self.answered.shape, dtype=bool)
+        gone[np.ix_(np.array(candidates) - self.candidates.start, np.array(parts) - self.parts.start)] = True
+        self.losses[gone] = np.nan
+        self.fit_seconds[gone] = self.score_seconds[gone] = 0.0
+        self.answered[gone] = self._has_rows[gone] = False
+        self._place[gone] = -1
+        known: dict[Cell, Any]
+        for known in (self.failures, self.warnings, self.watched):
+            for candidate, part in list(known):
+                if gone[candidate - self.candidates.start, part - self.parts.start]:
+                    del known[candidate, part]
+
+    def _lines(self, candidates: tuple[int, ...]) -> slice | list[int]:
+        """Where candidates stand, as a slice if they are neighbours: that is how numpy is quick with single cells."""
+        lines = [candidate - self.candidates.start for candidate in candidates]
+        first, last = lines[0], lines[-1] + 1
+        return slice(first, last) if lines == list(range(first, last)) else lines
+
+    def _stretch(self, parts: range) -> slice:
+        return slice(parts.start - self.parts.start, parts.stop - self.parts.start)
+
+    def row_losses(self, candidate: int, part: int) -> Rows | None:
+        """The row losses of one cell, for each loss, where they were kept."""
+        line, place = candidate - self.candidates.start, part - self.parts.start
+        if self._rows is None or not self._has_rows[line, place]:
+            return None
+        own = slice(self.cuts[place], self.cuts[place + 1])
+        return tuple(None if matrix is None else matrix[line, own] for matrix in self._rows)
+
+    def row_matrix(self, number: int) -> NDArray[np.float64] | None:
+        """The losses of every candidate on the rows of all parts end to end; None where some were not kept.
+
+        `number` says which loss.
+        """
+        matrix = None if self._rows is None or not self._has_rows.all() else self._rows[number]
+        return None if matrix is None or np.isnan(matrix).any() else matrix
+
+    def responses(self, candidate: int, part: int) -> Responses | None:
+        """The responses of one cell, where they were kept."""
+        place = part - self.parts.start
+        number = self._place[candidate - self.candidates.start, place]
+        if number < 0:
+            return None
+        first, responses = self._responses[number]
+        start, stop = self.cuts[[place, place + 1]] - self.cuts[first]
+        return cut_rows(responses, slice(start, stop))
+
+
+@dataclass(kw_only=True, eq=False)
+class Tables:
+    """All answers of a study, by panel."""
+
+    panels: dict[str, PanelTable] = field(default_factory=dict)
+    asides: dict[str, PanelTable] = field(default_factory=dict)  # by name, of what no panel asks: for intervals alone
+
+    def __getitem__(self, panel: str) -> PanelTable:
+        return self.asides[panel] if panel in self.asides else self.panels[panel]
+
+    def open(self, panel: Panel, splits: Splits, *, losses: int, weight: NDArray[np.float64] | None = None) -> None:
+        """An empty table of a panel of these splits, once. `weight` are the weights of rows, where they have any."""
+        assert panel.candidates is not None, "a panel that waits has no cells"
+        if panel.key not in self.panels:
+            own = slice(panel.parts.start, panel.parts.stop)
+            weights = None if weight is None else splits.held_sums(weight)[own]
+            self.panels[panel.key] = PanelTable.empty(
+                panel.candidates, panel.parts, losses, sizes=splits.held_sizes[own], weights=weights
+            )
+
+    def open_aside(self, name: str, candidate: int, sizes: NDArray[np.intp]) -> None:
+        """An empty table of one candidate that no panel asks. Its failures and warnings are not those of the study."""
+        if name not in self.asides:
+            own, parts = range(candidate, candidate + 1), range(len(sizes))
+            self.asides[name] = PanelTable.empty(own, parts, 1, sizes=sizes)
+
+    def put(self, answer: Answer) -> None:
+        self[answer.panel].put(answer)
+
+    def forget(self, candidates: Sequence[int], sides: Iterable[tuple[str, int]]) -> None:
+        """As if these candidates had never been answered on these parts of panels."""
+        parts: dict[str, list[int]] = {}
+        for panel, part in sides:
+            parts.setdefault(panel, []).append(part)
+        for panel, own in parts.items():
+            self[panel].forget(candidates, own)
+
+    def warnings_in_order(self) -> list[tuple[str, str, list[tuple[str, int, int]]]]:
+        """Each warning with its cells, in the order of the study, whatever the order in which cells were answered."""
+        found: dict[tuple[str, str], list[tuple[str, int, int]]] = {}
+        order = {key: place for place, key in enumerate(self.panels)}
+        for key, table in self.panels.items():
+            for cell in sorted(table.warnings):
+                for one in table.warnings[cell]:
+                    found.setdefault((one.category, one.message), []).append((key, *cell))
+        every = [(kind, text, cells) for (kind, text), cells in found.items()]
+        return sorted(every, key=lambda one: (order[one[2][0][0]], one[2][0][1:], *one[:2]))
+
+    def failures(self) -> list[tuple[str, int, int, Failure]]:
+        """Every failed cell, in the order of panels, candidates and parts."""
+        found: list[tuple[str, int, int, Failure]] = []
+        for key, table in self.panels.items():
+            found += [(key, c, p, failure) for (c, p), failure in sorted(table.failures.items(), key=lambda kv: kv[0])]
+        return found

@@ -1,0 +1,116 @@
+"""Data on their way to workers: mapped or sent, from worker to worker, gone when nobody needs them."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from heldout.backends.dask import parcel
+from heldout.backends.dask.parcel import Parcel, Unseen, all_workers_see, load_mapped, load_pieces, sees_file, send
+from heldout.backends.shared_data import SharedRef, share
+from heldout.base.errors import BackendError
+
+X = np.random.default_rng(0).normal(size=(200, 3))
+
+
+@pytest.fixture
+def ref(tmp_path: Path) -> SharedRef:
+    return share(X, tmp_path, "x")
+
+
+def handed_on(one: Parcel) -> Parcel:
+    """As Dask hands it to another worker: buffers beside the pickle."""
+    buffers: list[pickle.PickleBuffer] = []
+    stream = pickle.dumps(one, protocol=5, buffer_callback=buffers.append)
+    return pickle.loads(stream, buffers=[bytes(buffer) for buffer in buffers])
+
+
+def test_a_mapped_parcel_travels_as_a_name(ref: SharedRef) -> None:
+    there = handed_on(load_mapped(ref.path))
+    assert there.ref() == ref
+    assert len(pickle.dumps(there)) < 500
+
+
+def test_a_file_that_is_not_seen_is_named(ref: SharedRef) -> None:
+    os.unlink(ref.path)
+    with pytest.raises(Unseen, match=r"does not see the shared data .*x"):
+        load_mapped(ref.path).ref()
+
+
+def test_a_sent_parcel_is_written_where_it_arrives_and_travels_on_from_there(ref: SharedRef) -> None:
+    content = Path(ref.path).read_bytes()
+    first = load_pieces(content[:1000], content[1000:])
+    second = handed_on(first)
+    third = handed_on(second) if second.ref() else None
+    places = {one.ref().path for one in (first, second, third)}
+    assert len(places) == 3
+    assert all(np.array_equal(one.ref().open(), X) for one in (first, second, third))
+
+
+def test_it_counts_as_large_only_while_it_is_held_in_memory(ref: SharedRef) -> None:
+    one = load_pieces(Path(ref.path).read_bytes())
+    assert one.__sizeof__() > X.nbytes
+    one.ref()
+    assert one.__sizeof__() < 1000
+
+
+def test_the_file_of_a_sent_parcel_goes_with_it_and_a_mapped_one_stays(ref: SharedRef) -> None:
+    sent, mapped = load_pieces(Path(ref.path).read_bytes()), load_mapped(ref.path)
+    place = sent.ref().path
+    assert os.path.exists(place)
+    del sent, mapped
+    gc.collect()
+    assert not os.path.exists(place)
+    assert os.path.exists(ref.path)
+
+
+def test_no_room_on_a_worker_is_said_with_the_size(ref: SharedRef, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(handle: int, mode: str) -> None:
+        os.close(handle)
+        raise OSError(28, "No space left on device")
+
+    one = load_pieces(bytes(3_000_000))
+    monkeypatch.setattr(parcel.os, "fdopen", full)
+    with pytest.raises(BackendError, match=r"needs 3\.0 MB in .*No space left.*TMPDIR"):
+        one.ref()
+
+
+def test_a_file_of_another_size_is_not_ours(ref: SharedRef) -> None:
+    size = os.path.getsize(ref.path)
+    assert sees_file(ref.path, size)
+    assert not sees_file(ref.path, size + 1)
+    assert not sees_file(ref.path + "-not", size)
+
+
+def test_all_workers_must_see_it(client, ref: SharedRef) -> None:
+    assert all_workers_see(client, ref)
+    there = [True, False, OSError()]
+    client = type("Client", (), {"run": lambda self, *_, on_error: dict(enumerate(there))})()
+    for expected in (False, False, True):
+        assert all_workers_see(client, ref) is expected
+        there.pop()
+
+
+@pytest.mark.parametrize("mapped", [True, False])
+def test_a_load_task_can_run_again_and_leaves_nothing(client, ref, monkeypatch, mapped) -> None:
+    monkeypatch.setattr(parcel, "PIECE", 1000)
+    future = send(client, ref, mapped=mapped)
+    before = future.result()
+    client.retry([future])
+    assert np.array_equal(before.ref().open(), X)
+    del before
+    future.release()
+    place = client.submit(lambda: None, pure=False)
+    place.result()
+    assert not [key for key in client.has_what() if "heldout" in str(key)]
+
+
+def test_data_that_would_fill_the_scheduler_are_refused(ref, monkeypatch) -> None:
+    monkeypatch.setattr(parcel, "MOST_SENT", 100)
+    with pytest.raises(BackendError, match=r"would fill the scheduler's memory.*TMPDIR"):
+        send(None, ref, mapped=False)
