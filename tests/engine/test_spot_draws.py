@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeRegressor
 import heldout as ho
 from heldout.base.responses import METHODS, Responses
 from heldout.kernels.bayes import answer as bayes
-from heldout.kernels.ridge import blocks as ridge
+from heldout.kernels.driver import score as ridge
 from heldout.kernels.within import answer as within
 from heldout.planner import checked_cells as spots
 

@@ -36,7 +36,7 @@ def test_a_kernel_that_fails_names_the_way_out(module: Any, name: str, monkeypat
 
 
 def test_the_note_names_the_rule_at_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heldout.kernels.ridge.bank.sum_rows", fail)
+    monkeypatch.setattr("heldout.kernels.sums.training_sums.sum_rows", fail)
     with pytest.raises(ZeroDivisionError) as caught:
         fit(Ridge(), {"alpha": [0.1, 1.0]})
     (note,) = caught.value.__notes__

@@ -22,13 +22,12 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import heldout as ho
 from heldout.api.evaluate import ask
 from heldout.engine.run import work_of
-from heldout.kernels import ridge
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.ridge import KERNEL
-from heldout.kernels.ridge.bank import Bank
-from heldout.kernels.ridge.design import Design, Shift
-from heldout.kernels.ridge.sums import Space
 from heldout.kernels.step import Held, Step, Training, Work
+from heldout.kernels.sums.dataset import ChunkReader, Dataset, Layout
+from heldout.kernels.sums.shifts import Shift
+from heldout.kernels.sums.training_sums import TrainingSums
 from heldout.study.answers import PanelTable
 
 ALPHAS = [1e-4, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1e3]
@@ -155,7 +154,7 @@ def test_the_outer_training_set_is_the_total_of_its_inner_blocks(monkeypatch: py
     step, work = posed(tuned(), *numbers(300, 5))
     list(KERNEL.answer(step, work))
     read: list[Any] = []
-    monkeypatch.setattr(Bank, "make", lambda self, rows: read.append(rows))
+    monkeypatch.setattr(TrainingSums, "sum", lambda self, rows: read.append(rows))
     held = Held("test/0", "test", "outer", 0)
     refit = replace(step, candidates=(3,), trainings=(Training((work.splits and _outer(),), False, (held,)),))
     list(KERNEL.answer(refit, work))
@@ -349,19 +348,19 @@ def test_losses_that_ask_the_estimator_are_refused() -> None:
 
 
 def test_the_kernel_says_who_it_is() -> None:
-    assert (ridge.KERNEL.name, ridge.KERNEL.tier) == ("ridge", "rounding")
+    assert (KERNEL.name, KERNEL.tier) == ("ridge", "rounding")
 
 
 def test_rows_that_follow_each_other_are_read_where_they_are() -> None:
     X = np.arange(40.0).reshape(10, 4)
-    design = Design(X=X, Y=np.zeros((10, 1)), shift=Shift(x=np.zeros(4), y=np.zeros(1)), weight=None, strata=None)
-    space, none = Space(design, 10), np.zeros(4)
-    near = space.read(np.arange(3, 7), none)
+    shift = Shift(x=np.zeros(4), y=np.zeros(1))
+    reader, none = ChunkReader(Dataset(layout=Layout(), X=X, Y=np.zeros((10, 1)), shift=shift), 10), np.zeros(4)
+    near = reader.read(np.arange(3, 7), none)
     assert np.shares_memory(near, X)
     assert not near.flags.writeable
     assert np.array_equal(near, X[3:7])
     for rows in ([3, 5, 6], [6, 5, 4], [4, 4, 6], [3, 6, 5, 6]):
-        assert not np.shares_memory(space.read(np.array(rows), none), X)
-        assert np.array_equal(space.read(np.array(rows), none), X[rows])
-    assert np.array_equal(space.read(np.arange(3, 7), np.ones(4)), X[3:7] - 1)
+        assert not np.shares_memory(reader.read(np.array(rows), none), X)
+        assert np.array_equal(reader.read(np.array(rows), none), X[rows])
+    assert np.array_equal(reader.read(np.arange(3, 7), np.ones(4)), X[3:7] - 1)
     assert X.flags.writeable

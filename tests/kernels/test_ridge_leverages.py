@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from test_ridge import numbers, posed, worst_difference
 
 import heldout as ho
-from heldout.kernels.ridge import KERNEL, answer
+from heldout.kernels.ridge import KERNEL
 
 LEARNERS = (
     LinearRegression(),
@@ -69,21 +69,20 @@ def test_weights(learner: Any) -> None:
 
 
 def test_one_decomposition_answers_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer, "answer_training", lambda job: pytest.fail("equations of a single row"))
+    monkeypatch.setattr(KERNEL.kernel, "learn", lambda *_: pytest.fail("equations of a single row"))
     step, work = posed(LinearRegression(), *spoiled("plain"), test=ho.LeaveOneOut())
     assert [one.count for one in KERNEL.answer(step, work)] == [step.cells]
 
 
 def test_a_leverage_of_one_has_equations_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-    own = answer.answer_training
+    learned: list[Any] = []
+    respond = KERNEL.kernel.respond
 
-    def count(job: Any) -> Any:
-        asked.append(job[1].trains[0].part)
-        return own(job)
+    def note(group: Any, predictors: Any, rows: Any, methods: Any) -> Any:
+        learned.extend(rows.tolist())
+        return respond(group, predictors, rows, methods)
 
-    monkeypatch.setattr(answer, "answer_training", count)
+    monkeypatch.setattr(KERNEL.kernel, "respond", note)
     step, work = posed(LinearRegression(), *spoiled("one row alone"), test=ho.LeaveOneOut())
     list(KERNEL.answer(step, work))
-    held = [int(work.splits[step.trainings[0].trains[0].splits].held_rows(part)[0]) for part in asked]
-    assert held == [17]
+    assert learned == [17]

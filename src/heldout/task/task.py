@@ -49,6 +49,14 @@ class Task:
         return np.unique(self.y) if self.classification and self.y.ndim == 1 else None
 
     @cached_property
+    def memo(self) -> dict[Any, Any]:
+        """What kernels worked out about this task and will ask again, by keys of their own; it is not pickled."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "memo"}
+
+    @cached_property
     def all_rows(self) -> Rows:
         rows = np.arange(len(self), dtype=np.intp)
         rows.setflags(write=False)

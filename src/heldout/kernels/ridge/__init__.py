@@ -1,5 +1,8 @@
-"""Ridge regression and its kin from sufficient statistics: every training set is a difference of sums."""
+"""Ridge regression and its kin from sums over rows: every training set is a difference of sums."""
 
-from heldout.kernels.ridge.kernel import KERNEL
+from heldout.kernels.driver.driver import Driver
+from heldout.kernels.ridge.kernel import RidgeKernel
+
+KERNEL = Driver(RidgeKernel())
 
 __all__ = ["KERNEL"]

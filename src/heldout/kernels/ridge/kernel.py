@@ -1,20 +1,30 @@
-"""The kernel `ridge`: linear least squares with a quadratic penalty, from sufficient statistics."""
+"""The kernel `ridge`: linear least squares with a quadratic penalty, every alpha from sums over rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from typing import Any
 
-from heldout.kernels.claims import Claims
-from heldout.kernels.ridge.answer import answer
-from heldout.kernels.ridge.recognise import Reader, claim, refuse_training, takes_all
-from heldout.kernels.step import Step, Training, Work
-from heldout.search.search import Search
-from heldout.splits.drawn import Splits
-from heldout.study.answers import Answer
+import numpy as np
+
+from heldout.base.responses import Responses
+from heldout.base.rowkeys import Rows
+from heldout.kernels.designs.columns import Columns
+from heldout.kernels.designs.equations import normal_equations
+from heldout.kernels.designs.linear import LinearPredictors, linear_numbers
+from heldout.kernels.driver.contract import Group, Kernel, Needs, Numbers
+from heldout.kernels.driver.parameters import is_number
+from heldout.kernels.ridge.dual import solve_dual
+from heldout.kernels.ridge.form import MODELS, Form, read_form
+from heldout.kernels.ridge.leave_one_out import applies, leave_one_out
+from heldout.kernels.ridge.solution import solve
+from heldout.kernels.sums.data import labels_of, numeric_type
+from heldout.kernels.sums.dataset import Layout
+from heldout.kernels.sums.rounding import Bools, Refuse, Undecided
+from heldout.kernels.sums.sums import Sums
 from heldout.task.task import Task
 
 
-class RidgeKernel:
+class RidgeKernel(Kernel):
     """LinearRegression, Ridge and RidgeClassifier, alone or behind StandardScaler. Tier: rounding.
 
     float32 data are answered from float64 sums and rounded once, so each response is at least as near to the
@@ -22,26 +32,78 @@ class RidgeKernel:
     """
 
     name = "ridge"
-    tier = "rounding"
+    models = MODELS
+    words = "LinearRegression, Ridge or RidgeClassifier"
     leaves_rows_out = True
 
-    def claim(self, search: Search, task: Task) -> Claims:
-        return claim(search, task)
+    def read(self, model: Any, task: Task) -> Form:
+        return read_form(model, task)
 
-    def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
-        return refuse_training(task, training, splits)
+    def value(self, form: Form, alpha: Any = 0.0) -> float:
+        if not is_number(alpha):
+            raise Refuse("alpha is not one number from 0 up for all targets")
+        return float(alpha)
 
-    def takes_all(self, search: Search, task: Task, parts: range, splits: Splits) -> bool:
-        return takes_all(task, parts, splits)
+    def needs(self, form: Form) -> Needs:
+        return Needs(classes=form.classifies, numbers=not form.classifies)
 
-    def one_out_fits(self, task: Task, splits: Splits) -> int | None:
-        return 0 if len(splits.rows) > (task.n_columns or 1) + 2 else None
+    def methods(self, form: Form) -> tuple[str, ...]:
+        return ("predict", "decision_function") if form.classifies else ("predict",)
 
-    def answer(self, step: Step, work: Work) -> Iterator[Answer]:
-        return answer(step, work)
+    def layout(self, form: Form) -> Layout:
+        fixed = form.class_weight if isinstance(form.class_weight, tuple) else ()
+        targets = "signs" if form.classifies else "numbers"
+        return Layout(targets=targets, by_class=form.class_weight == "balanced", class_weight=fixed)
 
-    def ignores_origin(self, search: Search, task: Task, candidate: int) -> bool:
-        return Reader(search, task).read(candidate)[0].intercept
+    def dtype(self, form: Form, columns: Columns, task: Task) -> np.dtype[Any]:
+        return numeric_type(task, columns.places, first_of_polars=form.cutoff is None or columns.prepared)
 
+    def learns_from_rows(self, group: Group, rows: int) -> bool:
+        return rows <= int(group.data.X.shape[1])
 
-KERNEL = RidgeKernel()
+    def learn_from_rows(self, group: Group, rows: Rows) -> LinearPredictors:
+        if len(rows) * group.data.X.shape[1] * 32 > group.work.budget:
+            raise Undecided
+        return solve_dual(group, rows)
+
+    def learn(self, group: Group, sums: Sums, rows: Rows | None) -> LinearPredictors:
+        equations = normal_equations(group.columns, sums, intercept=group.form.intercept)
+        return solve(equations, group.values, cutoff=group.form.cutoff)
+
+    def respond(
+        self, group: Group, learned: LinearPredictors, rows: Rows, methods: frozenset[str]
+    ) -> tuple[Numbers, Bools]:
+        numbers, reliable = linear_numbers(learned, group.data, rows)
+        return (numbers,), reliable
+
+    def responses(self, group: Group, numbers: Numbers, methods: frozenset[str]) -> list[Responses]:
+        if not group.form.classifies:
+            return super().responses(group, numbers, methods)
+        classes = labels_of(group.work.task)
+        scores = numbers[0][:, :, 0] if len(classes) == 2 else numbers[0]
+        codes = (scores > 0).astype(np.intp) if scores.ndim == 2 else scores.argmax(axis=2)
+        return [
+            Responses(
+                predict=classes[codes[:, place]],
+                decision_function=np.ascontiguousarray(scores[:, place], dtype=group.dtype)
+                if "decision_function" in methods
+                else None,
+                classes=classes,
+            )
+            for place in range(scores.shape[1])
+        ]
+
+    def can_leave_one_out(self, group: Group, rows: int) -> bool:
+        return applies(group, rows)
+
+    def leave_one_out(
+        self, group: Group, total: Sums, rows: Rows | None, held: Rows, methods: frozenset[str]
+    ) -> tuple[Numbers, Bools]:
+        numbers, reliable = leave_one_out(group, total, held)
+        return (numbers,), reliable
+
+    def leave_one_out_fits(self, task: Task, rows: int) -> int | None:
+        return 0 if rows > (task.n_columns or 1) + 2 else None
+
+    def ignores_origin(self, form: Form) -> bool:
+        return form.intercept

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.ridge.design import Design, Floats
-from heldout.kernels.ridge.forms import Form
-from heldout.kernels.ridge.normal import EPS, LostDigits, Normal, normal_equations
-from heldout.kernels.ridge.scaled_rows import Change, Eigen, corrected
-from heldout.kernels.ridge.solve import CUT_MARGIN, ROUNDINGS, WITHIN, inverses, is_doubtful, sizes, with_ones
-from heldout.kernels.ridge.sums import Sums, sum_rows_apart
-from heldout.kernels.threads import Spread
+from heldout.kernels.designs.equations import Equations, normal_equations
+from heldout.kernels.driver.contract import Group
+from heldout.kernels.ridge.scaled_leave_one_out import Change, Eigen, corrected
+from heldout.kernels.ridge.solution import CUT_MARGIN, inverses, is_doubtful, sizes, with_ones
+from heldout.kernels.sums.rounding import EPS, ROUNDINGS, TOLERANCE, Bools, Floats, Undecided
+from heldout.kernels.sums.sums import Sums
 
 NEARLY_ALL = 1e-3  # a row with all but this share of a sum of squares leaves too few digits behind
 LEVERAGE_LEFT = 1e-3  # 1 − h below this needs a check, as a bad condition does
@@ -32,95 +31,85 @@ CUT_AWAY = 4.0  # how far the smallest eigenvalue must stay above the cutoff of 
 class Base:
     """The full set about its centre, decomposed."""
 
-    normal: Normal
+    equations: Equations
     eigen: Eigen
     weight: Floats | None  # row weights by row number; None: 1 each
     factor: float  # times every weight: that of the class where classes are balanced
     places: NDArray[np.intp]  # of the alphas that this base answers
     squares: Floats | None  # columns: what shares are fractions of, infinite where there is no scaler
-    doubtful: NDArray[np.bool_]  # alphas
+    doubtful: Bools  # alphas
     size: Floats  # alphas: how large errors of matrix and right side are
     spare: float = np.inf  # least squares: the smallest share of the largest eigenvalue, over the least that counts
     folded: Floats | float = 1.0  # columns: what turns shares of `squares` back into a scaler's own
 
 
-def applies(form: Form, design: Design, rows: int) -> bool:
+def applies(group: Group, rows: int) -> bool:
     """Whether leaving one row out is a change of rank one for this form, and rows outnumber columns."""
-    if rows - 1 <= design.X.shape[1] + 1:
+    if rows - 1 <= group.data.X.shape[1] + 1:
         return False
-    if form.intercept or not form.columns.any("centred"):
+    if group.form.intercept or not np.any(group.columns.centred):
         return True
     # Centred by an unweighted mean, then no intercept: with equal weights the equations are those of an intercept.
-    return bool(np.all(form.columns.centred)) and design.weight is None and design.strata is None
+    return bool(np.all(group.columns.centred)) and group.data.weight is None and group.data.codes is None
 
 
-def leave_one_out(
-    design: Design, form: Form, whole: tuple[Sums, Rows], held: Rows, *, alphas: Floats, spread: Spread
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Responses (held × alphas × targets) of fits on all rows less each held row, and which of them are good.
+def leave_one_out(group: Group, total: Sums, held: Rows) -> tuple[Floats, Bools]:
+    """Responses (held × alphas × targets) of fits on all rows less each held row, and which of them are reliable.
 
-    Raises LostDigits where the set as a whole cannot be answered this way.
+    Raises LostDigits or Undecided where the set as a whole cannot be answered this way.
     """
-    values = np.empty((len(held), len(alphas), design.Y.shape[1]))
-    good = np.zeros((len(held), len(alphas)), dtype=bool)
-    step = max(32, design.chunk // 4)  # several arrays of a chunk are at work at a time
-    for base, rows in _bases(design, form, whole, held, alphas):
+    responses = np.empty((len(held), len(group.values), group.data.Y.shape[1]))
+    reliable = np.zeros((len(held), len(group.values)), dtype=bool)
+    step = max(32, group.data.chunk // 4)  # several arrays of a chunk are in memory at a time
+    for base, rows in _bases(group, total, held):
         chunks = [rows[i : i + step] for i in range(0, len(rows), step)]
-        jobs = [(base, design, form, held[chunk]) for chunk in chunks]
-        for chunk, (found, sure) in zip(chunks, spread(_answer_rows, jobs), strict=True):
+        jobs = [(base, group, held[chunk]) for chunk in chunks]
+        for chunk, (numbers, good) in zip(chunks, group.spread(_answer_rows, jobs), strict=True):
             where = np.ix_(chunk, base.places)
-            values[where], good[where] = found, sure
-    return values, good
+            responses[where], reliable[where] = numbers, good
+    return responses, reliable
 
 
-def _bases(
-    design: Design, form: Form, whole: tuple[Sums, Rows], held: Rows, alphas: Floats
-) -> Iterator[tuple[Base, NDArray[np.intp]]]:
+def _bases(group: Group, total: Sums, held: Rows) -> Iterator[tuple[Base, NDArray[np.intp]]]:
     """Bases for all rows, or for each class where leaving a row out changes the weight of its class."""
-    form = replace(form, intercept=form.intercept or form.columns.any("centred"))  # see `applies`
-    if design.strata is None:
-        for base in _decomposed(_normal(design, form, whole, None), form, design, alphas, 1.0):
+    intercept = bool(group.form.intercept or np.any(group.columns.centred))  # see `applies`
+    codes = group.data.codes
+    if codes is None:
+        for base in _decomposed(group, normal_equations(group.columns, total, intercept=intercept), 1.0):
             yield base, np.arange(len(held))
         return
-    for stratum in range(design.strata_count):
-        rows = np.flatnonzero(design.strata[held] == stratum)
+    for code in range(group.data.class_count):
+        rows = np.flatnonzero(codes[held] == code)
         if not len(rows):
             continue
-        counts = whole[0].counts.copy()
-        counts[stratum] -= 1
+        counts = total.counts.copy()
+        counts[code] -= 1
         weights = counts.sum() / (len(counts) * counts)
-        normal = _normal(design, form, whole, weights)
-        for base in _decomposed(normal, form, design, alphas, float(weights[stratum])):
+        equations = normal_equations(group.columns, total, intercept=intercept, class_weights=weights)
+        for base in _decomposed(group, equations, float(weights[code])):
             yield base, rows
 
 
-def _normal(design: Design, form: Form, whole: tuple[Sums, Rows], weights: Floats | None) -> Normal:
-    sums, rows = whole
-    try:
-        return normal_equations(form, sums, strata_weights=weights)
-    except LostDigits:
-        return normal_equations(form, sum_rows_apart(design, rows), strata_weights=weights)
-
-
-def _decomposed(normal: Normal, form: Form, design: Design, alphas: Floats, factor: float) -> Iterator[Base]:
+def _decomposed(group: Group, equations: Equations, factor: float) -> Iterator[Base]:
     """One decomposition for all alphas; then one each for those that its condition leaves in doubt."""
-    scaled = form.columns.flags("scaled", len(normal.centre)) & (normal.squares > 0)
+    alphas = group.values
+    scaled = group.columns.flags("scaled", len(equations.centre)) & (equations.squares > 0)
     # n − 1 in the place of n: the scale of a row left out is then the full set's times √(1 − share).
-    unit = np.where(scaled, np.sqrt(np.where(scaled, normal.squares, 1.0) / (normal.count - 1)), 1.0)
-    ratio = normal.scale / unit
-    C, d = normal.C * np.outer(ratio, ratio), normal.d * ratio[:, None]
-    squares = np.where(scaled, normal.squares, np.inf) if scaled.any() else None
+    unit = np.where(scaled, np.sqrt(np.where(scaled, equations.squares, 1.0) / (equations.count - 1)), 1.0)
+    ratio = equations.scale / unit
+    C, d = equations.C * np.outer(ratio, ratio), equations.d * ratio[:, None]
+    squares = np.where(scaled, equations.squares, np.inf) if scaled.any() else None
     values, vectors = np.linalg.eigh(C)
-    spare = _spare(values, form)
-    inverse, doubtful, size = _inverted(values, vectors, d, alphas, normal)
+    spare = _spare(values, group.form.cutoff)
+    inverse, doubtful, size = _inverted(values, vectors, d, alphas, equations)
     eigen = Eigen(
         vectors=vectors, inverse=inverse, right=vectors.T @ d, unit=unit, matrix=C, d=d, ridge=alphas, penalty=alphas
     )
     common = Base(
-        normal=normal,
+        equations=equations,
         eigen=eigen,
         places=np.arange(len(alphas)),
-        weight=design.weight,
+        weight=group.data.weight,
         factor=factor,
         squares=squares,
         doubtful=doubtful,
@@ -133,7 +122,7 @@ def _decomposed(normal: Normal, form: Form, design: Design, alphas: Floats, fact
         more, A = with_ones(C, float(alphas[place]))
         right = d / more[:, None]
         values, vectors = np.linalg.eigh(A)
-        inverse, doubt, size = _inverted(values, vectors, right, np.zeros(1), normal)
+        inverse, doubt, size = _inverted(values, vectors, right, np.zeros(1), equations)
         alone = Eigen(
             vectors=vectors,
             inverse=inverse,
@@ -152,56 +141,51 @@ def _decomposed(normal: Normal, form: Form, design: Design, alphas: Floats, fact
 
 
 def _inverted(
-    values: Floats, vectors: Floats, d: Floats, alphas: Floats, normal: Normal
-) -> tuple[Floats, NDArray[np.bool_], Floats]:
+    values: Floats, vectors: Floats, d: Floats, alphas: Floats, equations: Equations
+) -> tuple[Floats, Bools, Floats]:
     """Inverses for each alpha, which alphas are in doubt, and the size of errors."""
     inverse = inverses(values, alphas, None)
     with np.errstate(over="ignore", invalid="ignore"):
         inside = inverse[:, :, None] * (vectors.T @ d)[:, None, :]
-    return inverse, is_doubtful(values, inverse), sizes(float(values[-1]), inside, normal.yy)
+    return inverse, is_doubtful(values, inverse), sizes(float(values[-1]), inside, equations.yy)
 
 
-def _spare(values: Floats, form: Form) -> float:
-    """How far the smallest eigenvalue is above what least squares counts; raises LostDigits where it may be below."""
-    if form.cutoff is None:
+def _spare(values: Floats, cutoff: float | None) -> float:
+    """How far the smallest eigenvalue is above what least squares counts; raises Undecided where it may be below."""
+    if cutoff is None:
         return np.inf
-    least = form.cutoff**2 + CUT_MARGIN
+    least = cutoff**2 + CUT_MARGIN
     spare = float(values[0] / values[-1]) / least if values[-1] > 0 else 0.0
     if spare <= CUT_AWAY:
-        raise LostDigits
+        raise Undecided
     return spare
 
 
-def _answer_rows(job: tuple[Base, Design, Form, Rows]) -> tuple[Floats, NDArray[np.bool_]]:
-    base, design, form, rows = job
-    normal = base.normal
-    taken = design.X.take(rows, axis=0)
-    if form.columns.places is not None:
-        taken = taken[:, list(form.columns.places)]
-    x = np.subtract(taken, normal.shift.x, dtype=np.float64)
-    v = design.Y.take(rows, axis=0) - normal.shift.y - normal.y_centre
+def _answer_rows(job: tuple[Base, Group, Rows]) -> tuple[Floats, Bools]:
+    base, group, rows = job
+    equations, data = base.equations, group.data
+    x = np.subtract(data.X.take(rows, axis=0), equations.shift.x, dtype=np.float64)
+    v = data.Y.take(rows, axis=0) - equations.shift.y - equations.y_centre
     weight = np.full(len(rows), base.factor) if base.weight is None else base.factor * base.weight[rows]
-    rest = normal.weight - weight
+    rest = equations.weight - weight
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        enlarged = normal.weight / rest if normal.intercept else np.ones(len(rows))
+        enlarged = equations.weight / rest if equations.intercept else np.ones(len(rows))
         share = None
         if base.squares is not None:
-            share = normal.count / (normal.count - 1) * (x - normal.mean) ** 2 / base.squares
-        change = Change(u=(x - normal.centre) / base.eigen.unit, v=v, c=weight * enlarged, share=share)
+            share = equations.count / (equations.count - 1) * (x - equations.mean) ** 2 / base.squares
+        change = Change(u=(x - equations.centre) / base.eigen.unit, v=v, c=weight * enlarged, share=share)
         inside, left, z = corrected(base.eigen, change)
         values = inside * enlarged[:, None, None]
-        if form.intercept:
-            values += normal.y_centre + normal.shift.y - (weight / rest)[:, None, None] * v[:, None, :]
+        if group.form.intercept:
+            values += equations.y_centre + equations.shift.y - (weight / rest)[:, None, None] * v[:, None, :]
         taken_out = None if share is None else (share * base.folded).max(axis=1)
         return values, _is_good(base, change, taken_out, left, z, values=values)
 
 
-def _is_good(
-    base: Base, change: Change, taken_out: Floats | None, left: Floats, z: Floats, *, values: Floats
-) -> NDArray[np.bool_]:
+def _is_good(base: Base, change: Change, taken_out: Floats | None, left: Floats, z: Floats, *, values: Floats) -> Bools:
     """Rows and alphas that rounding leaves inside the tier."""
-    own = change.c[:, None] * change.v**2 > (1.0 - NEARLY_ALL) * base.normal.yy
-    lost: NDArray[np.bool_] = np.any(own & (base.normal.yy > 0), axis=1)
+    own = change.c[:, None] * change.v**2 > (1.0 - NEARLY_ALL) * base.equations.yy
+    lost: Bools = np.any(own & (base.equations.yy > 0), axis=1)
     if taken_out is not None:
         lost = lost | (taken_out > 1.0 - NEARLY_ALL)
     good = np.isfinite(values).all(axis=2) & (left > 0) & ~lost[:, None]
@@ -213,5 +197,5 @@ def _is_good(
         growth = np.sqrt(z**2 @ base.eigen.inverse**2) / left
         error = ROUNDINGS * EPS * growth * base.size
         largest = np.abs(np.where(good[:, :, None], values, 0.0)).max(axis=(0, 2))
-        good &= ~check | (error <= WITHIN * largest)
+        good &= ~check | (error <= TOLERANCE * largest)
     return np.asarray(good)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
-from heldout.kernels.ridge.design import Floats
+from heldout.kernels.sums.rounding import Floats
 
-SAFE_CONDITION = 3e4  # up to here rounding stays well inside the tier, whatever the held-out rows
+SAFE_CONDITION = 3e4  # up to here rounding stays well along the tier, whatever the held-out rows
 
 
 def solve_all(C: Floats, d: Floats, alphas: Floats, weights: Floats) -> list[int]:
@@ -18,22 +18,22 @@ def solve_all(C: Floats, d: Floats, alphas: Floats, weights: Floats) -> list[int
     width, targets = d.shape
     if width < 2:
         return list(range(len(alphas)))
-    form, diagonal, beside, tau, failed = lapack.dsytrd(C, lower=1, lwork=64 * width)
+    form, diagonal, off_diagonal, tau, failed = lapack.dsytrd(C, lower=1, lwork=64 * width)
     if failed:
         return list(range(len(alphas)))
     # The reflectors below the subdiagonal are those of a QR decomposition one row shorter.
     reflectors = np.asfortranarray(form[1:, :-1])
     right = _turn(reflectors, tau, d, "T")
-    inside = np.empty((width, len(alphas), targets))
+    along = np.empty((width, len(alphas), targets))
     unsafe: list[int] = []
     for place, alpha in enumerate(alphas):
-        solution, reciprocal, problem = _solve(diagonal + alpha, beside, right)
-        if problem or not reciprocal * SAFE_CONDITION >= 1.0:
+        solution, reciprocal, failed = _solve(diagonal + alpha, off_diagonal, right)
+        if failed or not reciprocal * SAFE_CONDITION >= 1.0:
             unsafe.append(place)
-            inside[:, place] = 0.0
+            along[:, place] = 0.0
         else:
-            inside[:, place] = solution
-    weights[:] = _turn(reflectors, tau, inside.reshape(width, -1), "N").reshape(weights.shape)
+            along[:, place] = solution
+    weights[:] = _turn(reflectors, tau, along.reshape(width, -1), "N").reshape(weights.shape)
     return unsafe
 
 
@@ -46,7 +46,7 @@ def _turn(reflectors: Floats, tau: Floats, values: Floats, way: str) -> Floats:
     return turned
 
 
-def _solve(diagonal: Floats, beside: Floats, right: Floats) -> tuple[Floats, float, int]:
+def _solve(diagonal: Floats, off_diagonal: Floats, right: Floats) -> tuple[Floats, float, int]:
     """The solution of a tridiagonal system, its reciprocal condition, and whether it failed."""
-    _, _, solution, reciprocal, _, _, problem = lapack.dptsvx(diagonal, beside, right)
-    return solution, float(reciprocal), int(problem)
+    _, _, solution, reciprocal, _, _, failed = lapack.dptsvx(diagonal, off_diagonal, right)
+    return solution, float(reciprocal), int(failed)

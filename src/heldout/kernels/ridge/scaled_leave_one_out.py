@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.ridge.design import Floats
+from heldout.kernels.sums.rounding import Floats
 
 MOST_ROUNDS = 60  # twice what the slowest factor needs
 SLOW = 0.3  # contraction factors above this are solved row by row

@@ -1,0 +1,202 @@
+"""Reading candidates: which a kernel answers, in which groups, and why it leaves others to brute force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sklearn
+
+from heldout.kernels.claims import PLAIN, Claims, chain_of, last_type
+from heldout.kernels.designs.columns import Columns, read_columns
+from heldout.kernels.driver.contract import Kernel, Needs
+from heldout.kernels.fitting import make_candidate
+from heldout.kernels.step import Training
+from heldout.kernels.sums.data import class_codes, data_problem, numeric_type, smallest_class
+from heldout.kernels.sums.rounding import Refuse
+from heldout.losses import Loss, needed_methods
+from heldout.search.search import Search
+from heldout.splits.drawn import Splits
+from heldout.task.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What candidates share that differ along the path alone."""
+
+    form: Any
+    columns: Columns
+    names: tuple[str, ...]  # of the path parameters
+    defaults: tuple[Any, ...]
+
+
+class Reader:
+    """Reads candidates one at a time. Of those that differ along the path alone only the first is made."""
+
+    def __init__(self, kernel: Kernel, search: Search, task: Task) -> None:
+        self._kernel, self._search, self._task = kernel, search, task
+        self._known: dict[Any, Read | Refuse] = task.memo.setdefault(("read", kernel.name, search), {})
+        self._endings = tuple({name for names in kernel.models.values() for name in names})
+
+    def read(self, candidate: int) -> tuple[tuple[Any, Columns], Any]:
+        """The form and columns of a candidate, and its value along the path. Raises Refuse."""
+        family, params = self._search.family_of(candidate), self._search.params_of(candidate)
+        fixed = {name: value for name, value in params.items() if not name.endswith(self._endings)}
+        key: Any = (family.name, len(params), tuple((name, type(value), value) for name, value in fixed.items()))
+        if not all(isinstance(value, PLAIN) for value in fixed.values()):
+            read = self._take_apart(candidate)
+        else:
+            if key not in self._known:
+                self._known[key] = self._take_apart(candidate)
+            read = self._known[key]
+        if isinstance(read, Refuse):
+            raise read
+        odd = [name for name in params if name not in read.names and name not in fixed]
+        if odd:
+            raise Refuse(f"{odd[0]!r} is not a parameter of the last step")
+        value = self._kernel.value(read.form, *map(params.get, read.names, read.defaults))
+        return (read.form, read.columns), value
+
+    def _take_apart(self, candidate: int) -> Read | Refuse:
+        chain = chain_of(make_candidate(self._search, candidate))
+        prefix, model = chain[-1]
+        if type(model) not in self._kernel.models:
+            return Refuse(no_model(self._kernel, type(model)))
+        path = self._kernel.models[type(model)]
+        try:
+            form = self._kernel.read(model, self._task)
+            columns = read_columns([step for _, step in chain[:-1]], self._task, self._kernel.words)
+        except Refuse as reason:
+            return reason
+        names = tuple(f"{prefix}__{name}" if prefix else name for name in path)
+        return Read(form, columns, names, tuple(getattr(model, name) for name in path))
+
+
+def no_model(kernel: Kernel, kind: type) -> str:
+    return f"{kind.__name__} is not {kernel.words}"
+
+
+def claim(kernel: Kernel, search: Search, task: Task) -> Claims:
+    """Candidates by form and columns. The data are looked at only when some candidate is of the kind."""
+    groups: dict[tuple[Any, Columns], list[int]] = {}
+    refusals: dict[str, None] = {}
+    reader = Reader(kernel, search, task)
+    first = 0
+    for family in search.families:
+        candidates, first = range(first, first + len(family.candidates)), first + len(family.candidates)
+        kind = last_type(family)
+        if kind is not None and kind not in kernel.models:  # a large grid of another learner is not looked through
+            refusals.setdefault(no_model(kernel, kind))
+            continue
+        for candidate in candidates:
+            try:
+                groups.setdefault(reader.read(candidate)[0], []).append(candidate)
+            except Refuse as reason:
+                refusals.setdefault(str(reason))
+    claimed: list[tuple[int, ...]] = []
+    for (form, columns), members in groups.items():
+        problem = lacking(kernel.methods(form), search.losses) or task_problem(task, kernel.needs(form), columns)
+        if problem:
+            refusals.setdefault(problem)
+        else:
+            claimed.append(tuple(members))
+    return Claims(groups=tuple(claimed), refusals=tuple(refusals))
+
+
+def read_groups(
+    kernel: Kernel, search: Search, task: Task, candidates: Iterable[int]
+) -> dict[tuple[Any, Columns], dict[int, Any]]:
+    """The values along the path of claimed candidates, by form and columns."""
+    reader = Reader(kernel, search, task)
+    groups: dict[tuple[Any, Columns], dict[int, Any]] = {}
+    for candidate in candidates:
+        form, value = reader.read(candidate)
+        groups.setdefault(form, {})[candidate] = value
+    return groups
+
+
+def lacking(methods: tuple[str, ...], losses: tuple[Loss, ...]) -> str | None:
+    """What these losses ask for that recorded responses by these methods cannot give, in words; None if nothing."""
+    for loss in losses:
+        if loss.asks_predictor:
+            return f"the loss {loss.name!r} asks the fitted estimator itself"
+    for alternatives in needed_methods(losses):
+        if not any(method in methods for method in alternatives):
+            return f"the loss needs {' or '.join(alternatives)}, which these learners lack"
+    return None
+
+
+def methods_asked(methods: tuple[str, ...], losses: tuple[Loss, ...]) -> frozenset[str]:
+    """Those of an estimator's response methods that brute force would call for these losses."""
+    first = (next((m for m in alternatives if m in methods), None) for alternatives in needed_methods(losses))
+    return frozenset(method for method in first if method is not None)
+
+
+def task_problem(task: Task, needs: Needs, columns: Columns) -> str:
+    """Why a form with these needs cannot be answered on this task, in words; "" if it can."""
+    if task.weight is not None:
+        if not needs.weights:
+            return "these learners take no sample weights"
+        if sklearn.get_config()["enable_metadata_routing"]:
+            return "sample weights go where metadata routing sends them"
+    if problem := data_problem(task):
+        return problem
+    if not needs.float32 and numeric_type(task, columns.places, first_of_polars=False) == np.float32:
+        return "X is of type float32, in which scikit-learn computes these learners to seven digits"
+    if needs.largest is not None:
+        size = 8 * (len(task.classes) if task.classes is not None else 1) * ((task.n_columns or 1) + 1) ** 2
+        if size > needs.largest:
+            return f"products of {task.n_columns:,} columns take {size / 2**30:.1f} GB a set of rows"
+    return _target_problem(task, needs)
+
+
+def _target_problem(task: Task, needs: Needs) -> str:
+    if needs.one_output and task.y.ndim != 1:
+        return "y has several columns"
+    if needs.numbers and (task.y.dtype.kind not in "biuf" or task.y.dtype.itemsize > 8):
+        return f"y is of type {task.y.dtype}"
+    if needs.classes:
+        if task.classes is None:
+            return "y is not one class a row"
+        if task.y.dtype.kind == "f" and not np.array_equal(task.y, np.round(task.y)):
+            return "y holds fractions, which are no classes"
+        if len(task.classes) < 2:
+            return "y has a single class"
+    return ""
+
+
+def refuse_training(
+    kernel: Kernel, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]
+) -> str | None:
+    """Why this training must be left to brute force, or None."""
+    ref = training.trains[0]
+    if takes_all(kernel, search, task, range(ref.part, ref.part + 1), splits[ref.splits]):
+        return None
+    size = int(splits[ref.splits].train_sizes[ref.part])
+    return kernel.too_costly(search, task, size) or training_problem(task, training, splits)
+
+
+def takes_all(kernel: Kernel, search: Search, task: Task, parts: range, splits: Splits) -> bool:
+    """Whether surely none of these parts is refused."""
+    smallest = int(splits.train_sizes[parts.start : parts.stop].min())
+    left_out = len(task) - smallest if splits.train is None else len(task)
+    weighed = task.weight is None or bool(task.weight.min() > 0)
+    whole = task.classes is None or smallest_class(task) > left_out
+    return smallest >= 2 and weighed and whole and kernel.too_costly(search, task, smallest) is None
+
+
+def training_problem(task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
+    """Why no kernel should answer this training, or None."""
+    if training.averaged or len(training.trains) != 1:
+        return "the predictor is an average of several"
+    ref = training.trains[0]
+    if int(splits[ref.splits].train_sizes[ref.part]) < 2:
+        return "fewer than two training rows"
+    rows = splits[ref.splits].train_rows(ref.part)
+    if task.weight is not None and not task.weight[rows].any():
+        return "all training rows have weight 0"
+    if task.classes is not None and (np.bincount(class_codes(task)[rows], minlength=len(task.classes)) == 0).any():
+        return "a class is absent from the training rows"
+    return None

@@ -1,0 +1,203 @@
+"""The sums of training sets: which rows are read for them, and which sums come by adding and subtracting others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+
+from heldout.base.rowkeys import Rows
+from heldout.kernels.step import Work
+from heldout.kernels.sums.dataset import Dataset
+from heldout.kernels.sums.rounding import Floats
+from heldout.kernels.sums.sums import Sums, minus, plus, sum_rows
+from heldout.kernels.threads import Spread
+from heldout.splits.drawn import Splits
+from heldout.study.study import TrainRef
+
+PIECE_CHUNKS = 4  # chunks of rows summed by one thread where a total has no blocks of its own
+AT_A_TIME = 8  # pieces of a total in memory together
+
+
+class RowSet(NamedTuple):
+    """The held-out or the training rows of a part, or a slice of all rows of a splits."""
+
+    side: str  # "held", "train" or "slice"
+    splits: str
+    start: int  # the part, or where the slice begins
+    stop: int = 0
+
+
+class TrainingSums:
+    """Sums of training sets. Sums of blocks and totals are kept as products while there is room.
+
+    How the sums of a training set are made depends on the study's splits alone, never on what is kept, so that
+    a resumed study has the same bits.
+    """
+
+    def __init__(self, work: Work, data: Dataset, spread: Spread) -> None:
+        self._work, self._data, self._spread = work, data, spread
+        self._wholes: dict[bytes, str] | None = None
+        self._whole_sizes: set[int] = set()
+        self._ways: dict[TrainRef, tuple[str, str]] = {}
+        self._pieces_of: dict[str, list[RowSet]] = {}
+        self._totals: dict[str, Sums] = {}  # of the training sets that were prepared, kept or not
+        self._digests: dict[RowSet, bytes] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """What the sums of one set of rows take."""
+        return int(8 * np.prod(self._data.shape))
+
+    def of(self, ref: TrainRef, out: Floats | None = None) -> Sums:
+        """The sums of one training set that was prepared. Threads may call this: it starts none.
+
+        A difference is written into `out` where that is given; what is there already is not copied.
+        """
+        way, name = self._way(ref)
+        if way == "total":
+            return self._totals[name]
+        if way == "rest":
+            return minus(self._totals[ref.splits], self._read(RowSet("held", ref.splits, ref.part)), out)
+        return self._read(RowSet("train", ref.splits, ref.part))
+
+    def about_own_means(self, rows: Rows) -> Sums:
+        """The sums of these rows about their own means, read from the rows: nothing is subtracted."""
+        return sum_rows(self._data, rows, self._data.own_shift(rows))
+
+    def total(self, name: str) -> Sums:
+        """The sums of all rows of one splits."""
+        kept = self._kept(self._all_rows(name))
+        if kept is not None:
+            return kept
+        total: Sums | None = None
+        pieces = self._pieces(name)
+        for start in range(0, len(pieces), AT_A_TIME):
+            for sums in self._spread(self._read, pieces[start : start + AT_A_TIME]):
+                total = sums if total is None else plus(total, sums)
+        assert total is not None, "a splits has rows"
+        self._keep(self._all_rows(name), total)
+        return total
+
+    def prepared_total(self, name: str) -> Sums:
+        """The sums of all rows of one splits that was prepared. Threads may call this."""
+        return self._totals[name]
+
+    def prepare(self, refs: Sequence[TrainRef], totals: Sequence[str] = ()) -> None:
+        """Make the sums that these training sets need, spread over threads, as far as they may be kept.
+
+        `totals` names splits of which the sums of all rows will be asked for too.
+        """
+        ways = [(ref, *self._way(ref)) for ref in refs]
+        totals = list(dict.fromkeys([*(name or ref.splits for ref, way, name in ways if way != "apart"), *totals]))
+        wanted: dict[bytes, RowSet] = {}
+        room = self._room()
+        for rows in self._needed(ways, totals):
+            if room > 0 and self._kept(rows) is None and wanted.setdefault(self._digest(rows), rows) is rows:
+                room -= self.nbytes
+        for rows, sums in zip(wanted.values(), self._spread(self.sum, list(wanted.values())), strict=True):
+            self._keep(rows, sums)
+        self._totals = {name: self.total(name) for name in totals}
+
+    def has_small_blocks(self, ref: TrainRef) -> bool:
+        """Whether a training set is the rest of a splits whose total is made without the sums of its blocks."""
+        return self._way(ref)[0] == "rest" and self._pieces(ref.splits)[0].side != "held"
+
+    def sum(self, rows: RowSet) -> Sums:
+        """The sums of a set of rows, made from the rows."""
+        return sum_rows(self._data, self._rows(rows))
+
+    def _needed(self, ways: Sequence[tuple[TrainRef, str, str]], totals: Sequence[str]) -> Iterator[RowSet]:
+        for name in totals:
+            if self._kept(self._all_rows(name)) is None:
+                yield from (piece for piece in self._pieces(name) if piece.side == "held")
+        for ref, way, _ in ways:
+            if way == "apart":
+                yield RowSet("train", ref.splits, ref.part)
+            elif way == "rest" and self._work.splits[ref.splits].held_sizes[ref.part] > 1:
+                yield RowSet("held", ref.splits, ref.part)
+
+    def _way(self, ref: TrainRef) -> tuple[str, str]:
+        """How a training set's sums are made: read "apart", the "total" of a splits, or the "rest" of its own."""
+        if ref not in self._ways:
+            self._ways[ref] = self._find_way(ref)
+        return self._ways[ref]
+
+    def _find_way(self, ref: TrainRef) -> tuple[str, str]:
+        splits = self._work.splits[ref.splits]
+        if splits.train is not None:
+            return "apart", ""
+        wholes = self._whole_named()
+        if int(splits.train_sizes[ref.part]) in self._whole_sizes:
+            whole = wholes.get(self._digest(RowSet("train", ref.splits, ref.part)))
+            if whole is not None:
+                return "total", whole
+        if not covers(splits) and int(splits.train_sizes.sum()) <= len(splits.rows) + len(splits.held):
+            return "apart", ""
+        return "rest", ""
+
+    def _whole_named(self) -> dict[bytes, str]:
+        """The splits whose rows all together are a training set of another, as inner splits are of an outer part."""
+        if self._wholes is None:
+            self._wholes = {}
+            several = len(self._work.splits) > 1
+            for name, splits in self._work.splits.items() if several else ():
+                if splits.train is None and covers(splits):
+                    self._wholes.setdefault(self._digest(self._all_rows(name)), name)
+                    self._whole_sizes.add(len(splits.rows))
+        return self._wholes
+
+    def _all_rows(self, name: str) -> RowSet:
+        return RowSet("slice", name, 0, len(self._work.splits[name].rows))
+
+    def _pieces(self, name: str) -> list[RowSet]:
+        """What a total is added up from: its blocks, or pieces of about one size where blocks are small."""
+        if name not in self._pieces_of:
+            splits, count = self._work.splits[name], len(self._work.splits[name].rows)
+            blocks = int(np.searchsorted(splits.held_cuts, count)) if covers(splits) else count
+            least = self._data.width if self._data.layout.products else 32
+            if count >= blocks * least:
+                self._pieces_of[name] = [RowSet("held", name, part) for part in range(blocks)]
+            else:
+                pieces = -(-count // (PIECE_CHUNKS * self._data.chunk))
+                size = -(-count // pieces)
+                cuts = range(0, count, size)
+                self._pieces_of[name] = [RowSet("slice", name, start, min(start + size, count)) for start in cuts]
+        return self._pieces_of[name]
+
+    def _read(self, rows: RowSet) -> Sums:
+        single = rows.side == "held" and self._work.splits[rows.splits].held_sizes[rows.start] == 1
+        kept = None if single else self._kept(rows)
+        return self.sum(rows) if kept is None else kept
+
+    def _rows(self, rows: RowSet) -> Rows:
+        splits = self._work.splits[rows.splits]
+        if rows.side == "slice":
+            return splits.rows[rows.start : rows.stop]
+        return splits.held_rows(rows.start) if rows.side == "held" else splits.train_rows(rows.start)
+
+    def _digest(self, rows: RowSet) -> bytes:
+        if rows not in self._digests:
+            content = self._rows(rows).astype(np.int32 if len(self._work.task) < 1 << 31 else np.int64)
+            self._digests[rows] = blake2b(content.data, digest_size=16).digest()
+        return self._digests[rows]
+
+    def _kept(self, rows: RowSet) -> Sums | None:
+        kept: Sums | None = self._work.products.get((self._data.layout, self._digest(rows)))
+        return kept
+
+    def _keep(self, rows: RowSet, sums: Sums) -> None:
+        key = (self._data.layout, self._digest(rows))
+        if key not in self._work.products and self._room() > 0:
+            self._work.products[key] = sums
+            self._work.products["bytes of sums"] = self._work.products.get("bytes of sums", 0) + self.nbytes
+
+    def _room(self) -> int:
+        return int(self._work.room // 4 - self._work.products.get("bytes of sums", 0))
+
+
+def covers(splits: Splits) -> bool:
+    """Whether the parts of the first repeat hold out every row once."""
+    return splits.recipe.partition and len(splits.held) >= len(splits.rows)
