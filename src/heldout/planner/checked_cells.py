@@ -95,10 +95,10 @@ class SpotDraws:
         total = sum(len(trainings) for _, trainings in pool)
         self.cells[key] = self.cells.get(key, 0) + sum(len(s.candidates) * len(trainings) for s, trainings in pool)
         fewest = 0 if sofar else APPROXIMATE_CELLS if pool[0][0].tier == APPROXIMATE else 1
-        random = np.random.default_rng(derive(work.search.seed, "spot cells", kernel, level, sofar, _rows(pool, work)))
-        for number, place in enumerate(random.choice(total, size=min(total, MOST_CELLS), replace=False).tolist()):
+        rng = np.random.default_rng(derive(work.search.seed, "spot cells", kernel, level, sofar, _rows(pool, work)))
+        for number, place in enumerate(rng.choice(total, size=min(total, MOST_CELLS), replace=False).tolist()):
             step, training = _find(pool, place)
-            candidate = step.candidates[int(random.integers(len(step.candidates)))]
+            candidate = step.candidates[int(rng.integers(len(step.candidates)))]
             price = _price(step, training, candidate, work)
             if number >= fewest and price > room:
                 return

@@ -23,10 +23,10 @@ def fewer_rows(training: Training, work: Work, *, seed: int) -> Splits | None:
     most = max(FEWEST_ROWS, MOST_NUMBERS // (work.task.n_columns or 1))
     if size <= most or len(training.trains) != 1:
         return None
-    random = np.random.default_rng(seed)
-    train = _some(work.task, work.train_rows(ref), most, random)
+    rng = np.random.default_rng(seed)
+    train = _some(work.task, work.train_rows(ref), most, rng)
     side = work.held_rows(held)
-    tested = np.sort(random.permutation(side)[:most])
+    tested = np.sort(rng.permutation(side)[:most])
     return Splits(
         rows=np.union1d(train, tested),
         held=tested,
@@ -35,8 +35,8 @@ def fewer_rows(training: Training, work: Work, *, seed: int) -> Splits | None:
     )
 
 
-def _some(task: Task, rows: Rows, most: int, random: np.random.Generator) -> Rows:
-    drawn = random.permutation(rows)
+def _some(task: Task, rows: Rows, most: int, rng: np.random.Generator) -> Rows:
+    drawn = rng.permutation(rows)
     if not task.classification or task.y.ndim > 1:
         return np.sort(drawn[:most])
     _, first = np.unique(task.y[drawn], return_index=True)
