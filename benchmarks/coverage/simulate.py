@@ -25,7 +25,7 @@ from benchmarks.coverage.measure import Parts, measure
 from benchmarks.coverage.populations import Sample
 from benchmarks.coverage.run import spread
 from benchmarks.coverage.settings import RECIPES, Setting, grid
-from heldout.results import facts
+from heldout.results import record as facts
 from heldout.results.estimates import records_of
 from heldout.risk import record as record_module
 from heldout.risk.record import Record

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from heldout.api.draw import DrawnSplits, draw
     from heldout.api.evaluate import evaluate
     from heldout.api.explain import explain
-    from heldout.api.model import SavedModel, load_model, save_model
     from heldout.api.result import Result
-    from heldout.api.storage import load
-    from heldout.api.stored_splits import load_splits
     from heldout.api.tuned import Tuned
     from heldout.base.errors import HeldoutError
     from heldout.base.options import Options
     from heldout.losses import row_loss
+    from heldout.models.model import SavedModel, load_model, save_model
+    from heldout.results.storage import load
+    from heldout.results.stored_splits import load_splits
     from heldout.search.space import Sample, log_grid
     from heldout.splits import Forward, Given, Holdout, KFold, LeaveOneOut, Resample, SharedBlocks
 
@@ -48,12 +48,12 @@ _HOMES = {
     "DrawnSplits": "heldout.api.draw",
     "evaluate": "heldout.api.evaluate",
     "explain": "heldout.api.explain",
-    "SavedModel": "heldout.api.model",
-    "load_model": "heldout.api.model",
-    "save_model": "heldout.api.model",
+    "SavedModel": "heldout.models.model",
+    "load_model": "heldout.models.model",
+    "save_model": "heldout.models.model",
     "Result": "heldout.api.result",
-    "load": "heldout.api.storage",
-    "load_splits": "heldout.api.stored_splits",
+    "load": "heldout.results.storage",
+    "load_splits": "heldout.results.stored_splits",
     "Tuned": "heldout.api.tuned",
     "HeldoutError": "heldout.base.errors",
     "row_loss": "heldout.losses",

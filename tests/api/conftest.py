@@ -7,19 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from heldout.planner import evidence
-from heldout.planner.predicting import Prices
-
 sys.path.insert(0, str(Path(__file__).parent))
 from stream_files import make_frame
-
-
-@pytest.fixture
-def costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small studies are asked as much as large ones are."""
-    monkeypatch.setattr(
-        evidence, "prices_of", lambda study, task: Prices(study=1.0, begin=0, call=0, row=0, test_call=0)
-    )
 
 
 @pytest.fixture

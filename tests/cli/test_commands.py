@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import heldout as ho
-from heldout.api.named_learners import tuned_learner
+from heldout.catalogue.learners import tuned_learner
 from heldout.cli.main import main
 
 NO_STUDY = ("--jobs", "1")
@@ -53,7 +53,7 @@ def test_compare_gives_the_numbers_of_the_library(frame: pd.DataFrame) -> None:
     said = answer("compare", *words, "--validation", "holdout:0.3", "--rope", "0.1", "--space", "knn.n_neighbors=3,9")
     data = frame[["a", "b", "c", "y"]]
     spaces = {"knn": {"n_neighbors": [3, 9]}}
-    from heldout.api.named_learners import Wish
+    from heldout.catalogue.learners import Wish
 
     learners = {
         name: tuned_learner(

@@ -16,10 +16,10 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import Ridge
 
 import heldout as ho
-from heldout.api import model as models
-from heldout.api.named_learners import tuned_learner
+from heldout.catalogue.learners import tuned_learner
 from heldout.cli.main import main
 from heldout.data.read_table import read_table
+from heldout.models import model as models
 
 RUN = ("--test", "holdout:0.3", "--validation", "holdout:0.3", "--jobs", "1", "--no-journal")
 

@@ -15,7 +15,6 @@ from heldout.api.comparison import Comparison
 from heldout.api.contenders import named_learners
 from heldout.api.evaluate import Asked, answer, ask
 from heldout.api.result import Result
-from heldout.api.test_set_history import Sight, sight_of
 from heldout.base.answers import parse_answer
 from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError, SpaceError
 from heldout.base.findings import Finding
@@ -24,8 +23,9 @@ from heldout.engine.run import Outcome, Running
 from heldout.journal import comparison_key, keep_summary
 from heldout.losses import Loss
 from heldout.results.estimates import RISK, fit_size, keeps_classes, trained_sizes
-from heldout.results.facts import environment
+from heldout.results.record import environment
 from heldout.results.test_losses import test_record
+from heldout.results.test_set_history import Sight, sight_of
 from heldout.risk.comparison import compare_records
 from heldout.risk.estimands import Sizes, estimand_of
 from heldout.risk.estimate import Estimate

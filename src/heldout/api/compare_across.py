@@ -12,13 +12,13 @@ from heldout.api.compare import answer_all, ask_all, check_rope
 from heldout.api.comparison import Comparison
 from heldout.api.contenders import named_learners
 from heldout.api.evaluate import Asked
-from heldout.api.frames import as_frame
 from heldout.base.errors import FitFailed, HeldoutError, InputError, LossError
 from heldout.base.options import Options
 from heldout.base.plain import plain
 from heldout.engine.run import Running
 from heldout.report.comparison import render_across
 from heldout.report.notebook_beside import text_fragment
+from heldout.results.frames import as_frame
 from heldout.risk.comparison.over_datasets import Ranks, rank_over_datasets
 
 ROLES = ("groups", "time", "sample_weight", "strata")

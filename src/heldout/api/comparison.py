@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from heldout.api.figures_of_comparison import comparison_figure
-from heldout.api.frames import as_frame
 from heldout.api.plots import Plots
 from heldout.api.result import Result
 from heldout.base.findings import Finding
@@ -16,6 +14,8 @@ from heldout.base.plain import plain
 from heldout.report.comparison import render_comparison
 from heldout.report.notebook import comparison_fragment
 from heldout.report.page.write import write_page
+from heldout.results.figures_of_comparison import comparison_figure
+from heldout.results.frames import as_frame
 from heldout.results.summary import VERSION, choices_of
 from heldout.risk.comparison import Pair
 from heldout.risk.comparison.verdict import verdict_of_comparison

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.api.frames import as_frame
 from heldout.base.errors import InputError, OptionError
 from heldout.base.findings import Finding
 from heldout.base.seeds import derive
@@ -19,6 +18,7 @@ from heldout.data.open import is_stream, read_if_named
 from heldout.report.notebook_beside import splits_fragment, text_fragment
 from heldout.report.splits_picture import draw_picture
 from heldout.report.splits_text import render_summary
+from heldout.results.frames import as_frame
 from heldout.splits import Splits, as_strategy
 from heldout.splits.defaults import default_strategy
 from heldout.splits.kept import Kept
@@ -175,7 +175,7 @@ class DrawnSplits:
 
     def save(self, path: str | Path) -> None:
         """Write the rows, with the fingerprint of their task, to one file that :func:`heldout.load_splits` reads."""
-        from heldout.api.stored_splits import save_splits
+        from heldout.results.stored_splits import save_splits
 
         save_splits(self, path)
 

@@ -14,7 +14,6 @@ from heldout.api.call_text import call_of, command_of_now
 from heldout.api.draw import seed_of_test, strategy_for
 from heldout.api.learners import as_search, is_frozen
 from heldout.api.result import Live, Result
-from heldout.api.test_set_history import Sight, check_answer, looks_of, sight_of, tell
 from heldout.api.tuning import check_search, describe_all_failed
 from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError, SplitError
 from heldout.base.findings import Finding
@@ -27,8 +26,9 @@ from heldout.planner.evidence import with_evidence
 from heldout.planner.passes import check_rules
 from heldout.results.estimates import check_interval
 from heldout.results.extra_fits import Beside, answer_beside, ask_beside
-from heldout.results.facts import gather_facts
+from heldout.results.record import gather_facts
 from heldout.results.tables import FOLD_COLUMNS
+from heldout.results.test_set_history import Sight, check_answer, looks_of, sight_of, tell
 from heldout.splits import Given
 from heldout.splits.drawn import Splits
 from heldout.splits.remarks import mixed_time_note, near_validation_note

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.api.draw import DrawnSplits
-from heldout.api.figures import figures_of
 from heldout.api.final import chooses_on_all_rows, final_predictor, is_cheap, tune_on_all_rows
-from heldout.api.frames import as_frame
 from heldout.api.plots import Plots
 from heldout.api.tuning import chosen_or_refuse
 from heldout.backends.dask.connect import still_open
@@ -23,9 +21,11 @@ from heldout.journal import JournalUse
 from heldout.report.notebook import result_fragment
 from heldout.report.page.write import write_page
 from heldout.report.text import render_text
-from heldout.results.facts import Facts
+from heldout.results.figures import figures_of
 from heldout.results.figures_of_candidates import candidate_rows
+from heldout.results.frames import as_frame
 from heldout.results.learning_curve import late_curve
+from heldout.results.record import Facts
 from heldout.results.scope import Covers
 from heldout.results.selection import on_all_rows, waiting_estimates
 from heldout.results.summary import summarise
@@ -250,7 +250,7 @@ class Result:
 
     def save(self, path: str | Path) -> None:
         """Write everything but the learner to one file of plain data, which :func:`heldout.load` reads."""
-        from heldout.api.storage import save
+        from heldout.results.storage import save
 
         save(self, path)
 

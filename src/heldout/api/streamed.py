@@ -13,7 +13,6 @@ from sklearn.base import is_classifier
 from heldout.api.evaluate import Asked, check_poolable, checked_options, reported_losses
 from heldout.api.learners import as_search, is_frozen
 from heldout.api.result import Live, Result, StreamedFinal
-from heldout.api.test_set_history import check_answer, looks_of, sight_of, tell
 from heldout.api.tuning import check_search, chosen_or_refuse, describe_all_failed
 from heldout.audit.row_views import views_of
 from heldout.audit.rows import TestRows
@@ -32,7 +31,8 @@ from heldout.kernels.statistics.scores import all_from_squares, check_streamable
 from heldout.losses import check_losses, on_target
 from heldout.planner.account import Account
 from heldout.results.estimates import check_interval
-from heldout.results.facts import Facts, gather_facts
+from heldout.results.record import Facts, gather_facts
+from heldout.results.test_set_history import check_answer, looks_of, sight_of, tell
 from heldout.risk.choose import WITH_FITS
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference

@@ -16,7 +16,7 @@ from heldout.report.text import line
 if TYPE_CHECKING:
     import pandas as pd
 
-    from heldout.api.model import Answers, SavedModel
+    from heldout.models.model import Answers, SavedModel
     from heldout.models.schema import Schema
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -66,7 +66,7 @@ def predict(model: str, data: str, **asked: Any) -> None:
     if asked["quiet"] and asked["verbose"]:
         raise OptionError("--quiet and --verbose contradict each other. Give one of them.")
     _check_out(asked["out"], read=(model, data))
-    from heldout.api.model import open_model
+    from heldout.models.model import open_model
 
     trust = [one.strip() for text in asked["trust"] for one in text.split(",") if one.strip()]
     loaded = open_model(model, trust=trust)

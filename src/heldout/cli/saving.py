@@ -72,7 +72,7 @@ def save_to(places: tuple[str, ...], result: Result, question: Question, talk: T
 
 
 def _save_model(place: str, result: Result, question: Question, talk: Talk) -> None:
-    from heldout.api.model import save_model
+    from heldout.models.model import save_model
 
     before = len(result.findings)
     missing = None if question.missing is None else tuple(one.strip() for one in question.missing.split(","))

@@ -12,8 +12,8 @@ from heldout.planner.account import Account, account_for, taken_together, with_r
 from heldout.planner.checked_cells import foreseen_checks
 from heldout.planner.passes import make_plan, stand_in
 from heldout.planner.start_races import start_races
-from heldout.results.facts import Facts, fit_findings, plan_facts
 from heldout.results.learning_curve import ask_curve, with_curve
+from heldout.results.record import Facts, fit_findings, plan_facts
 from heldout.results.spread import Spread, ask_spread, with_spread
 from heldout.study.study import SPREAD, Study
 from heldout.task import Task

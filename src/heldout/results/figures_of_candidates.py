@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.results.choices import params_in
-from heldout.results.facts import Facts
+from heldout.results.record import Facts
 
 MOST_ROWS = 1_000  # candidates that a report lists
 Floats = NDArray[np.float64]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from heldout.results.facts import Facts
 from heldout.results.figures_of_candidates import Inside, has_candidates
+from heldout.results.record import Facts
 
 MOST_VALUES = 60  # points along an axis; of more the best of each stretch
 MOST_PANELS = 12  # parameters that are drawn

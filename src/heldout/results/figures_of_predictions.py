@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.results.facts import Facts
+from heldout.results.record import Facts
 from heldout.risk.intervals.clopper_pearson import clopper_pearson
 
 MOST_CLASSES = 12  # of a confusion table, by how many rows they have; the rest are one

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heldout.results.choices import choice_words, params_in
-from heldout.results.facts import Facts
+from heldout.results.record import Facts
 
 Figure = dict[str, Any]
 

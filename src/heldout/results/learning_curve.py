@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from heldout.base.errors import OptionError
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.results.estimates import size_at_all_rows, trained_sizes
-from heldout.results.facts import Facts
+from heldout.results.record import Facts
 from heldout.results.test_losses import test_record
 from heldout.risk.estimands import learner_risk
 from heldout.risk.estimate import Estimate

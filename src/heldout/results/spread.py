@@ -16,7 +16,7 @@ from heldout.base.options import Options
 from heldout.engine.run import Outcome
 from heldout.losses import Loss
 from heldout.results.estimates import size_at_all_rows
-from heldout.results.facts import Facts
+from heldout.results.record import Facts
 from heldout.results.scope import covers_of
 from heldout.risk.choose import WITH_FITS
 from heldout.risk.estimands import learner_risk

@@ -25,7 +25,7 @@ from heldout.engine.run import Outcome
 from heldout.journal.identity import identify
 from heldout.losses import Loss
 from heldout.results.estimates import RISK, trained_sizes
-from heldout.results.facts import Facts
+from heldout.results.record import Facts
 from heldout.results.test_losses import test_record
 from heldout.risk.estimate import Estimate
 from heldout.risk.record import Record

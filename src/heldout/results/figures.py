@@ -8,11 +8,11 @@ from typing import Any
 from heldout.api.draw import DrawnSplits
 from heldout.base.plain import plain
 from heldout.report.text import is_shown
-from heldout.results.facts import Facts
 from heldout.results.figures_of_candidates import chosen_times
 from heldout.results.figures_of_parameters import parameters_figure
 from heldout.results.figures_of_predictions import calibration_figure, confusion_figure, residuals_figure
 from heldout.results.figures_of_stability import stability_figure
+from heldout.results.record import Facts
 from heldout.risk.meanings import label_of
 from heldout.splits.picture import Picture
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from heldout.api.result import Result
-from heldout.api.stored_splits import pack_splits, unpack_splits
 from heldout.base.archive import (
     Arrays,
     Format,
@@ -19,7 +18,8 @@ from heldout.base.archive import (
 )
 from heldout.base.findings import Finding
 from heldout.base.plain import plain
-from heldout.results.facts import VERSION, Facts
+from heldout.results.record import VERSION, Facts
+from heldout.results.stored_splits import pack_splits, unpack_splits
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
 

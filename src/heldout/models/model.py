@@ -23,7 +23,7 @@ from heldout.base.rowkeys import Rows
 from heldout.models.file import FORMAT, pack, read_file, write_file
 from heldout.models.input import arranged
 from heldout.models.schema import Schema, classes_of, schema_of
-from heldout.results.facts import environment
+from heldout.results.record import environment
 from heldout.risk.estimate import Estimate
 from heldout.task.containers import is_frame, take_rows
 

@@ -23,9 +23,9 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
 
 import heldout as ho
-from heldout.api import model as models
-from heldout.api.named_learners import learner_named, learner_names
 from heldout.base.errors import ColumnError, InputError, LearnerError, OptionError, PredictionError, StoredError
+from heldout.catalogue.learners import learner_named, learner_names
+from heldout.models import model as models
 from heldout.models.file import check_packable
 
 EVERY = [(name, c) for c in (True, False) for name in learner_names(classification=c)]
