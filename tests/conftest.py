@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 import heldout as ho
-from heldout.api.evaluate import Asked, ask
+from heldout.api.evaluate import ask
 from heldout.audit.ledger import MemoryLedger
 from heldout.base.options import RULES_VARIABLE
 from heldout.kernels.perform import ACROSS
+from heldout.results.question import Asked
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell's background job is deaf to interrupts and so are the programs it starts; tests interrupt theirs.

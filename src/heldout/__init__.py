@@ -20,17 +20,15 @@ if TYPE_CHECKING:
     from heldout.api.compare import compare
     from heldout.api.compare_across import compare_across
     from heldout.api.comparison import Comparison
-    from heldout.api.draw import DrawnSplits, draw
+    from heldout.api.draw import DrawnSplits, draw, load_splits
     from heldout.api.evaluate import evaluate
     from heldout.api.explain import explain
-    from heldout.api.result import Result
+    from heldout.api.result import Result, load
     from heldout.api.tuned import Tuned
     from heldout.base.errors import HeldoutError
     from heldout.base.options import Options
     from heldout.losses import row_loss
     from heldout.models.model import SavedModel, load_model, save_model
-    from heldout.results.storage import load
-    from heldout.results.stored_splits import load_splits
     from heldout.search.space import Sample, log_grid
     from heldout.splits import Forward, Given, Holdout, KFold, LeaveOneOut, Resample, SharedBlocks
 
@@ -52,8 +50,8 @@ _HOMES = {
     "load_model": "heldout.models.model",
     "save_model": "heldout.models.model",
     "Result": "heldout.api.result",
-    "load": "heldout.results.storage",
-    "load_splits": "heldout.results.stored_splits",
+    "load": "heldout.api.result",
+    "load_splits": "heldout.api.draw",
     "Tuned": "heldout.api.tuned",
     "HeldoutError": "heldout.base.errors",
     "row_loss": "heldout.losses",

@@ -15,8 +15,9 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import ParameterGrid
 
 import heldout as ho
+from heldout.api.learners import tuned_learner
 from heldout.base.errors import ColumnError, LearnerError
-from heldout.catalogue.learners import CATALOGUE, default_learner, learner_named, learner_names, tuned_learner
+from heldout.catalogue.learners import CATALOGUE, default_learner, learner_named, learner_names
 from heldout.catalogue.preparation import MOST_ONE_HOT, coded_columns, prepare_coded, prepare_scaled, survey_table
 from heldout.search.simplicity import simplicity
 from heldout.task.column_kinds import column_kinds

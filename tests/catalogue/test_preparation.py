@@ -12,8 +12,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
+from heldout.api.learners import tuned_learner
 from heldout.base.errors import ColumnError
-from heldout.catalogue.learners import Wish, learner_named, learner_names, tuned_learner
+from heldout.catalogue.learners import Wish, learner_named, learner_names
 from heldout.catalogue.preparation import DIRECTIONS, preparation_steps, prepare_measured, prepare_scaled, survey_table
 from heldout.catalogue.spaces import parse_spaces
 from heldout.catalogue.transformers import DateParts, TextParts

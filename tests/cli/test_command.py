@@ -15,7 +15,8 @@ from click.testing import CliRunner, Result
 from sklearn.datasets import load_diabetes, load_iris
 
 import heldout as ho
-from heldout.catalogue.learners import CATALOGUE, tuned_learner
+from heldout.api.learners import tuned_learner
+from heldout.catalogue.learners import CATALOGUE
 from heldout.cli.main import main
 from heldout.cli.options import LEARNERS, Question
 from heldout.cli.question import target_kind

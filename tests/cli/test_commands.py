@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import heldout as ho
-from heldout.catalogue.learners import tuned_learner
+from heldout.api.learners import tuned_learner
 from heldout.cli.main import main
 
 NO_STUDY = ("--jobs", "1")

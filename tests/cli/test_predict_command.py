@@ -16,7 +16,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import Ridge
 
 import heldout as ho
-from heldout.catalogue.learners import tuned_learner
+from heldout.api.learners import tuned_learner
 from heldout.cli.main import main
 from heldout.data.read_table import read_table
 from heldout.models import model as models

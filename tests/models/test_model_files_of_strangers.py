@@ -35,6 +35,7 @@ from sklearn.tree import DecisionTreeClassifier
 import heldout as ho
 from heldout.base.errors import HeldoutError, StoredError
 from heldout.models import file as model_file
+from heldout.models.model import open_model
 from heldout.models.soundness import check_sound
 
 X, Y = load_iris(return_X_y=True, as_frame=True)
@@ -252,7 +253,7 @@ def test_whatever_the_page_says_ends_in_a_named_error_or_a_model(
 ) -> None:
     place = forged(good, tmp_path / "fuzzed.skops", **{key: value})
     try:
-        model = ho.api.model.open_model(place)
+        model = open_model(place)
     except HeldoutError:
         return
     assert len(model.predict(X)) == len(X)

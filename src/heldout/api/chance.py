@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.api.compare import first_record, refuse_coarse_answers
-from heldout.api.evaluate import Asked, answer, ask
+from heldout.api.evaluate import answer, ask
 from heldout.api.exchange import Exchange, exchange_of
 from heldout.api.result import Result
 from heldout.base.errors import FitFailed, OptionError
@@ -20,6 +20,7 @@ from heldout.engine.progress import open_progress
 from heldout.engine.run import Running, run_study
 from heldout.report.comparison import render_chance
 from heldout.report.notebook_beside import text_fragment
+from heldout.results.question import Asked
 from heldout.results.spread import BHT
 from heldout.risk.comparison import permutation_p
 from heldout.risk.estimates import inside_value

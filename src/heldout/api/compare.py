@@ -13,9 +13,10 @@ from sklearn.base import is_classifier
 from heldout.api.call_text import call_of, command_of_now
 from heldout.api.comparison import Comparison
 from heldout.api.contenders import named_learners
-from heldout.api.evaluate import Asked, answer, ask
+from heldout.api.evaluate import answer, ask
 from heldout.api.result import Result
 from heldout.base.answers import parse_answer
+from heldout.base.environment import environment
 from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError, SpaceError
 from heldout.base.findings import Finding
 from heldout.base.options import Options
@@ -23,7 +24,7 @@ from heldout.engine.run import Outcome, Running
 from heldout.journal import comparison_key, keep_summary
 from heldout.losses import Loss
 from heldout.results.estimates import RISK, fit_size, keeps_classes, trained_sizes
-from heldout.results.record import environment
+from heldout.results.question import Asked
 from heldout.results.test_losses import test_record
 from heldout.results.test_set_history import Sight, sight_of
 from heldout.risk.comparison import compare_records

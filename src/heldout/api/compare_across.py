@@ -11,7 +11,6 @@ import numpy as np
 from heldout.api.compare import answer_all, ask_all, check_rope
 from heldout.api.comparison import Comparison
 from heldout.api.contenders import named_learners
-from heldout.api.evaluate import Asked
 from heldout.base.errors import FitFailed, HeldoutError, InputError, LossError
 from heldout.base.options import Options
 from heldout.base.plain import plain
@@ -19,6 +18,7 @@ from heldout.engine.run import Running
 from heldout.report.comparison import render_across
 from heldout.report.notebook_beside import text_fragment
 from heldout.results.frames import as_frame
+from heldout.results.question import Asked
 from heldout.risk.comparison.over_datasets import Ranks, rank_over_datasets
 
 ROLES = ("groups", "time", "sample_weight", "strata")

@@ -87,9 +87,10 @@ class Comparison:
             "findings": [asdict(finding) for finding in self.findings],
         }
         if figures:
+            folds = {name: result.facts.tables["folds"] for name, result in self.results.items()}
             summary["figures"] = {
                 "comparison": plain(
-                    comparison_figure(self.ranking, summary["pairs"], self.results, rope=self.rope, level=self.level)
+                    comparison_figure(self.ranking, summary["pairs"], folds, rope=self.rope, level=self.level)
                 )
             }
         return summary

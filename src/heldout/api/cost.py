@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from heldout.api.evaluate import Asked, ask
+from heldout.api.evaluate import ask
 from heldout.backends.jobs import allowed_jobs
 from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed
 from heldout.planner.cost import operations
 from heldout.planner.passes import make_plan, stand_in
+from heldout.results.question import Asked
 from heldout.task import Task
 
 MOST_ROWS = 5_000  # a fit is timed on so many, and taken to grow with them

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,13 +18,11 @@ from heldout.report.notebook_beside import splits_fragment, text_fragment
 from heldout.report.splits_picture import draw_picture
 from heldout.report.splits_text import render_summary
 from heldout.results.frames import as_frame
+from heldout.results.stored_splits import SplitsTold, read_splits, save_splits
 from heldout.splits import Splits, as_strategy
 from heldout.splits.defaults import default_strategy
 from heldout.splits.kept import Kept
 from heldout.splits.origin import Origin
-from heldout.splits.picture import Picture, picture_of
-from heldout.splits.remarks import class_notes
-from heldout.splits.summary import Summary, summarise_splits
 from heldout.study.study import TEST
 from heldout.task import Task, declare
 from heldout.task.containers import column, is_frame, is_name
@@ -33,23 +30,6 @@ from heldout.task.features import accept_features
 from heldout.task.target import accept_target, looks_like_classes
 
 RowNumbers = NDArray[np.intp]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Told:
-    """What splits can tell of themselves without the task."""
-
-    summary: Summary
-    picture: Picture
-    frame: str = "pandas"  # the library of tables
-
-    @classmethod
-    def of(cls, task: Task, splits: Splits) -> Told:
-        """Everything, counted from the task."""
-        summary, notes = summarise_splits(task, splits), class_notes(task, splits)
-        if notes:
-            summary = replace(summary, totals={**summary.totals, "notes": notes})
-        return cls(summary=summary, picture=picture_of(task, splits), frame=task.frame)
 
 
 class SplitsSummary:
@@ -66,7 +46,7 @@ class SplitsSummary:
         The same over all parts, as plain values.
     """
 
-    def __init__(self, told: Told) -> None:
+    def __init__(self, told: SplitsTold) -> None:
         self._told = told
 
     @cached_property
@@ -107,7 +87,7 @@ class DrawnSplits:
 
     inner_ok_under_partition: ClassVar[bool] = False
 
-    def __init__(self, kept: Kept, *, task: Task | None = None, told: Told | None = None) -> None:
+    def __init__(self, kept: Kept, *, task: Task | None = None, told: SplitsTold | None = None) -> None:
         self._kept = kept
         self._task = task
         if told is not None:
@@ -119,10 +99,10 @@ class DrawnSplits:
         return cls(Kept(splits=splits, origin=Origin.of(task)), task=task)
 
     @cached_property
-    def told(self) -> Told:
+    def told(self) -> SplitsTold:
         """The summary and the picture as plain data: counted when first asked for, or read from a file."""
         assert self._task is not None  # without the task they were told from the start
-        return Told.of(self._task, self._kept.splits)
+        return SplitsTold.of(self._task, self._kept.splits)
 
     @property
     def kept(self) -> Kept:
@@ -175,9 +155,7 @@ class DrawnSplits:
 
     def save(self, path: str | Path) -> None:
         """Write the rows, with the fingerprint of their task, to one file that :func:`heldout.load_splits` reads."""
-        from heldout.results.stored_splits import save_splits
-
-        save_splits(self, path)
+        save_splits(self._kept, self.told, path)
 
     def _checked(self, part: int) -> int:
         if not 0 <= part < len(self):
@@ -269,6 +247,22 @@ def draw(
     task = declare(X, y, classification=bool(classification), **roles)
     strategy = strategy_for(test, task)
     return DrawnSplits.of(task, strategy.draw(task, task.all_rows, seed=seed_of_test(task, int(seed))))
+
+
+def load_splits(path: str | Path) -> DrawnSplits:
+    """Read splits that :meth:`heldout.DrawnSplits.save` wrote. No code in the file can run.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    DrawnSplits
+        Usable as ``test=`` with the data they were drawn from; other data are refused, with what differs.
+    """
+    kept, told = read_splits(path)
+    return DrawnSplits(kept, told=told)
 
 
 def strategy_for(test: Any, task: Task) -> Any:

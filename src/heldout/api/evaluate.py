@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,8 @@ from heldout.losses import Loss, check_losses, family_of, is_pooled, on_target, 
 from heldout.planner.evidence import with_evidence
 from heldout.planner.passes import check_rules
 from heldout.results.estimates import check_interval
-from heldout.results.extra_fits import Beside, answer_beside, ask_beside
+from heldout.results.extra_fits import answer_beside, ask_beside
+from heldout.results.question import Asked
 from heldout.results.record import gather_facts
 from heldout.results.tables import FOLD_COLUMNS
 from heldout.results.test_set_history import Sight, check_answer, looks_of, sight_of, tell
@@ -34,23 +35,8 @@ from heldout.splits.drawn import Splits
 from heldout.splits.remarks import mixed_time_note, near_validation_note
 from heldout.study.pose import OUTER, pose_evaluation
 from heldout.study.race_rule import race_of
-from heldout.study.study import TEST, Study
+from heldout.study.study import TEST
 from heldout.task import Task, declare
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Asked:
-    """A question that passed every check, before any fit."""
-
-    learner: Any
-    task: Task
-    study: Study
-    seed: int
-    level: float
-    options: Options
-    test: Any  # the strategy
-    beside: Beside = field(default_factory=Beside)  # what is asked for an interval, or a learning curve
-    call: str = ""  # the Python that asks the same
 
 
 def evaluate(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.frozen import FrozenEstimator
@@ -13,9 +14,14 @@ from sklearn.utils import get_tags
 from heldout.api.searches import search_of_sklearn, understood
 from heldout.api.tuned import Tuned
 from heldout.base.errors import LearnerError
+from heldout.catalogue.learners import Wish, families_named
+from heldout.catalogue.preparation import Table
 from heldout.losses import Loss, resolve_losses, score_loss
 from heldout.search.search import Family, Search
 from heldout.search.space import build_candidates
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def as_search(learner: Any, *, seed: int, timed: bool = False) -> Search:
@@ -39,6 +45,49 @@ def as_search(learner: Any, *, seed: int, timed: bool = False) -> Search:
     else:
         losses = resolve_losses(None, classification=is_classifier(learner))
     return Search(families=(family,), losses=losses, seed=seed, notes=notes)
+
+
+def tuned_learner(
+    names: Iterable[str],
+    X: pd.DataFrame,
+    *,
+    classification: bool,
+    table: Table | None = None,
+    wish: Wish | None = None,
+    **options: Any,
+) -> Any:
+    """One learner from one or several names: families that compete, or the learner itself if it has nothing to tune.
+
+    Parameters
+    ----------
+    names : iterable of str
+        A name given twice counts once. ``"all"`` stands for every learner of scikit-learn that suits the target, the
+        losses and the size of the table; those of other libraries are named beside it, so that the same words mean
+        the same on every machine.
+    X : pandas.DataFrame
+        The columns to learn from.
+    classification : bool
+        Whether the target is classes.
+    table : Table, optional
+        What :func:`survey_table` saw in X; left out, it looks now.
+    wish : Wish, optional
+        Spaces of the user's own, and whether code may be imported.
+    **options
+        What :class:`heldout.Tuned` takes: ``validation``, ``loss``, ``random_state`` and others.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"age": [31, 7]})
+    >>> list(tuned_learner(["ridge", "knn"], X, classification=False, validation=3).estimator)
+    ['ridge', 'knn']
+    """
+    families = families_named(names, X, classification=classification, table=table, wish=wish, loss=options.get("loss"))
+    if len(families) == 1:
+        ((estimator, space),) = families.values()
+        if not space:
+            return estimator
+    return Tuned(families, **options)
 
 
 def check_learner(learner: Any) -> None:

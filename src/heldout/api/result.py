@@ -18,6 +18,7 @@ from heldout.base.findings import Finding
 from heldout.base.plain import plain
 from heldout.engine.run import Outcome, Running
 from heldout.journal import JournalUse
+from heldout.models.model import ModelParts
 from heldout.report.notebook import result_fragment
 from heldout.report.page.write import write_page
 from heldout.report.text import render_text
@@ -28,6 +29,7 @@ from heldout.results.learning_curve import late_curve
 from heldout.results.record import Facts
 from heldout.results.scope import Covers
 from heldout.results.selection import on_all_rows, waiting_estimates
+from heldout.results.storage import load_record, save_record
 from heldout.results.summary import summarise
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import verdict_of
@@ -248,11 +250,17 @@ class Result:
         self._late_findings = findings
         return predictor
 
+    def model_parts(self) -> ModelParts:
+        """What :func:`heldout.save_model` writes: the predictor, the estimate that covers it, its training rows."""
+        predictor = self.predictor
+        rows = None if self._live is None or self._live.stream is not None else self._live.task.X
+        estimate = self.estimates[self.covers.estimate]
+        return ModelParts(predictor=predictor, estimate=estimate, covers=self.covers.sentence, rows=rows)
+
     def save(self, path: str | Path) -> None:
         """Write everything but the learner to one file of plain data, which :func:`heldout.load` reads."""
-        from heldout.results.storage import save
-
-        save(self, path)
+        splits = (self.splits.kept, self.splits.told) if self.has_splits else None
+        save_record(replace(self.facts, findings=self.findings), splits, path)
 
     def summary(self, *, figures: bool = False) -> dict[str, Any]:
         """The result as plain values that JSON can hold: docs/summary.md. `figures` adds what the figures show."""
@@ -262,7 +270,7 @@ class Result:
         summary = summarise(facts, findings=self.findings, verdict=verdict)
         if figures:
             summary["candidates"] = plain(candidate_rows(facts))
-            summary["figures"] = figures_of(facts, self.splits if self.has_splits else None)
+            summary["figures"] = figures_of(facts, self.splits.told.picture if self.has_splits else None)
         return summary
 
     @property
@@ -293,3 +301,19 @@ class Result:
 
     def _repr_html_(self) -> str:
         return result_fragment(self.summary())
+
+
+def load(path: str | Path) -> Result:
+    """Read a result that :meth:`heldout.Result.save` wrote. No code in the file can run.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    Result
+        With every number and table; without the learner, so it cannot make the predictor.
+    """
+    record, splits = load_record(path)
+    return Result(record, splits=None if splits is None else DrawnSplits(splits[0], told=splits[1]))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import is_classifier
 
-from heldout.api.evaluate import Asked, check_poolable, checked_options, reported_losses
+from heldout.api.evaluate import check_poolable, checked_options, reported_losses
 from heldout.api.learners import as_search, is_frozen
 from heldout.api.result import Live, Result, StreamedFinal
 from heldout.api.tuning import check_search, chosen_or_refuse, describe_all_failed
@@ -31,6 +31,7 @@ from heldout.kernels.statistics.scores import all_from_squares, check_streamable
 from heldout.losses import check_losses, on_target
 from heldout.planner.account import Account
 from heldout.results.estimates import check_interval
+from heldout.results.question import Asked
 from heldout.results.record import Facts, gather_facts
 from heldout.results.test_set_history import check_answer, looks_of, sight_of, tell
 from heldout.risk.choose import WITH_FITS

@@ -21,6 +21,7 @@ from heldout.base.options import Options
 from heldout.base.seeds import derive
 from heldout.kernels.scoring import ask_responses
 from heldout.losses import Loss, ask_predictor, mean_loss, needed_methods, resolve_losses
+from heldout.models.model import ModelParts
 from heldout.results.scope import Covers
 from heldout.results.selection import Selection, tuning_estimates
 from heldout.risk.estimate import Estimate
@@ -257,6 +258,13 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
         """Which of `estimates_` speaks of the final predictor, and how far."""
         check_is_fitted(self)
         return Covers(**self._covers)
+
+    def model_parts(self) -> ModelParts:
+        """What :func:`heldout.save_model` writes of a fitted learner."""
+        check_is_fitted(self)
+        covers = self.covers_
+        estimate = self.estimates_.get(covers.estimate)
+        return ModelParts(predictor=self.best_estimator_, estimate=estimate, covers=covers.sentence)
 
     def __getstate__(self) -> Any:
         if self.__sklearn_is_fitted__():

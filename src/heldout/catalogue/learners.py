@@ -11,7 +11,6 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.pipeline import Pipeline
 
-from heldout.api.tuned import Tuned
 from heldout.base.errors import LearnerError, SpaceError, did_you_mean
 from heldout.catalogue.boosters import CodedClasses
 from heldout.catalogue.entries import CATALOGUE, Entry, Space
@@ -98,57 +97,31 @@ def learner_named(
     return Pipeline([*steps, (name, model)]), {f"{prefix}__{one}": values for one, values in space.items()}
 
 
-def tuned_learner(
+def families_named(
     names: Iterable[str],
     X: pd.DataFrame,
     *,
     classification: bool,
     table: Table | None = None,
     wish: Wish | None = None,
-    **options: Any,
-) -> Any:
-    """One learner from one or several names: families that compete, or the learner itself if it has nothing to tune.
+    loss: Any = None,
+) -> dict[str, tuple[Any, Space]]:
+    """The learners of several names with their spaces, by the name that each has in a study; "all" is spelt out.
 
-    Parameters
-    ----------
-    names : iterable of str
-        A name given twice counts once. ``"all"`` stands for every learner of scikit-learn that suits the target, the
-        losses and the size of the table; those of other libraries are named beside it, so that the same words mean
-        the same on every machine.
-    X : pandas.DataFrame
-        The columns to learn from.
-    classification : bool
-        Whether the target is classes.
-    table : Table, optional
-        What :func:`survey_table` saw in X; left out, it looks now.
-    wish : Wish, optional
-        Spaces of the user's own, and whether code may be imported.
-    **options
-        What :class:`heldout.Tuned` takes: ``validation``, ``loss``, ``random_state`` and others.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> X = pd.DataFrame({"age": [31, 7]})
-    >>> list(tuned_learner(["ridge", "knn"], X, classification=False, validation=3).estimator)
-    ['ridge', 'knn']
+    Refuses a learner that cannot answer what a loss asks for, and a space for a learner that is not named.
     """
     wish = wish or Wish()
     table = table or survey_table(X, classes=2 if classification else 0)
-    losses = _losses(options.get("loss"), classification=classification)
+    losses = _losses(loss, classification=classification)
     families: dict[str, tuple[Any, Space]] = {}
-    for name in spelt_out(names, table, loss=options.get("loss"), classification=classification)[0]:
+    for name in spelt_out(names, table, loss=loss, classification=classification)[0]:
         family = learner_named(name, X, classification=classification, table=table, wish=wish)
         _check_answers(name, family[0], losses)
         families[imported_name(name)] = family
     if not families:
         raise LearnerError("No learner was named.")
     _check_spaces(wish.spaces or {}, families)
-    if len(families) == 1:
-        ((estimator, space),) = families.values()
-        if not space:
-            return estimator
-    return Tuned(families, **options)
+    return families
 
 
 def spelt_out(

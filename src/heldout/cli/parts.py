@@ -80,7 +80,7 @@ def drawn_parts(text: str) -> Any:
 
 
 def _saved(name: str, level: str) -> Any:
-    from heldout.results.stored_splits import load_splits
+    from heldout.api.draw import load_splits
 
     if level != "test":
         raise SplitError("saved splits are test splits. Name others for validation.")

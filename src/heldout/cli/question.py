@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from heldout.api.learners import tuned_learner
 from heldout.api.tuned import Tuned
 from heldout.base.errors import ColumnError, InputError, OptionError, TargetError
 from heldout.base.options import Options
-from heldout.catalogue.learners import Wish, default_learner, spelt_out, tuned_learner
+from heldout.catalogue.learners import Wish, default_learner, spelt_out
 from heldout.catalogue.preparation import Table, survey_table
 from heldout.catalogue.spaces import parse_spaces
 from heldout.cli.options import SETTINGS, Question

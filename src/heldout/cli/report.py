@@ -89,8 +89,8 @@ def report(
 
 def report_one(ctx: click.Context, result: str, *, page: str | None, table: str | None, talk: Talk) -> None:
     """Show one saved result."""
+    from heldout.api.result import load
     from heldout.report.terminal import one_line, plan_view, result_view
-    from heldout.results.storage import load
 
     check_page(page, option="--html", read=(result,))
     loaded = load(result)

@@ -8,27 +8,42 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from heldout.api.result import Result
-from heldout.api.tuned import Tuned
 from heldout.backends.threads import one_thread
+from heldout.base.environment import environment
 from heldout.base.errors import ColumnError, InputError, LearnerError, PredictionError, StoredError
 from heldout.base.plain import plain
 from heldout.base.rowkeys import Rows
 from heldout.models.file import FORMAT, pack, read_file, write_file
 from heldout.models.input import arranged
 from heldout.models.schema import Schema, classes_of, schema_of
-from heldout.results.record import environment
 from heldout.risk.estimate import Estimate
 from heldout.task.containers import is_frame, take_rows
 
 _TRIED = 100  # rows that a model just saved is asked again
 _COMPARED = ("heldout", "scikit-learn", "numpy", "scipy", "pandas")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ModelParts:
+    """A predictor, the estimate that speaks of it and how far, and the rows it learned from."""
+
+    predictor: Any
+    estimate: Estimate | None = None
+    covers: str | None = None
+    rows: Any = None
+
+
+@runtime_checkable
+class HasModel(Protocol):
+    """A result or a learner that knows its predictor and what is known of its risk."""
+
+    def model_parts(self) -> ModelParts: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -145,8 +160,8 @@ def save_model(
     >>> model.estimate.value == result.risk.value
     True
     """
-    predictor, estimate, covers, rows = _parts(model)
-    X = rows if X is None else X
+    parts = _parts(model)
+    predictor, estimate, X = parts.predictor, parts.estimate, parts.rows if X is None else X
     packed = pack(predictor)
     schema = schema_of(X, predictor, target=target, missing=None if missing is None else tuple(missing))
     if X is not None:
@@ -154,7 +169,7 @@ def save_model(
     manifest = {
         "schema": plain(schema.as_dict()),
         "estimate": None if estimate is None else plain(estimate.as_dict()),
-        "covers": covers,
+        "covers": parts.covers,
         "trust": list(packed.packages),
         "versions": _versions(packed.packages),
     }
@@ -203,21 +218,14 @@ def open_model(path: str | Path, *, trust: Iterable[str] = ()) -> SavedModel:
         raise StoredError(f"{str(path)!r} is not a whole model file: {type(error).__name__}: {error}.") from None
 
 
-def _parts(model: Any) -> tuple[Any, Estimate | None, str | None, Any]:
-    """The predictor, the estimate that speaks of it, how far, and the rows it learned from."""
-    if isinstance(model, Result):
-        predictor, rows = model.predictor, None
-        if model._live is not None and model._live.stream is None:
-            rows = model._live.task.X
-        return predictor, model.estimates[model.covers.estimate], model.covers.sentence, rows
-    if isinstance(model, Tuned):
-        check_is_fitted(model)
-        covers = model.covers_
-        return model.best_estimator_, model.estimates_.get(covers.estimate), covers.sentence, None
+def _parts(model: Any) -> ModelParts:
+    """What a file says of a model; of an estimator that knows nothing of its risk, the predictor alone."""
+    if isinstance(model, HasModel) and not isinstance(model, type):
+        return model.model_parts()
     if not hasattr(model, "predict") or isinstance(model, type):
         raise LearnerError(f"A model is a Result or a fitted estimator, not {type(model).__name__}.")
     check_is_fitted(model)
-    return model, None, None, None
+    return ModelParts(predictor=model)
 
 
 def _try_again(predictor: Any, again: Any, X: Any) -> None:

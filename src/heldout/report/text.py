@@ -8,6 +8,7 @@ from typing import Any
 
 from heldout.base.words import clipped, fit_words, interval_words, line, number, safe, told
 from heldout.results.choices import words_of_choice
+from heldout.results.summary import is_shown
 
 __all__ = [
     "MOST_OF_FINDING",
@@ -58,16 +59,6 @@ def no_model_words(summary: Mapping[str, Any]) -> str | None:
     verdict = summary["verdict"]
     reason = None if summary["risk"]["value"] is None else (verdict.get("no_model") or {}).get("reason")
     return verdict["against"] or (f"Not compared. {reason}" if reason else None)
-
-
-def is_shown(name: str, estimate: Mapping[str, Any]) -> bool:
-    """Whether an estimate stands in a report beside the risk; a correction that could not be made does not.
-
-    Nor does the chosen predictor's risk on development rows without its bound: it repeats the best validation number.
-    """
-    if name in ("risk", "fold_predictors") or (name == "development_chosen" and estimate["low"] is None):
-        return False
-    return estimate["value"] is not None or not name.startswith("best_validation_")
 
 
 def optimism_of(summary: Mapping[str, Any]) -> str | None:

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.api.draw import DrawnSplits
 from heldout.base.plain import plain
-from heldout.report.text import is_shown
 from heldout.results.figures_of_candidates import chosen_times
 from heldout.results.figures_of_parameters import parameters_figure
 from heldout.results.figures_of_predictions import calibration_figure, confusion_figure, residuals_figure
 from heldout.results.figures_of_stability import stability_figure
 from heldout.results.record import Facts
+from heldout.results.summary import is_shown
 from heldout.risk.meanings import label_of
 from heldout.splits.picture import Picture
 
 Figure = dict[str, Any]
 
 
-def figures_of(facts: Facts, splits: DrawnSplits | None) -> dict[str, Figure]:
+def figures_of(facts: Facts, picture: Picture | None) -> dict[str, Figure]:
     """What each figure of a result shows, as values that JSON can hold."""
     found: dict[str, Figure] = {
-        "splits": _splits(splits),
+        "splits": _splits(picture),
         "folds": _folds(facts),
         "estimates": _estimates(facts),
         "parameters": parameters_figure(facts),
@@ -36,10 +35,10 @@ def figures_of(facts: Facts, splits: DrawnSplits | None) -> dict[str, Figure]:
     return {name: plain(figure) for name, figure in found.items()}
 
 
-def _splits(splits: DrawnSplits | None) -> Figure:
-    if splits is None:
+def _splits(picture: Picture | None) -> Figure:
+    if picture is None:
         return {"none": "The rows of a stream are dealt into folds as they pass, and are not known one by one."}
-    return picture_values(splits.told.picture)
+    return picture_values(picture)
 
 
 def picture_values(picture: Picture) -> Figure:

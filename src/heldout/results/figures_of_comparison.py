@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from heldout.risk.estimate import Estimate
-
-if TYPE_CHECKING:
-    from heldout.api.result import Result
 
 
 def comparison_figure(
     ranking: Mapping[str, Estimate],
     pairs: Sequence[Mapping[str, Any]],
-    results: Mapping[str, Result],
+    folds: Mapping[str, Mapping[str, Any]],
     *,
     rope: float | None,
     level: float,
 ) -> dict[str, Any]:
-    """The ranking with intervals, the differences of pairs, and the losses of each learner part by part."""
+    """The ranking with intervals, the differences of pairs, and the losses of each learner part by part.
+
+    `folds` are the tables of test parts of the learners that have a result.
+    """
     first = next(iter(ranking.values()))
-    names = [name for name in ranking if name in results]
+    names = [name for name in ranking if name in folds]
     return {
         "loss": first.loss,
         "greater_is_better": first.greater_is_better,
@@ -36,6 +36,6 @@ def comparison_figure(
         ],
         "folds": {
             "names": names,
-            "values": [list(results[name].facts.tables["folds"][first.loss]) for name in names],
+            "values": [list(folds[name][first.loss]) for name in names],
         },
     }

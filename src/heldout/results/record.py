@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 
+from heldout.base.environment import environment
 from heldout.base.findings import Finding
 from heldout.engine.run import Outcome
 from heldout.journal import JournalUse
@@ -114,17 +112,6 @@ def gather_facts(
         frame=task.frame,
         no_model=against_no_model(task, outcome, records[0], level=level, pool=pool, interval=interval),
     )
-
-
-@cache  # reading the metadata of four packages takes longer than a small study
-def _builds() -> tuple[tuple[str, str], ...]:
-    names = ("heldout", "scikit-learn", "numpy", "scipy")
-    return (("python", platform.python_version()), ("machine", platform.machine()), *((n, version(n)) for n in names))
-
-
-def environment() -> dict[str, str]:
-    """The builds that the numbers depend on."""
-    return dict(_builds())
 
 
 def _total_seconds(outcome: Outcome, name: str) -> float:

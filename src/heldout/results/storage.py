@@ -6,7 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from heldout.api.result import Result
 from heldout.base.archive import (
     Arrays,
     Format,
@@ -19,9 +18,10 @@ from heldout.base.archive import (
 from heldout.base.findings import Finding
 from heldout.base.plain import plain
 from heldout.results.record import VERSION, Facts
-from heldout.results.stored_splits import pack_splits, unpack_splits
+from heldout.results.stored_splits import SplitsTold, pack_splits, unpack_splits
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
+from heldout.splits.kept import Kept
 
 FORMAT = Format(
     name="heldout result",
@@ -32,43 +32,32 @@ FORMAT = Format(
 )
 
 
-def save(result: Result, path: str | Path) -> None:
-    """Write a result; an existing file is replaced only once the new one is whole."""
-    facts = result.facts
+def save_record(record: Facts, splits: tuple[Kept, SplitsTold] | None, path: str | Path) -> None:
+    """Write the record of a study; an existing file is replaced only once the new one is whole."""
     arrays: Arrays = {}
     manifest = {
-        "estimates": {name: plain(estimate.as_dict()) for name, estimate in facts.estimates.items()},
-        "findings": [asdict(finding) for finding in result.findings],
-        "covers": plain(facts.covers),
-        "plan": plain(facts.plan),
-        "about": plain(facts.about),
-        "seconds": plain(facts.seconds),
-        "frame": facts.frame,
-        "no_model": None if facts.no_model is None else plain(asdict(facts.no_model)),
-        "tables": {table: pack_columns(table, columns, arrays) for table, columns in facts.tables.items()},
-        "splits": pack_splits(result.splits, arrays) if result.has_splits else None,
+        "estimates": {name: plain(estimate.as_dict()) for name, estimate in record.estimates.items()},
+        "findings": [asdict(finding) for finding in record.findings],
+        "covers": plain(record.covers),
+        "plan": plain(record.plan),
+        "about": plain(record.about),
+        "seconds": plain(record.seconds),
+        "frame": record.frame,
+        "no_model": None if record.no_model is None else plain(asdict(record.no_model)),
+        "tables": {table: pack_columns(table, columns, arrays) for table, columns in record.tables.items()},
+        "splits": None if splits is None else pack_splits(*splits, arrays),
     }
     write_archive(path, FORMAT, manifest, arrays)
 
 
-def load(path: str | Path) -> Result:
-    """Read a result that :meth:`heldout.Result.save` wrote. No code in the file can run.
-
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    Result
-        With every number and table; without the learner, so it cannot make the predictor.
-    """
+def load_record(path: str | Path) -> tuple[Facts, tuple[Kept, SplitsTold] | None]:
+    """The record that a file holds, and its test splits; a study of a stream has none."""
     with opened_archive(path, FORMAT) as (manifest, file):
         tables = {table: unpack_columns(columns, file) for table, columns in manifest["tables"].items()}
-        packed = manifest.get("splits")  # a study of a stream has none
+        packed = manifest.get("splits")
         splits = None if packed is None else unpack_splits(packed, file)
     with refused_unless_whole(path, FORMAT):
-        return Result(_facts(manifest, tables), splits=splits)
+        return _facts(manifest, tables), splits
 
 
 ABOUT = frozenset({"learner", "families", "estimators", "parameters", "tuned", "candidates", "losses", "chosen_by"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.api.draw import DrawnSplits, Told
 from heldout.base.archive import (
     Arrays,
     Format,
@@ -28,8 +27,10 @@ from heldout.splits import Recipe, Splits
 from heldout.splits.checks import check_structure
 from heldout.splits.kept import Kept
 from heldout.splits.origin import Origin
-from heldout.splits.picture import Picture
-from heldout.splits.summary import Summary
+from heldout.splits.picture import Picture, picture_of
+from heldout.splits.remarks import class_notes
+from heldout.splits.summary import Summary, summarise_splits
+from heldout.task import Task
 
 FORMAT = Format(
     name="heldout splits",
@@ -42,31 +43,38 @@ _ROWS = ("rows", "held", "held_cuts", "train", "train_cuts", "buffered")
 _GRIDS = ("edges", "lanes", "train", "held", "unused")  # the arrays of a picture
 
 
-def save_splits(splits: DrawnSplits, path: str | Path) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SplitsTold:
+    """What splits can tell of themselves without the task."""
+
+    summary: Summary
+    picture: Picture
+    frame: str = "pandas"  # the library of tables
+
+    @classmethod
+    def of(cls, task: Task, splits: Splits) -> SplitsTold:
+        """Everything, counted from the task."""
+        summary, notes = summarise_splits(task, splits), class_notes(task, splits)
+        if notes:
+            summary = replace(summary, totals={**summary.totals, "notes": notes})
+        return cls(summary=summary, picture=picture_of(task, splits), frame=task.frame)
+
+
+def save_splits(kept: Kept, told: SplitsTold, path: str | Path) -> None:
     """Write drawn splits; an existing file is replaced only once the new one is whole."""
     arrays: Arrays = {}
-    write_archive(path, FORMAT, {"splits": pack_splits(splits, arrays)}, arrays)
+    write_archive(path, FORMAT, {"splits": pack_splits(kept, told, arrays)}, arrays)
 
 
-def load_splits(path: str | Path) -> DrawnSplits:
-    """Read splits that :meth:`heldout.DrawnSplits.save` wrote. No code in the file can run.
-
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    DrawnSplits
-        Usable as ``test=`` with the data they were drawn from; other data are refused, with what differs.
-    """
+def read_splits(path: str | Path) -> tuple[Kept, SplitsTold]:
+    """The splits of a file, and what they tell of themselves."""
     with opened_archive(path, FORMAT) as (manifest, file):
         return unpack_splits(manifest["splits"], file)
 
 
-def pack_splits(drawn: DrawnSplits, arrays: Arrays) -> dict[str, Any]:
+def pack_splits(kept: Kept, told: SplitsTold, arrays: Arrays) -> dict[str, Any]:
     """Drawn splits as a plain dict, their rows and tables put into `arrays`."""
-    splits, told = drawn.kept.splits, drawn.told
+    splits = kept.splits
     present = [name for name in _ROWS if getattr(splits, name) is not None]
     for name in present:
         arrays[f"splits/{name}"] = to_steps(getattr(splits, name))
@@ -76,7 +84,7 @@ def pack_splits(drawn: DrawnSplits, arrays: Arrays) -> dict[str, Any]:
     packed = {
         "recipe": plain(asdict(splits.recipe)),
         "fingerprint": splits.fingerprint,
-        "task": {"fingerprint": drawn.kept.origin.fingerprint, "pieces": dict(drawn.kept.origin.pieces)},
+        "task": {"fingerprint": kept.origin.fingerprint, "pieces": dict(kept.origin.pieces)},
         "arrays": present,
         "parts": pack_columns("splits/parts", summary.parts, arrays),
         "shares": pack_columns("splits/shares", summary.shares, arrays),
@@ -88,7 +96,7 @@ def pack_splits(drawn: DrawnSplits, arrays: Arrays) -> dict[str, Any]:
     return {**packed, "seal": _seal(packed)}
 
 
-def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> DrawnSplits:
+def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> tuple[Kept, SplitsTold]:
     """The splits that :func:`pack_splits` packed; a file whose rows are not those it was written with is refused."""
     if packed["seal"] != _seal({name: value for name, value in packed.items() if name != "seal"}):
         raise ValueError("it was changed after it was written")
@@ -114,8 +122,8 @@ def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> DrawnSpli
         marks=tuple((int(place), str(words)) for place, words in packed["marks"]),
         **{name: read_array(file, f"splits/picture/{name}") for name in _GRIDS},
     )
-    told = Told(summary=summary, picture=picture, frame="polars" if packed["frame"] == "polars" else "pandas")
-    return DrawnSplits(Kept(splits=splits, origin=origin), told=told)
+    told = SplitsTold(summary=summary, picture=picture, frame="polars" if packed["frame"] == "polars" else "pandas")
+    return Kept(splits=splits, origin=origin), told
 
 
 def _seal(packed: Mapping[str, Any]) -> str:

@@ -48,6 +48,16 @@ def summarise(facts: HasFacts, *, findings: Iterable[Any], verdict: Mapping[str,
     return summary
 
 
+def is_shown(name: str, estimate: Mapping[str, Any]) -> bool:
+    """Whether an estimate stands in a report beside the risk; a correction that could not be made does not.
+
+    Nor does the chosen predictor's risk on development rows without its bound: it repeats the best validation number.
+    """
+    if name in ("risk", "fold_predictors") or (name == "development_chosen" and estimate["low"] is None):
+        return False
+    return estimate["value"] is not None or not name.startswith("best_validation_")
+
+
 def choices_of(facts: HasFacts) -> list[dict[str, Any]]:
     """A row a choice, with its parameters by name."""
     return with_params(rows_of(facts.tables["choices"]), facts.about.get("parameters", {}))

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 
-from heldout.api.learners import is_frozen
 from heldout.audit.journal_ledger import JournalLedger
 from heldout.audit.ledger import Ledger, Look, looks_before, process_ledger
 from heldout.audit.rows import TestRows, rows_of_task
@@ -25,6 +25,7 @@ from heldout.engine.run import Outcome
 from heldout.journal.identity import identify
 from heldout.losses import Loss
 from heldout.results.estimates import RISK, trained_sizes
+from heldout.results.question import Asked
 from heldout.results.record import Facts
 from heldout.results.test_losses import test_record
 from heldout.risk.estimate import Estimate
@@ -34,10 +35,6 @@ from heldout.risk.transcript import alphabet_of, passes, rounded
 from heldout.risk.verdict import NOT_SHOWN, Reference
 from heldout.splits.drawn import Splits
 from heldout.study.pose import OUTER
-
-if TYPE_CHECKING:
-    from heldout.api.evaluate import Asked
-
 
 ESCAPES = "Rows that were reordered, and changed in more than scale or columns, are not recognised."
 # Findings that tell of the predictions or losses of single test rows.
@@ -88,7 +85,7 @@ def sight_of(*asked: Asked, journal: Any = None, rows: TestRows | None = None) -
     """
     first = asked[0]
     outer = first.study.splits[OUTER]
-    if len(outer) > 1 and not is_frozen(first.learner):
+    if len(outer) > 1 and not isinstance(first.learner, FrozenEstimator):
         return None  # cross-validation: the risk of a typical predictor, no test set that a predictor is held to
     ledger, key_of = _ledger_of(first, journal), content_key if journal is None else _lasting_key
     rows = rows_of_task(first.task, outer.held) if rows is None else rows  # a stream knows its own
