@@ -67,6 +67,19 @@ _HOMES = {
     "log_grid": "heldout.search.space",
 }
 
+# Classes that model files, pickles and journal keys name by a short name too, though users make none of them.
+REGISTERED = {
+    "AsNumbers": "heldout.catalogue.transformers",
+    "AsText": "heldout.catalogue.transformers",
+    "AveragedClassifier": "heldout.kernels.ensemble",
+    "AveragedRegressor": "heldout.kernels.ensemble",
+    "ByTarget": "heldout.catalogue.transformers",
+    "CodedClasses": "heldout.catalogue.boosters",
+    "DateParts": "heldout.catalogue.transformers",
+    "FillVoid": "heldout.catalogue.transformers",
+    "TextParts": "heldout.catalogue.transformers",
+}
+
 __all__ = [
     "Checked",
     "Comparison",
@@ -101,10 +114,16 @@ __all__ = [
 ]
 
 
+def homes() -> dict[str, str]:
+    """The module that each public or registered name is defined in."""
+    return {**_HOMES, **REGISTERED}
+
+
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    home = homes().get(name)
+    if home is None:
         raise AttributeError(f"module 'heldout' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
+    value = getattr(import_module(home), name)
     globals()[name] = value
     return value
 

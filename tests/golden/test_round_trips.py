@@ -302,7 +302,6 @@ def test_the_catalogue_is_known() -> None:
 
 
 @pytest.mark.parametrize("target", ["price", "label"])
-@pytest.mark.xfail(reason="ByTarget, which encodes more than 32 categories, is not among the allowed types")
 def test_a_model_with_a_column_of_many_categories_is_saved(target: str, tmp_path: Path) -> None:
     frame = table_of_all_kinds(240, many=60)
     with working_in(tmp_path):

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-import heldout
 from heldout.base.options import Options
 from heldout.losses import Loss
 
-OURS = frozenset(heldout.__all__)
 LONGEST = 4_000  # letters of a learner
 _command: ContextVar[str | None] = ContextVar("heldout command", default=None)
 NOT_OF_THE_QUESTION = ("ledger", "on_event", "journal_detail", "journal_anew", "memory", "queue_seed")
@@ -73,8 +71,7 @@ def imports_of(things: Iterable[Any], verb: str, *, options: bool) -> str:
         elif kind.__module__ != "builtins" and not isinstance(thing, np.generic):
             public = kind.__module__.split(".")
             private = next((place for place, part in enumerate(public) if part.startswith("_")), len(public))
-            module = "heldout" if kind.__name__ in OURS and public[0] == "heldout" else ".".join(public[:private])
-            names.setdefault(module, set()).add(kind.__name__)
+            names.setdefault(".".join(public[:private]), set()).add(kind.__name__)
     return "\n".join(f"from {module} import {', '.join(sorted(found))}" for module, found in sorted(names.items()))
 
 

@@ -14,6 +14,7 @@ from heldout.audit.traps import EXPLAINED, NOT_SEEN, SEVERITIES, Table, Trap, lo
 from heldout.base.errors import OptionError, TargetError, did_you_mean
 from heldout.base.findings import CODES
 from heldout.base.plain import plain
+from heldout.base.registered import registered
 from heldout.base.seeds import derive
 from heldout.data.open import read_if_named, target_of
 from heldout.report.check import render_check
@@ -30,6 +31,7 @@ MOST_ROWS = 100_000  # looked at
 MOST_CLASSES, ROWS_A_CLASS = 20, 5  # whole numbers with more values, or fewer rows a value, are amounts
 
 
+@registered
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Checked:
     """What :func:`heldout.check` found.

@@ -11,6 +11,7 @@ from heldout.api.plots import Plots
 from heldout.api.result import Result
 from heldout.base.findings import Finding
 from heldout.base.plain import plain
+from heldout.base.registered import registered
 from heldout.report.comparison import render_comparison
 from heldout.report.notebook import comparison_fragment
 from heldout.report.page.write import write_page
@@ -22,6 +23,7 @@ from heldout.risk.comparison.verdict import verdict_of_comparison
 from heldout.risk.estimate import Estimate
 
 
+@registered
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Comparison:
     """What comparing learners found. Made by :func:`heldout.compare`.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import InputError, OptionError
 from heldout.base.findings import Finding
+from heldout.base.registered import registered
 from heldout.base.seeds import derive
 from heldout.data.open import is_stream, read_if_named
 from heldout.report.notebook_beside import splits_fragment, text_fragment
@@ -71,6 +72,7 @@ class SplitsSummary:
         return text_fragment(str(self))
 
 
+@registered
 class DrawnSplits:
     """The rows that were drawn from one task: immutable, saved as plain data, and refused for any other task.
 

@@ -16,6 +16,7 @@ from heldout.backends.dask.connect import still_open
 from heldout.base.errors import OptionError, SplitError, StoredError
 from heldout.base.findings import Finding
 from heldout.base.plain import plain
+from heldout.base.registered import registered
 from heldout.engine.run import Outcome, Running
 from heldout.journal import JournalUse
 from heldout.models.model import ModelParts
@@ -81,6 +82,7 @@ class Live:
         return tune_on_all_rows(self.outcome, self.task, quiet)
 
 
+@registered
 class Result:
     """What a study found. Made by :func:`heldout.evaluate` and :func:`heldout.load`.
 

@@ -18,6 +18,7 @@ from heldout.api.shown_tuned import ShownTuned
 from heldout.api.tuning import fit_tuned, routed_fit_params
 from heldout.base.errors import LearnerError, OptionError
 from heldout.base.options import Options
+from heldout.base.registered import registered
 from heldout.base.seeds import derive
 from heldout.kernels.scoring import ask_responses
 from heldout.losses import Loss, ask_predictor, mean_loss, needed_methods, resolve_losses
@@ -44,6 +45,7 @@ def _predictor_has(method: str) -> Any:
     return check
 
 
+@registered
 class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A learner that chooses a candidate on validation rows, then makes the final predictor.
 

@@ -28,7 +28,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from heldout.base.registered import registered
 
+
+@registered
 class HeldoutError(Exception):
     """Base of every error that heldout raises on purpose."""
 

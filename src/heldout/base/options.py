@@ -9,12 +9,14 @@ from typing import Any, Self
 from heldout.base.amounts import parse_bytes, parse_seconds
 from heldout.base.answers import parse_answer
 from heldout.base.errors import OptionError, did_you_mean
+from heldout.base.registered import registered
 
 JOURNAL_DETAILS = ("responses", "losses", "summaries")
 PRECISIONS = ("identical", "rounding", "solver", "approximate")  # tiers that a study may be asked to keep to
 RACES = ("exact", "hoeffding", "bernstein", "paired")
 
 
+@registered
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Options:
     """The less used switches of a study.

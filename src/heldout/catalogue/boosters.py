@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from heldout.base.errors import LearnerError
+from heldout.base.registered import registered
 
 
 def is_installed(package: str) -> bool:
@@ -49,6 +50,7 @@ def catboost(name: str) -> Any:
     return from_library("catboost", name, learning_rate=0.1, thread_count=1, verbose=0, allow_writing_files=False)
 
 
+@registered
 class CodedClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that is given classes as numbers from 0, whatever they are, and answers with the classes.
 

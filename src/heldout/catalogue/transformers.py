@@ -13,6 +13,8 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import TargetEncoder
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from heldout.base.registered import registered
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -34,6 +36,7 @@ class _Reading(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+@registered
 class AsText(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
     """Every value as text, missing ones as a text of their own, whatever the columns were.
 
@@ -49,6 +52,7 @@ class AsText(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
         return X.astype(object).where(X.notna(), MISSING).map(str)
 
 
+@registered
 class AsNumbers(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
     """Numbers of any type as floats, missing ones as NaN.
 
@@ -64,6 +68,7 @@ class AsNumbers(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
         return X.astype(np.float64)
 
 
+@registered
 class FillVoid(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
     """Zero for a column without any value in the training rows, which boosting could not bin; other gaps stay."""
 
@@ -77,6 +82,7 @@ class FillVoid(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
         return X.assign(**dict.fromkeys(self.void_, 0.0))
 
 
+@registered
 class ByTarget(_Reading):
     """Categories of many values as the mean target of their training rows, shrunk; one never seen as the mean of all.
 
@@ -134,6 +140,7 @@ class ByTarget(_Reading):
         return tags
 
 
+@registered
 class DateParts(_Reading):
     """Dates as numbers: days since 1970 and the place in the year, the week and, where there are times, the day.
 
@@ -204,6 +211,7 @@ def _has_times(values: pd.Series[Any]) -> bool:
     return bool((present != present.dt.normalize()).any())
 
 
+@registered
 class TextParts(_Reading):
     """Prose as numbers: the weights of its words (TF-IDF), or a few main directions among them.
 

@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
 from heldout.base.errors import LearnerError
+from heldout.base.registered import registered
 from heldout.base.responses import as_response
 from heldout.kernels.collapse import collapse_classifiers, collapse_logistic, collapse_regressors
 
@@ -39,6 +40,7 @@ class _Members(BaseEstimator):  # type: ignore[misc]
         raise AttributeError(name)
 
 
+@registered
 class AveragedRegressor(RegressorMixin, _Members):  # type: ignore[misc]
     """Predicts the mean of its members' predictions."""
 
@@ -73,6 +75,7 @@ def _decides_by_pairs(member: Any) -> bool:
     return getattr(last, "decision_function_shape", None) == "ovo" and len(member.classes_) > 2
 
 
+@registered
 class AveragedClassifier(ClassifierMixin, _Members):  # type: ignore[misc]
     """Predicts by its members' mean probability; without one by their mean decision function; else by vote."""
 

@@ -18,6 +18,7 @@ from heldout.backends.threads import one_thread
 from heldout.base.environment import environment
 from heldout.base.errors import ColumnError, InputError, LearnerError, PredictionError, StoredError
 from heldout.base.plain import plain
+from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.models.file import FORMAT, pack, read_file, write_file
 from heldout.models.input import arranged
@@ -55,6 +56,7 @@ class Answers:
     notes: tuple[str, ...]
 
 
+@registered
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SavedModel:
     """A predictor from a file, with the input it expects. Made by :func:`heldout.load_model`.

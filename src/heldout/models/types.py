@@ -1,22 +1,13 @@
-"""The types that a model file may hold. The list is fixed: nothing in a file can add to it."""
+"""The types that a model file may hold: nothing in a file can add to them. Our own are those that are registered."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+import heldout
 from heldout.base.errors import OptionError, did_you_mean
 
 # Beside these, skops itself allows scikit-learn's estimators, the ufuncs of numpy and scipy, arrays and plain values.
-_HELDOUT = (
-    "heldout.catalogue.boosters.CodedClasses",
-    "heldout.catalogue.transformers.AsNumbers",
-    "heldout.catalogue.transformers.AsText",
-    "heldout.catalogue.transformers.DateParts",
-    "heldout.catalogue.transformers.FillVoid",
-    "heldout.catalogue.transformers.TextParts",
-    "heldout.kernels.ensemble.AveragedClassifier",
-    "heldout.kernels.ensemble.AveragedRegressor",
-)
 _SKLEARN = (
     "functools.partial",  # of a function that is allowed itself: boosting checks its columns by one
     "numpy.dtype",
@@ -37,6 +28,7 @@ _SKLEARN = (
         f"sklearn.metrics._dist_metrics.{name}Distance64"
         for name in ("Chebyshev", "Euclidean", "Manhattan", "Minkowski")
     ),
+    "sklearn.model_selection._split.KFold",  # the folds of cross-fitting, in an encoder of categories
     "sklearn.neighbors._ball_tree.BallTree",
     "sklearn.neighbors._kd_tree.KDTree",
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
@@ -44,7 +36,7 @@ _SKLEARN = (
     "sklearn.tree._tree.Tree",
     "sklearn.utils.validation.check_array",
 )
-ALLOWED = frozenset((*_HELDOUT, *_SKLEARN))
+ALLOWED = frozenset((*(f"heldout.{name}" for name in heldout.REGISTERED), *_SKLEARN))
 
 # Their models are read by code of their own, outside Python, that was not made for files from strangers.
 PACKAGES: Mapping[str, frozenset[str]] = {

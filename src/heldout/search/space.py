@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from heldout.base.errors import SpaceError
+from heldout.base.registered import registered
 
 Params = dict[str, Any]
 MOST_CANDIDATES = 10_000_000
@@ -41,6 +42,7 @@ def log_grid(low: float, high: float, count: int) -> NDArray[np.float64]:
     return np.logspace(low, high, int(count))
 
 
+@registered
 @dataclass(frozen=True, slots=True)
 class Sample:
     """A space of `n` candidates drawn at random, with the seed of the `Tuned` that holds it.

@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from heldout.base.errors import SplitError
+from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.splits.blocks import Manner, blocks_between, crossed, dealt_without_time, draw_timed
 from heldout.splits.clock import Apart, Clock
@@ -18,6 +19,7 @@ from heldout.splits.strategy import shown, whole_number
 from heldout.task import Task
 
 
+@registered
 @dataclass(frozen=True, slots=True, repr=False)
 class Forward:
     """K blocks of time in a row, each held out once, with earlier rows as training rows.

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.errors import SplitError
+from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.splits.checks import checked, partition_repeats
 from heldout.splits.drawn import Recipe, Splits
@@ -32,6 +33,7 @@ class Labels:
         return f"<{len(self.names)} folds of {len(self.codes)} rows>"
 
 
+@registered
 @dataclass(frozen=True, slots=True, repr=False)
 class Given:
     """Parts that are given, not drawn, in row numbers of the whole task.

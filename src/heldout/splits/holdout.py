@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 from heldout.base.errors import SplitError
+from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.splits.blocks import Manner, draw_timed, refuse_without_time, some_groups, stretch
 from heldout.splits.checks import checked
@@ -21,6 +22,7 @@ from heldout.splits.strategy import check_shuffle, check_stratify, share_of_rows
 from heldout.task import Task
 
 
+@registered
 @dataclass(frozen=True, slots=True, repr=False)
 class Holdout:
     """One part: a share of the rows at this level, or a number of them, held out.

@@ -13,6 +13,7 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
 from heldout.base.errors import SplitError
+from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
 from heldout.base.warnings import catch_warnings
@@ -39,6 +40,7 @@ from heldout.splits.strategy import check_shuffle, check_stratify, shown, whole_
 from heldout.task import Task
 
 
+@registered
 @dataclass(frozen=True, slots=True, repr=False)
 class KFold:
     """K blocks, each held out once while the others train.

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from heldout.base.errors import SplitError
+from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.splits.blocks import Manner, blocks_between, draw_timed
 from heldout.splits.checks import checked
@@ -20,6 +21,7 @@ from heldout.task import Task
 MOST_NUMBERS = 1 << 27  # training rows named in all, a gigabyte
 
 
+@registered
 @dataclass(frozen=True, slots=True, repr=False)
 class LeaveOneOut:
     """Each row held out alone while all the others train: K-fold with K = n.

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 from heldout.base.errors import SplitError
+from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
 from heldout.splits.blocks import Manner, chance_stretches, draw_timed, refuse_without_time, some_groups
@@ -22,6 +23,7 @@ from heldout.splits.strategy import check_stratify, share_of_rows, shown, whole_
 from heldout.task import Task
 
 
+@registered
 @dataclass(frozen=True, slots=True, repr=False)
 class Resample:
     """Random resampling: `times` hold-outs, independent of one another.

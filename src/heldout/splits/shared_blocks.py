@@ -8,12 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from heldout.base.errors import SplitError
+from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.splits.drawn import Splits
 from heldout.splits.strategy import shown
 from heldout.task import Task
 
 
+@registered
 @dataclass(frozen=True, slots=True, repr=False)
 class SharedBlocks:
     """For ``validation=``: inside outer fold i, each other outer block j is held out in turn.
