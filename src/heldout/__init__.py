@@ -13,6 +13,8 @@ True
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from heldout.base.registered import PUBLIC, REGISTERED
+
 if TYPE_CHECKING:
     from heldout.api.advise import advise
     from heldout.api.chance import chance
@@ -33,52 +35,6 @@ if TYPE_CHECKING:
     from heldout.splits import Forward, Given, Holdout, KFold, LeaveOneOut, Resample, SharedBlocks
 
 __version__ = "0.1.0"
-
-_HOMES = {
-    "advise": "heldout.api.advise",
-    "compare_across": "heldout.api.compare_across",
-    "chance": "heldout.api.chance",
-    "check": "heldout.api.check",
-    "Checked": "heldout.api.check",
-    "compare": "heldout.api.compare",
-    "Comparison": "heldout.api.comparison",
-    "draw": "heldout.api.draw",
-    "DrawnSplits": "heldout.api.draw",
-    "evaluate": "heldout.api.evaluate",
-    "explain": "heldout.api.explain",
-    "SavedModel": "heldout.models.model",
-    "load_model": "heldout.models.model",
-    "save_model": "heldout.models.model",
-    "Result": "heldout.api.result",
-    "load": "heldout.api.result",
-    "load_splits": "heldout.api.draw",
-    "Tuned": "heldout.api.tuned",
-    "HeldoutError": "heldout.base.errors",
-    "row_loss": "heldout.losses",
-    "Options": "heldout.base.options",
-    "Forward": "heldout.splits",
-    "Given": "heldout.splits",
-    "Holdout": "heldout.splits",
-    "KFold": "heldout.splits",
-    "LeaveOneOut": "heldout.splits",
-    "Resample": "heldout.splits",
-    "SharedBlocks": "heldout.splits",
-    "Sample": "heldout.search.space",
-    "log_grid": "heldout.search.space",
-}
-
-# Classes that model files, pickles and journal keys name by a short name too, though users make none of them.
-REGISTERED = {
-    "AsNumbers": "heldout.catalogue.transformers",
-    "AsText": "heldout.catalogue.transformers",
-    "AveragedClassifier": "heldout.kernels.ensemble",
-    "AveragedRegressor": "heldout.kernels.ensemble",
-    "ByTarget": "heldout.catalogue.transformers",
-    "CodedClasses": "heldout.catalogue.boosters",
-    "DateParts": "heldout.catalogue.transformers",
-    "FillVoid": "heldout.catalogue.transformers",
-    "TextParts": "heldout.catalogue.transformers",
-}
 
 __all__ = [
     "Checked",
@@ -114,13 +70,8 @@ __all__ = [
 ]
 
 
-def homes() -> dict[str, str]:
-    """The module that each public or registered name is defined in."""
-    return {**_HOMES, **REGISTERED}
-
-
 def __getattr__(name: str) -> Any:
-    home = homes().get(name)
+    home = PUBLIC.get(name) or REGISTERED.get(name)
     if home is None:
         raise AttributeError(f"module 'heldout' has no attribute {name!r}")
     value = getattr(import_module(home), name)

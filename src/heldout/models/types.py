@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-import heldout
 from heldout.base.errors import OptionError, did_you_mean
+from heldout.base.registered import REGISTERED
 
 # Beside these, skops itself allows scikit-learn's estimators, the ufuncs of numpy and scipy, arrays and plain values.
 _SKLEARN = (
@@ -36,7 +36,7 @@ _SKLEARN = (
     "sklearn.tree._tree.Tree",
     "sklearn.utils.validation.check_array",
 )
-ALLOWED = frozenset((*(f"heldout.{name}" for name in heldout.REGISTERED), *_SKLEARN))
+ALLOWED = frozenset((*(f"heldout.{name}" for name in REGISTERED), *_SKLEARN))
 
 # Their models are read by code of their own, outside Python, that was not made for files from strangers.
 PACKAGES: Mapping[str, frozenset[str]] = {
