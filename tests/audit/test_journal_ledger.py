@@ -10,8 +10,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
-from heldout.audit.journal_ledger import JournalLedger
-from heldout.audit.ledger import Ledger, MemoryLedger, list_looks, process_ledger
+from heldout.audit.ledger import JournalLedger, Ledger, MemoryLedger, list_looks, process_ledger
 from heldout.base.errors import JournalError
 from heldout.journal.codec import encode
 from heldout.journal.store import open_journal

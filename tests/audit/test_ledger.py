@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from heldout.audit import Ledger, Look, MemoryLedger, TestRows, list_looks
 from heldout.audit.ledger import looks_before, process_ledger
-from heldout.audit.rows import rows_of_task
+from heldout.audit.test_rows import rows_of_task
 from heldout.task import declare
 
 rng = np.random.default_rng(0)

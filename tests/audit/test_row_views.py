@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
-from heldout.audit.rows import rows_of_task
+from heldout.audit.test_rows import rows_of_task
 from heldout.task import declare
 
 ROWS, TESTED = 200, 70

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.api.drift import find_drift
-from heldout.audit.traps import EXPLAINED, NOT_SEEN, SEVERITIES, Table, Trap, look, open_table
+from heldout.audit.check_table import Table, open_table
+from heldout.audit.run_checks import look
+from heldout.audit.trap import EXPLAINED, NOT_SEEN, SEVERITIES, Trap
 from heldout.base.errors import OptionError, TargetError, did_you_mean
 from heldout.base.findings import CODES
 from heldout.base.plain import plain

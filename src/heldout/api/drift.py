@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from heldout.api.evaluate import evaluate
+from heldout.audit.check_table import Table
 from heldout.audit.ledger import MemoryLedger
-from heldout.audit.traps.parts import differing, two_parts
-from heldout.audit.traps.table import Table
-from heldout.audit.traps.trap import INFO, WARNING, Trap, shown
+from heldout.audit.trap import INFO, WARNING, Trap, shown
+from heldout.audit.traps.drift import differing, two_parts
 from heldout.base.options import Options
 from heldout.splits import Holdout
 

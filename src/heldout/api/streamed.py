@@ -15,7 +15,7 @@ from heldout.api.learners import as_search, is_frozen
 from heldout.api.result import Live, Result, StreamedFinal
 from heldout.api.tuning import check_search, chosen_or_refuse, describe_all_failed
 from heldout.audit.row_views import views_of
-from heldout.audit.rows import TestRows
+from heldout.audit.test_rows import TestRows
 from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed, LearnerError, OptionError, RoleError, SplitError
 from heldout.base.options import Options

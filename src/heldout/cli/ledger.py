@@ -33,8 +33,7 @@ def ledger(journal: str, *, level: float, talk: Talk) -> None:
       heldout ledger
       heldout ledger genes.db --level 0.9 --json
     """
-    from heldout.audit.journal_ledger import JournalLedger
-    from heldout.audit.width_left import told_sets
+    from heldout.audit.ledger import JournalLedger, told_sets
     from heldout.report.ledger import ledger_view, short_ledger
 
     if not Path(journal).exists():

@@ -13,9 +13,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from heldout.audit.journal_ledger import JournalLedger
-from heldout.audit.ledger import Ledger, Look, looks_before, process_ledger
-from heldout.audit.rows import TestRows, rows_of_task
+from heldout.audit.ledger import JournalLedger, Ledger, Look, looks_before, process_ledger
+from heldout.audit.test_rows import TestRows, rows_of_task
 from heldout.backends.pickling import dumps
 from heldout.base.answers import PASS_FAIL, Answer, parse_answer
 from heldout.base.errors import OptionError

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from heldout.audit.traps import EXPLAINED
-from heldout.audit.traps.page import findings_page
+from heldout.audit.trap import EXPLAINED, findings_page
 from heldout.base.findings import CODES
 
 PAGE = Path(__file__).parents[3] / "docs" / "check.md"

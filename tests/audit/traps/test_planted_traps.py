@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 
 import heldout as ho
-from heldout.audit.traps import EXPLAINED
+from heldout.audit.trap import EXPLAINED
 
 ROWS = 600
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heldout.audit.traps.association import agreement_in_order, agreement_of_next, agreement_within, skill_of
-from heldout.audit.traps.columns import interpret
+from heldout.audit.association import agreement_in_order, agreement_of_next, agreement_within, skill_of
+from heldout.audit.check_table import as_responses, interpret
+from heldout.audit.traps.copied_rows import A_ROW, equal_pairs, too_near
 from heldout.audit.traps.identifiers import named_like_an_id
-from heldout.audit.traps.near_rows import A_ROW, too_near
-from heldout.audit.traps.same_rows import equal_pairs
-from heldout.audit.traps.table import as_responses
 
 TIMES = 1_500
 

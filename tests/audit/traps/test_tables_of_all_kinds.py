@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 import heldout as ho
 from heldout.api.check import looks_like_classes
-from heldout.audit.traps.columns import interpret
+from heldout.audit.check_table import interpret
 from heldout.base.errors import OptionError, SplitError, TargetError
 from heldout.cli.question import target_kind
 

@@ -7,11 +7,10 @@ from math import hypot
 import numpy as np
 from scipy.stats import norm
 
-from heldout.audit.traps.association import FALSE_ALARM, agreement_of_next, agreement_within
-from heldout.audit.traps.columns import Codes, Column, Floats
+from heldout.audit.association import FALSE_ALARM, agreement_of_next, agreement_within
+from heldout.audit.check_table import Codes, Column, Floats, Table, as_responses
+from heldout.audit.trap import INFO, WARNING, Trap, shown
 from heldout.audit.traps.identifiers import named_like_an_id
-from heldout.audit.traps.table import Table, as_responses
-from heldout.audit.traps.trap import INFO, WARNING, Trap, shown
 
 FEWEST_GROUPS, MOST_ROWS_A_GROUP, FEW_ROWS_A_GROUP = 10, 100, 12
 LEAST_AGREEMENT = 0.1

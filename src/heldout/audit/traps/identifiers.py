@@ -7,9 +7,8 @@ from math import sqrt
 
 import numpy as np
 
-from heldout.audit.traps.columns import Column, Floats
-from heldout.audit.traps.table import Table
-from heldout.audit.traps.trap import INFO, WARNING, Trap
+from heldout.audit.check_table import Column, Floats, Table
+from heldout.audit.trap import INFO, WARNING, Trap
 
 FEWEST_ROWS = 20
 MEETINGS = 14.0  # expected, with none seen: by chance once in a million

@@ -1,4 +1,4 @@
-"""How much rows that belong together agree on the target, and how sure that is."""
+"""How much rows that belong together agree on the target, and how well one column predicts it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 from scipy.stats import chi2, norm
 
-from heldout.audit.traps.columns import Codes, Column, Floats
+from heldout.audit.check_table import Codes, Column, Floats
 
 MOST_ROWS = 20_000  # from which it is told how well a column predicts
 FALSE_ALARM = 1e-6

@@ -1,4 +1,4 @@
-"""For H609: the rows of two parts as a task of its own, to tell one part from the other."""
+"""H609: the rows of two parts as a task, to tell one part from the other."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from heldout.audit.traps.columns import Codes, Column, Floats
-from heldout.audit.traps.table import Table
+from heldout.audit.check_table import Codes, Column, Floats, Table
 from heldout.base.seeds import derive
 
 MOST_ROWS = 3_000  # of each part

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import rankdata
 
-from heldout.audit.traps.association import FALSE_ALARM, agreement_in_order, agreement_within
-from heldout.audit.traps.columns import Column, Floats
-from heldout.audit.traps.table import Table, as_responses, class_codes
-from heldout.audit.traps.trap import INFO, WARNING, Trap, shown
+from heldout.audit.association import FALSE_ALARM, agreement_in_order, agreement_within
+from heldout.audit.check_table import Column, Floats, Table, as_responses, class_codes
+from heldout.audit.trap import INFO, WARNING, Trap, shown
 
 FEWEST_ROWS = 30
 IN_ORDER = 0.9  # rank correlation with the order of the rows

@@ -10,22 +10,15 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from heldout.audit.traps.constants import find_constants
-from heldout.audit.traps.copies import find_copies
-from heldout.audit.traps.encoded import find_encoded
-from heldout.audit.traps.giveaway import find_giveaways
+from heldout.audit.check_table import Table
+from heldout.audit.trap import INFO, WARNING, Trap, plural, shown
+from heldout.audit.traps.copied_rows import NearRows, SameRows, find_near_rows, find_same_rows, near_rows, same_rows
+from heldout.audit.traps.fitted_on_all_rows import find_encoded, find_imputed, find_rotated, find_scaled
 from heldout.audit.traps.groups import find_groups
 from heldout.audit.traps.identifiers import find_identifiers
-from heldout.audit.traps.imputed import find_imputed
-from heldout.audit.traps.missing import find_telling_gaps
-from heldout.audit.traps.near_rows import NearRows, find_near_rows, near_rows
-from heldout.audit.traps.rare import find_rare_classes
-from heldout.audit.traps.rotated import find_rotated
-from heldout.audit.traps.same_rows import SameRows, find_same_rows, same_rows
-from heldout.audit.traps.scaled import find_scaled
-from heldout.audit.traps.table import Table
-from heldout.audit.traps.time_order import find_dates, find_row_order
-from heldout.audit.traps.trap import WARNING, Trap
+from heldout.audit.traps.target_leaks import find_copies, find_giveaways, find_telling_gaps
+from heldout.audit.traps.time import find_dates, find_row_order
+from heldout.splits.remarks import class_note
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -92,3 +85,29 @@ def _joined(n: int, same: SameRows, near: list[NearRows], traps: tuple[Trap, ...
 
 def _columns(traps: list[Trap]) -> set[str]:
     return {name for trap in traps for name in trap.columns}
+
+
+def find_rare_classes(table: Table) -> list[Trap]:
+    """A trap where parts cannot all have every class in its share."""
+    note = None if table.splits is None else class_note(table.task, table.splits)
+    if note is None:
+        return []
+    seen, _, advice = note.rpartition(". ")
+    instead = f"{advice} Or gather more rows of the class, or merge it with another."
+    return [Trap(code="H101", severity=WARNING, seen=f"{seen}.", instead=instead)]
+
+
+def find_constants(table: Table) -> list[Trap]:
+    """Empty columns, and columns whose values are all the same with no gap; what a sample suggests is looked up."""
+    some = [column for column in table.columns if column.distinct <= 1]
+    columns = [table.whole(column) for column in some] if table.sampled else some
+    empty = tuple(column.name for column in columns if column.distinct == 0)
+    constant = tuple(column.name for column in columns if column.distinct == 1 and column.present.all())
+    traps = []
+    if empty:
+        seen = f"{plural(len(empty), 'column')} without any value: {shown(empty)}."
+        traps.append(Trap(code="H610", severity=WARNING, seen=seen, columns=empty))
+    if constant:
+        seen = f"{plural(len(constant), 'column')} with a single value: {shown(constant)}."
+        traps.append(Trap(code="H610", severity=INFO, seen=seen, columns=constant))
+    return traps

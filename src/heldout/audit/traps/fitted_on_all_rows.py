@@ -1,0 +1,209 @@
+"""H612 to H615: columns that were scaled, imputed, rotated or target-encoded over all rows, before any split."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.audit.check_table import Column, Floats, Table
+from heldout.audit.trap import ERROR, INFO, WARNING, Trap, plural, shown
+
+FEWEST_ROWS, FEWEST_SCALED = 20, 10
+_EXACT = 1e-9
+DIGITS = 1e-6  # how near the mean is to 0 and the deviation to 1; files are rounded
+STANDARD, NORMED, ROBUST, RANGED = (
+    "mean 0 and standard deviation 1",
+    "mean 0 and norm 1",
+    "median 0 and quartiles 1 apart",
+    "the range from 0 to 1",
+)
+
+
+def find_scaled(table: Table, *, aside: set[str]) -> list[Trap]:
+    """A trap for each way of scaling, with its columns; a single column from 0 to 1 may be a share, and is left."""
+    by_way: dict[str, list[str]] = {}
+    for column in table.columns:
+        if column.name in aside or column.kind != "number" or column.whole or column.distinct <= FEWEST_SCALED:
+            continue
+        if len(column.order) < FEWEST_ROWS:
+            continue
+        way = _by_moments(table, column) or _by_order(table, column)
+        if way is not None:
+            by_way.setdefault(way, []).append(column.name)
+    return [
+        Trap(
+            code="H612",
+            severity=INFO,
+            seen=f"Over all rows {_have(names)} {way}: {shown(names)}.",
+            columns=tuple(names),
+        )
+        for way, names in by_way.items()
+        if way != RANGED or len(names) > 1
+    ]
+
+
+def _have(names: list[str]) -> str:
+    return "1 column has" if len(names) == 1 else f"{len(names):,} columns have"
+
+
+def _by_moments(table: Table, column: Column) -> str | None:
+    """Whether the mean is 0 and the deviation 1; all rows are asked only where a sample leaves it open."""
+    values = column.numbers[column.order]
+    if abs(float(values.mean())) > 8 * float(values.std()) / sqrt(len(values)):
+        return None
+    mean, deviation = table.moments(column)
+    n = round(len(values) * len(table.task) / len(table))
+    if abs(mean) > DIGITS * deviation:
+        return None
+    if abs(deviation - 1) <= DIGITS or abs(deviation * sqrt(n / (n - 1)) - 1) <= DIGITS:
+        return STANDARD
+    return NORMED if abs(deviation * sqrt(n) - 1) <= DIGITS else None
+
+
+def _by_order(table: Table, column: Column) -> str | None:
+    """Whether the values reach from 0 to 1, or the middle one is 0 and the quartiles are 1 apart."""
+    values = column.numbers[column.order]  # ascending
+    low, middle, high = (float(values[int(share * (len(values) - 1))]) for share in (0.25, 0.5, 0.75))
+    ranged = values[0] >= 0 and values[-1] <= 1
+    near = 8 / sqrt(len(values))
+    if not ranged and (abs(middle) > near or abs(high - low - 1) > near):
+        return None
+    whole = table.whole(column) if table.sampled else column
+    values = whole.numbers[whole.present]
+    if ranged:
+        return RANGED if values.min() == 0 and values.max() == 1 else None
+    low, middle, high = np.quantile(values, (0.25, 0.5, 0.75))
+    return ROBUST if abs(middle) <= _EXACT and abs(high - low - 1) <= _EXACT else None
+
+
+FEWEST_FILLED, LEAST_SHARE = 5, 0.005
+RARER = 5  # times rarer the next value is
+
+
+def find_imputed(table: Table) -> list[Trap]:
+    """One trap, with the columns that hold their own mean, or the median of the rest, far too often."""
+    found = [column for column in table.columns if _has_peak(column)]
+    names = [column.name for column in found if _is_filled(table.whole(column) if table.sampled else column)]
+    if not names:
+        return []
+    seen = f"{plural(len(names), 'column')} with one value in many rows that is the mean or the median: {shown(names)}."
+    return [Trap(code="H613", severity=INFO, seen=seen, columns=tuple(names))]
+
+
+def _has_peak(column: Column) -> bool:
+    if column.kind != "number" or column.distinct <= 20:
+        return False
+    counts = np.sort(column.counts)
+    most, next_most = int(counts[-1]), int(counts[-2])
+    return most >= max(FEWEST_FILLED, LEAST_SHARE * len(column.order)) and most >= RARER * next_most
+
+
+def _is_filled(column: Column) -> bool:
+    values = column.numbers[column.order]
+    peak = float(values[np.searchsorted(column.sorted_codes, int(np.argmax(column.counts)))])
+    spread = float(values.std())
+    if abs(float(values.mean()) - peak) <= _EXACT * max(spread, abs(peak)):
+        return True
+    # Zero and other whole numbers are where measured values gather by themselves.
+    return peak != np.trunc(peak) and int((values < peak).sum()) == int((values > peak).sum())
+
+
+FEWEST_COLUMNS, FEWEST_ROTATED = 3, 20
+ZERO = 1e-6  # a correlation; files are rounded
+MOST_COLUMNS = 500
+
+
+def find_rotated(table: Table) -> list[Trap]:
+    """One trap, with the columns of mean 0 of which each is uncorrelated with two others or more, to many digits."""
+    columns = [column for column in table.columns if _may_be(column) and _is_centred(table, column)][:MOST_COLUMNS]
+    if table.sampled:
+        columns = [table.whole(column) for column in columns]
+    columns = _uncorrelated(columns)
+    if len(columns) < FEWEST_COLUMNS:
+        return []
+    names = [column.name for column in columns]
+    seen = f"Over all rows {len(names):,} columns are uncorrelated to many digits: {shown(names)}."
+    return [Trap(code="H614", severity=WARNING, seen=seen, columns=tuple(names))]
+
+
+def _may_be(column: Column) -> bool:
+    """A number measured finely; designed experiments have few values, and are uncorrelated by design."""
+    fine = column.kind == "number" and not column.whole and column.distinct > FEWEST_ROTATED
+    return fine and len(column.order) == len(column.numbers) >= FEWEST_ROWS and column.continuous
+
+
+def _is_centred(table: Table, column: Column) -> bool:
+    """Whether its mean over all rows is 0, which principal components have; a sample rules most columns out."""
+    values = column.numbers
+    if abs(float(values.mean())) > 8 * float(values.std()) / sqrt(len(values)):
+        return False
+    mean, deviation = table.moments(column)
+    return abs(mean) <= ZERO * deviation
+
+
+def _uncorrelated(columns: list[Column]) -> list[Column]:
+    if len(columns) < FEWEST_COLUMNS:
+        return []
+    table = np.column_stack([column.numbers for column in columns])
+    table = table - table.mean(axis=0)
+    norms = np.sqrt((table**2).sum(axis=0))
+    zero = np.abs(table.T @ table) < ZERO * np.outer(norms, norms)  # with itself a column correlates
+    return [
+        column for column, partners in zip(columns, zero.sum(axis=0), strict=True) if partners + 1 >= FEWEST_COLUMNS
+    ]
+
+
+FEWEST_ENCODED, MOST_OUTPUTS = 3, 50
+EXACT_MEAN = 1e-6
+
+
+def find_encoded(table: Table, *, aside: set[str]) -> list[Trap]:
+    """A trap for each column whose values are the mean targets of the rows that hold them."""
+    candidates = [
+        column
+        for column in table.columns
+        if column.kind == "number" and column.name not in aside and FEWEST_ENCODED <= column.distinct <= len(table) / 2
+    ]
+    traps = []
+    for column in candidates:
+        if not _are_means(column, table.task.y[table.rows], table.task.classification, slack=table.sampled):
+            continue
+        if table.sampled and not _are_means(table.whole(column), table.task.y, table.task.classification, slack=False):
+            continue
+        seen = f"Each of the {column.distinct:,} values of column {column.name!r} is the mean target of its rows."
+        traps.append(Trap(code="H615", severity=ERROR, seen=seen, columns=(column.name,)))
+    return traps
+
+
+def _are_means(column: Column, y: NDArray[np.generic], classification: bool, *, slack: bool) -> bool:
+    counts = column.counts
+    if (counts > 1).sum() < FEWEST_ENCODED:
+        return False
+    values = column.numbers[column.order][np.flatnonzero(np.diff(column.sorted_codes, prepend=-1))]
+    for output in _outputs(y, classification):
+        target = output[column.order]
+        means = np.bincount(column.sorted_codes, weights=target) / counts
+        reach = float(np.ptp(target))
+        if reach == 0 or not np.isfinite(reach):
+            continue
+        spread = float((target / reach).std()) * reach  # so that no square is too large
+        allowed = 6 * spread / np.sqrt(counts) if slack else EXACT_MEAN * spread
+        if bool((np.abs(means - values) <= allowed).all()):
+            return True
+    return False
+
+
+def _outputs(y: NDArray[np.generic], classification: bool) -> list[Floats]:
+    """The target as numbers: an indicator a class, or the numbers themselves."""
+    outputs = y if y.ndim == 2 else y[:, None]
+    if not classification:
+        return [output.astype(np.float64) for output in outputs.T[:MOST_OUTPUTS]]
+    made: list[Floats] = []
+    for output in outputs.T:
+        labels = np.unique(output)[:MOST_OUTPUTS]
+        made += [(output == label).astype(np.float64) for label in labels]
+        if labels.dtype.kind in "biuf":
+            made.append(output.astype(np.float64))
+    return made

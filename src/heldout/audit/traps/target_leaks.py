@@ -1,0 +1,207 @@
+"""H604, H605 and H611: columns that give the target away, copies of it, and gaps that tell it."""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+from scipy.stats import chi2
+
+from heldout.audit.association import Skill, skill_of
+from heldout.audit.check_table import Codes, Column, Floats, Table, class_codes
+from heldout.audit.trap import ERROR, INFO, WARNING, Trap
+
+FEWEST_PREDICTED = 30
+FULLY, NEARLY, ALONE = 0.98, 0.95, 0.9  # how much one column explains
+HALF = 0.5  # of that, all others together explain less
+MOST_LEVELS = 0.2  # values by rows: categories with more of them are names, not properties
+_ROWS_OF_OTHERS = 4_000
+_MOST_OTHERS = 100
+
+
+def find_giveaways(table: Table, *, aside: set[str]) -> list[Trap]:
+    """A trap for each column that tells the target too well; `aside` are columns explained otherwise."""
+    skills = {
+        column.name: skill_of(column, table.responses)
+        for column in table.columns
+        if column.name not in aside and _speaks(column, table)
+    }
+    good = {name: skill for name, skill in skills.items() if skill.low >= ALONE}
+    if not good:
+        return []
+    needs_others = any(skill.low < NEARLY for skill in good.values())
+    others = _skill_of_others(table, aside | set(good)) if needs_others else 0.0
+    return [trap for name, skill in good.items() if (trap := _giveaway(name, skill, others)) is not None]
+
+
+def _speaks(column: Column, table: Table) -> bool:
+    if column.kind not in ("number", "category") or len(column.order) < max(FEWEST_PREDICTED, 0.05 * len(table)):
+        return False
+    if column.kind == "category" and column.distinct > MOST_LEVELS * len(column.order):
+        return False
+    return column.distinct > 1
+
+
+def _giveaway(name: str, skill: Skill, others: float) -> Trap | None:
+    beside = ""
+    if skill.low < NEARLY:
+        if others >= HALF * skill.value:
+            return None
+        beside = f", and all other columns together {_percent(max(others, 0.0))}"
+    seen = f"Column {name!r} alone explains {_percent(skill.value)} of the target{beside}."
+    severity = ERROR if skill.low >= FULLY else WARNING
+    evidence = {"explained": skill.value, "low": skill.low}
+    return Trap(code="H604", severity=severity, seen=seen, columns=(name,), evidence=evidence)
+
+
+def _skill_of_others(table: Table, aside: set[str]) -> float:
+    """How much of the target all other columns explain together, by boosting on one half, tested on the other."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    columns = [c for c in table.columns if c.name not in aside and c.kind in ("number", "category") and c.distinct > 1]
+    if not columns:
+        return 0.0
+    rows = slice(0, _ROWS_OF_OTHERS)  # the rows of a table stand in a random order
+    X = np.column_stack([column.numbers[rows] for column in columns[:_MOST_OTHERS]])
+    Y = table.responses[rows]
+    half = len(Y) // 2
+    lost = base = 0.0
+    for output in Y.T:
+        model: Any = HistGradientBoostingRegressor(max_iter=60, min_samples_leaf=10, random_state=table.seed)
+        predicted: Floats = model.fit(X[:half], output[:half]).predict(X[half:])
+        lost += float(((output[half:] - predicted) ** 2).sum())
+        base += float(((output[half:] - output[:half].mean()) ** 2).sum())
+    return 1 - lost / base if base > 0 else 0.0
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g}%"
+
+
+FEWEST_COMPARED = 10
+_LOG_CHANCE = -log(1e9)  # an order that arises by chance less often than this
+_EXACT = 1e-9
+
+
+def find_copies(table: Table) -> list[Trap]:
+    """A trap for each column that is the target, a function of it with an inverse, or its steps."""
+    y = table.task.y[table.rows]
+    outputs = y if y.ndim == 2 else y[:, None]
+    traps = []
+    for column in table.columns:
+        for number, output in enumerate(outputs.T):
+            words = _relation(column, output, classification=table.task.classification)
+            if words is not None:
+                which = "the target" if y.ndim == 1 else f"output {number} of the target"
+                seen = f"Column {column.name!r} {words.format(which)} in every row that was looked at."
+                traps.append(Trap(code="H605", severity=ERROR, seen=seen, columns=(column.name,)))
+                break
+    return traps
+
+
+def _relation(column: Column, output: NDArray[Any], *, classification: bool) -> str | None:
+    order, codes = column.order, column.sorted_codes
+    if len(order) < FEWEST_COMPARED or column.distinct < 2 or column.kind == "text":
+        return None
+    if classification:
+        return _recoded(codes, class_codes(output[order]))
+    return _functional(column, output[order].astype(np.float64))
+
+
+def _recoded(codes: Codes, classes: Codes) -> str | None:
+    """Whether each value stands for one class and each class has one value."""
+    levels, labels = int(codes.max()) + 1, int(classes.max()) + 1
+    if levels != labels or labels < 2 or len(np.unique(codes * labels + classes)) != levels:
+        return None
+    chance = _log_orders(codes) + float(gammaln(levels + 1))
+    return "writes {} in other words, one value a class," if chance < _LOG_CHANCE else None
+
+
+def _functional(column: Column, y: Floats) -> str | None:
+    """Whether the target rises or falls from value to value, or at least no two values overlap in it."""
+    codes = column.sorted_codes
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    low, high = np.minimum.reduceat(y, starts), np.maximum.reduceat(y, starts)
+    chance = _log_orders(codes) + float(gammaln(_ties(y)))
+    if column.kind == "category":
+        order = np.argsort(low, kind="stable")
+        low, high = low[order], high[order]
+        chance += float(gammaln(column.distinct + 1))
+    if chance > _LOG_CHANCE or low[0] == high[-1]:
+        return None
+    rises, falls = bool((high[:-1] <= low[1:]).all()), bool((low[:-1] >= high[1:]).all())
+    if not (rises or falls):
+        return None
+    if column.kind == "category" or column.distinct < len(np.unique(y)) / 2:
+        return "cuts {} into steps"
+    values = column.numbers[column.order]
+    if np.array_equal(values, y):
+        return "equals {}"
+    scaled = values / np.abs(values).max(), y / np.abs(y).max()  # so that no square is too large
+    if abs(abs(float(np.corrcoef(*scaled)[0, 1])) - 1) < _EXACT:
+        return "is {} times a number plus a number"
+    return f"{'rises' if rises else 'falls'} with {{}}, without exception,"
+
+
+def _log_orders(codes: Codes) -> float:
+    """The log of the chance that rows in a random order fall into these levels in this order."""
+    counts = np.bincount(codes)
+    return float(gammaln(counts + 1).sum() - gammaln(counts.sum() + 1))
+
+
+def _ties(y: Floats) -> int:
+    """One more than how often the commonest target comes: its rows may stand in any order."""
+    return int(np.unique(y, return_counts=True)[1].max()) + 1
+
+
+FALSE_ALARM = 1e-4  # for a whole table
+FEWEST_GAPS = 5
+NEARLY_ALL, MUCH, LITTLE = 0.9, 0.1, 0.01  # of the target, explained by gaps
+
+
+def find_telling_gaps(table: Table) -> list[Trap]:
+    """A trap for each column whose gaps go with the target, and for the number of gaps in a row."""
+    masks = {c.name: ~c.present for c in table.columns if FEWEST_GAPS <= (~c.present).sum() <= len(table) - FEWEST_GAPS}
+    if not masks:
+        return []
+    tests = len(masks) + (len(masks) > 1)
+    traps = []
+    for name, mask in masks.items():
+        explained = _explained(mask, table.responses, tests)
+        if explained is not None:
+            words = f"Whether column {name!r} is missing ({mask.mean():.1%} of the rows) explains"
+            traps.append(_telling_gap(words, explained, (name,)))
+    if len(masks) > 1 and not traps:
+        gaps = np.sum(list(masks.values()), axis=0)
+        many = gaps > np.median(gaps)
+        explained = _explained(many, table.responses, tests) if many.any() else None
+        if explained is not None:
+            words = f"Whether a row has more gaps than most ({many.mean():.1%} of the rows) explains"
+            traps.append(_telling_gap(words, explained, tuple(masks)))
+    return traps
+
+
+def _explained(mask: NDArray[np.bool_], responses: Floats, tests: int) -> float | None:
+    """The share of the target that the mask explains, where that is sure.
+
+    Each output has its test of two means (for classes it is the chi-squared test of a two-by-two table); the smallest
+    p counts, times the number of outputs.
+    """
+    n, gaps = len(mask), int(mask.sum())
+    difference = responses[mask].mean(axis=0) - responses[~mask].mean(axis=0)
+    between = gaps * (n - gaps) / n * difference**2
+    spread = (responses**2).sum(axis=0)
+    if not spread.all():
+        return None
+    p = float(chi2.sf((between / spread).max() * (n - 1), 1)) * len(spread) * tests
+    value = float(between.sum() / spread.sum())
+    return value if p < FALSE_ALARM and value >= LITTLE else None
+
+
+def _telling_gap(words: str, explained: float, columns: tuple[str, ...]) -> Trap:
+    severity = ERROR if explained >= NEARLY_ALL else WARNING if explained >= MUCH else INFO
+    seen = f"{words} {100 * explained:.3g}% of the target."
+    return Trap(code="H611", severity=severity, seen=seen, columns=columns, evidence={"explained": explained})
