@@ -7,7 +7,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout.audit import Ledger, Look, MemoryLedger, TestRows, list_looks
@@ -118,6 +118,7 @@ def test_a_target_that_tells_too_little_names_no_table(labels):
     assert first.shared_with(first) == 5
 
 
+@settings(deadline=None)
 @given(st.sets(st.integers(0, 59), min_size=1), st.sets(st.integers(0, 59), min_size=1))
 def test_sharing_is_symmetric_and_counts_the_rows(some, others):
     first, second = rows(*some), rows(*others)
