@@ -100,5 +100,5 @@ def test_senseless_limits_are_refused(option: str, value: Any) -> None:
 
 @pytest.mark.parametrize("value", ["2 apples", "GB", 0, -5, "", True])
 def test_senseless_sizes_are_refused(value: Any) -> None:
-    with pytest.raises(ValueError, match='fit_memory= is a number of bytes, or a text such as "2GB"'):
+    with pytest.raises(ValueError, match='is not a number of bytes, nor a text such as "2GB"'):
         ho.Options(fit_memory=value)

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from heldout.base.errors import did_you_mean
 from heldout.cli.main import main
-from heldout.cli.wording import in_words_of_the_command, shell_line
+from heldout.cli.wording import shell_line
 
 HOUSES = ("houses.csv", "--target", "price")
 NASTY = "red\x1b[31m\u202e's\n\\.csv"
@@ -160,15 +160,16 @@ def test_numbers_beyond_all_floats_are_looked_at_as_names(houses: pd.DataFrame) 
 
 
 def test_limits_are_called_as_on_the_command_line() -> None:
-    assert in_words_of_the_command("fit_memory= is a size") == "--fit-memory is a size"
-    assert in_words_of_the_command("jobs=0 is no number") == "--jobs 0 is no number"
+    told = error_of("evaluate", *HOUSES, "--fit-memory", "much", "--no-journal")
+    assert told.startswith("Error: --fit-memory much is not a number of bytes")
+    assert "--timeout -1.0 is not a number of seconds" in error_of("evaluate", *HOUSES, "--timeout", "-1")
 
 
 def test_a_refused_pool_is_called_as_on_the_command_line(houses: pd.DataFrame) -> None:
     houses.assign(price=houses["price"] > houses["price"].median()).to_csv("dear.csv", index=False)
     told = " ".join(error_of("evaluate", "dear.csv", "--target", "price", "--loss", "roc_auc", "--pool").split())
     assert told.startswith("Error: --pool needs a loss of single rows")
-    assert told.endswith("Leave --pool out.")
+    assert told.endswith("Leave pool out.")
     told = " ".join(error_of("evaluate", *HOUSES, "--interval", "bht", "--pool").split())
     assert "--interval bht (Bates–Hastie–Tibshirani) cannot be had here: --pool asks for another value" in told
 

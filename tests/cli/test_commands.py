@@ -220,7 +220,7 @@ def test_what_a_journal_cannot_know_is_named_with_the_way_out(working_folder: Pa
     done = run(*words)
     assert done.exit_code == 2
     assert "is a lambda" in done.stderr
-    assert "or add --no-journal." in done.stderr
+    assert "or pass --no-journal." in done.stderr
     assert run(*words, "--no-journal").exit_code == 0
 
 
@@ -230,7 +230,7 @@ def test_findings_end_the_command_with_1_where_asked() -> None:
     again = run(*words, "-l", "bayes", "--fail-on", "warning")
     assert again.exit_code == 1
     assert again.stderr == "Findings: H402 (--fail-on warning)\n"
-    assert "use --answer rounded or --answer pass/fail:…" in " ".join(again.stdout.split())
+    assert 'let them answer "rounded" or "pass/fail:…"' in " ".join(again.stdout.split())
     assert run(*words, "-l", "bayes", "--fail-on", "error").exit_code == 0
 
 

@@ -157,7 +157,7 @@ def closure() -> Any:
 def test_what_has_no_identity_is_refused_by_name_with_the_way_out(thing: Any, words: str):
     with pytest.raises(IdentityError, match=words) as refusal:
         identify(thing, "the learner")
-    assert "eave journal= out" in str(refusal.value)
+    assert "ass journal=None" in str(refusal.value)
 
 
 def test_functions_at_the_top_of_a_module_are_fine():

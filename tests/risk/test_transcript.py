@@ -233,7 +233,7 @@ def test_grouped_timed_and_weighted_rows_are_refused_by_name():
         ("rounded:0", "step above 0"),
         ("rounded:nan", "not a number"),
         ("ful", "Did you mean 'full'"),
-        ("full:3", "takes no number"),
+        ("full:3", "does not take"),
         (3, 'a text such as "rounded:0.01"'),
     ],
 )

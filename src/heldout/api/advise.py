@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from math import floor
 from typing import Any
 
@@ -46,10 +46,13 @@ class Advice:
     test_rows: RowsNeeded
     bounds: Mapping[str, float | None]
     reasons: tuple[str, ...]
+    made_from: Recipe | None = field(default=None, repr=False)
 
     def summary(self) -> dict[str, Any]:
         """The advice as plain values that JSON can hold."""
-        return {name: plain(value) for name, value in asdict(self).items()}
+        return {
+            name: plain(value) for name, value in asdict(replace(self, made_from=None)).items() if name != "made_from"
+        }
 
     def __str__(self) -> str:
         return render_advice(self.summary())
@@ -165,7 +168,8 @@ def _advice(aims: Aims, at: Situation | None = None, recipe: Recipe | None = Non
         dev_rows=aims.dev_rows,
         test_rows=RowsNeeded(bound=aims.test_rows_by_bound, normal=aims.test_rows_by_normal),
         bounds=bounds,
-        reasons=() if recipe is None else recipe.reasons,
+        reasons=() if recipe is None else tuple(map(str, recipe.reasons)),
+        made_from=recipe,
     )
 
 

@@ -17,7 +17,7 @@ from heldout.api.evaluate import answer, ask
 from heldout.api.result import Result
 from heldout.base.answers import parse_answer
 from heldout.base.environment import environment
-from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError, SpaceError
+from heldout.base.errors import Argument, FitFailed, LearnerError, LossError, OptionError, Sentence, SpaceError
 from heldout.base.findings import Finding
 from heldout.base.options import Options
 from heldout.engine.run import Outcome, Running
@@ -257,8 +257,8 @@ def _check_same_question(asked: Mapping[str, Asked]) -> None:
         mine, theirs = one.study.reported[0], other.study.reported[0]
         if (mine.name, mine.sign, mine.low, mine.high) != (theirs.name, theirs.sign, theirs.low, theirs.high):
             raise LossError(
-                f"The own loss of {first!r} is {mine.name!r}, that of {name!r} is {theirs.name!r}. "
-                "Say which to compare them by: loss=…"
+                f"The own loss of {first!r} is {mine.name!r}, that of {name!r} is {theirs.name!r}.",
+                Sentence("Say which to compare them by: {}", Argument("loss")),
             )
         if one.study.splits[OUTER].fingerprint != other.study.splits[OUTER].fingerprint:
             raise OptionError(

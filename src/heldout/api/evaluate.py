@@ -15,7 +15,7 @@ from heldout.api.draw import seed_of_test, strategy_for
 from heldout.api.learners import as_search, is_frozen
 from heldout.api.result import Live, Result
 from heldout.api.tuning import check_search, describe_all_failed
-from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError, SplitError
+from heldout.base.errors import Argument, FitFailed, LearnerError, LossError, OptionError, Sentence, SplitError
 from heldout.base.findings import Finding
 from heldout.base.options import Options, switched_rules
 from heldout.data.open import is_stream, read_if_named, target_of
@@ -242,8 +242,13 @@ def check_poolable(losses: tuple[Loss, ...]) -> None:
     for loss in losses:
         if loss.rows is None and not is_pooled(loss):
             raise OptionError(
-                f"pool=True needs a loss of single rows, or a score that is a function of means over rows, but "
-                f"{loss.name!r} is neither: predictions of different folds cannot be ranked together. Leave pool out."
+                Sentence(
+                    "{} needs a loss of single rows, or a score that is a function of means over rows, but {!r} is "
+                    "neither: predictions of different folds cannot be ranked together.",
+                    Argument("pool", True),
+                    loss.name,
+                ),
+                "Leave pool out.",
             )
 
 

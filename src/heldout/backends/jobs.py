@@ -10,7 +10,7 @@ import sys
 import joblib
 from joblib.parallel import SequentialBackend, get_active_backend
 
-from heldout.base.errors import OptionError
+from heldout.base.errors import Argument, OptionError, Sentence
 
 WORKER_MARK = "HELDOUT_WORKER"
 
@@ -68,5 +68,8 @@ def _whole_number(requested: int | None) -> int | None:
     except TypeError:
         number = None
     if not number:
-        raise OptionError(f"jobs={requested!r} is no number of workers. Pass a count from 1, -1 for all CPUs, or None.")
+        raise OptionError(
+            Sentence("{} is no number of workers.", Argument("jobs", requested)),
+            "Pass a count from 1, -1 for all CPUs, or None.",
+        )
     return number

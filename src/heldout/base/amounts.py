@@ -6,7 +6,7 @@ import math
 import re
 from typing import Any
 
-from heldout.base.errors import OptionError
+from heldout.base.errors import Argument, OptionError, Sentence
 
 _UNITS = {"": 1, "b": 1} | {
     name: base**power
@@ -34,7 +34,9 @@ def parse_bytes(amount: Any, option: str) -> int | None:
     elif isinstance(amount, int | float) and not isinstance(amount, bool):
         count = float(amount)
     if not 1 <= count < math.inf:
-        raise OptionError(f'{option}= is a number of bytes, or a text such as "2GB" or "512MiB", not {amount!r}.')
+        raise OptionError(
+            Sentence('{} is not a number of bytes, nor a text such as "2GB" or "512MiB".', Argument(option, amount))
+        )
     return int(count)
 
 
@@ -50,7 +52,7 @@ def parse_seconds(amount: Any, option: str) -> float | None:
         return None
     number = isinstance(amount, int | float) and not isinstance(amount, bool)
     if not number or not 0 < amount < math.inf:
-        raise OptionError(f"{option}= is a number of seconds above 0, or None, not {amount!r}.")
+        raise OptionError(Sentence("{} is not a number of seconds above 0.", Argument(option, amount)))
     return float(amount)
 
 

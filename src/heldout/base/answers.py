@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite
 
-from heldout.base.errors import OptionError, did_you_mean
+from heldout.base.errors import Argument, OptionError, Sentence, did_you_mean
 
 FULL, VALUE, ROUNDED, PASS_FAIL = "full", "value", "rounded", "pass/fail"
 DEFAULT_STEP = 0.01
@@ -49,16 +49,17 @@ def parse_answer(text: object) -> Answer:
         raise OptionError(f"There is no answer {kind!r}. {did_you_mean(kind, (FULL, VALUE, ROUNDED, PASS_FAIL))}")
     if kind in (FULL, VALUE):
         if colon:
-            raise OptionError(f"answer={kind!r} takes no number, but it is {text!r}.")
+            raise OptionError(Sentence("{} has a number, which {!r} does not take.", Argument("answer", text), kind))
         return Answer(kind=kind)
     if kind == ROUNDED:
         step = _number(size, text) if colon else DEFAULT_STEP
         if step <= 0:
-            raise OptionError(f'answer="rounded:step" rounds to a step above 0, but it is {text!r}.')
+            raise OptionError(Sentence("{} does not round to a step above 0.", Argument("answer", text)))
         return Answer(kind=kind, size=step)
     if not colon:
         raise OptionError(
-            'answer="pass/fail" needs the mark to pass: "pass/fail:0.2" asks whether the loss is at most 0.2.'
+            Sentence("{} needs the mark to pass:", Argument("answer", text)),
+            '"pass/fail:0.2" asks whether the loss is at most 0.2.',
         )
     return Answer(kind=kind, size=_number(size, text))
 
@@ -69,5 +70,5 @@ def _number(size: str, text: str) -> float:
     except ValueError:
         number = float("nan")
     if not isfinite(number):
-        raise OptionError(f"answer={text!r}: {size!r} is not a number.")
+        raise OptionError(Sentence("{}: {!r} is not a number.", Argument("answer", text), size))
     return number

@@ -25,15 +25,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
 from heldout.base.registered import registered
 
 
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument in a message, with a value where one is advised: Python writes pool=True, the command --pool."""
+
+    name: str
+    value: Any = ...
+    of: str = ""  # "Options", where it is an argument of that
+
+    def __str__(self) -> str:
+        value = f'"{self.value}"' if isinstance(self.value, str) else repr(self.value)
+        text = f"{self.name}={'…' if self.value is ... else value}"
+        return f"{self.of}({text})" if self.of else text
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Splitter:
+    """A splitter in a message: Python writes KFold(5), the command kfold:5."""
+
+    name: str
+    size: Any = ""
+    also: Argument | None = None
+
+    def __repr__(self) -> str:
+        return f"{self.name}({self.size}{'' if self.also is None else f', {self.also}'})"
+
+
+class Sentence:
+    """A message that names arguments and splitters, which each door to heldout writes as its users write them.
+
+    >>> sentence = Sentence("Pass {}, or use {}.", Argument("time"), Splitter("KFold", 5))
+    >>> str(sentence)
+    'Pass time=…, or use KFold(5).'
+    >>> sentence.worded(lambda part: f"--{part.name}")
+    'Pass --time, or use --KFold.'
+    """
+
+    def __init__(self, text: str, *parts: Any) -> None:
+        self.text, self.parts = text, parts
+
+    def worded(self, write: Callable[[Argument | Splitter], str]) -> str:
+        """The message with each argument and splitter as `write` writes it; other parts are written as they are."""
+        return self.text.format(*(_worded(part, write) for part in self.parts))
+
+    def __str__(self) -> str:
+        return self.worded(str)
+
+
+def _worded(part: Any, write: Callable[[Argument | Splitter], str]) -> Any:
+    if isinstance(part, Sentence):
+        return part.worded(write)
+    return write(part) if isinstance(part, Argument | Splitter) else part
+
+
 @registered
 class HeldoutError(Exception):
-    """Base of every error that heldout raises on purpose."""
+    """Base of every error that heldout raises on purpose.
+
+    Its arguments are the message (who refuses, and what) and the way out, each a text or a `Sentence`.
+    """
+
+    def worded(self, write: Callable[[Argument | Splitter], str]) -> str:
+        """The message and the way out, with each argument and splitter as `write` writes it."""
+        return " ".join(str(_worded(part, write)) for part in self.args)
+
+    def __str__(self) -> str:
+        return self.worded(str)
 
 
 class InputError(HeldoutError, ValueError):

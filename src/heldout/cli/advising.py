@@ -13,16 +13,16 @@ from heldout.api.explain import explain
 from heldout.api.learners import as_search
 from heldout.api.tuned import Tuned
 from heldout.base.amounts import show_seconds
-from heldout.base.errors import OptionError, SplitError
+from heldout.base.errors import OptionError, Sentence, SplitError
 from heldout.base.words import fit_words
 from heldout.cli.options import Question, asked_words
 from heldout.cli.question import Posed, pose
-from heldout.cli.wording import in_words_of_the_command, shell_line
+from heldout.cli.wording import as_option, shell_line
 from heldout.losses import resolve_losses
+from heldout.risk.recipe import Recipe
 from heldout.splits.distances import as_distance, nanoseconds, plain_number
 
 _CLOSED_FORM = {"linear", "ridge"}
-_WORDS = {"KFold": "kfold", "Holdout": "holdout", "Forward": "forward", "LeaveOneOut": "loo"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +32,20 @@ class _Way:
     test: str
     validation: str | None
     why: str = ""
+
+    @property
+    def words(self) -> list[str]:
+        """The options that ask for it."""
+        return ["--test", self.test, *(["--validation", self.validation] if self.validation else [])]
+
+
+def _way(recipe: Recipe) -> _Way:
+    validation = None if recipe.validation is None else as_option(recipe.validation)
+    return _Way(test=as_option(recipe.test), validation=validation)
+
+
+def _worded(reason: str | Sentence) -> str:
+    return reason.worded(as_option) if isinstance(reason, Sentence) else reason
 
 
 def seconds_of(text: str) -> float:
@@ -56,10 +70,11 @@ def advise_on_numbers(known: Mapping[str, Any], aims: Mapping[str, Any]) -> dict
     """Advice on so many rows."""
     names = {"rows": "n", "candidates": "candidates", "columns": "columns", "group_count": "groups", "in_time": "time"}
     advice = advise(**{names[name]: value for name, value in known.items()}, **aims)
-    ways = {} if advice.call is None else _words_of_call(advice.call)
-    options = " ".join(f"--{name} {words}" for name, words in ways.items())
-    reasons = list(map(in_words_of_the_command, advice.reasons))
-    return {**advice.summary(), "reasons": reasons, "command": f"heldout evaluate DATA {options}" if options else None}
+    recipe = advice.made_from
+    if recipe is None:
+        return {**advice.summary(), "command": None}
+    reasons = [_worded(reason) for reason in recipe.reasons]
+    return {**advice.summary(), "reasons": reasons, "command": " ".join(["heldout evaluate DATA", *_way(recipe).words])}
 
 
 def advise_on_data(question: Question, aims: Mapping[str, Any], *, budget: float | None) -> dict[str, Any]:
@@ -81,17 +96,15 @@ def advise_on_data(question: Question, aims: Mapping[str, Any], *, budget: float
         level=question.level,
         **aims,
     )
-    assert advice.call is not None, "the number of rows is known"
-    first = _words_of_call(advice.call)
-    way = _Way(test=first["test"], validation=first.get("validation"))
-    summary, reasons = advice.summary(), list(advice.reasons)
+    assert advice.made_from is not None, "the number of rows is known"
+    way = _way(advice.made_from)
+    summary, reasons = advice.summary(), [_worded(reason) for reason in advice.made_from.reasons]
     if budget is None:
         account = explain(_with(learner, way), posed.frame, **{**posed.asked, "test": _parsed(way.test)})
         cost = {"cells": account.cells, "fits": account.fits, "fits_before": account.fits_before, "seconds": None}
     else:
         way, cost, more = _within(way, posed, budget)
         reasons += more
-    reasons = [in_words_of_the_command(one.replace("pass groups=…; ", "")) for one in reasons]  # they are declared
     return {**summary, "reasons": reasons, "cost": cost, "command": _command(question, way), "head": head}
 
 
@@ -139,24 +152,7 @@ def _parsed(words: str) -> Any:
     return parse(words)
 
 
-def _words_of_call(call: str) -> dict[str, str]:
-    """The splits in a call of `evaluate`, as the command line writes them.
-
-    >>> _words_of_call("evaluate(Tuned(learner, space, validation=KFold(5)), X, y, test=Holdout(0.2), groups=groups)")
-    {'test': 'holdout:0.2', 'validation': 'kfold:5'}
-    """
-    found = {}
-    for level in ("test", "validation"):
-        _, sign, rest = call.partition(f"{level}=")
-        if sign:
-            name, _, inside = rest.partition("(")
-            argument = inside.partition(")")[0]
-            found[level] = f"{_WORDS[name]}:{argument}" if argument else _WORDS[name]
-    return found
-
-
 def _command(question: Question, way: _Way) -> str:
     """The line to run: the question as it was asked, with the splits that are advised."""
     words = [question.data if question.study is None else question.study.path, *asked_words(question)]
-    words += ["--test", way.test, *(["--validation", way.validation] if way.validation else [])]
-    return shell_line(["heldout", "evaluate", *words])
+    return shell_line(["heldout", "evaluate", *words, *way.words])

@@ -25,7 +25,7 @@ from heldout.cli.predict import predict
 from heldout.cli.report import report
 from heldout.cli.running import interrupted_words, interruptible, remember_arguments, way_on
 from heldout.cli.serve import serve
-from heldout.cli.wording import in_words_of_the_command
+from heldout.cli.wording import as_option
 from heldout.report.text import line
 
 _LINE_WITHOUT_END = re.compile(r"(?<![.:;,?!])\n")  # lines of a message are told as one
@@ -98,10 +98,10 @@ def _end_unwritten(ctx: click.Context, error: OSError) -> NoReturn:
 
 
 def _say(error: HeldoutError) -> None:
-    text = str(error)
+    text = error.worded(as_option)
     if isinstance(error, FitFailed | BackendError):
         text = text.partition("\n")[0]  # what follows is a traceback
-    said = line(_LINE_WITHOUT_END.sub(".\n", in_words_of_the_command(text)))
+    said = line(_LINE_WITHOUT_END.sub(".\n", text))
     click.echo(click.style("Error: ", fg="red", bold=True) + said, err=True)
 
 

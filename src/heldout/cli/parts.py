@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from heldout.base.errors import OptionError, SplitError, did_you_mean
+from heldout.base.errors import OptionError, Sentence, SplitError, did_you_mean
 from heldout.cli.options import Question
 from heldout.splits import Given
 from heldout.splits.defaults import default_strategy
@@ -63,7 +63,11 @@ def _held_out(question: Question, level: str, frame: pd.DataFrame) -> Any:
             return _saved(text.removeprefix(SPLITS), level)
         return drawn_parts(text)
     except SplitError as error:
-        raise SplitError(f"{question.called(level)} {text}: {error}") from error
+        raise SplitError(_prefixed(f"{question.called(level)} {text}", error), *error.args[1:]) from error
+
+
+def _prefixed(option: str, error: SplitError) -> Sentence:
+    return Sentence("{}: {}", option, error.args[0])
 
 
 def drawn_parts(text: str) -> Any:
@@ -171,7 +175,7 @@ def _buffered(strategy: Any, question: Question, level: str) -> Any:
             try:
                 strategy = replace(strategy, **{name: _distance(text)})
             except SplitError as error:
-                raise SplitError(f"{question.called(name)} {text}: {error}") from error
+                raise SplitError(_prefixed(f"{question.called(name)} {text}", error), *error.args[1:]) from error
         elif level == "test":
             way = "use --test kfold:5 or resample:20:0.2" if name == "embargo" else "leave it out"
             raise OptionError(f"{question.called(name)} has no place in {strategy}: {way}.")

@@ -11,7 +11,6 @@ import click
 
 from heldout.base.errors import OptionError
 from heldout.cli.options import FINDINGS
-from heldout.cli.wording import in_words_of_the_command
 from heldout.report.text import line
 
 if TYPE_CHECKING:
@@ -63,12 +62,10 @@ class Talk:
 
             echo_json(summary)
             return
-        found = [{**one, "message": in_words_of_the_command(one["message"])} for one in summary.get("findings", ())]
-        told = {**summary, "findings": found}
         if self.quiet and short is not None:
-            click.echo(short(told).plain)  # not cut to the width: programs read lines
+            click.echo(short(summary).plain)  # not cut to the width: programs read lines
         else:
-            self.show(view(told))
+            self.show(view(summary))
 
     def end(self, ctx: click.Context, findings: Sequence[Mapping[str, Any]]) -> None:
         """Exit with 1 where a finding is as grave as --fail-on says."""

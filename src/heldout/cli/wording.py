@@ -1,49 +1,35 @@
-"""What the library says, in the words of the command line: errors and findings name options, not arguments."""
+"""Arguments and splitters in messages as the command line writes them, and command lines to be copied."""
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
 
-_SAID = {
-    "leave journal= out": "add --no-journal",
-    "Leave journal= out": "Add --no-journal",
-    "with another journal, or options=Options(journal_anew=True)": "with --anew, or with another file by --journal",
-    ', or keep less: options=Options(journal_detail="summaries")': "",
-    'Options(answer="rounded") or "pass/fail:…"': "--answer rounded or --answer pass/fail:…",
-    "Options(fit_timeout=…)": "--fit-timeout",
-    "Options(fit_memory=…)": "--fit-memory",
-    "With journal=… what finished is kept, and the same call": "What finished is kept, and the same command",
-    "or name another journal": "or name another by --journal, or add --no-journal",
-    "sample_weight=…": "--weights",
-    "groups= and time=": "--groups and --time",
-    "Forward(5, buffer=…)": "--test forward:5 --buffer …",
-    "validation=SharedBlocks()": "--validation shared",
-    "pool=True": "--pool",
-    "pool=False": "--no-pool",
-    "Leave pool out": "Leave --pool out",
-}
-_ARGUMENT = re.compile(r"\b(groups|time|strata|test|validation|loss|level|seed|jobs|buffer|embargo|interval)=…")
-_LIMIT = re.compile(r"^(timeout|fit_timeout|fit_memory|jobs)=(?=[ \d-]) ?")
-_NAMED = re.compile(r"""\b(choose|interval|answer)=(["'])([\w/:.-]+)\2""")
-_STRATEGY = re.compile(r"\b(?:(test|validation)=)?(KFold|Holdout|Resample|Forward)\(([\d.]+|…)\)")
-_WHOLE = {"LeaveOneOut()": "loo", "SharedBlocks()": "shared"}
+from heldout.base.errors import Argument, Splitter
+
+_OPTIONS = {"sample_weight": "weights", "journal_anew": "anew"}  # where an option has another name than its argument
+_ONLY_IN_PYTHON = ("journal_detail",)
+_SPLITTERS = {"LeaveOneOut": "loo", "SharedBlocks": "shared", "Given": "rows"}
 
 
-def in_words_of_the_command(text: str) -> str:
-    """A message of the library for people at a terminal.
+def as_option(part: Argument | Splitter) -> str:
+    """An argument or a splitter of a message for people at a terminal.
 
-    >>> in_words_of_the_command("Forward(5) needs time, but the task has none. Pass time=…, or use KFold.")
-    'forward:5 needs time, but the task has none. Pass --time, or use KFold.'
-    >>> in_words_of_the_command('Use validation=KFold(…) or LeaveOneOut(), or choose="best".')
-    'Use --validation kfold:… or loo, or --choose best.'
+    >>> as_option(Argument("pool", False)), as_option(Argument("validation", Splitter("KFold", 5)))
+    ('--no-pool', '--validation kfold:5')
     """
-    for said, instead in {**_SAID, **_WHOLE}.items():
-        text = text.replace(said, instead)
-    text = _LIMIT.sub(lambda m: f"--{m[1].replace('_', '-')} ", text)
-    text = _NAMED.sub(r"--\1 \3", _ARGUMENT.sub(r"--\1", text))
-    return _STRATEGY.sub(lambda m: (f"--{m[1]} " if m[1] else "") + f"{m[2].lower()}:{m[3]}", text)
+    if isinstance(part, Splitter):
+        name = _SPLITTERS.get(part.name, part.name.lower())
+        also = "" if part.also is None else f" {as_option(part.also)}"
+        return f"{name}:{part.size}{also}" if part.size else name
+    if part.name in _ONLY_IN_PYTHON:
+        return f"{part} in Python"
+    option = _OPTIONS.get(part.name, part.name).replace("_", "-")
+    if part.value in (None, False):
+        return f"--no-{option}"
+    if part.value is ... or part.value is True:
+        return f"--{option}"
+    return f"--{option} {as_option(part.value) if isinstance(part.value, Splitter) else part.value}"
 
 
 def shell_line(words: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from heldout.base.errors import IdentityError
+from heldout.base.errors import Argument, IdentityError, Sentence
 from heldout.journal.code import digest, is_library, library_version, plain_text, references, source_of
 from heldout.task.containers import is_frame, is_sparse
 
@@ -27,7 +27,8 @@ _BY_REPR = (
     *(pathlib.PurePath, re.Pattern, uuid.UUID, range, slice, np.dtype, type(Ellipsis)),
 )
 PLAIN_KINDS = (bool, int, float, str, type(None))  # the values of most grids
-_WAY_OUT = "Define it at the top of a module, under a name of its own, or leave journal= out."
+_NO_JOURNAL = Argument("journal", None)
+_WAY_OUT = Sentence("Define it at the top of a module, under a name of its own, or pass {}.", _NO_JOURNAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +58,7 @@ def identify(value: Any, name: str) -> Identity:
     >>> identify(lambda x: x, "choose")
     Traceback (most recent call last):
     ...
-    heldout.base.errors.IdentityError: choose is a lambda, ... under a name of its own, or leave journal= out.
+    heldout.base.errors.IdentityError: choose is a lambda, ... under a name of its own, or pass journal=None.
     """
     if type(value) in PLAIN_KINDS:
         return Identity(structure=plain_digest(value))
@@ -125,7 +126,8 @@ class _Walk:
             reduced = value.__reduce_ex__(4)
         except Exception as error:
             text = f"{path} is a {type(value).__name__}, which nothing tells from another ({error})."
-            raise IdentityError(f"{text} A journal could not know its answers again. Leave journal= out.") from None
+            way_out = Sentence("A journal could not know its answers again. Pass {}.", _NO_JOURNAL)
+            raise IdentityError(text, way_out) from None
         if isinstance(reduced, str):
             return [digest(reduced)]
         callable_, arguments, *rest = reduced
@@ -183,7 +185,8 @@ class _Walk:
         source = source_of(thing)
         if source is None:
             raise IdentityError(
-                f"{path} is {getattr(thing, '__qualname__', thing)!r}, whose source cannot be read. {_WAY_OUT}"
+                f"{path} is {getattr(thing, '__qualname__', thing)!r}, whose source cannot be read.",
+                _WAY_OUT,
             )
         constants = []
         for name, value in references(thing):
@@ -228,7 +231,7 @@ _WAYS: tuple[tuple[Any, Any], ...] = (
 def _refuse_nameless(thing: Any, path: str) -> None:
     name = str(getattr(thing, "__qualname__", ""))
     if name.rpartition(".")[2] == "<lambda>":
-        raise IdentityError(f"{path} is a lambda, which a journal could not know again. {_WAY_OUT}")
+        raise IdentityError(f"{path} is a lambda, which a journal could not know again.", _WAY_OUT)
     functions = [thing] if isinstance(thing, FunctionType) else []
     if isinstance(thing, type) and "<locals>" in name:
         functions = [one for one in vars(thing).values() if isinstance(one, FunctionType)]
@@ -237,7 +240,8 @@ def _refuse_nameless(thing: Any, path: str) -> None:
         if free and not hasattr(function, "__wrapped__"):
             raise IdentityError(
                 f"{path} is {name!r}, a closure over {', '.join(map(repr, free))}, which a journal could not know "
-                f"again. {_WAY_OUT}"
+                f"again.",
+                _WAY_OUT,
             )
 
 

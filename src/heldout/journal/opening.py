@@ -9,7 +9,7 @@ from dataclasses import replace
 from os import PathLike
 from time import perf_counter
 
-from heldout.base.errors import JournalError
+from heldout.base.errors import Argument, JournalError, Sentence
 from heldout.base.options import Options
 from heldout.journal.keys import SearchKeys, StudyKeys, loss_keys
 from heldout.journal.questions import Question
@@ -34,7 +34,9 @@ def journal_of(path: str | PathLike[str] | None, study: Study, work: Work, optio
         yield NoJournal()
         return
     if work.fit_params:
-        raise JournalError("A journal cannot know fit parameters again. Leave journal= out.")
+        raise JournalError(
+            "A journal cannot know fit parameters again.", Sentence("Pass {}.", Argument("journal", None))
+        )
     started = perf_counter()
     search = SearchKeys(study.search)
     question = Question(study, work.task, search)
@@ -83,6 +85,9 @@ def _refuse_small_disk(folder: PathLike[str], study: Study, kept: Work) -> None:
     free = shutil.disk_usage(folder).free
     if need > free:
         raise JournalError(
-            f"The journal may take {need / 1e6:,.0f} MB, and {str(folder)!r} has {free / 1e6:,.0f} MB free. Make room, "
-            'name a file on another disk, or keep less: options=Options(journal_detail="summaries").'
+            f"The journal may take {need / 1e6:,.0f} MB, and {str(folder)!r} has {free / 1e6:,.0f} MB free.",
+            Sentence(
+                "Make room, name a file on another disk, or keep less: {}.",
+                Argument("journal_detail", "summaries", of="Options"),
+            ),
         )

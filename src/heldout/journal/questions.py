@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.base.errors import JournalChanged, JournalError
+from heldout.base.errors import Argument, JournalChanged, JournalError, Sentence
 from heldout.journal.code import digest
 from heldout.journal.codec import decode, encode
 from heldout.journal.keys import SearchKeys, loss_identity
@@ -97,8 +97,11 @@ class Question:
         lines = "\n".join(f"  {line}" for line in differences(before["setting"], self.setting))
         raise JournalChanged(
             f"The journal {str(store.path)!r} holds this study unfinished, and since then has changed:\n{lines}\n"
-            "Its answers would not fit those that are missing. Put back what has changed and run it again, or begin "
-            "anew: with another journal, or options=Options(journal_anew=True)."
+            "Its answers would not fit those that are missing.",
+            Sentence(
+                "Put back what has changed and run it again, or begin anew: with another journal, or {}.",
+                Argument("journal_anew", True, of="Options"),
+            ),
         )
 
     def _splits_row(self, name: str, splits: Splits) -> tuple[str, tuple[Any, ...]]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.errors import OptionError
+from heldout.base.errors import Argument, OptionError, Sentence, Splitter
 from heldout.base.options import Options
 from heldout.engine.run import Outcome
 from heldout.losses import Loss
@@ -56,7 +56,9 @@ def ask_spread(study: Study, task: Task, test: Any, *, options: Options, seed: i
         return None
     reason = _refusal(study, task, test, options)
     if reason is not None:
-        raise OptionError(f"interval={method!r} ({METHOD_NAMES[method]}) cannot be had here: {reason}.")
+        raise OptionError(
+            Sentence("{} ({}) cannot be had here: {}.", Argument("interval", method), METHOD_NAMES[method], reason)
+        )
     outer = study.splits[OUTER]
     repeats = max(options.repetitions, outer.recipe.repeats)
     # The same seed draws the same first blocks, so that what the study answers anyway is not asked again.
@@ -69,12 +71,13 @@ def ask_spread(study: Study, task: Task, test: Any, *, options: Options, seed: i
     return Spread(method=method, study=replace(posed, race=study.race), known=len(outer))
 
 
-def _refusal(study: Study, task: Task, test: Any, options: Options) -> str | None:
+def _refusal(study: Study, task: Task, test: Any, options: Options) -> str | Sentence | None:
     outer, search, loss = study.splits[OUTER], study.search, study.reported[0]
     rows_each = int(outer.held_sizes.min())
     named = len(outer.rows) * len(outer) // outer.recipe.repeats * max(options.repetitions, outer.recipe.repeats)
-    reasons = {
-        f"it needs test=KFold(…), and the test is {test!r}": not isinstance(test, KFold),
+    k_fold = Splitter("KFold", "…")
+    reasons: dict[str | Sentence, Any] = {
+        Sentence("it needs {}, and the test is {!r}", Argument("test", k_fold), test): not isinstance(test, KFold),
         f"{named:,} held-out rows would have to be named; use fewer blocks": named > MOST_NUMBERS,
         "it needs at least 3 blocks": isinstance(test, KFold) and test.k < 3,
         "it needs at least two rows in each block": rows_each < 2,
@@ -82,10 +85,11 @@ def _refusal(study: Study, task: Task, test: Any, options: Options) -> str | Non
         "the rows come in groups, and it counts rows as independent": outer.recipe.grouped,
         "the rows have weights, and it counts each row once": task.weight is not None,
         f"{_whole_sets(loss)}, and it needs the losses of single rows": loss.rows is None,
-        "pool=True asks for another value": options.pool and options.interval == BHT,
-        "SharedBlocks has no blocks inside a training set without two of them; use validation=KFold(…)": isinstance(
-            search.validation, SharedBlocks
-        ),
+        Sentence("{} asks for another value", Argument("pool", True)): options.pool and options.interval == BHT,
+        Sentence(
+            "SharedBlocks has no blocks inside a training set without two of them; use {}",
+            Argument("validation", k_fold),
+        ): isinstance(search.validation, SharedBlocks),
         f"folds that are not shuffled cannot be drawn {options.repetitions} times; use repetitions=1": isinstance(
             test, KFold
         )

@@ -17,7 +17,7 @@ from heldout.audit.ledger import JournalLedger, Ledger, Look, looks_before, proc
 from heldout.audit.test_rows import TestRows, rows_of_task
 from heldout.backends.pickling import dumps
 from heldout.base.answers import PASS_FAIL, Answer, parse_answer
-from heldout.base.errors import OptionError
+from heldout.base.errors import Argument, OptionError, Sentence, Splitter
 from heldout.base.findings import Finding
 from heldout.base.options import Options
 from heldout.engine.run import Outcome
@@ -63,7 +63,12 @@ def check_answer(options: Options, outer: Splits, losses: Sequence[Loss]) -> Non
     if len(outer) > 1:
         raise OptionError(
             f"answer={str(answer)!r} is about what one test set tells, but here {len(outer)} parts are held out in "
-            "turn. Use test=Holdout(…) or Given(rows), or leave answer out."
+            "turn.",
+            Sentence(
+                "Use {} or {}, or leave answer out.",
+                Argument("test", Splitter("Holdout", "…")),
+                Splitter("Given", "rows"),
+            ),
         )
     for name in ("interval", "learning_curve"):
         if getattr(options, name) is not None:
@@ -206,7 +211,7 @@ def _findings(standing: str, sight: Sight) -> list[Finding]:
     named = learners[0] + (", …" if len(learners) > 1 else "")  # a report shows 300 characters
     times = "One earlier look was" if len(sight.past) == 1 else f"{len(sight.past)} earlier looks were"
     seen = f"{times} taken at {which} ({named})"
-    way_out = 'test on fresh rows, or use Options(answer="rounded") or "pass/fail:…" from the first look on.'
+    way_out = 'test on fresh rows, or let them answer "rounded" or "pass/fail:…" from the first look on.'
     if standing == UNBOUNDED:
         text = f"{seen}. No bound covers a learner chosen after them: {way_out} {ESCAPES}"
         return [Finding(code="H402", severity="warning", message=text)]

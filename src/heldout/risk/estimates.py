@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from heldout.base.errors import OptionError
+from heldout.base.errors import Argument, OptionError, Sentence
 from heldout.risk.choose import NoInterval, choose_method, choose_method_leniently
 from heldout.risk.estimands import Sizes
 from heldout.risk.estimate import Estimate, Interval
@@ -138,8 +138,13 @@ def inside_value(record: Record, *, pool: bool | None = None) -> float | None:
         return None
     if pool and record.row_losses is None:
         raise OptionError(
-            f"pool=True needs a loss of single rows, or a score that is a function of means over rows, but "
-            f"{record.loss!r} compares the rows of a set with each other. Leave pool out."
+            Sentence(
+                "{} needs a loss of single rows, or a score that is a function of means over rows, but {!r} compares "
+                "the rows of a set with each other.",
+                Argument("pool", True),
+                record.loss,
+            ),
+            "Leave pool out.",
         )
     if not pool or record.row_losses is None:
         return float(np.mean(record.fold_losses) if record.weights is None else _weighed(record, record.weights))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from heldout.base.errors import OptionError
+from heldout.base.errors import Argument, OptionError, Sentence, Splitter
 
 SMALL = 500  # rows, below which the texts cross-validate
 PREDICTOR, LEARNER = "predictor", "learner"
@@ -49,12 +49,12 @@ class Recipe:
     """A recipe as it is called, the splitters it takes, and why."""
 
     name: str
-    test: str  # as `evaluate(test=…)` takes it
-    validation: str | None  # as `Tuned(validation=…)` takes it; None where nothing is chosen
+    test: Splitter
+    validation: Splitter | None  # None where nothing is chosen
     k: int | None  # test folds; None for a single test set
     held: float  # share of the rows in one test part
     dev: float  # share of the rows in one validation part
-    reasons: tuple[str, ...]
+    reasons: tuple[str | Sentence, ...]
 
 
 def recommend(at: Situation) -> Recipe:
@@ -79,15 +79,18 @@ def _refuse_too_few(at: Situation) -> None:
 def _in_time(at: Situation) -> Recipe:
     reasons = (
         "The data come in time: validation and test rows have to be the most recent, so simple validation it is.",
-        "No dependence may cross from one set to the next: Forward(5, buffer=…) drops rows at each border, and tests "
-        "on several later stretches instead of one.",
+        Sentence(
+            "No dependence may cross from one set to the next: {} drops rows at each border, and tests on several "
+            "later stretches instead of one.",
+            Splitter("Forward", 5, Argument("buffer")),
+        ),
         "Rows in time are not independent, so no bound is promised from their number.",
     )
     many = at.candidates > 1
     return Recipe(
         name="simple validation on the most recent rows",
-        test="Holdout(0.2)",
-        validation="Holdout(0.25)" if many else None,
+        test=Splitter("Holdout", 0.2),
+        validation=Splitter("Holdout", 0.25) if many else None,
         k=None,
         held=0.2,
         dev=0.2 if many else 0.0,
@@ -108,7 +111,7 @@ def _of_one(at: Situation) -> Recipe:
         )
         return Recipe(
             name="leave-one-out",
-            test="LeaveOneOut()",
+            test=Splitter("LeaveOneOut"),
             validation=None,
             k=at.n,
             held=1 / at.n,
@@ -125,7 +128,7 @@ def _of_one(at: Situation) -> Recipe:
     )
     return Recipe(
         name="cross-validation",
-        test=f"KFold({k})",
+        test=Splitter("KFold", k),
         validation=None,
         k=k,
         held=1 / k,
@@ -137,7 +140,7 @@ def _of_one(at: Situation) -> Recipe:
 def _single(share: float, why: str) -> Recipe:
     return Recipe(
         name="a test set",
-        test=f"Holdout({share})",
+        test=Splitter("Holdout", share),
         validation=None,
         k=None,
         held=share,
@@ -148,13 +151,13 @@ def _single(share: float, why: str) -> Recipe:
 
 def _of_many(at: Situation) -> Recipe:
     apart = "The rows that choose among the candidates cannot tell how good the chosen one is: test rows stay apart."
-    for share, of_rest in ((0.1, "0.1111"), (0.2, "0.25")):
+    for share, of_rest in ((0.1, 0.1111), (0.2, 0.25)):
         if at.affords(share, at.test_rows) and at.affords(share, at.dev_rows):
             why = f"Data are plenty: {share:.0%} of them are enough to choose among {at.candidates} candidates, and "
             return Recipe(
                 name=f"train, validation and test ({1 - 2 * share:.0%}/{share:.0%}/{share:.0%})".replace("%", ""),
-                test=f"Holdout({share})",
-                validation=f"Holdout({of_rest})",
+                test=Splitter("Holdout", share),
+                validation=Splitter("Holdout", of_rest),
                 k=None,
                 held=share,
                 dev=share,
@@ -164,8 +167,8 @@ def _of_many(at: Situation) -> Recipe:
         inner = _inner_folds(at, at.units - round(0.2 * at.units))
         return Recipe(
             name="cross-validation and a test set",
-            test="Holdout(0.2)",
-            validation=f"KFold({inner})",
+            test=Splitter("Holdout", 0.2),
+            validation=Splitter("KFold", inner),
             k=None,
             held=0.2,
             dev=0.8 / inner,
@@ -179,8 +182,8 @@ def _of_many(at: Situation) -> Recipe:
     inner = _inner_folds(at, at.units - -(-at.units // k))
     return Recipe(
         name="nested cross-validation",
-        test=f"KFold({k})",
-        validation=f"KFold({inner})",
+        test=Splitter("KFold", k),
+        validation=Splitter("KFold", inner),
         k=k,
         held=1 / k,
         dev=(1 - 1 / k) / inner,
@@ -188,7 +191,11 @@ def _of_many(at: Situation) -> Recipe:
             "There are too few rows to set a test set aside, and the best cross-validation estimate is too good: the "
             "choice is made anew inside each fold.",
             _why_k(k),
-            "validation=SharedBlocks() halves the fits; validation=Holdout(…) inside each fold is the cheap variant.",
+            Sentence(
+                "{} halves the fits; {} inside each fold is the cheap variant.",
+                Argument("validation", Splitter("SharedBlocks")),
+                Argument("validation", Splitter("Holdout", "…")),
+            ),
         ),
     )
 
@@ -210,10 +217,11 @@ def _why_k(k: int) -> str:
     return f"K = {k}: there is no more to divide."
 
 
-def _cautions(at: Situation, recipe: Recipe) -> list[str]:
-    said = []
+def _cautions(at: Situation, recipe: Recipe) -> list[str | Sentence]:
+    said: list[str | Sentence] = []
     if at.groups is not None:
-        said.append(f"Rows come in {at.groups} groups: pass groups=…; the bounds count groups, not rows.")
+        way_out = Sentence("pass {}; the bounds count groups, not rows.", Argument("groups"))
+        said.append(Sentence("Rows come in {} groups: {}", at.groups, way_out))
     if at.columns is not None and at.columns >= at.n * (1 - recipe.held - recipe.dev):
         said.append(
             f"{at.columns} columns are as many as training rows: fold predictors may disagree, and intervals over "

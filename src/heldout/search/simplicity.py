@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from heldout.base.errors import SpaceError, did_you_mean
+from heldout.base.errors import Argument, Sentence, SpaceError, did_you_mean
 from heldout.search.search import Family, Search
+
+ONE_SE = Argument("choose", "one_se")
 
 SMALLER, LARGER = "smaller", "larger"
 Direction = str | tuple[Any, ...]  # "smaller", "larger", or values with the simplest first
@@ -102,8 +104,9 @@ def simplicity(search: Search) -> Callable[[int], tuple[Any, ...]]:
     if len(search.families) > 1:
         names = ", ".join(repr(family.name) for family in search.families)
         raise SpaceError(
-            f'choose="one_se" does not know which family is simplest. Say it: simplest=[{names}], the simplest first, '
-            "or a function of a candidate's parameters, the smaller the simpler."
+            Sentence("{} does not know which family is simplest.", ONE_SE),
+            f"Say it: simplest=[{names}], the simplest first, or a function of a candidate's parameters, the smaller "
+            "the simpler.",
         )
     directions = _known_directions(search.families[0])
     return lambda candidate: _key(search, candidate, directions)
@@ -143,8 +146,8 @@ def _known_directions(family: Family) -> dict[str, Direction]:
         direction = KNOWN.get(type(estimator).__name__, {}).get(last)
         if direction is None:
             raise SpaceError(
-                f'choose="one_se" does not know whether a smaller or a larger {name!r} is simpler. Say it: '
-                f'simplest={{"{name}": "smaller"}} (or "larger", or its values, the simplest first).'
+                Sentence("{} does not know whether a smaller or a larger {!r} is simpler.", ONE_SE, name),
+                f'Say it: simplest={{"{name}": "smaller"}} (or "larger", or its values, the simplest first).',
             )
         directions[name] = direction
     return directions
@@ -187,6 +190,6 @@ def _as_number(value: Any, name: str) -> float:
     if isinstance(value, numbers.Real):
         return float(value)
     raise SpaceError(
-        f'choose="one_se" cannot order {name}={value!r}, which is not a number. Say what is simple with simplest=: a '
-        "function of a candidate's parameters, the smaller the simpler."
+        Sentence("{} cannot order {}={!r}, which is not a number.", ONE_SE, name, value),
+        "Say what is simple with simplest=: a function of a candidate's parameters, the smaller the simpler.",
     )

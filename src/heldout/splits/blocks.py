@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.errors import SplitError
+from heldout.base.errors import Argument, Sentence, SplitError
 from heldout.base.rowkeys import Rows
 from heldout.splits.checks import checked
 from heldout.splits.clock import Apart, Clock, Window
@@ -157,8 +157,10 @@ def refuse_without_time(who: str, *distances: Distance | None) -> None:
     """Rows that no time puts in order have no neighbours to keep apart."""
     if not all(map(is_none, distances)):
         raise SplitError(
-            f"{who} keeps training rows apart from held-out rows in time, but the task has no time. Pass time=…; "
-            "where the rows lie in the order of time, time=np.arange(len(y)) says so."
+            f"{who} keeps training rows apart from held-out rows in time, but the task has no time.",
+            Sentence(
+                "Pass {}; where the rows lie in the order of time, time=np.arange(len(y)) says so.", Argument("time")
+            ),
         )
 
 

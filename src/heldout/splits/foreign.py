@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.errors import SplitError
+from heldout.base.errors import Argument, Sentence, SplitError, Splitter
 from heldout.base.rowkeys import Rows
 from heldout.base.warnings import catch_warnings
 from heldout.splits.checks import checked, partition_repeats
@@ -154,7 +154,8 @@ def _ask(splitter: Any, task: Task, rows: Rows) -> Iterator[Any]:
     except ValueError as error:
         if task.groups is None and "groups" in str(error):
             raise SplitError(
-                f"{type(splitter).__name__} needs groups, but the task has none. Pass groups=…, or use KFold."
+                f"{type(splitter).__name__} needs groups, but the task has none.",
+                Sentence("Pass {}, or use KFold.", Argument("groups")),
             ) from error
         raise SplitError(f"{splitter!r} could not split {len(rows)} rows: {error}") from error
 
@@ -206,7 +207,8 @@ def _refuse_other_order(time: NDArray[Any], rows: Rows, pairs: list[tuple[Rows |
         if time[train].max() >= time[held].min():
             raise SplitError(
                 f"{who} goes by the order of the rows, but they are not in the order of time: part {part} would train "
-                "on rows as late as those it holds out. Use Forward(…), which goes by time, or sort the rows by time."
+                "on rows as late as those it holds out.",
+                Sentence("Use {}, which goes by time, or sort the rows by time.", Splitter("Forward", "…")),
             )
 
 

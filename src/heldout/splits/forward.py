@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from heldout.base.errors import SplitError
+from heldout.base.errors import Argument, Sentence, SplitError
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.splits.blocks import Manner, blocks_between, crossed, dealt_without_time, draw_timed
@@ -68,7 +68,9 @@ class Forward:
         """Parts, earliest block first, as :class:`~heldout.splits.drawn.Splits`. `seed` deals groups, if any."""
         who = repr(self)
         if task.time is None:
-            raise SplitError(f"{who} needs time, but the task has none. Pass time=…, or use KFold.")
+            raise SplitError(
+                f"{who} needs time, but the task has none.", Sentence("Pass {}, or use KFold.", Argument("time"))
+            )
         n = len(rows)
         if n <= self.k:
             raise SplitError(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
-from heldout.base.errors import SplitError
+from heldout.base.errors import Sentence, SplitError, Splitter
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
@@ -100,8 +100,8 @@ class KFold:
         """K blocks a repeat, as :class:`~heldout.splits.drawn.Splits`."""
         if self.k > len(rows):
             raise SplitError(
-                f"{self} needs at least {self.k} rows, but there are {len(rows)} at this level. "
-                "Use a smaller k, or LeaveOneOut()."
+                f"{self} needs at least {self.k} rows, but there are {len(rows)} at this level.",
+                Sentence("Use a smaller k, or {}.", Splitter("LeaveOneOut")),
             )
         if task.time is not None:
             return self._draw_in_time(task, rows, seed)
@@ -206,10 +206,11 @@ def refuse_few_groups(task: Task, rows: Rows, k: int, *, who: str) -> None:
     groups = group_codes(task, rows)
     count = k if groups is None else int(groups.max()) + 1
     if count < k:
-        alone = "." if task.time is not None else ", or LeaveOneOut(), which holds out one group at a time."
+        smaller_k = Sentence("Use a smaller k.")
+        each_alone = Sentence("Use a smaller k, or {}, which holds out one group at a time.", Splitter("LeaveOneOut"))
         raise SplitError(
-            f"{who} keeps groups whole and needs at least {k} groups, but there are {count} at this level. "
-            f"Use a smaller k{alone}"
+            f"{who} keeps groups whole and needs at least {k} groups, but there are {count} at this level.",
+            each_alone if task.time is None else smaller_k,
         )
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from heldout.base.errors import SplitError
+from heldout.base.errors import Sentence, SplitError, Splitter
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.splits.blocks import Manner, blocks_between, draw_timed
@@ -46,8 +46,9 @@ class LeaveOneOut:
         """One part a row (or group, or time). `seed` has no say in it."""
         if task.groups is not None and task.time is not None:
             raise SplitError(
-                "LeaveOneOut() holds out a group or a time at a time, and the task has both. Declare one of groups= "
-                "and time=, or use KFold or Forward, which hold out folds of groups in blocks of time."
+                "LeaveOneOut() holds out a group or a time at a time, and the task has both.",
+                "Declare one of groups and time, or use KFold or Forward, which hold out folds of groups in blocks of "
+                "time.",
             )
         if task.time_end is not None:
             return _draw_spans(task, rows)
@@ -76,7 +77,8 @@ def _draw_spans(task: Task, rows: Rows) -> Splits:
     if times * len(rows) > MOST_NUMBERS:
         raise SplitError(
             f"LeaveOneOut() of {times:,} times that span intervals would name about {times * len(rows):,} training "
-            "rows. Use KFold(…)."
+            "rows.",
+            Sentence("Use {}.", Splitter("KFold", "…")),
         )
     recipe = Recipe(kind="loo", words=f"leave-one-time-out ({times} times)", partition=True)
     manner = Manner(who="LeaveOneOut()", apart=Apart())

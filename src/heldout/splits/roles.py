@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.errors import SplitError
+from heldout.base.errors import Argument, Sentence, SplitError
 from heldout.base.rowkeys import Rows
 from heldout.task import Task
 
@@ -30,7 +30,7 @@ def group_name(task: Task, code: int) -> str:
 def in_time_order(task: Task, rows: Rows) -> tuple[Rows, NDArray[np.intp]]:
     """`rows` from earliest to latest, and the places where a new time begins (the first, 0, left out)."""
     if task.time is None:
-        raise SplitError("These splits need time, but the task has none. Pass time=….")
+        raise SplitError("These splits need time, but the task has none.", Sentence("Pass {}.", Argument("time")))
     times = task.time[rows]
     order = np.argsort(times, kind="stable")
     times = times[order]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.base.errors import SplitError
+from heldout.base.errors import Sentence, SplitError, Splitter
 from heldout.base.rowkeys import Rows
 from heldout.splits.drawn import Splits
 from heldout.splits.leave_one_out import MOST_NUMBERS
@@ -30,7 +30,8 @@ def draw_in_sequence(strategy: Strategy, task: Task, rows: Rows, *, seed: int) -
     if drawn.train is None and named > MOST_NUMBERS:
         raise SplitError(
             f"{strategy!r} would name {named:,} training rows, because those of the level above come in an order of "
-            "their own. Sort its training rows, or use fewer parts, such as KFold(5)."
+            "their own.",
+            Sentence("Sort its training rows, or use fewer parts, such as {}.", Splitter("KFold", 5)),
         )
     pairs: list[tuple[Rows | None, Rows]] = [
         (rows[drawn.train_rows(part)], rows[drawn.held_rows(part)]) for part in range(len(drawn))

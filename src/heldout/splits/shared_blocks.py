@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from heldout.base.errors import SplitError
+from heldout.base.errors import Argument, Sentence, SplitError, Splitter
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.splits.drawn import Splits
@@ -36,9 +36,10 @@ class SharedBlocks:
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """Refused: there are no outer blocks to share."""
+        k_fold = Splitter("KFold", 5)
         raise SplitError(
-            "SharedBlocks() has no blocks of its own: it takes those of an outer partition. "
-            "Use evaluate(…, test=KFold(5)) with it, or another validation such as KFold(5)."
+            "SharedBlocks() has no blocks of its own: it takes those of an outer partition.",
+            Sentence("Use {} with it, or another validation such as {}.", Argument("test", k_fold), k_fold),
         )
 
 
@@ -66,11 +67,13 @@ def _refuse_unshareable(outer: Splits) -> None:
     if not outer.recipe.partition or outer.train is not None:
         raise SplitError(
             f"SharedBlocks() needs outer splits that hold out every row once and train on all others, but these are: "
-            f"{outer.recipe.words}. Use test=KFold(…), or another validation."
+            f"{outer.recipe.words}.",
+            Sentence("Use {}, or another validation.", Argument("test", Splitter("KFold", "…"))),
         )
     blocks = len(outer) // outer.recipe.repeats
     if blocks < 3:
         raise SplitError(
             f"SharedBlocks() needs at least 3 outer blocks, but there are {blocks}: with one held out, the other "
-            "would leave nothing to train on. Use test=KFold(3) or more."
+            "would leave nothing to train on.",
+            Sentence("Use {} or more.", Argument("test", Splitter("KFold", 3))),
         )

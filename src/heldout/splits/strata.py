@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.errors import SplitError
+from heldout.base.errors import Argument, Sentence, SplitError
 from heldout.base.rowkeys import Rows
 from heldout.splits.strategy import AUTO
 from heldout.task import Task
@@ -84,7 +84,8 @@ def is_stratified(task: Task, stratify: str | bool, *, who: str) -> bool:
     if stratify and task.strata is None and task.y.ndim == 2 and not _has_labels(task):
         raise SplitError(
             f"{who} was asked to stratify, but the target has {task.y.shape[1]} outputs of numbers and the task has no "
-            "strata. Pass strata=… with the task, or stratify=False."
+            "strata.",
+            Sentence("Pass {} with the task, or stratify=False.", Argument("strata")),
         )
     return bool(stratify)
 

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.errors import OptionError, SpaceError
+from heldout.base.errors import Argument, OptionError, Sentence, SpaceError
 from heldout.search.search import Search
 from heldout.search.simplicity import simplicity
 from heldout.study.answers import PanelTable, mean_over_parts
 from heldout.study.cv_results import as_cv_results
+from heldout.study.race_rule import SEVERAL_PARTS
 from heldout.study.study import Chosen
 
 
@@ -37,8 +38,11 @@ def check_parts(search: Search, parts: int) -> None:
     """Refuse a rule that cannot choose on this many validation parts."""
     if search.choose == "one_se" and parts < 2:
         raise OptionError(
-            'choose="one_se" needs at least two validation parts to know a standard error, but there is one. '
-            'Use validation=KFold(…) or Resample(…), or choose="best".'
+            Sentence(
+                "{} needs at least two validation parts to know a standard error, but there is one.",
+                Argument("choose", "one_se"),
+            ),
+            Sentence("Use {} or {}, or {}.", *SEVERAL_PARTS, Argument("choose", "best")),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from heldout.base.errors import SplitError
+from heldout.base.errors import Argument, Sentence, SplitError, Splitter
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
 from heldout.losses import Loss
@@ -107,8 +107,14 @@ def check_validation(search: Search, outer: Splits) -> None:
     """Refuse validation strategies that make no sense under these outer splits."""
     if isinstance(search.validation, Given) and len(outer) > 1:
         raise SplitError(
-            "Given names rows of the whole task, so it cannot be the validation of each of "
-            f"{len(outer)} test folds. Use validation=Holdout(…) or KFold(…), or test=Given(…) or Holdout(…)."
+            f"Given names rows of the whole task, so it cannot be the validation of each of {len(outer)} test folds.",
+            Sentence(
+                "Use {} or {}, or {} or {}.",
+                Argument("validation", Splitter("Holdout", "…")),
+                Splitter("KFold", "…"),
+                Argument("test", Splitter("Given", "…")),
+                Splitter("Holdout", "…"),
+            ),
         )
 
 

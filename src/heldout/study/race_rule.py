@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite
 
-from heldout.base.errors import OptionError
+from heldout.base.errors import Argument, OptionError, Sentence, Splitter
 from heldout.base.options import Options
 from heldout.risk.races import FEWEST
 from heldout.search.search import Search
+
+SEVERAL_PARTS = (Argument("validation", Splitter("KFold", "…")), Splitter("Resample", "…"))
 
 EXACT, HOEFFDING, BERNSTEIN, PAIRED = "exact", "hoeffding", "bernstein", "paired"
 
@@ -38,12 +40,13 @@ def check_race(rule: RaceRule | None, search: Search, parts: int) -> None:
     if search.choose != "best":
         raise OptionError(
             f"{name} drops candidates that cannot have the smallest mean, but choose={_shown(search)} asks for "
-            'another. Use choose="best", or leave race out.'
+            "another.",
+            Sentence("Use {}, or leave race out.", Argument("choose", "best")),
         )
     if parts < 2:
         raise OptionError(
-            f"{name} drops candidates between validation parts, but there is one. Use validation=KFold(…) or "
-            "Resample(…), or leave race out."
+            f"{name} drops candidates between validation parts, but there is one.",
+            Sentence("Use {} or {}, or leave race out.", *SEVERAL_PARTS),
         )
     if rule.exact and not isfinite(loss.low):
         raise OptionError(
