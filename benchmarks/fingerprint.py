@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from heldout.task.content import row_hashes
+from heldout.task.hashing import row_hashes
 
 Array = np.ndarray[Any, Any]
 

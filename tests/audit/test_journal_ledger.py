@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import heldout as ho
 from heldout.audit.ledger import JournalLedger, Ledger, MemoryLedger, list_looks, process_ledger
 from heldout.base.errors import JournalError
-from heldout.journal.codec import encode
+from heldout.journal.records import encode
 from heldout.journal.store import open_journal
 
 

@@ -53,7 +53,7 @@ def test_parquet_keeps_types_and_a_named_index(tmp_path: Path) -> None:
 
 def test_parquet_without_pyarrow_names_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = written(tmp_path, "PAR1", "data.parquet")
-    monkeypatch.setattr("heldout.data.columnar.find_spec", lambda name: None)
+    monkeypatch.setattr("heldout.data.read_table.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"needs pyarrow.*pip install pyarrow.*\.csv"):
         read_table(place)
 

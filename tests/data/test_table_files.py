@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from heldout.base.errors import ColumnError, HeldoutError, InputError, OptionError
-from heldout.data.open import is_stream
 from heldout.data.read_table import is_read_whole, read_table
+from heldout.data.stream import is_stream
 
 pa = pytest.importorskip("pyarrow")
 zstandard = pytest.importorskip("zstandard")

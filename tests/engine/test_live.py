@@ -21,7 +21,7 @@ import heldout as ho
 from heldout.engine import live_file as module
 from heldout.engine.live_file import live_path, read_live, told_live
 from heldout.engine.progress import Progress
-from heldout.journal.use import JournalUse
+from heldout.journal.study_journal import JournalUse
 
 SLOW = Path(__file__).parents[1] / "fixtures" / "slow_study.py"
 WORDS = {"learner": ["Ridge()"], "test": "5-fold", "rows": 60, "columns": 3, "fingerprint": "ab", "candidates": 1}

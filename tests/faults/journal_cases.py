@@ -251,7 +251,7 @@ def same_answer_twice(folder: Path) -> str:
 def _commit_again(journal: Path, rows: list[tuple[bytes, bytes]]) -> None:
     """Commit each answer once more with another loss, as a second program that raced for the cell would have."""
     from heldout.journal import open_journal
-    from heldout.journal.codec import decode, encode
+    from heldout.journal.records import decode, encode
 
     with open_journal(journal) as store:
         for side, content in rows:

@@ -162,7 +162,7 @@ def _end_well(process: subprocess.Popen[bytes]) -> None:
 def acknowledged(journal: Path) -> set[float]:
     """The marks of the fits whose answers are in the journal."""
     from heldout.journal import open_journal
-    from heldout.journal.codec import decode
+    from heldout.journal.records import decode
 
     found: set[float] = set()
     if not journal.exists():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from heldout.base.errors import JournalError
-from heldout.journal.codec import NotPlain, decode, encode
+from heldout.journal.records import NotPlain, decode, encode
 
 PLAIN_TYPES = st.one_of(
     arrays.boolean_dtypes(),

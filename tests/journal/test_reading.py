@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from heldout.base.errors import JournalError
-from heldout.journal import JournalReader, open_journal, read_summaries, readonly
+from heldout.journal import JournalReader, open_journal, read_summaries, reader
 from heldout.journal.schema import create
-from heldout.journal.summaries import keep_summary
+from heldout.journal.studies import keep_summary
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FIXTURE, SLOW = FIXTURES / "journal-3.db", FIXTURES / "slow_study.py"
@@ -187,7 +187,7 @@ def test_a_reader_waits_for_a_commit_to_end_and_not_for_ever(path: Path, monkeyp
         assert len(JournalReader(path).contents().studies) == 2
         ending.join()
         writer.execute("BEGIN EXCLUSIVE")
-        monkeypatch.setattr(readonly, "PATIENCE", 0.1)
+        monkeypatch.setattr(reader, "PATIENCE", 0.1)
         with pytest.raises(JournalError, match="a program is writing a lot"):
             JournalReader(path).contents()
         writer.execute("ROLLBACK")

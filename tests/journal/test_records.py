@@ -11,8 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 import heldout as ho
 from heldout.base.responses import Responses
-from heldout.journal.codec import decode, encode
-from heldout.journal.records import Asking, Recorded, joined, record_of
+from heldout.journal.records import Asking, Recorded, decode, encode, joined, record_of
 from heldout.kernels.scoring import failed_cell, score_block, score_cell
 from heldout.kernels.step import Held, Work
 from heldout.study.answers import Failure, FitWarning

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from heldout.base.errors import JournalError
 from heldout.journal import schema
-from heldout.journal.codec import decode
+from heldout.journal.records import decode
 from heldout.journal.store import Store, open_journal
-from heldout.journal.summaries import head_in
+from heldout.journal.studies import head_in
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FIXTURE = FIXTURES / "journal-3.db"

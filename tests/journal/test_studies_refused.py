@@ -39,12 +39,10 @@ def test_other_data_are_refused_while_the_study_is_unfinished(data: tuple[Any, A
 
 def test_another_library_is_refused_and_its_versions_are_shown(data: tuple[Any, Any], journal: Path, monkeypatch):
     leave_unfinished(data, journal)
-    from heldout.journal import keys, setting
+    from heldout.journal import keys
 
-    other = {**setting.base_libraries(), "scikit-learn": "0.1"}
-    monkeypatch.setattr(setting, "base_libraries", lambda: other)
+    other = {**keys.base_libraries(), "scikit-learn": "0.1"}
     monkeypatch.setattr(keys, "base_libraries", lambda: other)
-    monkeypatch.setattr("heldout.journal.code.library_version", lambda module: ("scikit-learn", "0.1"))
     monkeypatch.setattr("heldout.journal.identity.library_version", lambda module: ("scikit-learn", "0.1"))
     with pytest.raises(JournalChanged, match=r"library scikit-learn: \d.* then, 0\.1 now"):
         run(tuned(), data, journal)
@@ -81,10 +79,10 @@ def test_a_journal_that_cannot_be_written_is_refused_before_any_fit(data: tuple[
 
 
 def test_too_small_a_disk_is_refused_before_any_fit(data: tuple[Any, Any], journal: Path, monkeypatch):
-    from heldout.journal import opening
+    from heldout.journal import study_journal
 
     usage = type("Usage", (), {"free": 1000})
-    monkeypatch.setattr(opening.shutil, "disk_usage", lambda folder: usage)
+    monkeypatch.setattr(study_journal.shutil, "disk_usage", lambda folder: usage)
     with pytest.raises(JournalError, match=r"may take \d+ MB, and .* has 0 MB free"):
         run(tuned(), data, journal)
     assert fits == []

@@ -13,8 +13,8 @@ from sklearn.linear_model import Ridge
 
 import heldout as ho
 from heldout.base.errors import JournalError
-from heldout.journal import comparison_key, keep_summary, open_journal, read_summaries, summaries
-from heldout.journal.summaries import head_in, head_of, packed, summary_in
+from heldout.journal import comparison_key, keep_summary, open_journal, read_summaries, studies
+from heldout.journal.studies import head_in, head_of, packed, summary_in
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e[/red]\x1b[31m\n$\\frac{$\ud800" + "n" * 10_000
 KEY = bytes(range(16))
@@ -122,7 +122,7 @@ def test_a_summary_that_unpacks_to_more_than_any_has_is_refused(monkeypatch: pyt
     content = packed(summary_of("x" * 100_000))
     assert len(content) < 2_000
     assert summary_in(content)["about"]["learner"] == "x" * 100_000
-    monkeypatch.setattr(summaries, "MOST_BYTES", 50_000)
+    monkeypatch.setattr(studies, "MOST_BYTES", 50_000)
     with pytest.raises(JournalError, match="longer than 50,000 bytes"):
         summary_in(content)
 

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from heldout.engine.live_file import Live
-from heldout.journal.reading import Contents, StudyRow, SummaryRow
+from heldout.journal.reader import Contents, StudyRow, SummaryRow
 from heldout.report.index import index_of
 from heldout.report.index_terminal import index_view, short_index
 

@@ -12,7 +12,8 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 import heldout as ho
 from heldout.cli.options import Question
-from heldout.splits import defaults
+from heldout.splits import strategy as defaults
+from heldout.splits.foreign import default_strategy
 
 
 def field_default(strategy, name):
@@ -82,7 +83,7 @@ def test_the_command_has_the_same_defaults(tmp_path):
     np.savetxt(tmp_path / "data.csv", table, delimiter=",", header="a,b,y,day", comments="")
     for time in (None, "day"):
         asked = pose(_question(tmp_path / "data.csv", time))
-        assert asked.asked["test"] == asked.learner.validation == defaults.default_strategy(timed=time is not None)
+        assert asked.asked["test"] == asked.learner.validation == default_strategy(timed=time is not None)
 
 
 def _question(path, time):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from heldout.splits import Forward, KFold, LeaveOneOut, Recipe, Resample, Splits
-from heldout.splits.picture import MOST_BINS, MOST_LANES, picture_of
+from heldout.splits.summary import MOST_BINS, MOST_LANES, picture_of
 
 
 def picture(task, strategy, **limits):

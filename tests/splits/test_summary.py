@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from heldout.base.errors import HeldoutError
 from heldout.splits import Forward, Given, Holdout, KFold, LeaveOneOut, Recipe, Resample, Splits
+from heldout.splits.drawn import unused_rows
 from heldout.splits.summary import summarise_splits
-from heldout.splits.unused import unused_rows
 from heldout.task import Task
 
 

@@ -147,7 +147,7 @@ def test_an_order_of_their_own_is_kept_by_what_is_drawn_from_rows():
 
 
 def test_training_rows_in_an_order_of_their_own_are_not_named_by_the_billion(monkeypatch):
-    monkeypatch.setattr("heldout.splits.sequence.MOST_NUMBERS", 1000)
+    monkeypatch.setattr("heldout.splits.strategy.MOST_NUMBERS", 1000)
     task = declare(X, y, classification=False)
     search = tuned(validation=ho.LeaveOneOut()).as_search(seed=0)
     assert len(draw_validation(search, task, task.all_rows)) == len(y)

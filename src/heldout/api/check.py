@@ -18,16 +18,15 @@ from heldout.base.findings import CODES
 from heldout.base.plain import plain
 from heldout.base.registered import registered
 from heldout.base.seeds import derive
-from heldout.data.open import read_if_named, target_of
+from heldout.data.stream import read_if_named, target_of
 from heldout.report.check import render_check
 from heldout.report.notebook_beside import check_fragment
 from heldout.splits import Given, as_strategy
-from heldout.splits.defaults import default_strategy
-from heldout.splits.foreign import Pairs
+from heldout.splits.foreign import Pairs, default_strategy
 from heldout.study.study import TEST
 from heldout.task import Task, declare
+from heldout.task.arrays import as_array, missing_rows
 from heldout.task.containers import column, is_frame, is_name
-from heldout.task.sequences import as_array, missing_rows
 
 MOST_ROWS = 100_000  # looked at
 MOST_CLASSES, ROWS_A_CLASS = 20, 5  # whole numbers with more values, or fewer rows a value, are amounts

@@ -14,16 +14,15 @@ from heldout.base.errors import InputError, OptionError
 from heldout.base.findings import Finding
 from heldout.base.registered import registered
 from heldout.base.seeds import derive
-from heldout.data.open import is_stream, read_if_named
+from heldout.data.stream import is_stream, read_if_named
 from heldout.report.notebook_beside import splits_fragment, text_fragment
 from heldout.report.splits_picture import draw_picture
 from heldout.report.splits_text import render_summary
 from heldout.results.frames import as_frame
 from heldout.results.stored_splits import SplitsTold, read_splits, save_splits
 from heldout.splits import Splits, as_strategy
-from heldout.splits.defaults import default_strategy
-from heldout.splits.kept import Kept
-from heldout.splits.origin import Origin
+from heldout.splits.foreign import default_strategy
+from heldout.splits.saved import Kept, Origin
 from heldout.study.study import TEST
 from heldout.task import Task, declare
 from heldout.task.containers import column, is_frame, is_name

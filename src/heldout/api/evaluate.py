@@ -18,7 +18,7 @@ from heldout.api.tuning import check_search, describe_all_failed
 from heldout.base.errors import Argument, FitFailed, LearnerError, LossError, OptionError, Sentence, SplitError
 from heldout.base.findings import Finding
 from heldout.base.options import Options, switched_rules
-from heldout.data.open import is_stream, read_if_named, target_of
+from heldout.data.stream import is_stream, read_if_named, target_of
 from heldout.engine.run import Running, run_study
 from heldout.journal import keep_summary, open_journal
 from heldout.losses import Loss, check_losses, family_of, is_pooled, on_target, resolve_losses

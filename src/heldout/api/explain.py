@@ -11,7 +11,7 @@ from heldout.api.final import chooses_on_all_rows, price_choice
 from heldout.base.errors import SplitError
 from heldout.base.options import Options, switched_rules
 from heldout.base.words import fit_words
-from heldout.data.open import is_stream, read_if_named, target_of
+from heldout.data.stream import is_stream, read_if_named, target_of
 from heldout.planner.account import Account
 from heldout.results.extra_fits import account_beside, account_of
 from heldout.study.study import Study

@@ -20,7 +20,7 @@ from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed, LearnerError, OptionError, RoleError, SplitError
 from heldout.base.options import Options
 from heldout.base.seeds import derive
-from heldout.data.open import declare_stream, open_stream
+from heldout.data.stream import declare_stream, open_stream
 from heldout.engine.run import Outcome, Running
 from heldout.engine.streaming.account import account_of_stream
 from heldout.engine.streaming.run import Streamed, run_streamed
@@ -39,7 +39,7 @@ from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
 from heldout.splits import Given, as_strategy
 from heldout.splits.cells import cell_task, deals_strata, of_cells, plan_deal
-from heldout.splits.defaults import default_strategy
+from heldout.splits.foreign import default_strategy
 from heldout.study.pose import FINAL, OUTER, pose_evaluation, pose_tuning
 from heldout.study.study import TEST
 from heldout.task import Task

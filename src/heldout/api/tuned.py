@@ -29,7 +29,7 @@ from heldout.risk.estimate import Estimate
 from heldout.search.search import Family, Search
 from heldout.search.space import build_candidates
 from heldout.splits import as_strategy
-from heldout.splits.defaults import default_strategy
+from heldout.splits.foreign import default_strategy
 
 
 def _predictor_has(method: str) -> Any:

@@ -15,8 +15,8 @@ from scipy.stats import rankdata
 from heldout.base.rowkeys import Rows
 from heldout.splits import Splits
 from heldout.task import Task
+from heldout.task.arrays import as_array
 from heldout.task.containers import column, container_kind, is_sparse, take_rows
-from heldout.task.sequences import as_array
 
 Kind = Literal["number", "date", "category", "text"]
 Floats = NDArray[np.float64]

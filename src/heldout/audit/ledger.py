@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 from heldout.audit.row_views import View
 from heldout.audit.test_rows import TestRows
 from heldout.base.errors import JournalError
-from heldout.journal.code import digest
-from heldout.journal.codec import decode, encode
+from heldout.journal.identity import digest
+from heldout.journal.records import decode, encode
 from heldout.journal.store import Store, open_journal
 from heldout.risk.transcript import half_width
 

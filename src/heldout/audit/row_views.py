@@ -26,12 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows, mix
-from heldout.task.cells import cell_digests
 from heldout.task.containers import column as frame_column
 from heldout.task.containers import container_kind, is_frame, is_sparse
-from heldout.task.content import row_hashes
-from heldout.task.series import Numbers, series_content
-from heldout.task.words import NUMBER_KINDS
+from heldout.task.hashing import NUMBER_KINDS, Numbers, cell_digests, row_hashes, series_content
 
 Tokens = NDArray[np.uint64]
 Values = NDArray[np.float64] | Tokens  # numbers, or digests of what is no number

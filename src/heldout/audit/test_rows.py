@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from heldout.audit.row_views import View, column_values, exact_tokens, views_of
 from heldout.base.rowkeys import Rows
 from heldout.task import Task
-from heldout.task.content import target_hashes
+from heldout.task.hashing import target_hashes
 
 _TELLING_BITS = 40  # of an arrangement: what two tables do not share by chance
 _FEW_CODES = 256  # that are searched for a period

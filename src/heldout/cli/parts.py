@@ -16,7 +16,7 @@ import pandas as pd
 from heldout.base.errors import OptionError, Sentence, SplitError, did_you_mean
 from heldout.cli.options import Question
 from heldout.splits import Given
-from heldout.splits.defaults import default_strategy
+from heldout.splits.foreign import default_strategy
 from heldout.splits.parse import parse
 
 COLUMN, ROWS, SPLITS = "column:", "rows:", "splits:"

@@ -21,8 +21,8 @@ from heldout.cli.options import SETTINGS, Question
 from heldout.cli.parts import parts_of, words_of
 from heldout.cli.roles import Roles, check_times, first_text, roles_of
 from heldout.data.read_table import read_table
+from heldout.task.arrays import some_rows
 from heldout.task.column_kinds import IDENTIFIERS, NUMBERS, ONE, kind_named
-from heldout.task.sequences import some_rows
 from heldout.task.target import few_enough_for_classes
 
 

@@ -1,24 +1,220 @@
-"""Readers of data files: CSV, TSV, Parquet, Arrow and JSON lines, plain or packed, each as a typed data frame."""
+"""Reads tables from files: CSV, TSV, Parquet, Arrow and JSON lines, plain or packed, each as a typed data frame."""
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from heldout.base.errors import ColumnError, InputError, did_you_mean
 from heldout.data.column_types import as_types, see_types, without_texts
-from heldout.data.columnar import read_arrow, read_parquet
 from heldout.data.compressed import COMPRESSIONS, Reading, TableFile, open_table_file
-from heldout.data.delimited import read_csv, read_tsv
-from heldout.data.json_lines import read_json_lines
+from heldout.task.column_kinds import CATEGORIES, IDENTIFIERS, TEXTS, kind_named
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_CELL = 8  # bytes that a value takes at least, once it is in memory
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
+
+
+def read_json_lines(file: TableFile) -> pd.DataFrame:
+    """One row a line; a name that some line lacks is missing there."""
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    try:
+        with file.open() as source, TextIOWrapper(source, encoding="utf-8-sig") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    rows.append(_row(line, number, file))
+    except UnicodeDecodeError:
+        raise InputError(f"{file.name!r} is not UTF-8 text. Save it again with UTF-8 encoding.") from None
+    if not rows:
+        raise InputError(f"{file.name!r} is empty: it has no rows.")
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return pd.DataFrame({name: _column([row.get(name) for row in rows]) for name in names})
+
+
+def _row(line: str, number: int, file: TableFile) -> dict[str, Any]:
+    try:
+        row = json.loads(line, object_pairs_hook=lambda pairs: _once(pairs, number, file))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, ColumnError):
+            raise
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "a value is too deep, or too long"
+        raise InputError(f"Line {number} of {file.name!r} is not JSON: {reason}.") from None
+    if not isinstance(row, dict):
+        raise InputError(
+            f'Line {number} of {file.name!r} is no object. Write each row as {{"name": value, …}} on a line of its own.'
+        )
+    for name, value in row.items():
+        if isinstance(value, dict | list):
+            raise ColumnError(
+                f"Line {number} of {file.name!r}: {name!r} holds a list or an object. Columns hold single values."
+            )
+    return row
+
+
+def _once(pairs: list[tuple[str, Any]], number: int, file: TableFile) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ColumnError(
+            f"Line {number} of {file.name!r} has {twice!r} more than once. Give every column its own name."
+        )
+    return row
+
+
+def _column(values: list[Any]) -> Any:
+    """A column with the type that its values share; yes-or-no columns with gaps stay so."""
+    import pandas as pd
+
+    if any(isinstance(one, bool) for one in values):
+        present = [one for one in values if one is not None]
+        return pd.array(values, dtype="boolean") if all(isinstance(one, bool) for one in present) else values
+    return values
+
+
+def read_csv(file: TableFile) -> pd.DataFrame:
+    """Columns separated by commas."""
+    return _read_text(file, ",")
+
+
+def read_tsv(file: TableFile) -> pd.DataFrame:
+    """Columns separated by tabs."""
+    return _read_text(file, "\t")
+
+
+def _read_text(file: TableFile, separator: str) -> pd.DataFrame:
+    import pandas as pd
+
+    reading = file.reading
+    how: dict[str, Any] = {}
+    if reading.missing is not None:
+        how = {"na_values": ["", *reading.missing], "keep_default_na": False}
+    try:
+        names = _check_header(file, separator)
+        # What is no amount keeps the zeros in front of it.
+        words = [name for name, word in reading.types.items() if kind_named(word) in (CATEGORIES, TEXTS, IDENTIFIERS)]
+        how["dtype"] = {name: "str" for name in words if name in names}
+        with file.open() as source:
+            frame: pd.DataFrame = pd.read_csv(source, sep=separator, encoding="utf-8-sig", low_memory=False, **how)
+            return frame
+    except UnicodeDecodeError:
+        raise InputError(f"{file.name!r} is not UTF-8 text. Save it again with UTF-8 encoding.") from None
+    except pd.errors.EmptyDataError:
+        raise InputError(f"{file.name!r} is empty: it has no header and no rows.") from None
+    except (pd.errors.ParserError, OverflowError) as error:
+        reason = str(error).strip().removeprefix("Error tokenizing data. C error: ")
+        raise InputError(
+            f"{file.name!r} is not a regular table: {reason}. Correct that line; a text with {separator!r} "
+            "or a line break in it needs quotes around it."
+        ) from None
+
+
+def _check_header(file: TableFile, separator: str) -> list[str]:
+    """The names of the columns; refuses a header that pandas would quietly mend or misread."""
+    with file.open() as source, TextIOWrapper(source, encoding="utf-8-sig", newline="") as text:
+        try:
+            rows = (row for row in csv.reader(text, delimiter=separator) if row)
+            names, first = next(rows, []), next(rows, [])
+        except csv.Error as error:
+            raise InputError(f"The header of {file.name!r} cannot be read: {error}.") from None
+    refuse_twice(names, file.name)
+    if len(names) == 1:
+        for other, word in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):
+            if other != separator and other in names[0]:
+                raise InputError(
+                    f"The columns of {file.name!r} seem to be separated by {word}. Save it with commas and decimal "
+                    "points as .csv, or with tabs as .tsv."
+                )
+    if len(first) > len(names):  # pandas would make an index of the first field
+        raise InputError(
+            f"The rows of {file.name!r} have more fields than its header has names ({len(names)}). "
+            "Name every column in the first line."
+        )
+    return names
+
+
+def refuse_twice(names: list[str], file: str) -> None:
+    """Refuse columns of the same name."""
+    twice = sorted(name for name, count in Counter(names).items() if name and count > 1)
+    if twice:
+        shown = ", ".join(map(repr, twice[:5]))
+        raise ColumnError(f"{file!r} has more than one column named {shown}. Give every column its own name.")
+
+
+def read_parquet(file: TableFile) -> pd.DataFrame:
+    """A Parquet file, refused from its own account of its size before a value is read."""
+    _need_pyarrow(file)
+    import pyarrow.parquet as pq
+
+    try:
+        with file.open() as source:
+            whole = pq.ParquetFile(source)
+            about = whole.metadata
+            groups = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+            file.refuse_beyond(max(groups, about.num_rows * about.num_columns * _CELL))
+            return _as_frame(whole.read(), file)
+    except (ValueError, NotImplementedError, OSError) as error:  # what pyarrow's own errors derive from
+        raise _broken(file, "Parquet", error) from None
+
+
+def read_arrow(file: TableFile) -> pd.DataFrame:
+    """An Arrow file or stream, counted batch by batch as it unpacks."""
+    _need_pyarrow(file)
+    import pyarrow as pa
+
+    try:
+        with file.open() as source:
+            try:
+                opened = pa.ipc.open_file(source)
+                batches = (opened.get_batch(i) for i in range(opened.num_record_batches))
+            except pa.ArrowInvalid:
+                source.seek(0)
+                opened = batches = pa.ipc.open_stream(source)
+            taken, size = [], 0
+            for batch in batches:
+                size += batch.nbytes
+                file.refuse_beyond(size)
+                taken.append(batch)
+            return _as_frame(pa.Table.from_batches(taken, schema=opened.schema), file)
+    except (ValueError, NotImplementedError, OSError) as error:
+        raise _broken(file, "Arrow", error) from None
+
+
+def _as_frame(table: Any, file: TableFile) -> pd.DataFrame:
+    refuse_twice([str(name) for name in table.column_names], file.name)
+    frame: pd.DataFrame = table.to_pandas()
+    named = any(name is not None for name in frame.index.names)
+    frame = frame.reset_index(drop=not named)  # an index with a name is a column that was put there
+    frame.columns = frame.columns.map(str)
+    return frame
+
+
+def _broken(file: TableFile, word: str, error: Exception) -> Exception:
+    """A named error in place of pyarrow's own; what the system refuses, and what is named already, stays as it is."""
+    if isinstance(error, InputError) or (isinstance(error, OSError) and error.errno):
+        return error
+    lines = str(error).splitlines() or [type(error).__name__]
+    return InputError(f"{file.name!r} is not a whole {word} file: {lines[0]}")
+
+
+def _need_pyarrow(file: TableFile) -> None:
+    if find_spec("pyarrow") is None:
+        raise InputError(
+            f"Reading {file.name!r} needs pyarrow, which is not installed. "
+            "Install it (pip install pyarrow), or save the table as .csv."
+        )
 
 
 def read_table(

@@ -17,7 +17,7 @@ from typing import Any
 from heldout.base.words import clipped
 from heldout.engine.progress import Progress
 from heldout.journal.lock import may_live
-from heldout.journal.use import JournalUse
+from heldout.journal.study_journal import JournalUse
 
 FIRST_AFTER = 0.7  # seconds: shorter studies leave no trace
 EVERY = 0.5  # seconds between two writings, where something has changed

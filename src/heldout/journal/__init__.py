@@ -1,12 +1,10 @@
 """The journal: every finished answer in one SQLite file, keyed by content, so that a study goes on where it ended."""
 
 from heldout.journal.keys import unanswered
-from heldout.journal.opening import journal_of
-from heldout.journal.questions import list_studies, read_splits
-from heldout.journal.reading import JournalReader, read_summaries
+from heldout.journal.reader import JournalReader, read_summaries
 from heldout.journal.store import Store, open_journal
-from heldout.journal.summaries import comparison_key, keep_summary
-from heldout.journal.use import JournalUse, NoJournal
+from heldout.journal.studies import comparison_key, keep_summary, list_studies, read_splits
+from heldout.journal.study_journal import JournalUse, NoJournal, journal_of
 
 __all__ = [
     "JournalReader",

@@ -13,8 +13,8 @@ from typing import Any
 
 from heldout.base.errors import FitFailed, JournalError
 from heldout.journal import schema
-from heldout.journal.files import cannot_write, connect, keep_copy
 from heldout.journal.lock import JournalLock
+from heldout.journal.repair import cannot_write, connect, keep_copy
 from heldout.journal.schema import checksum, is_whole
 
 LONGEST_UNWRITTEN = 0.2  # seconds that a finished answer waits for others to be committed with

@@ -7,7 +7,7 @@ from typing import Any
 
 from heldout.base.words import clipped
 from heldout.engine.live_file import Live
-from heldout.journal.reading import Contents, StudyRow, SummaryRow
+from heldout.journal.reader import Contents, StudyRow, SummaryRow
 from heldout.splits.learning_curve import SMALLER
 
 VERSION = 1

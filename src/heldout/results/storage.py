@@ -21,7 +21,7 @@ from heldout.results.record import VERSION, Facts
 from heldout.results.stored_splits import SplitsTold, pack_splits, unpack_splits
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
-from heldout.splits.kept import Kept
+from heldout.splits.saved import Kept
 
 FORMAT = Format(
     name="heldout result",

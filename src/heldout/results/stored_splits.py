@@ -25,11 +25,9 @@ from heldout.base.archive import (
 from heldout.base.plain import plain
 from heldout.splits import Recipe, Splits
 from heldout.splits.checks import check_structure
-from heldout.splits.kept import Kept
-from heldout.splits.origin import Origin
-from heldout.splits.picture import Picture, picture_of
 from heldout.splits.remarks import class_notes
-from heldout.splits.summary import Summary, summarise_splits
+from heldout.splits.saved import Kept, Origin
+from heldout.splits.summary import Picture, Summary, picture_of, summarise_splits
 from heldout.task import Task
 
 FORMAT = Format(

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
 from heldout.splits.drawn import Splits
-from heldout.splits.overlap import refuse_overlap
-from heldout.splits.roles import group_name
+from heldout.splits.groups import group_name
+from heldout.splits.time_axis import refuse_overlap
 from heldout.task import Task
 
 

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows
 
+MOST_NUMBERS = 1 << 27  # training rows named in all, a gigabyte
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
@@ -112,3 +114,16 @@ def _frozen(numbers: Rows) -> Rows:
 def _end_to_end(parts: Sequence[Rows]) -> tuple[Rows, Rows]:
     cuts = np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.intp)
     return _frozen(np.concatenate(parts) if parts else np.empty(0, np.intp)), _frozen(cuts)
+
+
+def unused_rows(splits: Splits, part: int) -> Rows:
+    """The rows at this level that are on neither side of a part."""
+    idle = np.ones(len(splits.rows), dtype=bool)
+    for side in (splits.held_rows(part), splits.train_rows(part)):
+        idle[np.searchsorted(splits.rows, side)] = False
+    return splits.rows[idle]
+
+
+def distinct(rows: Rows) -> Rows:
+    """Each row once, ascending; rows that ascend already are given back as they are."""
+    return rows if (np.diff(rows) > 0).all() else np.unique(rows)

@@ -17,9 +17,10 @@ from heldout.base.rowkeys import Rows
 from heldout.base.warnings import catch_warnings
 from heldout.splits.checks import checked, partition_repeats
 from heldout.splits.drawn import Recipe, Splits
+from heldout.splits.forward import Forward
+from heldout.splits.given import Packed
 from heldout.splits.kfold import KFold
-from heldout.splits.packed import Packed
-from heldout.splits.strategy import Strategy
+from heldout.splits.strategy import FOLDS, Strategy
 from heldout.task import Task
 
 WAYS = (
@@ -134,6 +135,15 @@ def as_strategy(value: Any) -> Strategy:
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | dict):
         return Pairs.of(value)
     raise SplitError(f"{value!r} is not a way to hold rows out. {WAYS}.")
+
+
+def default_strategy(*, timed: bool) -> Strategy:
+    """How rows are held out when nobody said how.
+
+    >>> default_strategy(timed=False), default_strategy(timed=True)
+    (KFold(5), Forward(5))
+    """
+    return Forward(FOLDS) if timed else KFold(FOLDS)
 
 
 def _rolls_dice(splitter: Any) -> bool:

@@ -8,14 +8,12 @@ from typing import Any, ClassVar
 from heldout.base.errors import Argument, Sentence, SplitError
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
-from heldout.splits.blocks import Manner, blocks_between, crossed, dealt_without_time, draw_timed
-from heldout.splits.clock import Apart, Clock
-from heldout.splits.defaults import FOLDS
 from heldout.splits.distances import as_distance, distance_words, is_none
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.kfold import KFold, refuse_few_groups
-from heldout.splits.roles import cuts_between_times
-from heldout.splits.strategy import shown, whole_number
+from heldout.splits.strategy import FOLDS, shown, whole_number
+from heldout.splits.time_axis import Apart, Clock, cuts_between_times
+from heldout.splits.time_blocks import Manner, blocks_between, crossed, dealt_without_time, draw_timed
 from heldout.task import Task
 
 

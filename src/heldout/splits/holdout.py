@@ -9,16 +9,22 @@ from typing import Any, ClassVar
 from heldout.base.errors import SplitError
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
-from heldout.splits.blocks import Manner, draw_timed, refuse_without_time, some_groups, stretch
 from heldout.splits.checks import checked
-from heldout.splits.clock import Apart, Clock
-from heldout.splits.defaults import HELD_OUT, STRATIFY
 from heldout.splits.distances import as_distance
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.random_rows import Chance, draw_held, held_count, last_groups
-from heldout.splits.roles import cuts_between_times
 from heldout.splits.strata import is_stratified, stratified_words
-from heldout.splits.strategy import check_shuffle, check_stratify, share_of_rows, shown, whole_number
+from heldout.splits.strategy import (
+    HELD_OUT,
+    STRATIFY,
+    check_shuffle,
+    check_stratify,
+    share_of_rows,
+    shown,
+    whole_number,
+)
+from heldout.splits.time_axis import Apart, Clock, cuts_between_times
+from heldout.splits.time_blocks import Manner, draw_timed, refuse_without_time, some_groups, stretch
 from heldout.task import Task
 
 

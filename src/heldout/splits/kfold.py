@@ -17,7 +17,14 @@ from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
 from heldout.base.warnings import catch_warnings
-from heldout.splits.blocks import (
+from heldout.splits.checks import checked
+from heldout.splits.distances import as_distance
+from heldout.splits.drawn import Recipe, Splits
+from heldout.splits.groups import cargo_of, deal_groups, group_codes
+from heldout.splits.strata import Labels, Strata, is_stratified, label_folds, strata_to_keep, stratified_words
+from heldout.splits.strategy import FOLDS, STRATIFY, check_shuffle, check_stratify, shown, whole_number
+from heldout.splits.time_axis import Apart, Clock
+from heldout.splits.time_blocks import (
     Manner,
     blocks_between,
     crossed,
@@ -26,17 +33,6 @@ from heldout.splits.blocks import (
     even_cuts,
     refuse_without_time,
 )
-from heldout.splits.cargo import cargo_of
-from heldout.splits.checks import checked
-from heldout.splits.clock import Apart, Clock
-from heldout.splits.defaults import FOLDS, STRATIFY
-from heldout.splits.distances import as_distance
-from heldout.splits.drawn import Recipe, Splits
-from heldout.splits.grouped import deal_groups
-from heldout.splits.labelled import label_folds
-from heldout.splits.roles import group_codes
-from heldout.splits.strata import Labels, Strata, is_stratified, strata_to_keep, stratified_words
-from heldout.splits.strategy import check_shuffle, check_stratify, shown, whole_number
 from heldout.task import Task
 
 

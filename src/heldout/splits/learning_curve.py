@@ -12,8 +12,9 @@ from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
 from heldout.splits.drawn import Splits
-from heldout.splits.roles import group_codes, in_time_order
+from heldout.splits.groups import group_codes
 from heldout.splits.strata import strata_of
+from heldout.splits.time_axis import in_time_order
 from heldout.task import Task
 
 SMALLER = "smaller training sizes"  # how the words of thinned splits end

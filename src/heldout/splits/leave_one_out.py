@@ -10,15 +10,13 @@ import numpy as np
 from heldout.base.errors import Sentence, SplitError, Splitter
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
-from heldout.splits.blocks import Manner, blocks_between, draw_timed
 from heldout.splits.checks import checked
-from heldout.splits.clock import Apart, Clock
-from heldout.splits.drawn import Recipe, Splits
-from heldout.splits.roles import group_codes
+from heldout.splits.drawn import MOST_NUMBERS, Recipe, Splits
+from heldout.splits.groups import group_codes
 from heldout.splits.strategy import shown
+from heldout.splits.time_axis import Apart, Clock
+from heldout.splits.time_blocks import Manner, blocks_between, draw_timed
 from heldout.task import Task
-
-MOST_NUMBERS = 1 << 27  # training rows named in all, a gigabyte
 
 
 @registered

@@ -15,11 +15,8 @@ from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
 from heldout.base.warnings import catch_warnings
-from heldout.splits.cargo import Cargo, cargo_of
-from heldout.splits.grouped import exchange_for_shares
-from heldout.splits.labelled import label_holdouts
-from heldout.splits.roles import group_codes
-from heldout.splits.strata import PLURALS, Labels, Strata, strata_to_keep
+from heldout.splits.groups import Cargo, cargo_of, exchange_for_shares, group_codes
+from heldout.splits.strata import PLURALS, Labels, Strata, label_holdouts, strata_to_keep
 from heldout.task import Task
 
 

@@ -10,16 +10,15 @@ from heldout.base.errors import SplitError
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
-from heldout.splits.blocks import Manner, chance_stretches, draw_timed, refuse_without_time, some_groups
 from heldout.splits.checks import checked
-from heldout.splits.clock import Apart, Clock
-from heldout.splits.defaults import HELD_OUT, STRATIFY
 from heldout.splits.distances import as_distance
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.holdout import Holdout
 from heldout.splits.random_rows import Chance, draw_held, held_count
 from heldout.splits.strata import is_stratified, stratified_words
-from heldout.splits.strategy import check_stratify, share_of_rows, shown, whole_number
+from heldout.splits.strategy import HELD_OUT, STRATIFY, check_stratify, share_of_rows, shown, whole_number
+from heldout.splits.time_axis import Apart, Clock
+from heldout.splits.time_blocks import Manner, chance_stretches, draw_timed, refuse_without_time, some_groups
 from heldout.task import Task
 
 

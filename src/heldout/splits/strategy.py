@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from heldout.base.errors import SplitError
+import numpy as np
+
+from heldout.base.errors import Sentence, SplitError, Splitter
 from heldout.base.rowkeys import Rows
-from heldout.splits.drawn import Splits
+from heldout.splits.drawn import MOST_NUMBERS, Splits
 from heldout.task import Task
 
 AUTO = "auto"
+
+# The defaults of every drawing, as the texts advise:
+# - "Proportions of each class should be kept in all sets", so classes keep their shares wherever chance deals rows, but
+#   not where it deals whole groups.
+# - "In practice K = 5 or K = 10": five, at each level of a nested study. Ten takes four times the fits of a nested one
+#   for training sets that are an eighth larger.
+# - Where data drift with time, "the validation/test sets have to be the most recent data": `default_strategy` is then
+#   Forward, and Holdout takes the most recent rows.
+STRATIFY = "auto"  # the strata declared, else the classes where no groups are
+FOLDS = 5  # of KFold; blocks of Forward
+HELD_OUT = 0.2  # of Holdout and Resample: as much as one of five folds
 
 
 @runtime_checkable
@@ -81,3 +94,34 @@ def check_shuffle(value: object, *, who: str) -> None:
     """`shuffle` is None (the default, which time turns off), True or False."""
     if value is not None and not isinstance(value, bool):
         raise SplitError(f"{who}: shuffle must be True or False, but is {value!r}.")
+
+
+def draw_in_sequence(strategy: Strategy, task: Task, rows: Rows, *, seed: int) -> Splits:
+    """What the strategy draws from a task of just these rows, in this order: what a learner fitted on them would draw.
+
+    Every training side keeps the order of `rows`, and is named row by row, since only ascending rows can be implied. A
+    strategy that names rows of the whole task knows no other order than the task's.
+    """
+    ascending = rows if (np.diff(rows) >= 0).all() else np.sort(rows)
+    if ascending is rows or not strategy.inner_ok_under_partition:
+        return strategy.draw(task, ascending, seed=seed)
+    alone = _set_apart(task, rows)
+    drawn = strategy.draw(alone, alone.all_rows, seed=seed)
+    named = int(drawn.train_sizes.sum())
+    if drawn.train is None and named > MOST_NUMBERS:
+        raise SplitError(
+            f"{strategy!r} would name {named:,} training rows, because those of the level above come in an order of "
+            "their own.",
+            Sentence("Sort its training rows, or use fewer parts, such as {}.", Splitter("KFold", 5)),
+        )
+    pairs: list[tuple[Rows | None, Rows]] = [
+        (rows[drawn.train_rows(part)], rows[drawn.held_rows(part)]) for part in range(len(drawn))
+    ]
+    return replace(Splits.from_pairs(ascending, pairs, drawn.recipe), buffered=drawn.buffered)
+
+
+def _set_apart(task: Task, rows: Rows) -> Task:
+    """These rows as a task of their own."""
+    names = ("groups", "time", "time_end", "weight", "strata")
+    roles: dict[str, Any] = {name: getattr(task, name)[rows] for name in names if getattr(task, name) is not None}
+    return replace(task, X=task.take(rows), y=task.y[rows], **roles)

@@ -11,9 +11,8 @@ from heldout.losses import Loss
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
 from heldout.splits.given import Given
-from heldout.splits.sequence import draw_in_sequence
 from heldout.splits.shared_blocks import SharedBlocks, outer_blocks, shared_blocks
-from heldout.splits.strategy import takes_seed
+from heldout.splits.strategy import draw_in_sequence, takes_seed
 from heldout.study.choose import check_parts
 from heldout.study.race_rule import RaceRule, check_race
 from heldout.study.study import TEST, VALIDATION, Choice, Panel, Study, TrainRef

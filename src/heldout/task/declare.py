@@ -9,8 +9,7 @@ import numpy as np
 from heldout.base.errors import ColumnError, InputError, RoleError, TargetError, did_you_mean
 from heldout.task.containers import column, column_names, is_frame, is_name, is_pandas, is_polars, without_columns
 from heldout.task.features import accept_features, check_features, freeze_features, read_only
-from heldout.task.roles import accept_labels, accept_time, accept_weight
-from heldout.task.spans import END, accept_end, split_time
+from heldout.task.roles import END, accept_end, accept_labels, accept_time, accept_weight, split_time
 from heldout.task.target import accept_target, check_target
 from heldout.task.task import Task
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Hashes, Rows, index_hashes, key_of
 from heldout.task.containers import take_rows
-from heldout.task.content import row_hashes, target_hashes, task_fingerprint
+from heldout.task.hashing import row_hashes, target_hashes, task_fingerprint
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

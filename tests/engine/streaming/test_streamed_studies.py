@@ -197,7 +197,7 @@ def test_first_rows_far_from_the_others_take_a_second_pass(written, monkeypatch)
     def far(chunk, *, regression):
         return Shift(x=np.full(len(chunk.columns), 1e6), y=np.full(1, -1e6))
 
-    monkeypatch.setattr("heldout.data.open.first_shift", far)
+    monkeypatch.setattr("heldout.data.stream.first_shift", far)
     frame = make_frame(1_500)
     learner = ho.Tuned(Ridge(), {"alpha": ALPHAS}, validation=ho.KFold(3), random_state=1)
     question, streamed = asked_and_streamed(learner, written(frame))

@@ -13,7 +13,7 @@ from heldout.audit.check_table import Codes, Column, Floats, Table, class_codes
 from heldout.audit.trap import ERROR, INFO, WARNING, Trap, plural
 from heldout.base.seeds import derive
 from heldout.task.containers import without_columns
-from heldout.task.content import row_hashes
+from heldout.task.hashing import row_hashes
 
 LEAST_SHARE = 0.01  # of the rows
 Words = NDArray[np.uint64]

@@ -16,7 +16,7 @@ from heldout.engine.streaming.source import Source
 from heldout.kernels.ridge.design import Floats, Shift
 from heldout.kernels.statistics.gather import Layout, Products, Statistics, products_of
 from heldout.splits.cells import Codes
-from heldout.task.content import row_hashes
+from heldout.task.hashing import row_hashes
 from heldout.task.stream import Chunk, Stream
 
 SAMPLE_NUMBERS = 1 << 20  # of the rows that are kept for a spot check

@@ -1,4 +1,4 @@
-"""Sequences of one value a row, from any library, as numpy arrays that mean the same."""
+"""Turns sequences of one value a row, from any library, into numpy arrays that mean the same."""
 
 from __future__ import annotations
 

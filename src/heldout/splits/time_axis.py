@@ -8,20 +8,82 @@ rows drop the same rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.errors import SplitError
+from heldout.base.errors import Argument, Sentence, SplitError
 from heldout.base.rowkeys import Rows
 from heldout.splits.distances import Distance, distance_words, is_none, nanoseconds, plain_number
+from heldout.splits.drawn import Splits
 from heldout.task import Task
 
 Axis = NDArray[Any]  # int64 in the unit of the task's dates, or the numbers that time was declared in
 _UNIT_NANOSECONDS = {"W": 7 * 86_400 * 10**9, "D": 86_400 * 10**9, "h": 3_600 * 10**9, "m": 60 * 10**9, "s": 10**9}
 _UNIT_NANOSECONDS |= {"ms": 10**6, "us": 10**3, "ns": 1}
+
+
+def in_time_order(task: Task, rows: Rows) -> tuple[Rows, NDArray[np.intp]]:
+    """`rows` from earliest to latest, and the places where a new time begins (the first, 0, left out)."""
+    if task.time is None:
+        raise SplitError("These splits need time, but the task has none.", Sentence("Pass {}.", Argument("time")))
+    times = task.time[rows]
+    order = np.argsort(times, kind="stable")
+    times = times[order]
+    return rows[order], np.flatnonzero(times[1:] != times[:-1]) + 1
+
+
+def cuts_between_times(begins: NDArray[np.intp], targets: Sequence[int], *, who: str) -> list[int]:
+    """Ascending cuts near `targets`, each at a place where a new time begins, so that no tie is cut through."""
+    wanted = len(targets)
+    if len(begins) < wanted:
+        raise SplitError(
+            f"{who} keeps rows of one time on one side, so it needs at least {wanted + 1} distinct times, but there "
+            f"are {len(begins) + 1} at this level. Use fewer parts, or a finer time."
+        )
+    cuts, lowest = [], 0
+    for done, target in enumerate(targets):
+        right = int(np.searchsorted(begins, target))
+        right = min(right, len(begins) - 1)
+        nearest = right - 1 if right and target - begins[right - 1] < abs(begins[right] - target) else right
+        # Leave a place for each of the cuts still to come, and go past the last one made.
+        place = max(lowest, min(nearest, len(begins) - wanted + done))
+        cuts.append(int(begins[place]))
+        lowest = place + 1
+    return cuts
+
+
+def overlapping(task: Task, train: Rows, held: Rows) -> NDArray[np.bool_]:
+    """For each training row, whether its span shares an instant with that of any held-out row.
+
+    >>> time = np.arange(4)
+    >>> task = Task(X=np.zeros((4, 1)), y=np.zeros(4), classification=False, time=time, time_end=time + 1)
+    >>> overlapping(task, np.array([0, 1]), np.array([2, 3])).tolist()
+    [False, True]
+    """
+    assert task.time is not None
+    assert task.time_end is not None
+    order = np.argsort(task.time[held], kind="stable")
+    starts = task.time[held][order]
+    latest = np.maximum.accumulate(task.time_end[held][order])  # the latest end among rows that start no later
+    begun = np.searchsorted(starts, task.time_end[train], side="right")  # held-out rows that start before a row ends
+    return np.asarray((begun > 0) & (latest[np.maximum(begun - 1, 0)] >= task.time[train]))
+
+
+def refuse_overlap(task: Task, splits: Splits, *, who: str) -> None:
+    """Raise a SplitError where a part trains on a row that overlaps one it holds out. Our own draws purge them."""
+    for part in range(len(splits)):
+        train = splits.train_rows(part)
+        both = overlapping(task, train, splits.held_rows(part))
+        if both.any():
+            raise SplitError(
+                f"{who}: part {part} trains on row {train[np.argmax(both)]}, whose time overlaps that of a held-out "
+                f"row ({np.count_nonzero(both)} such rows). Use Forward, KFold, Holdout or Resample of heldout, which "
+                "purge them, or pass pairs (training rows, held-out rows) without them."
+            )
 
 
 class Window(NamedTuple):

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heldout.splits import cargo as cargo_module
-from heldout.splits.cargo import cargo_of
-from heldout.splits.grouped import deal_groups, exchange_for_shares, fill_up
-from heldout.splits.settle import settle
+from heldout.splits import groups as groups_module
+from heldout.splits.groups import cargo_of, deal_groups, exchange_for_shares, fill_up, settle
 from heldout.splits.strata import Strata
 
 LEVELS = st.lists(st.floats(-50, 50), min_size=1, max_size=12)
@@ -106,7 +104,7 @@ def test_equal_groups_are_told_by_their_cargo():
 def test_cargo_is_the_same_when_its_table_is_kept_without_zeros(monkeypatch):
     groups, codes = random_groups(7, groups=30, classes=4)
     full = cargo_of(groups, strata_like(codes))
-    monkeypatch.setattr(cargo_module, "FULL_TABLE", 0)
+    monkeypatch.setattr(groups_module, "FULL_TABLE", 0)
     sparse = cargo_of(groups, strata_like(codes))
     for name in ("starts", "columns", "amounts", "totals", "weights", "likeness"):
         np.testing.assert_array_equal(getattr(full, name), getattr(sparse, name))

@@ -16,9 +16,8 @@ from hypothesis.extra import numpy as hnp
 
 from heldout.base.errors import InputError
 from heldout.task import declare
-from heldout.task.cells import cell_digests
 from heldout.task.containers import take_rows
-from heldout.task.content import row_hashes
+from heldout.task.hashing import cell_digests, row_hashes
 
 N = 40
 

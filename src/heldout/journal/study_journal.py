@@ -2,25 +2,97 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import asdict, replace
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from os import PathLike
+from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.journal.code import digest
-from heldout.journal.codec import NotPlain, decode, encode
-from heldout.journal.keys import CandidateLookup, Places, StudyKeys, keyed_by_cell, unanswered
-from heldout.journal.records import Asking, Record, Recorded, joined, record_of, step_answers, step_record
-from heldout.journal.store import Row, Store
-from heldout.journal.use import JournalUse, NoJournal
+from heldout.base.errors import Argument, JournalError, Sentence
+from heldout.base.options import Options
+from heldout.journal.identity import digest
+from heldout.journal.keys import CandidateLookup, Places, SearchKeys, StudyKeys, keyed_by_cell, loss_keys, unanswered
+from heldout.journal.records import (
+    Asking,
+    NotPlain,
+    Record,
+    Recorded,
+    decode,
+    encode,
+    joined,
+    record_of,
+    step_answers,
+    step_record,
+)
+from heldout.journal.store import Row, Store, open_journal
+from heldout.journal.studies import Question
 from heldout.kernels.step import Held, Step, Work
 from heldout.planner.checked_cells import Spot, SpotCheck
 from heldout.study.answers import Answer, Tables
+from heldout.study.study import Study
 
+MOST_NAMED = 20
 # Failures that say more about the machine and the moment than about the learner: the next run tries again.
 PASSING_FAILURES = frozenset({"WorkerDied", "OutOfMemory", "FitTimeout", "FitMemory", "KilledWorker", "MemoryError"})
+MOST_RESPONSES = 1 << 24  # numbers: past this the journal keeps responses only where it is told to
+CELL_BYTES = 64  # of a cell of which nothing but losses is kept
+
+
+@dataclass(kw_only=True, eq=False)
+class JournalUse:
+    """What a journal did for a study. Printing it tells."""
+
+    path: str
+    study: bytes = b""  # the study's key, under which its summary is kept
+    words: Mapping[str, Any] = field(default_factory=dict)  # what it asked
+    recalled: int = 0  # cells whose answer was in the journal
+    computed: int = 0  # cells that were computed
+    repeats: list[str] = field(default_factory=list)  # cells that were answered twice, not alike
+    unkept: str = ""  # why some answers could not be kept
+    notes: list[str] = field(default_factory=list)  # damage
+
+    def note_repeat(self, words: str) -> None:
+        """A cell was answered twice, and not alike."""
+        if words not in self.repeats and len(self.repeats) < MOST_NAMED:
+            self.repeats.append(words)
+
+    def __str__(self) -> str:
+        words = f"{self.path}: {self.recalled:,} cells from the journal, {self.computed:,} computed"
+        return "\n".join([words, *self.notes, *filter(None, [self.unkept])])
+
+
+class NoJournal:
+    """Knows nothing and keeps nothing. The methods are those that a stage of a study calls."""
+
+    use: JournalUse | None = None
+    answered = False  # the study came to its end
+
+    def widened(self, work: Work) -> Work:
+        """The work, with all kept of each answer that the journal is to hold."""
+        return work
+
+    def recall(self, steps: Sequence[Step], tables: Tables) -> list[Step]:
+        """Put all answers that are known into the tables; the steps that are left, cut to what is not known."""
+        return list(steps)
+
+    def keep(self, step: Step, answers: Sequence[Answer], tables: Tables) -> Sequence[Answer]:
+        """Keep the answers of a step; what of them belongs into the tables."""
+        return answers
+
+    def known_checks(self, spots: Sequence[Spot]) -> dict[str, SpotCheck]:
+        """The spot checks that were made before, by the panel of their spot."""
+        return {}
+
+    def keep_checks(self, checks: Mapping[Spot, SpotCheck]) -> None:
+        """Keep what spot checks found."""
+
+    def drop(self, steps: Sequence[Step]) -> None:
+        """Forget the cells of these steps, whose kernel failed its check; the study is asked again from its start."""
 
 
 class StudyJournal(NoJournal):
@@ -210,3 +282,72 @@ def _cells(answer: Answer, tables: Tables) -> int:
 
 def _passes(answer: Answer) -> bool:
     return any(failure.kind in PASSING_FAILURES for failure in answer.failures.values())
+
+
+@contextmanager
+def journal_of(path: str | PathLike[str] | None, study: Study, work: Work, options: Options) -> Iterator[NoJournal]:
+    """The journal of a study, open while it runs; where none was asked for, one that keeps nothing.
+
+    Everything that can be refused is refused here, before the first fit.
+    """
+    if path is None:
+        yield NoJournal()
+        return
+    if work.fit_params:
+        raise JournalError(
+            "A journal cannot know fit parameters again.", Sentence("Pass {}.", Argument("journal", None))
+        )
+    started = perf_counter()
+    search = SearchKeys(study.search)
+    question = Question(study, work.task, search)
+    kept = kept_of(study, work, options.journal_detail)
+    with open_journal(path) as store:
+        _refuse_small_disk(store.path.parent, study, kept)
+        question.begin(store, anew=options.journal_anew)
+        asking = Asking(work=work, losses=loss_keys(work.losses))
+        journal = StudyJournal(store, StudyKeys(work, search), asking, kept)
+        journal.use.study, journal.use.words = question.key, question.words
+        yield journal
+        store.flush()
+        if journal.answered:
+            question.end(store, seconds=perf_counter() - started)
+        journal.use.notes += store.notes
+        store.notes.clear()
+
+
+def kept_of(study: Study, work: Work, detail: str | None) -> Work:
+    """The work of a study, with all kept that the journal is to hold of each panel beyond what the study needs.
+
+    "responses" lets later studies take other losses, "losses" keeps the loss of each row, "summaries" nothing more.
+    None stands for "responses", as long as they are few.
+    """
+    panels = frozenset(panel.key for panel in study.panels)
+    if detail is None:
+        detail = "responses" if _numbers(study, panels) <= MOST_RESPONSES else "summaries"
+    rows = work.keep_rows | (panels if detail == "losses" else frozenset())
+    responses = work.keep_responses | (panels if detail == "responses" else frozenset())
+    return replace(work, keep_rows=rows, keep_responses=responses)
+
+
+def _numbers(study: Study, panels: frozenset[str]) -> int:
+    """Held-out rows of all cells of these panels, one candidate for a panel that waits."""
+    return sum(
+        int(study.splits[p.splits].held_sizes[p.parts.start : p.parts.stop].sum())
+        * (1 if p.candidates is None else len(p.candidates))
+        for p in study.panels
+        if p.key in panels
+    )
+
+
+def _refuse_small_disk(folder: PathLike[str], study: Study, kept: Work) -> None:
+    cells = sum(len(p.parts) * (1 if p.candidates is None else len(p.candidates)) for p in study.panels)
+    need = cells * CELL_BYTES + 8 * (_numbers(study, kept.keep_rows) + _numbers(study, kept.keep_responses))
+    free = shutil.disk_usage(folder).free
+    if need > free:
+        raise JournalError(
+            f"The journal may take {need / 1e6:,.0f} MB, and {str(folder)!r} has {free / 1e6:,.0f} MB free.",
+            Sentence(
+                "Make room, name a file on another disk, or keep less: {}.",
+                Argument("journal_detail", "summaries", of="Options"),
+            ),
+        )

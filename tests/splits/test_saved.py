@@ -10,8 +10,7 @@ import pytest
 
 from heldout.base.errors import SplitError
 from heldout.splits import KFold
-from heldout.splits.kept import Kept
-from heldout.splits.origin import Origin
+from heldout.splits.saved import Kept, Origin
 from heldout.task import declare
 
 N = 30

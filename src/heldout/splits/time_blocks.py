@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from heldout.base.errors import Argument, Sentence, SplitError
 from heldout.base.rowkeys import Rows
 from heldout.splits.checks import checked
-from heldout.splits.clock import Apart, Clock, Window
 from heldout.splits.distances import Distance, is_none
 from heldout.splits.drawn import Recipe, Splits
-from heldout.splits.roles import cuts_between_times
+from heldout.splits.time_axis import Apart, Clock, Window, cuts_between_times
 from heldout.task import Task
 
 

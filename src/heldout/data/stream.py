@@ -1,4 +1,4 @@
-"""Opening what the user names as data: files are streams or tables, a Dask data frame is a stream."""
+"""Opens what the user names as data: files are streams or tables, a Dask data frame is a stream."""
 
 from __future__ import annotations
 

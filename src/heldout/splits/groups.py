@@ -1,0 +1,250 @@
+"""Whole groups dealt to parts so that every part gets its share of the rows and of each stratum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from heldout.base.rowkeys import Rows
+from heldout.splits.strata import Labels, Strata
+from heldout.task import Task
+
+Codes = NDArray[np.intp]
+Floats = NDArray[np.float64]
+WEIGHT_OF_SIZE = 0.25  # parts of even size, but even shares of the strata first
+FULL_TABLE = 4  # times the rows: larger tables of groups × strata are kept without their zeros
+TOGETHER = 256  # groups among which every pair is looked at: more would cost its square
+ROUNDS = 8  # so many sets of them, one after another
+STEPS = 100  # exchanges a round
+TINY = 1e-9  # of the lightest group's weight: less is rounding
+EXCHANGED = 2 / 3  # of the groups, where several draws are to differ
+SPARE = 1e-6
+
+
+def group_codes(task: Task, rows: Rows) -> NDArray[np.intp] | None:
+    """Groups of these rows as codes 0..G-1 without gaps, in the order of the task's own codes."""
+    if task.groups is None:
+        return None
+    codes = task.groups[rows]
+    present = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.intp)
+    present[codes] = 1
+    return (np.cumsum(present) - 1)[codes]
+
+
+def group_name(task: Task, code: int) -> str:
+    """The user's own name of a group."""
+    return repr(task.group_names[code]) if task.group_names else str(code)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cargo:
+    """What each group brings to its part: scaled amounts in few of many columns, group after group.
+
+    Memory is linear in the rows, however many strata there are.
+    """
+
+    starts: Codes  # of each group, and the end
+    columns: Codes
+    amounts: Floats  # rows / √(rows of the column in all)
+    totals: Floats  # of each column
+    weights: Floats  # of each group: the sum of its squared amounts
+    likeness: NDArray[np.uint64]  # of each group: equal where groups bring the same
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @property
+    def carriers(self) -> Codes:
+        """In how many groups each stratum is found."""
+        return np.bincount(self.columns, minlength=len(self.totals))[:-1]
+
+    def of(self, group: int) -> tuple[Codes, Floats]:
+        """The columns and amounts of one group."""
+        own = slice(self.starts[group], self.starts[group + 1])
+        return self.columns[own], self.amounts[own]
+
+
+def cargo_of(groups: Codes, strata: Strata | Labels) -> Cargo:
+    """What groups (codes 0..G-1, one a row) bring of each stratum, and of rows in all."""
+    places, codes = strata.entries
+    kinds = len(strata.values)
+    width, count = kinds + 1, int(groups.max()) + 1
+    keys = np.concatenate([groups[places] * width + codes, groups * width + kinds])
+    if count * width <= FULL_TABLE * len(keys):
+        table = np.bincount(keys, minlength=count * width)
+        met = np.flatnonzero(table)
+        rows = table[met]
+    else:
+        met, rows = np.unique(keys, return_counts=True)
+    columns = met % width
+    starts = np.append(0, np.cumsum(np.bincount(met // width, minlength=count)))
+    totals = np.bincount(columns, weights=rows, minlength=width)
+    scale = 1 / np.sqrt(totals)
+    scale[kinds] *= np.sqrt(WEIGHT_OF_SIZE)
+    amounts = rows * scale[columns]
+    # Equal sums of hashes mean equal cargo but for a collision in 64 bits, which would cost some evenness and no more.
+    marks = np.random.RandomState(0).randint(0, 2**64, width, dtype=np.uint64)
+    return Cargo(
+        starts=starts,
+        columns=columns,
+        amounts=amounts,
+        totals=totals * scale,
+        weights=np.add.reduceat(amounts**2, starts[:-1]),
+        likeness=np.add.reduceat(rows.astype(np.uint64) * marks[columns], starts[:-1]),
+    )
+
+
+def settle(cargo: Cargo, parts: Codes, gaps: Floats, free: Codes) -> Codes:
+    """The part of each group after exchanges among the `free` ones, the best first.
+
+    Each exchange lowers the sum of squared `gaps` (columns × parts: what a part has over its due). No part is emptied.
+    Where many groups are free, the first some thousands are.
+    """
+    settled, gaps = parts.copy(), gaps.copy()
+    for begin in range(0, min(len(free), TOGETHER * ROUNDS), TOGETHER):
+        some = free[begin : begin + TOGETHER]
+        exchanges = _Exchanges(cargo, settled, gaps, some)
+        steps = 0
+        while steps < STEPS and exchanges.best():
+            steps += 1
+        if steps:
+            for group, left, part in zip(some, settled[some], exchanges.parts, strict=True):
+                columns, amounts = cargo.of(group)
+                gaps[columns, left] -= amounts
+                gaps[columns, part] += amounts
+            settled[some] = exchanges.parts
+    return settled
+
+
+class _Exchanges:
+    """The free groups, and what each move or swap among them would change; kept up to date move by move."""
+
+    def __init__(self, cargo: Cargo, parts: Codes, gaps: Floats, free: Codes) -> None:
+        sizes = np.diff(cargo.starts)[free]
+        inside = np.repeat(cargo.starts[free] - np.append(0, np.cumsum(sizes)[:-1]), sizes) + np.arange(sizes.sum())
+        shape = (len(free), len(cargo.totals))
+        brought = csr_array((cargo.amounts[inside], cargo.columns[inside], np.append(0, np.cumsum(sizes))), shape=shape)
+        self.parts: Codes = parts[free]
+        self._products: Floats = (brought @ brought.T).toarray()
+        self._pull: Floats = brought @ gaps  # free groups × parts
+        weights = np.diagonal(self._products)
+        self._step = 2 * weights[:, None]  # what any move costs, however welcome the group is
+        self._apart: Floats = 2 * (weights[:, None] + weights - 2 * self._products)
+        self._groups_in = np.bincount(parts, minlength=gaps.shape[1])
+        self._least = -TINY * float(weights.min(initial=np.inf))
+
+    def best(self) -> bool:
+        """Make the best move or swap; False when none helps."""
+        every = np.arange(len(self.parts))
+        here = self._pull[every, self.parts]
+        moves = 2 * (self._pull - here[:, None]) + self._step
+        moves[every, self.parts] = 0
+        moves[self._groups_in[self.parts] < 2] = 0
+        there = 2 * (self._pull[:, self.parts] - here[:, None])
+        swaps = there + there.T + self._apart
+        swaps[self.parts[:, None] == self.parts] = 0
+        move, swap = int(moves.argmin()), int(swaps.argmin())
+        if min(moves.flat[move], swaps.flat[swap]) > self._least:
+            return False
+        if moves.flat[move] <= swaps.flat[swap]:
+            group, part = divmod(move, moves.shape[1])
+            self._move(group, part)
+        else:
+            one, other = divmod(swap, len(self.parts))
+            home, away = int(self.parts[one]), int(self.parts[other])
+            self._move(one, away)
+            self._move(other, home)
+        return True
+
+    def _move(self, group: int, part: int) -> None:
+        left = self.parts[group]
+        self._pull[:, left] -= self._products[:, group]
+        self._pull[:, part] += self._products[:, group]
+        self._groups_in[left] -= 1
+        self._groups_in[part] += 1
+        self.parts[group] = part
+
+
+def deal_groups(cargo: Cargo, k: int, *, seed: int | None, again: bool = False) -> Codes:
+    """The part, of k, that each group goes to. None is empty as long as there are k groups.
+
+    Parameters
+    ----------
+    seed : int or None
+        Decides the order among groups of about the same weight; None: the heaviest first, exactly.
+    again : bool
+        Whether this deal repeats another. Then some groups, by chance, stay where the greedy deal put them: otherwise
+        few groups would be dealt alike each time.
+    """
+    chance = None if seed is None else np.random.RandomState(seed)
+    order, starts = _runs(cargo, chance)
+    gaps = np.repeat(-cargo.totals[:, None] / k, k, axis=1)
+    parts = np.empty(len(cargo), dtype=np.intp)
+    for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        columns, amounts = cargo.of(order[begin])
+        levels = amounts @ gaps[columns]
+        if end - begin == 1:
+            part = int(levels.argmin())
+            parts[order[begin]] = part
+            gaps[columns, part] += amounts
+        else:
+            shares = fill_up(levels / cargo.weights[order[begin]], end - begin)
+            parts[order[begin:end]] = np.repeat(np.arange(k), shares)
+            gaps[columns] += amounts[:, None] * shares
+    light = order[::-1]  # the last dealt are the lightest, fit for fine work
+    if again and chance is not None:
+        light = light[chance.random_sample(len(light)) < EXCHANGED]
+    return settle(cargo, parts, gaps, light)
+
+
+def fill_up(levels: Floats, count: int) -> Codes:
+    """How many of `count` equal units go to each vessel when every unit goes to the lowest and raises it by one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fill_up(np.array([0.0, 2.5, 0.5]), 4).tolist()
+    [2, 0, 2]
+    """
+    low = np.sort(levels)
+    # With the j lowest vessels covered, the water stands at (count + their levels) / j: the highest j that it reaches.
+    surface = (count + np.cumsum(low)) / np.arange(1, len(low) + 1)
+    surface_now = surface[np.flatnonzero(surface >= low)[-1]]
+    # Rounded down with a little to spare: what is left over is poured below, too much could not be taken back.
+    units: Codes = np.maximum(np.floor(surface_now - levels - SPARE), 0).astype(np.intp)
+    left = count - int(units.sum())
+    while left > 0:
+        lowest = np.argsort(levels + units, kind="stable")[:left]
+        units[lowest] += 1
+        left -= len(lowest)
+    return units
+
+
+def exchange_for_shares(cargo: Cargo, taken: Codes, share: float, *, seed: int, again: bool) -> Codes:
+    """The groups `taken`, after exchanges with the others that bring `share` of each stratum among them.
+
+    `again` says that other draws are to differ from this one, so that some groups stay where chance put them.
+    """
+    parts = np.ones(len(cargo), dtype=np.intp)
+    parts[taken] = 0
+    inside = np.repeat(parts == 0, np.diff(cargo.starts))
+    width = len(cargo.totals)
+    gap = np.bincount(cargo.columns[inside], weights=cargo.amounts[inside], minlength=width) - share * cargo.totals
+    free = np.random.RandomState(seed).permutation(len(cargo))
+    free = free[: round(EXCHANGED * len(cargo))] if again else free
+    return np.flatnonzero(settle(cargo, parts, np.column_stack([gap, -gap]), free) == 0)
+
+
+def _runs(cargo: Cargo, chance: np.random.RandomState | None) -> tuple[Codes, Codes]:
+    """Groups in the order of dealing, equal cargo side by side, and where each run of equals starts."""
+    count = len(cargo)
+    mixed = np.arange(count) if chance is None else chance.permutation(count)
+    weights = cargo.weights if chance is None else np.floor(np.log2(cargo.weights))
+    _, first, kind = np.unique(cargo.likeness[mixed], return_index=True, return_inverse=True)
+    places = np.lexsort((first[kind], -weights[mixed]))
+    kinds = kind[places]
+    starts = np.flatnonzero(np.append(True, kinds[1:] != kinds[:-1]))
+    return mixed[places], np.append(starts, count)
