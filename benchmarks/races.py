@@ -34,8 +34,7 @@ from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
-from heldout.study.race import Entrant, Race, begin, blocks, next_round
-from heldout.study.race_rule import RaceRule
+from heldout.study.race import Entrant, Race, RaceRule, begin, blocks, next_round
 
 SEEDS = 30
 LEVEL = 0.05

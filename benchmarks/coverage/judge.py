@@ -13,11 +13,10 @@ from benchmarks.coverage.simulate import Replication, replications, restored
 from benchmarks.coverage.tally import LEVEL, Cell, Shot, tally
 from benchmarks.coverage.truth import Truth, read_truths, truth_path
 from heldout.base.errors import OptionError
-from heldout.risk.doubt import doubts
+from heldout.risk.doubts import doubts, leaning_note
 from heldout.risk.estimate import Estimate
-from heldout.risk.estimates import estimate_risk
+from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.intervals import METHODS
-from heldout.risk.leaning import leaning_note
 from heldout.risk.record import Record
 
 DEFAULT = "default"

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.answers import FULL, PASS_FAIL, ROUNDED, VALUE, Answer
-from heldout.risk.estimates import estimate_risk
+from heldout.risk.earlier_looks import UNBOUNDED, VACUOUS, Past, Told, alphabet_of, rounded, told_estimate
+from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.record import Record
-from heldout.risk.relook import UNBOUNDED, VACUOUS, Past, Told, told_estimate
-from heldout.risk.transcript import alphabet_of, rounded
 
 TEST_ROWS = 1000
 LOOKS = (10, 50, 100, 200, 500)

@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 import heldout as ho
 from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError
 from heldout.risk.comparison import holm, mcnemar
-from heldout.risk.intervals.corrected_t import corrected_t
+from heldout.risk.intervals.t_intervals import corrected_t
 
 DIABETES = load_diabetes(return_X_y=True)
 CANCER = load_breast_cancer(return_X_y=True)

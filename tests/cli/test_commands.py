@@ -243,7 +243,7 @@ def test_the_ledger_lists_looks_and_what_is_left() -> None:
     assert [look["loss"] for look in one["looks"]] == ["zero_one"] * 2
     assert [look["answer"] for look in one["looks"]] == ["pass/fail:0.6"] * 2
     assert one["looks"][0]["told"].startswith("pass: at most 0.6 (0 to ")
-    from heldout.risk.transcript import half_width
+    from heldout.risk.earlier_looks import half_width
 
     assert one["next_width"] == 2 * half_width(one["rows"], alphabets=[2, 2])
     shown = run("ledger").stdout

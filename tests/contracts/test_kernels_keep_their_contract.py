@@ -15,7 +15,7 @@ from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.fitting import set_seeds
 from heldout.kernels.perform import KERNELS
 from heldout.planner import passes
-from heldout.planner.draft import refused
+from heldout.planner.plan import refused
 from heldout.study.study import TEST
 
 

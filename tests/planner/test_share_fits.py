@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 
 import heldout as ho
 from heldout.planner.brute_force import plan_brute_force
-from heldout.planner.draft import Draft
+from heldout.planner.plan import Draft
 from heldout.planner.share_fits import share_fits, train_keys
 from heldout.splits.drawn import Recipe, Splits
 from heldout.study.study import TEST, Panel

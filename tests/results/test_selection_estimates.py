@@ -18,8 +18,8 @@ from heldout.api import final
 from heldout.api import result as results
 from heldout.report.terminal import open_console, result_view
 from heldout.risk.intervals.bayle import bayle
-from heldout.risk.intervals.clopper_pearson import clopper_pearson
-from heldout.risk.planning import dev_gap
+from heldout.risk.intervals.binomial import clopper_pearson
+from heldout.risk.rows_needed import dev_gap
 from heldout.risk.selection import bbc
 
 COUNTS = {"n_neighbors": [1, 3, 5, 9]}

@@ -11,7 +11,7 @@ import pytest
 
 from heldout.base.errors import OptionError
 from heldout.risk.estimands import estimand_of
-from heldout.risk.estimates import Record, estimate_risk
+from heldout.risk.estimate_risk import Record, estimate_risk
 
 
 def record_of(rows, *, train=None, **changed):

@@ -10,17 +10,13 @@ from made_records import grouped, one_test_set, zero_one
 from scipy.stats import binom, binomtest, bootstrap, norm, t
 
 from heldout.risk.intervals import METHODS
-from heldout.risk.intervals.bca import bca, resampled_means
 from heldout.risk.intervals.betting import RUNGS, betting, betting_p, halve, lower_end, stakes_of
-from heldout.risk.intervals.bootstrap_t import bootstrap_t
-from heldout.risk.intervals.chance import orient
-from heldout.risk.intervals.clopper_pearson import clopper_pearson
-from heldout.risk.intervals.cluster_t import cluster_t
-from heldout.risk.intervals.hoeffding import hoeffding, hoeffding_half_width
-from heldout.risk.intervals.maurer_pontil import maurer_pontil
-from heldout.risk.intervals.spread import standardised
-from heldout.risk.intervals.student import student
-from heldout.risk.intervals.wilson import wilson
+from heldout.risk.intervals.binomial import clopper_pearson, wilson
+from heldout.risk.intervals.bootstrap import bca, bootstrap_t, resampled_means
+from heldout.risk.intervals.bounded import hoeffding, hoeffding_half_width, maurer_pontil
+from heldout.risk.intervals.method import standardised
+from heldout.risk.intervals.resampling import orient
+from heldout.risk.intervals.t_intervals import cluster_t, student
 
 
 def ends(interval):

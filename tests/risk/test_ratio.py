@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from heldout.base.errors import OptionError
-from heldout.risk.intervals.bht import Repetition
-from heldout.risk.intervals.ratio import ratio, variance_ratio
+from heldout.risk.intervals.bht import Repetition, ratio, variance_ratio
 
 
 def plain_loop(repetitions):

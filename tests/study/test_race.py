@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from heldout.study.race import Entrant, Race, begin, blocks, next_round, round_ends, weighed
-from heldout.study.race_rule import RaceRule
+from heldout.study.race import Entrant, Race, RaceRule, begin, blocks, next_round, round_ends, weighed
 
 
 def run(table, kind="exact", *, entrants=None, whole=(), order=None, low=0.0, high=1.0, level=0.05, weights=None):

@@ -11,8 +11,8 @@ from heldout.base.errors import OptionError
 from heldout.base.plain import plain
 from heldout.report.advice import render_advice
 from heldout.report.notebook_beside import advice_fragment
-from heldout.risk.aims import Aims, aim, check_count
 from heldout.risk.recipe import LEARNER, PREDICTOR, Recipe, Situation, recommend
+from heldout.risk.rows_needed import Aims, aim, check_count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

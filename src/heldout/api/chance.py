@@ -23,7 +23,7 @@ from heldout.report.notebook_beside import text_fragment
 from heldout.results.question import Asked
 from heldout.results.spread import BHT
 from heldout.risk.comparison import permutation_p
-from heldout.risk.estimates import inside_value
+from heldout.risk.estimate_risk import inside_value
 from heldout.study.study import Everywhere
 
 

@@ -30,7 +30,7 @@ from heldout.results.test_set_history import Sight, sight_of
 from heldout.risk.comparison import compare_records
 from heldout.risk.estimands import Sizes, estimand_of
 from heldout.risk.estimate import Estimate
-from heldout.risk.estimates import estimate_risk
+from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.record import Record
 from heldout.splits import as_strategy
 from heldout.study.pose import OUTER

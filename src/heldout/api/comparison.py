@@ -19,7 +19,7 @@ from heldout.results.figures_of_comparison import comparison_figure
 from heldout.results.frames import as_frame
 from heldout.results.summary import VERSION, choices_of
 from heldout.risk.comparison import Pair
-from heldout.risk.comparison.verdict import verdict_of_comparison
+from heldout.risk.comparison.sentences import verdict_of_comparison
 from heldout.risk.estimate import Estimate
 
 

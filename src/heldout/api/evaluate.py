@@ -34,7 +34,7 @@ from heldout.splits import Given
 from heldout.splits.drawn import Splits
 from heldout.splits.remarks import mixed_time_note, near_validation_note
 from heldout.study.pose import OUTER, pose_evaluation
-from heldout.study.race_rule import race_of
+from heldout.study.race import race_of
 from heldout.study.study import TEST
 from heldout.task import Task, declare
 

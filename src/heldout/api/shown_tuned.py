@@ -8,7 +8,7 @@ from heldout.base.plain import plain
 from heldout.losses import Loss
 from heldout.report.notebook import tuned_fragment
 from heldout.results.selection import Selection
-from heldout.risk.meanings import label_of
+from heldout.risk.verdict import label_of
 
 _WAITING = "_estimates"
 

@@ -34,7 +34,7 @@ from heldout.results.estimates import check_interval
 from heldout.results.question import Asked
 from heldout.results.record import Facts, gather_facts
 from heldout.results.test_set_history import check_answer, looks_of, sight_of, tell
-from heldout.risk.choose import WITH_FITS
+from heldout.risk.choose_interval import WITH_FITS
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
 from heldout.splits import Given, as_strategy

@@ -30,7 +30,7 @@ from heldout.splits.drawn import Splits
 from heldout.study.answers import mean_over_parts
 from heldout.study.cv_results import as_cv_results
 from heldout.study.pose import FINAL, pose_tuning
-from heldout.study.race_rule import race_of
+from heldout.study.race import race_of
 from heldout.study.study import TEST, VALIDATION
 from heldout.task import Task, declare
 

@@ -15,7 +15,7 @@ from heldout.base.errors import JournalError
 from heldout.journal.identity import digest
 from heldout.journal.records import decode, encode
 from heldout.journal.store import Store, open_journal
-from heldout.risk.transcript import half_width
+from heldout.risk.earlier_looks import half_width
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

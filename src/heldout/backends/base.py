@@ -24,7 +24,7 @@ from heldout.kernels.perform import perform
 from heldout.kernels.scoring import failed_cell
 from heldout.kernels.step import Step, Work
 from heldout.planner.brute_force import single_fits
-from heldout.planner.draft import BRUTE
+from heldout.planner.plan import BRUTE
 from heldout.study.answers import Answer, Failure
 
 Answered = tuple[Step, list[Answer]]

@@ -33,7 +33,7 @@ from heldout.planner.plan import Plan, ready_panels
 from heldout.planner.start_races import Started, start_races
 from heldout.study.advance import advance, give_up, is_answered
 from heldout.study.answers import Tables
-from heldout.study.everywhere import aside_of, losses_by_level
+from heldout.study.pose import aside_of, losses_by_level
 from heldout.study.study import EVERYWHERE, TEST, VALIDATION, Study
 from heldout.task.task import Task
 

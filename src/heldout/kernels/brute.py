@@ -23,7 +23,7 @@ from heldout.kernels.scoring import (
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.losses import ask_predictor, needed_methods
 from heldout.study.answers import Answer
-from heldout.study.everywhere import PROBABILITIES
+from heldout.study.pose import PROBABILITIES
 from heldout.study.study import EVERYWHERE
 
 Change = Callable[[Any], Any]

@@ -20,7 +20,7 @@ from heldout.base.warnings import catch_warnings
 from heldout.kernels.step import Held, Work
 from heldout.losses import Loss, is_mean_of_rows, is_pooled, mean_loss, needed_methods, row_losses
 from heldout.study.answers import Answer, Failure, FitWarning
-from heldout.study.everywhere import PROBABILITIES
+from heldout.study.pose import PROBABILITIES
 from heldout.study.study import TEST, VALIDATION
 
 LARGEST_STORED_WARNING = 2_000  # characters

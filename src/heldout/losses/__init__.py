@@ -3,10 +3,9 @@
 from heldout.losses.check import check_losses
 from heldout.losses.loss import ABSOLUTE, BUILT_IN, LOG, SQUARED, ZERO_ONE, Loss, needed_methods, on_target
 from heldout.losses.pooled import family_of, is_pooled, parts_score, pool_score, positive_label
-from heldout.losses.replay import Replay
 from heldout.losses.resolve import OWN_NAMES, resolve_losses, row_loss
 from heldout.losses.scorers import score_loss
-from heldout.losses.scoring import ask_predictor, is_mean_of_rows, mean_loss, row_losses
+from heldout.losses.scoring import Replay, ask_predictor, is_mean_of_rows, mean_loss, row_losses
 
 __all__ = [
     "ABSOLUTE",

@@ -17,10 +17,9 @@ from heldout.base.responses import Responses
 from heldout.base.warnings import catch_warnings
 from heldout.losses.loss import CLASSES, NUMBERS, Loss, on_target
 from heldout.losses.own import OwnRows, RangedRows
-from heldout.losses.replay import Replay
 from heldout.losses.rows import absolute_rows, squared_rows
 from heldout.losses.scorers import ScorerParts, accepts_weight, scorer_parts
-from heldout.losses.scoring import as_number, weightless
+from heldout.losses.scoring import Replay, as_number, weightless
 
 _FEW_ROWS = 500  # a trial needs every class, not every row
 

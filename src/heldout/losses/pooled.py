@@ -20,10 +20,9 @@ from heldout.base.responses import Responses
 from heldout.base.warnings import catch_warnings
 from heldout.losses.loss import Loss
 from heldout.losses.own import RangedRows
-from heldout.losses.replay import Replay
 from heldout.losses.rows import BrierRows, absolute_rows, log_rows, squared_rows
 from heldout.losses.scorers import ScorerParts, scorer_parts
-from heldout.losses.scoring import call_scorer
+from heldout.losses.scoring import Replay, call_scorer
 
 Floats = NDArray[np.float64]
 MOST_CELLS = 900  # of a confusion matrix: thirty classes

@@ -1,18 +1,65 @@
-"""The one place where responses become losses, whatever plan or kernel they came from."""
+"""The one door through which responses become losses, whatever plan or kernel they came from.
+
+scikit-learn's scorers are called with a stand-in for the predictor that repeats its recorded responses, so that they
+need no model.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags
 
 from heldout.base.errors import LossError
-from heldout.base.responses import Responses
+from heldout.base.responses import METHODS, Responses
 from heldout.losses.loss import Loss
-from heldout.losses.replay import Replay
 from heldout.losses.rows import BrierRows, ErrorRows, TopRows, absolute_rows, accuracy_rows, squared_rows
 from heldout.losses.scorers import accepts_weight
+
+
+class Replay:
+    """An estimator that answers with recorded responses, whatever X it is shown.
+
+    It has just the methods that were recorded, as a scorer picks the first one an estimator has. It is a
+    classifier when classes were recorded and a regressor when not: scikit-learn's scorers ask for no more.
+
+    Probabilities of several outputs may be recorded as a list with an array for each output, as scikit-learn's
+    forests give them, or as one array of shape (rows, outputs, classes).
+    """
+
+    def __init__(self, responses: Responses) -> None:
+        for method in METHODS:
+            answer = getattr(responses, method)
+            if answer is not None:
+                setattr(self, method, _speaker(method, _as_estimators_answer(answer)))
+        self._is_classifier = responses.classes is not None
+        if self._is_classifier:
+            self.classes_ = responses.classes
+
+    def __sklearn_tags__(self) -> Tags:
+        return Tags(
+            estimator_type="classifier" if self._is_classifier else "regressor",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags() if self._is_classifier else None,
+            regressor_tags=None if self._is_classifier else RegressorTags(),
+        )
+
+
+def _speaker(method: str, answer: Any) -> Callable[[Any], Any]:
+    def speak(X: Any) -> Any:
+        return answer
+
+    speak.__name__ = method  # scikit-learn tells methods apart by their names
+    return speak
+
+
+def _as_estimators_answer(answer: Any) -> Any:
+    if isinstance(answer, np.ndarray) and answer.ndim == 3:
+        return list(np.moveaxis(answer, 1, 0))
+    return answer
 
 
 def row_losses(loss: Loss, y: NDArray[Any], responses: Responses) -> NDArray[np.float64] | None:

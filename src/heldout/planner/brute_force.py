@@ -7,7 +7,7 @@ from math import ceil
 
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Plain, Sides, Training, count_trains, join
-from heldout.planner.draft import BRUTE
+from heldout.planner.plan import BRUTE
 from heldout.study.study import Panel
 
 MOST_STEPS = 20_000  # past this, several candidates share a step, so that the queue stays cheap

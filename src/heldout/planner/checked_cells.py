@@ -14,9 +14,8 @@ from heldout.kernels.sharp import SHARP
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.kernels.trainings import Plain, pieces_of
 from heldout.planner.brute_force import brute_step
-from heldout.planner.draft import BRUTE
 from heldout.planner.expected_work import expected_work
-from heldout.planner.plan import Plan
+from heldout.planner.plan import BRUTE, Plan
 from heldout.planner.rows_of_checks import fewer_rows
 from heldout.splits.drawn import Splits
 from heldout.study.study import SPREAD, TEST, VALIDATION, Study, TrainRef

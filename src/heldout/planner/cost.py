@@ -1,12 +1,27 @@
-"""What a step is expected to cost, by operation counts: fits where it fits, operations where a kernel computes."""
+"""What a plan costs, by counts alone: operations of a kernel's steps, and prices of predictions beside fits.
+
+Prices are in operations, about a billion to the second, and rough: they only tell what is far below a fit's price from
+what is not. They are known before any fit, from what a learner is made of.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import BaseDecisionTree
+
+from heldout.kernels.claims import chain_of
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Held, Sides, sides_of, splits_of
+from heldout.search.search import Search
 from heldout.splits.drawn import Splits
+from heldout.study.pose import OUTER
+from heldout.study.study import TEST, Panel, Study
 from heldout.task.task import Task
 
 EIGEN = 9  # operations of a symmetric eigendecomposition, in cubes of its size
@@ -61,3 +76,154 @@ def _rows_of(sides: Sequence[Held], splits: Mapping[str, Splits]) -> int:
     if isinstance(sides, Sides):
         return int(splits[sides.splits].held_sizes[sides.parts.start : sides.parts.stop].sum())
     return int(sum(splits[held.splits].held_sizes[held.part] for held in sides))
+
+
+STUDY = 3.5e6  # what the smallest study takes, whatever its learner
+BEGIN = 3e5  # asking for anything more, whatever it is
+FIT, FIT_NUMBER = 3e5, 100.0  # a fit of one estimator; more for each number of its training rows, also of each tree
+REGRESSION = 0.3  # of that where a model of no trees is fitted to numbers, which takes fewer steps
+CALL, CALL_MEMBER = 1.1e5, 3e4  # asking one estimator about any rows; more for each member of an ensemble
+FRAME = 2e6  # asking a ColumnTransformer, which cuts frames; it fits for three times as much
+ROW_COLUMN, ROW_CLASS, ROW_STEP, ROW_TREE = 0.5, 4.0, 20.0, 30.0  # a row: of a column, for a class, a step; of a tree
+# Where a kernel answers from sums: each cell, less of single rows; each row of a splits; asking about any rows.
+SUMS, SINGLE, SUMS_ROW, SUMS_CALL, SINGLE_CALL = 5e4, 5e3, 300.0, 8e3, 2e5
+
+_KNOWN = ("sklearn", "xgboost", "lightgbm", "catboost", "heldout")  # packages whose learners are known by name
+# Where predicting a row takes about as much as to have it among the training rows, or more.
+_COSTLY = (
+    *("sklearn.neighbors", "sklearn.svm", "sklearn.gaussian_process", "sklearn.kernel_ridge"),
+    *("sklearn.semi_supervised", "sklearn.manifold", "sklearn.feature_extraction"),
+)
+_COSTLY_NAMES = frozenset({"KNNImputer", "IterativeImputer", "KernelPCA", "FunctionTransformer"})
+_LINEAR_MACHINES = frozenset({"LinearSVC", "LinearSVR"})
+_THRESHOLDS = frozenset({"FixedThresholdClassifier", "TunedThresholdClassifierCV"})
+_FROM_SUMS = frozenset(
+    {
+        *("LinearRegression", "Ridge", "RidgeClassifier", "PLSRegression", "GaussianNB", "BernoulliNB", "ComplementNB"),
+        *("MultinomialNB", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """What a study costs, and what it costs to ask one of its predictors more, once and for each row."""
+
+    study: float
+    begin: float = BEGIN
+    call: float
+    row: float
+    test_call: float  # beside what is asked of the same rows anyway
+
+
+def costly(search: Search) -> str | None:
+    """Why predictors of this learner are not asked more than they must be, or None."""
+    return next((reason for part in _parts_of(search) if (reason := _about(part)) is not None), None)
+
+
+def _about(part: Any) -> str | None:
+    name, module = type(part).__name__, type(part).__module__
+    if module.partition(".")[0] not in _KNOWN:
+        return f"nothing is known of what predictions of {name} cost"
+    if name in _COSTLY_NAMES or (module.startswith(_COSTLY) and name not in _LINEAR_MACHINES):
+        return f"predictions of {name} cost about as much as fits"
+    return f"labels of {name} are not the most probable ones" if name in _THRESHOLDS else None
+
+
+def prices_of(study: Study, task: Task) -> Prices:
+    """The prices of a study: fits as those of its cheapest family, predictions as those of its dearest."""
+    found = [_prices(family.estimator, study, task) for family in study.search.families]
+    return Prices(
+        study=min(one.study for one in found),
+        call=max(one.call for one in found),
+        row=max(one.row for one in found),
+        test_call=max(one.test_call for one in found),
+    )
+
+
+def _prices(estimator: Any, study: Study, task: Task) -> Prices:
+    chain = [step for _, step in chain_of(estimator)]
+    columns, classes = task.n_columns or 1, 1 if task.classes is None else len(task.classes)
+    row = _row_price(chain[-1], columns, classes)
+    if type(chain[-1]).__name__ in _FROM_SUMS and all(type(step) is StandardScaler for step in chain[:-1]):
+        single = int(study.splits[OUTER].held_sizes.max()) == 1
+        fits = sum(_cells(panel) * (SINGLE if single and panel.level == TEST else SUMS) for panel in study.panels)
+        read = sum(len(splits.rows) for splits in study.splits.values()) * (SUMS_ROW + columns)
+        call = SINGLE_CALL * classes**2 if single else SUMS_CALL
+        return Prices(study=STUDY + fits + read, call=call, row=row, test_call=0.0)
+    estimators = list(_inside(estimator))
+    frames = FRAME * sum(isinstance(one, ColumnTransformer) for one in estimators)
+    members = _members(chain[-1])
+    number = FIT_NUMBER * members * columns
+    if type(chain[-1]).__module__.startswith("sklearn.dummy"):
+        number = 0.0
+    elif task.classes is None and not _is_of_trees(chain[-1]):
+        number *= REGRESSION
+    fit = FIT * len(estimators) + 3 * frames
+    fits = sum(_cells(panel) * (fit + number * _rows(panel, study)) for panel in study.panels)
+    call = CALL * len(estimators) + CALL_MEMBER * (members - 1) + frames
+    return Prices(study=STUDY + fits, call=call, row=row + ROW_STEP * columns * (len(chain) - 1), test_call=call)
+
+
+def _row_price(model: Any, columns: int, classes: int) -> float:
+    if _is_of_trees(model):
+        return ROW_TREE * _members(model)
+    module = type(model).__module__
+    if module.startswith("sklearn.naive_bayes"):
+        return 2 * ROW_CLASS * classes * columns
+    return (ROW_CLASS if module.startswith("sklearn.discriminant_analysis") else ROW_COLUMN) * columns
+
+
+def _is_of_trees(model: Any) -> bool:
+    return isinstance(model, BaseDecisionTree) or _members(model) > 1
+
+
+def _members(model: Any) -> int:
+    """How many members an ensemble has, as far as its parameters tell; 1 for what is none."""
+    names = ("n_estimators", "iterations", *(("max_iter",) if "Boosting" in type(model).__name__ else ()))
+    found = [getattr(model, name, None) for name in names]
+    return max((count for count in found if isinstance(count, int)), default=1)
+
+
+def _cells(panel: Panel) -> int:
+    return len(panel.parts) * (1 if panel.candidates is None else len(panel.candidates))
+
+
+def _rows(panel: Panel, study: Study) -> float:
+    """The training rows of a part, about."""
+    sizes = study.splits[panel.splits].train_sizes
+    return float(sizes[panel.parts.start : panel.parts.stop].mean())
+
+
+def _parts_of(search: Search) -> Iterator[Any]:
+    """Every estimator in a learner, those among the values of its candidates too."""
+    for family in search.families:
+        yield from _inside(family.estimator)
+        params = family.estimator.get_params(deep=True) if family.candidates.names else {}
+        names = [name for name in family.candidates.names if _may_hold(params.get(name))]
+        for one in family.candidates if names else ():
+            for value in (one.get(name) for name in names):
+                if _is_estimator(value):
+                    yield from _inside(value)
+
+
+def _inside(estimator: Any) -> Iterator[Any]:
+    """The estimators that one is made of, itself among them; a Pipeline is its steps."""
+    if not isinstance(estimator, Pipeline):
+        yield estimator
+        if not any(hasattr(value, "fit") or isinstance(value, list) for value in vars(estimator).values()):
+            return  # to ask for its parameters takes longer
+    yield from (
+        value
+        for value in estimator.get_params(deep=True).values()
+        if _is_estimator(value) and not isinstance(value, Pipeline)
+    )
+
+
+def _may_hold(value: Any) -> bool:
+    """Whether a candidate may give an estimator to a parameter that has this value."""
+    return value is None or isinstance(value, str) or hasattr(value, "get_params")
+
+
+def _is_estimator(value: Any) -> bool:
+    return hasattr(value, "fit") and hasattr(value, "get_params") and not isinstance(value, type)

@@ -14,9 +14,8 @@ from heldout.kernels.perform import ACROSS
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Held, Plain, Training, join, pieces_of
 from heldout.losses import needed_methods
-from heldout.planner.predicting import Prices, costly, prices_of
-from heldout.study.everywhere import aside_of, asked_parts, with_everywhere
-from heldout.study.pose import OUTER
+from heldout.planner.cost import Prices, costly, prices_of
+from heldout.study.pose import OUTER, aside_of, asked_parts, with_everywhere
 from heldout.study.study import EVERYWHERE, TEST, Everywhere, Study
 from heldout.task.task import Task
 

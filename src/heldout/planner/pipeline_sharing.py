@@ -18,8 +18,7 @@ from heldout.kernels.step import Step
 from heldout.kernels.trainings import Plain, pieces_of
 from heldout.kernels.within import Branch, grow_branches
 from heldout.planner.brute_force import brute_step
-from heldout.planner.draft import BRUTE, Draft, Rewrite, general_refusal, refused
-from heldout.planner.plan import transform_words
+from heldout.planner.plan import BRUTE, Draft, Rewrite, general_refusal, refused, transform_words
 from heldout.search.search import Family, Search
 
 NOTHING_SHARED = "no two candidates share a Pipeline step, and no parameter has a path"

@@ -15,7 +15,7 @@ import numpy as np
 from heldout.base.rowkeys import key_minus, key_of
 from heldout.kernels.trainings import Plain, Training, pieces_of, splits_of
 from heldout.planner.brute_force import brute_step
-from heldout.planner.draft import Draft, Rewrite, refused
+from heldout.planner.plan import Draft, Rewrite, refused
 from heldout.splits.drawn import Splits
 from heldout.task.task import Task
 

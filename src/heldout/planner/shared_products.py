@@ -12,7 +12,7 @@ from heldout.kernels.claims import AcrossKernel
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Plain, Training, join, pieces_of, splits_of
 from heldout.planner.brute_force import brute_step
-from heldout.planner.draft import BRUTE, Draft, Rewrite, Rule, general_refusal, refused, too_loose
+from heldout.planner.plan import BRUTE, Draft, Rewrite, Rule, general_refusal, refused, too_loose
 
 
 def across(kernel: AcrossKernel) -> Rule:

@@ -17,12 +17,10 @@ from heldout.kernels.claims import candidates_of
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Sides, sides_of
 from heldout.kernels.within import grow_branches
-from heldout.planner.draft import BRUTE
-from heldout.planner.plan import PassRecord, Plan
+from heldout.planner.plan import BRUTE, PassRecord, Plan
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.race import Entrant, Race, begin, blocks, round_ends, weighed
-from heldout.study.race_rule import RaceRule
+from heldout.study.race import Entrant, Race, RaceRule, begin, blocks, round_ends, weighed
 from heldout.study.study import VALIDATION, Panel, Study
 from heldout.task.task import Task
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from heldout.kernels.trainings import Held, Plain, Sides, Training, pieces_of
-from heldout.planner.draft import Draft
+from heldout.planner.plan import Draft
 from heldout.planner.share_fits import train_keys
 from heldout.study.study import Panel, TrainRef
 

@@ -10,10 +10,9 @@ import numpy as np
 from heldout.losses import Loss
 from heldout.results.inside import inner_of, shown_beside, validation_sizes
 from heldout.risk.estimands import excess_risk, family_risk, kept_predictor_risk
-from heldout.risk.estimate import Estimate, Interval
-from heldout.risk.intervals.draws import promised
+from heldout.risk.estimate import About, Estimate, Interval, Scale, shown_estimate
+from heldout.risk.intervals.method import promised
 from heldout.risk.selection import development_bounds
-from heldout.risk.shown import About, Scale, shown_estimate
 from heldout.splits.drawn import Splits
 from heldout.study.answers import Tables
 from heldout.study.study import Study

@@ -14,11 +14,11 @@ from heldout.engine.run import MOST_ROWS_INSIDE, Outcome
 from heldout.results.inside import inner_of
 from heldout.results.selection import FOLD_PREDICTORS, NOT_MADE, Selection, tuning_estimates, waiting_estimates
 from heldout.results.test_losses import blank_record, test_records
-from heldout.risk.choose import WITH_FITS, check_asked
-from heldout.risk.doubt import doubts
+from heldout.risk.choose_interval import WITH_FITS, check_asked
+from heldout.risk.doubts import doubts
 from heldout.risk.estimands import Sizes, conditions, estimand_of, fold_predictors_risk, taken_over
 from heldout.risk.estimate import Estimate
-from heldout.risk.estimates import estimate_risk
+from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.intervals import METHODS
 from heldout.risk.intervals.bayle import BAYLE
 from heldout.risk.intervals.scores import POOLED

@@ -47,8 +47,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome
-from heldout.study.everywhere import aside_of
-from heldout.study.pose import OUTER
+from heldout.study.pose import OUTER, aside_of
 from heldout.study.study import EVERYWHERE, TEST
 from heldout.task import Task
 

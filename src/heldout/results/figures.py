@@ -12,7 +12,7 @@ from heldout.results.figures_of_predictions import calibration_figure, confusion
 from heldout.results.figures_of_stability import stability_figure
 from heldout.results.record import Facts
 from heldout.results.summary import is_shown
-from heldout.risk.meanings import label_of
+from heldout.risk.verdict import label_of
 from heldout.splits.summary import Picture
 
 Figure = dict[str, Any]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.results.record import Facts
-from heldout.risk.intervals.clopper_pearson import clopper_pearson
+from heldout.risk.intervals.binomial import clopper_pearson
 
 MOST_CLASSES = 12  # of a confusion table, by how many rows they have; the rest are one
 MOST_CURVES = 6  # classes with a calibration curve of their own

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from heldout.risk.estimands import Sizes
-from heldout.risk.estimate import Estimate, Interval
-from heldout.risk.shown import About, Scale, shown_estimate
+from heldout.risk.estimate import About, Estimate, Interval, Scale, shown_estimate
 from heldout.splits.drawn import Splits
 from heldout.study.study import Choice, Study
 

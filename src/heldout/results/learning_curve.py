@@ -15,11 +15,10 @@ from heldout.results.estimates import size_at_all_rows, trained_sizes
 from heldout.results.record import Facts
 from heldout.results.test_losses import test_record
 from heldout.risk.estimands import learner_risk
-from heldout.risk.estimate import Estimate
-from heldout.risk.estimates import estimate_risk, inside_value
+from heldout.risk.estimate import About, Estimate, Scale, shown_estimate
+from heldout.risk.estimate_risk import estimate_risk, inside_value
 from heldout.risk.learning_curve import FEWEST_SIZES, fit_power_law
 from heldout.risk.record import Record
-from heldout.risk.shown import About, Scale, shown_estimate
 from heldout.splits import Given, SharedBlocks
 from heldout.splits.learning_curve import thinned
 from heldout.study.pose import OUTER, pose_evaluation

@@ -28,7 +28,7 @@ from heldout.results.constant_answer import (
 from heldout.results.test_losses import pooled_score
 from heldout.risk.comparison import compare_records
 from heldout.risk.comparison.sentences import Verdict
-from heldout.risk.estimates import failed_parts, inside_value
+from heldout.risk.estimate_risk import failed_parts, inside_value
 from heldout.risk.record import Floats, PooledScore, Record
 from heldout.risk.verdict import BETTER, NOT_SHOWN, WORSE, Reference
 from heldout.splits.drawn import Recipe, Splits

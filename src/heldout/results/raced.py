@@ -8,7 +8,7 @@ import numpy as np
 
 from heldout.base.findings import Finding
 from heldout.engine.run import Outcome
-from heldout.study.race_rule import PAIRED
+from heldout.study.race import PAIRED
 
 RACED, CALLED_OFF = "H208", "H209"
 

@@ -28,8 +28,8 @@ from heldout.results.tables import (
     seconds_spent,
     warning_columns,
 )
+from heldout.risk.doubts import leaning_note
 from heldout.risk.estimate import Estimate
-from heldout.risk.leaning import leaning_note
 from heldout.risk.verdict import Reference
 from heldout.splits.remarks import class_notes
 from heldout.study.answers import PanelTable

@@ -29,13 +29,12 @@ from heldout.risk.estimands import (
     learner_risk,
     predictor_risk,
 )
-from heldout.risk.estimate import Estimate
-from heldout.risk.estimates import OPTIMISTIC, estimate_risk
+from heldout.risk.estimate import About, Estimate
+from heldout.risk.estimate_risk import OPTIMISTIC, estimate_risk
 from heldout.risk.intervals.bayle import BAYLE
-from heldout.risk.intervals.ends import NO_WIDTH, has_no_width
+from heldout.risk.intervals.method import NO_WIDTH, has_no_width
 from heldout.risk.record import Record
 from heldout.risk.selection import Correction, bbc, tibshirani
-from heldout.risk.shown import About
 from heldout.splits.cells import CellSplits
 from heldout.splits.drawn import Splits
 from heldout.study.answers import PanelTable, Tables

@@ -18,13 +18,11 @@ from heldout.losses import Loss
 from heldout.results.estimates import size_at_all_rows
 from heldout.results.record import Facts
 from heldout.results.scope import covers_of
-from heldout.risk.choose import WITH_FITS
+from heldout.risk.choose_interval import WITH_FITS
 from heldout.risk.estimands import learner_risk
-from heldout.risk.estimate import Estimate, Interval
-from heldout.risk.intervals import bht, ratio
-from heldout.risk.intervals.bht import Repetition
-from heldout.risk.intervals.ends import NO_WIDTH, has_no_width
-from heldout.risk.shown import About, Scale, shown_estimate
+from heldout.risk.estimate import About, Estimate, Interval, Scale, shown_estimate
+from heldout.risk.intervals.bht import BHT_METHOD, RATIO_METHOD, Repetition, bht, ratio
+from heldout.risk.intervals.method import NO_WIDTH, has_no_width
 from heldout.splits import KFold, SharedBlocks
 from heldout.study.answers import Tables
 from heldout.study.pairs_of_blocks import BLOCKS, pose_spread, without
@@ -33,7 +31,7 @@ from heldout.study.study import VALIDATION, Study
 from heldout.task import Task
 
 BHT, RATIO = WITH_FITS
-METHOD_NAMES = {BHT: bht.METHOD, RATIO: ratio.METHOD}
+METHOD_NAMES = {BHT: BHT_METHOD, RATIO: RATIO_METHOD}
 FAILED = "a fit failed that the interval needs, and a mean over the others would mislead"
 CROSS_VALIDATION = "cross_validation"
 MOST_NUMBERS = 1 << 27  # held-out rows named in all, a gigabyte
@@ -145,7 +143,7 @@ def _by_bht(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None, *
             else f"{_whole_sets(loss)}, and this interval needs the losses of single rows"
         )
         return shown_estimate(_scale(loss), replace(about, reason=f"No value: {reason}."), value=None)
-    made = bht.bht(repetitions, level=plain.level)
+    made = bht(repetitions, level=plain.level)
     return _shown(loss, about, made.centre, made.interval)
 
 
@@ -154,15 +152,13 @@ def _by_ratio(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None)
     if plain.value is None:
         return plain
     if loss.rows is None:
-        reason = f"The {ratio.METHOD} was asked for, but {_whole_sets(loss)}; so this is {plain.method}."
+        reason = f"The {RATIO_METHOD} was asked for, but {_whole_sets(loss)}; so this is {plain.method}."
         return plain if plain.method is None else replace(plain, reason=reason)
     about = About(name=plain.name, estimand=plain.estimand, level=plain.level, train_size=plain.sizes, n=plain.n)
     value = loss.sign * plain.value
     if repetitions is None:
         return shown_estimate(_scale(loss), replace(about, reason=f"No interval: {FAILED}."), value=value)
-    return _shown(
-        loss, about, value, ratio.ratio(repetitions, value=value, low=loss.low, high=loss.high, level=plain.level)
-    )
+    return _shown(loss, about, value, ratio(repetitions, value=value, low=loss.low, high=loss.high, level=plain.level))
 
 
 def _shown(loss: Loss, about: About, value: float, interval: Interval) -> Estimate:

@@ -27,10 +27,9 @@ from heldout.results.estimates import RISK, trained_sizes
 from heldout.results.question import Asked
 from heldout.results.record import Facts
 from heldout.results.test_losses import test_record
+from heldout.risk.earlier_looks import FIRST, UNBOUNDED, VACUOUS, Past, alphabet_of, passes, rounded, told_estimate
 from heldout.risk.estimate import Estimate
 from heldout.risk.record import Record
-from heldout.risk.relook import FIRST, UNBOUNDED, VACUOUS, Past, told_estimate
-from heldout.risk.transcript import alphabet_of, passes, rounded
 from heldout.risk.verdict import NOT_SHOWN, Reference
 from heldout.splits.drawn import Splits
 from heldout.study.pose import OUTER

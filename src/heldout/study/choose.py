@@ -13,7 +13,7 @@ from heldout.search.search import Search
 from heldout.search.simplicity import simplicity
 from heldout.study.answers import PanelTable, mean_over_parts
 from heldout.study.cv_results import as_cv_results
-from heldout.study.race_rule import SEVERAL_PARTS
+from heldout.study.race import SEVERAL_PARTS
 from heldout.study.study import Chosen
 
 

@@ -1,21 +1,31 @@
-"""Posing the question: from a learner and drawn outer splits to a study of panels and choices."""
+"""Posing the question: from a learner and drawn outer splits to a study of panels and choices.
+
+For the rules of intervals some predictors of test parts also answer a fixed set of rows, at no further fits: how far
+they differ there, and how much better they do on the rows that they were trained on, tells how far an estimate from
+them spreads. Nothing else may look at these answers.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from heldout.base.errors import Argument, Sentence, SplitError, Splitter
+from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
-from heldout.losses import Loss
+from heldout.losses import Loss, needed_methods
 from heldout.search.search import Search
-from heldout.splits.drawn import Splits
+from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.given import Given
 from heldout.splits.shared_blocks import SharedBlocks, outer_blocks, shared_blocks
 from heldout.splits.strategy import draw_in_sequence, takes_seed
 from heldout.study.choose import check_parts
-from heldout.study.race_rule import RaceRule, check_race
-from heldout.study.study import TEST, VALIDATION, Choice, Panel, Study, TrainRef
+from heldout.study.race import RaceRule, check_race
+from heldout.study.study import EVERYWHERE, SPREAD, TEST, VALIDATION, Choice, Everywhere, Panel, Study, TrainRef
 from heldout.task.task import Task
 
 OUTER = "outer"
@@ -134,3 +144,55 @@ def final_trains(search: Search, inner_key: str, inner: Splits) -> tuple[TrainRe
 def _validation_panel(search: Search, splits_key: str, inner: Splits, key: str) -> Panel:
     check_parts(search, len(inner))
     return Panel(key=key, level=VALIDATION, splits=splits_key, parts=range(len(inner)), candidates=range(len(search)))
+
+
+WISHED = "if sound"  # no method: it tells a wish from what a loss needs
+PROBABILITIES = ("predict_proba", "predict", WISHED)  # a predictor is asked by the first of these that it has
+
+
+def asked_parts(study: Study, most: int) -> tuple[int, ...]:
+    """At most so many test parts of the first repeat, spread evenly."""
+    outer = study.splits[OUTER]
+    first = len(outer) // outer.recipe.repeats
+    return tuple(np.unique(np.linspace(0, first - 1, min(first, most)).round().astype(int)).tolist())
+
+
+def with_everywhere(study: Study, task: Task, everywhere: Everywhere, *, rows: int) -> Study:
+    """The study with these predictors asked about so many of its rows, which the seed and the rows' content draw.
+
+    The splits that it adds have a part for each of them and no training sides: these rows are answered, not held out.
+    """
+    drawn, times = study.splits[OUTER].rows, len(everywhere.parts)
+    if rows < len(drawn):
+        chance = np.random.default_rng(derive(study.search.seed, EVERYWHERE, task.content_key(drawn)))
+        drawn = np.sort(chance.permutation(drawn)[:rows])
+    asked = Splits(
+        rows=drawn,
+        held=np.tile(drawn, times),
+        held_cuts=np.arange(times + 1) * len(drawn),
+        train=np.empty(0, dtype=np.intp),
+        train_cuts=np.zeros(times + 1, dtype=np.intp),
+        recipe=Recipe(kind=EVERYWHERE, words="rows that predictors are asked about for the interval"),
+    )
+    return replace(study, splits={**study.splits, EVERYWHERE: asked}, everywhere=everywhere)
+
+
+def aside_of(candidate: int) -> str:
+    """The name under which the answers of the predictors of one candidate are kept."""
+    return f"{EVERYWHERE}/{candidate}"
+
+
+def losses_by_level(study: Study) -> dict[str, tuple[Loss, ...]]:
+    """The losses of each level, which say what predictors are asked for there."""
+    losses = {level: study.losses_at(level) for level in (TEST, VALIDATION, SPREAD)}
+    methods = (PROBABILITIES,) if study.everywhere.probabilities else needed_methods(study.reported)
+    nothing = Loss(name=EVERYWHERE, methods=methods, sign=1, low=0.0, high=0.0, rows=_nothing)
+    if study.everywhere.tests_too:
+        first, *rest = study.reported
+        losses[TEST] = (replace(first, methods=(*first.methods, PROBABILITIES)), *rest)
+    return {**losses, EVERYWHERE: (nothing,)}
+
+
+def _nothing(y: NDArray[Any], responses: Responses) -> NDArray[np.float64]:
+    """No loss: the responses are what is wanted."""
+    return np.zeros(len(y))

@@ -9,13 +9,12 @@ from typing import NamedTuple
 from heldout.losses import Loss
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.race import Block, Race
-from heldout.study.race_rule import RaceRule
+from heldout.study.race import Block, Race, RaceRule
 
 TEST = "test"
 VALIDATION = "validation"
 SPREAD = "spread"  # held out to learn how far an estimate spreads: never shown, never chosen by
-EVERYWHERE = "everywhere"  # a fixed set of rows, some of them trained on: for intervals alone, see study/everywhere.py
+EVERYWHERE = "everywhere"  # a fixed set of rows, some of them trained on: for intervals alone, see study/pose.py
 
 
 class TrainRef(NamedTuple):

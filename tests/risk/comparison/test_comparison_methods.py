@@ -27,7 +27,7 @@ from heldout.risk.comparison import (
     student_p,
 )
 from heldout.risk.intervals.betting import betting
-from heldout.risk.intervals.corrected_t import corrected_t
+from heldout.risk.intervals.t_intervals import corrected_t
 
 
 def normal(seed, size, mean=0.0):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heldout.risk.comparison.verdict import verdict_of_comparison
+from heldout.risk.comparison.sentences import verdict_of_comparison
 
 
 @pytest.fixture(scope="module")

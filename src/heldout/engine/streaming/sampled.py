@@ -20,8 +20,7 @@ from heldout.kernels.ridge.design import Floats
 from heldout.kernels.statistics.gather import Statistics
 from heldout.losses import Loss
 from heldout.splits.drawn import Splits
-from heldout.study.everywhere import PROBABILITIES, asked_parts
-from heldout.study.pose import OUTER
+from heldout.study.pose import OUTER, PROBABILITIES, asked_parts
 from heldout.study.study import TEST, Panel, Study
 from heldout.task.task import Task
 

@@ -20,17 +20,14 @@ interval of a difference is made as the interval of a risk is. On plain arrays, 
 Under a null hypothesis of exchangeable learners a p-value of level α must not reject more often than α.
 """
 
-from heldout.risk.comparison.correlated_t import Probabilities, correlated_t
+from heldout.risk.comparison.bayesian import Probabilities, correlated_t, signed_rank
 from heldout.risk.comparison.differences import difference_record
 from heldout.risk.comparison.five_by_two import five_by_two_f, five_by_two_mean, five_by_two_t
-from heldout.risk.comparison.friedman import critical_distance, friedman, nemenyi, permuted_ranks
-from heldout.risk.comparison.holm import holm
-from heldout.risk.comparison.mcnemar import mcnemar
-from heldout.risk.comparison.p_values import cautious_t_p, corrected_t_p, student_p
+from heldout.risk.comparison.over_datasets import critical_distance, friedman, nemenyi, permuted_ranks
+from heldout.risk.comparison.p_values import cautious_t_p, corrected_t_p, holm, mcnemar, permutation_p, student_p
 from heldout.risk.comparison.paired_rows import paired_rows, paired_rows_p, spread_of_rows
-from heldout.risk.comparison.pairs import Pair, compare_records
-from heldout.risk.comparison.permutation import permutation_p
-from heldout.risk.comparison.signed_rank import signed_rank
+from heldout.risk.comparison.pairs import compare_records
+from heldout.risk.comparison.sentences import Pair
 from heldout.risk.intervals.betting import betting_p
 
 __all__ = [

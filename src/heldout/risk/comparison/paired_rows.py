@@ -16,9 +16,8 @@ from scipy.special import stdtr, stdtrit
 
 from heldout.risk.comparison.differences import contributions
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.cluster_t import effective_groups
-from heldout.risk.intervals.ends import interval_around
-from heldout.risk.intervals.method import Method
+from heldout.risk.intervals.method import Method, interval_around
+from heldout.risk.intervals.t_intervals import effective_groups
 from heldout.risk.record import Floats, Record
 from heldout.risk.sampling import mean_weights
 

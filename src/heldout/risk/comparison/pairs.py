@@ -8,19 +8,17 @@ from itertools import combinations
 
 import numpy as np
 
-from heldout.risk.choose import NoInterval
-from heldout.risk.comparison.correlated_t import Probabilities, correlated_t, t_posterior
+from heldout.risk.choose_interval import NoInterval
+from heldout.risk.comparison.bayesian import Probabilities, correlated_t, t_posterior
 from heldout.risk.comparison.differences import ROUNDING, contributions, difference_record, has_no_spread
-from heldout.risk.comparison.holm import holm
-from heldout.risk.comparison.mcnemar import mcnemar
-from heldout.risk.comparison.p_values import p_of_method, spread_by
+from heldout.risk.comparison.p_values import holm, mcnemar, p_of_method, spread_by
 from heldout.risk.comparison.paired_rows import PAIRED_ROWS
-from heldout.risk.comparison.sentences import Verdict, judge, pair_sentence
+from heldout.risk.comparison.sentences import Pair, Verdict, judge, pair_sentence
 from heldout.risk.estimands import Sizes, risk_words, rows_words
 from heldout.risk.estimate import Estimate
-from heldout.risk.estimates import estimate_risk, failed_parts, inside_value
+from heldout.risk.estimate_risk import estimate_risk, failed_parts, inside_value
 from heldout.risk.intervals import METHODS, Method
-from heldout.risk.intervals.draws import refuse_dependent_test_rows
+from heldout.risk.intervals.method import refuse_dependent_test_rows
 from heldout.risk.record import Floats, Record, zero_one_errors
 
 BY_FOLDS = ("corrected-t", "cautious-t", "conservative-z", "5x2", "5x2-t")  # over several parts, on request
@@ -28,23 +26,6 @@ STRATIFIED = (
     "No interval: this score belongs to whole sets, and stratified folds have too little spread to tell how far their "
     "mean is off. KFold(…, stratify=False) gives an interval."
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
-    """Two learners compared, in the user's own sign: the difference is the first less the second."""
-
-    first: str
-    second: str
-    difference: Estimate  # its level is that of this one interval, its `family_level` that of all of them together
-    family_level: float
-    p: float | None
-    p_method: str | None
-    p_holm: float | None
-    probabilities: Probabilities | None  # left: the first is better
-    rope: float | None
-    verdict: Verdict
-    sentence: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.ends import interval_around
-from heldout.risk.intervals.method import Method
-from heldout.risk.intervals.spread import standard_deviation
+from heldout.risk.intervals.method import Method, interval_around, standard_deviation
 from heldout.risk.record import Floats, Record
 from heldout.risk.sampling import end_to_end
 

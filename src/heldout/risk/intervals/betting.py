@@ -9,11 +9,9 @@ from math import exp, log
 import numpy as np
 
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.chance import Oriented, orient
-from heldout.risk.intervals.draws import promised, scaled_draws
-from heldout.risk.intervals.ends import interval_around, unscaled
-from heldout.risk.intervals.hoeffding import refuse_bounded, refuse_recipe
-from heldout.risk.intervals.method import Method
+from heldout.risk.intervals.bounded import refuse_bounded, refuse_recipe
+from heldout.risk.intervals.method import Method, interval_around, promised, scaled_draws, unscaled
+from heldout.risk.intervals.resampling import Oriented, orient
 from heldout.risk.record import Floats, Record
 
 TRUNCATION = 0.5  # no bet stakes more than this share of the capital

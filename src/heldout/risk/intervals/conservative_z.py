@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.ends import interval_around
-from heldout.risk.intervals.method import Method
+from heldout.risk.intervals.method import Method, interval_around
 from heldout.risk.record import Floats, Record
 
 FEWEST = 5  # pairs of halves

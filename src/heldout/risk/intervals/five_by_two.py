@@ -8,8 +8,7 @@ import numpy as np
 from scipy.special import fdtri, stdtrit
 
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.ends import interval_around
-from heldout.risk.intervals.method import Method
+from heldout.risk.intervals.method import Method, interval_around
 from heldout.risk.record import Floats, Record
 
 REPEATS = 5

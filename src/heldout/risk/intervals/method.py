@@ -1,13 +1,212 @@
-"""What an interval method declares of itself."""
+"""What an interval method declares, and what several methods need: refusals, independent draws, spreads and ends.
+
+Where one test set is a sample of independent draws, rows are the draws, unless they come in groups: then only
+groups are independent, so groups are counted. Groups of one size have means that are draws of equal standing, with
+the same mean as the rows. Groups of several sizes, and rows with weights, give a ratio of two means, for which only
+the cluster t holds.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
+from typing import Protocol
+
+import numpy as np
 
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.draws import refuse_dependent_test_rows
-from heldout.risk.record import Record
+from heldout.risk.record import Floats, Record
+
+
+def standard_deviation(sample: Floats) -> float:
+    """The sample standard deviation (n − 1), scaled so that squares of huge or tiny losses stay finite.
+
+    >>> standard_deviation(np.array([1e200, 3e200]))
+    1.414213562373095e+200
+    """
+    scale = float(np.max(np.abs(sample)))
+    return 0.0 if scale == 0 else scale * float(np.std(sample / scale, ddof=1))
+
+
+def standardised(sample: Floats) -> tuple[Floats, float, float]:
+    """The sample sorted, less its mean and over its largest deviation; that mean; and that deviation (0: constant).
+
+    Sorted first, so that the order of rows cannot show even in the last bit.
+
+    >>> standardised(np.array([3.0, 1.0, 2.0]))
+    (array([-1.,  0.,  1.]), 2.0, 1.0)
+    """
+    ordered = np.sort(np.asarray(sample, dtype=np.float64))
+    mean = float(np.mean(ordered))
+    if ordered[0] == ordered[-1]:  # rounding of the mean is no spread
+        return np.zeros(len(ordered)), float(ordered[0]), 0.0
+    away = ordered - mean
+    scale = float(np.max(np.abs(away)))
+    return away / scale, mean, scale
+
+
+LARGEST = sys.float_info.max
+ROUNDING = 1e-12  # of the ends: an interval narrower than that is a point
+NO_WIDTH = "No interval: the losses do not vary, so nothing tells by how much they would on other rows."
+
+
+def finite(end: float) -> float:
+    """An end that ran over the largest number there is, brought back to it.
+
+    >>> finite(float("inf")) == LARGEST
+    True
+    """
+    return min(max(end, -LARGEST), LARGEST)
+
+
+def interval_around(
+    value: float, low: float, high: float, *, level: float, method: str, guarantee: str, seed: int | None = None
+) -> Interval:
+    """An interval with finite ends that holds the value it is the interval of.
+
+    Methods that shuffle, resample or round can leave the mean out by a hair or by bad luck; a wider interval covers no
+    less.
+    """
+    return Interval(
+        low=finite(min(low, value)),
+        high=finite(max(high, value)),
+        level=level,
+        method=method,
+        guarantee=guarantee,
+        seed=seed,
+    )
+
+
+def has_no_width(interval: Interval) -> bool:
+    """Whether an interval is a point, up to rounding: no number of rows makes a risk known for sure.
+
+    >>> has_no_width(Interval(low=0.0, high=0.0, level=0.95, method="Student", guarantee="asymptotic"))
+    True
+    """
+    return interval.high - interval.low <= ROUNDING * max(abs(interval.low), abs(interval.high))
+
+
+def unscaled(plain: Interval, record: Record, value: float, guarantee: str) -> Interval:
+    """An interval for losses scaled to [0, 1], in the loss's own range."""
+    width = record.high - record.low
+    return interval_around(
+        value,
+        record.low + width * plain.low,
+        record.low + width * plain.high,
+        level=plain.level,
+        method=plain.method,
+        guarantee=guarantee,
+        seed=plain.seed,
+    )
+
+
+TOLERANCE = 1e-9  # how far rounding may take a loss out of its range, in widths of the range
+
+
+def refuse_other_than_one_test_set(record: Record) -> str | None:
+    """Why this record is not one test set with losses of single rows that owe nothing to time, or None."""
+    if record.parts != 1:
+        return f"it speaks of one test set, and there are {record.parts} held-out parts"
+    if record.timed:
+        return "the test rows follow each other in time, so they are not independent"
+    if record.row_losses is None:
+        return "this score belongs to whole sets and has no losses of single rows; KFold or Resample give several sets"
+    if record.grouped and record.groups is None:
+        return "the test rows come in groups, and the record does not say which row belongs to which"
+    return None
+
+
+def refuse_dependent_test_rows(record: Record) -> str | None:
+    """Why the rows of this record are not one sample of independent, equally weighted draws, or None."""
+    if (reason := refuse_other_than_one_test_set(record)) is not None:
+        return reason
+    if record.grouped:
+        return "the test rows come in groups, so they are not independent: groups have to be counted, not rows"
+    if record.weights is not None:
+        return "the test rows have weights, and this method counts each row once"
+    return None
+
+
+def refuse_unequal_draws(record: Record) -> str | None:
+    """Why neither rows nor means of groups are independent draws of equal standing, or None."""
+    if not record.grouped:
+        return refuse_dependent_test_rows(record)
+    if (reason := refuse_other_than_one_test_set(record)) is not None:
+        return reason
+    if record.weights is not None:
+        return "the test rows have weights, and this method counts each group once"
+    assert record.groups is not None  # refused above
+    sizes = np.unique(record.groups[0], return_counts=True)[1]
+    if sizes.min() != sizes.max():
+        return (
+            f"the test rows come in groups of {sizes.min()} to {sizes.max()} rows, so their risk is a ratio of two "
+            "means, and this method knows means of equal draws only"
+        )
+    return None
+
+
+def refuse_unbounded(record: Record) -> str | None:
+    """Why the loss has no range that a bound could be made from, or None."""
+    if isfinite(record.low) and isfinite(record.high):
+        return None
+    return f"it needs losses between two known numbers, and the loss {record.loss!r} has no such bounds"
+
+
+def refuse_out_of_range(record: Record) -> str | None:
+    """Why the losses themselves break the range that the loss declares, or None."""
+    assert record.row_losses is not None
+    width = record.high - record.low
+    low, high = (float(extreme(record.row_losses[0])) for extreme in (np.min, np.max))
+    if low >= record.low - TOLERANCE * width and high <= record.high + TOLERANCE * width:
+        return None
+    return f"the losses run from {low:.4g} to {high:.4g}, out of the declared {record.low:.4g} to {record.high:.4g}"
+
+
+def independent_draws(record: Record) -> Floats:
+    """The rows of one test set, or the means of its groups where it has any; the record was not refused."""
+    assert record.row_losses is not None
+    rows = record.row_losses[0]
+    if not record.grouped:
+        return rows
+    assert record.groups is not None
+    _, codes, sizes = np.unique(record.groups[0], return_inverse=True, return_counts=True)
+    return np.asarray(np.bincount(codes, weights=rows / sizes[codes]), dtype=np.float64)
+
+
+def count_draws(record: Record) -> int:
+    """How many independent draws one test set has: groups where there are any, else rows."""
+    if record.grouped and record.groups is not None:
+        return len(np.unique(record.groups[0]))
+    return int(record.held_sizes[0])
+
+
+def scaled_draws(record: Record) -> Floats:
+    """The independent draws of a bounded loss, from 0 (its least value) to 1 (its greatest)."""
+    scaled: Floats = (independent_draws(record) - record.low) / (record.high - record.low)
+    return np.clip(scaled, 0.0, 1.0)
+
+
+class HowDrawn(Protocol):
+    """What a record and a recipe of splits both say of how rows were held out."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def stratified(self) -> bool: ...
+    @property
+    def drawn(self) -> bool: ...
+
+
+def promised(guarantee: str, how: HowDrawn) -> str:
+    """The guarantee that is left: a stratified draw is no sample of independent rows, so nothing is proved for it.
+
+    Nor is anything where someone else's splitter drew the rows, for it may have done so by strata.
+    """
+    unknown = how.stratified or (how.kind == "foreign" and how.drawn)
+    return "heuristic" if unknown and guarantee in ("exact", "finite-sample") else guarantee
+
 
 Refusal = Callable[[Record], str | None]
 

@@ -13,9 +13,8 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.clopper_pearson import clopper_pearson
-from heldout.risk.intervals.ends import interval_around
-from heldout.risk.intervals.method import Method
+from heldout.risk.intervals.binomial import clopper_pearson
+from heldout.risk.intervals.method import Method, interval_around
 from heldout.risk.intervals.scores import FEWEST, refuse_score, score_ends
 from heldout.risk.intervals.shapes import LEANING, Ends, hall_ends, log_ends, tilted, wilson_ends
 from heldout.risk.record import Floats, Record, zero_one_errors

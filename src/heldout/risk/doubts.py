@@ -1,0 +1,294 @@
+"""Warnings about an interval, from what was recorded: when it may miss more often than it says.
+
+`make coverage` measures how often each warning fires, where intervals cover and where they do not.
+
+One warning needs the classes of all rows: stratified folds give both sides of a part the class shares of the sample.
+Where these are near one half, which class has more rows is chance, and yet every held-out part agrees with its training
+part about it. A learner that answers the commoner class is then right more often than it will be on new rows: by
+(2m − 1)(p − 1/2), where m is the share of its answers that are that class and p the class's share of the sample.
+"""
+
+from __future__ import annotations
+
+from math import isfinite, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.findings import Finding
+from heldout.risk.intervals.bootstrap import FEWEST
+from heldout.risk.intervals.method import count_draws
+from heldout.risk.intervals.rows import corrected_rows, recorded_rows
+from heldout.risk.intervals.shapes import CALM, FEW_SQUARES, LEANING
+from heldout.risk.record import Floats, Record
+from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of
+from heldout.risk.widening import complexity, disagreement
+
+FEWEST_GROUPS = 30
+MOST_SKEW, LEANING_SQUARES = 4.2, 0.12  # of squared errors: skewness of groups, and |skewness|/√n that is harmless
+HEAVY = 3.7  # kurtosis of errors: 3 where they are normal
+LEANING_ABSOLUTE = 0.22  # |skewness|/√n of absolute errors: above it with lognormal errors, seldom with others
+LEANING_SMALL_TEST = 0.3  # |skewness|/√n of squared errors on one test set of fewer than a hundred rows
+UNEVEN = 0.5  # effective groups over groups, from which on a few large ones decide
+FEW_FOR_R2, LOOSE = 100, 0.15  # rows, and γ̂, below and above which R² is not known well
+SATURATED = 0.7  # γ̂: the learner fits most of the noise of its training rows
+NEAR = 0.05  # distance of a probability from the threshold
+FEWEST_OF_A_CLASS, FEWEST_CALLED = 10, 30  # rows; rows called positive, for F1
+DISAGREEING = 0.52  # the share of the spread of errors that fold predictors differ by
+_OF_COUNTS = ("f1", "matthews", "recalls", "means")
+
+
+def doubts(record: Record, *, columns: int | None = None) -> tuple[Finding, ...]:
+    """What the record says against its own interval: warnings, and a caution where `columns` outnumber training rows.
+
+    Examples
+    --------
+    >>> record = Record(
+    ...     loss="squared", sign=1, low=0.0, high=np.inf, fold_losses=np.array([1.5]), kind="holdout",
+    ...     row_losses=(np.array([1.0, 2.0]),), train_sizes=np.array([8]), held_sizes=np.array([2]),
+    ... )
+    >>> [finding.code for finding in doubts(record, columns=3)]
+    ['H303']
+    """
+    if record.timed or (np.isnan(record.fold_losses).any() and record.pooled is None):
+        return ()
+    record = recorded_rows(record)
+    found = [
+        _few_rows(record),
+        _heavy(record),
+        _saturated(record),
+        _groups(record),
+        _undecided(record),
+        _disagreeing(record),
+        _rare(record),
+        _more_columns_than_rows(record, columns),
+    ]
+    return tuple(finding for finding in found if finding is not None)
+
+
+def _warning(code: str, message: str) -> Finding:
+    return Finding(code=code, severity="warning", message=message)
+
+
+def _contributions(record: Record) -> tuple[Floats, Sampling] | None:
+    """What rows add to an unbounded loss or score, and how its mean varies."""
+    if isfinite(record.high) and isfinite(record.low):
+        return None
+    if record.row_losses is not None:
+        rows, weights = end_to_end(record.row_losses), mean_weights(record, pooled=False)
+        if not np.isfinite(rows).all():
+            return None
+        parts, _ = corrected_rows(record, float(np.sum(weights * rows)))
+        return rows, sampling_of(record, parts, weights)
+    if record.pooled is None or record.pooled.influence is None or record.family not in ("root", "r2"):
+        return None
+    influence = end_to_end(record.pooled.influence)
+    if record.family == "r2" and record.answers is not None:  # the errors decide, not the spread of the target
+        influence = (end_to_end(record.answers.truth) - end_to_end(record.answers.predicted)) ** 2
+    return influence - float(np.min(influence)), sampling_of(record, influence, mean_weights(record, pooled=True))
+
+
+def _leans(record: Record, sampling: Sampling) -> bool:
+    """Whether few rows decide the mean. For squares the kurtosis of the errors tells it best, unless rows are few."""
+    if record.family not in ("squared", "root", "r2"):
+        return sampling.lean > (LEANING_ABSOLUTE if record.family == "absolute" else LEANING)
+    answers = record.answers
+    if record.grouped or answers is None or answers.classes:
+        return sampling.lean > min(LEANING, max(LEANING_SQUARES, MOST_SKEW / sqrt(sampling.units)))
+    if sampling.units < FEW_SQUARES:
+        return sampling.lean > (LEANING_SMALL_TEST if record.parts == 1 else CALM)
+    if sampling.lean <= LEANING_SQUARES:  # rows are so many that the mean is nearly normal all the same
+        return False
+    errors = end_to_end(answers.truth) - end_to_end(answers.predicted)
+    largest = float(np.max(np.abs(errors)))  # the fourth power of large errors would overflow
+    away = (errors / largest - float(np.mean(errors / largest))) ** 2
+    return float(np.mean(away**2)) > HEAVY * float(np.mean(away)) ** 2
+
+
+def _heavy(record: Record) -> Finding | None:
+    """Few rows decide the mean: its distribution is far from normal, and samples without such rows miss it."""
+    known = _contributions(record)
+    if known is None or known[1].units < FEWEST or not _leans(record, known[1]):
+        return None
+    rows = known[0]
+    largest = np.sort(rows)[::-1][: max(1, len(rows) // 50)]
+    total = float(np.sum(rows))
+    share = float(np.sum(largest)) / total if total > 0 else 1.0
+    count = "the largest makes" if len(largest) == 1 else f"the {len(largest)} largest make"
+    known_rows = "" if record.share == 1 else " These are the losses of a sample; Options(rows=True) takes all of them."
+    return _warning(
+        "H302",
+        f"The {record.loss!r} losses are very skewed: {count} up {share:.0%} of the sum of all {len(rows):,}. The "
+        "interval of such a mean misses more often than it says, above all where a sample happens to hold none of "
+        f"the largest losses; {_safer(record)}.{known_rows}",
+    )
+
+
+def _safer(record: Record) -> str:
+    """The loss to take where a few large losses decide the mean."""
+    if record.family in ("squared", "root", "r2"):
+        return "the absolute loss is safer"
+    return "the Brier loss, which is bounded, is safer" if record.family == "log" else "a bounded loss is safer"
+
+
+def _few_rows(record: Record) -> Finding | None:
+    if record.parts != 1 or record.row_losses is None or isfinite(record.high):
+        return None
+    rows = count_draws(record)
+    if rows >= FEWEST or rows < 2:  # one row has no interval to doubt
+        return None
+    what = "groups" if record.grouped else "rows"
+    return _warning(
+        "H303",
+        f"{rows} test {what} are too few to tell how skewed the losses are, so the interval of the unbounded loss "
+        f"{record.loss!r} may miss more often than it says. Hold out at least {FEWEST}, or use KFold.",
+    )
+
+
+def _saturated(record: Record) -> Finding | None:
+    """Least squares with nearly as many parameters as rows."""
+    if not record.least_squares or record.parts == 1 or record.family not in ("squared", "absolute", "root", "r2"):
+        return None
+    fitted = complexity(record)
+    rows = int(np.sum(record.held_sizes)) // record.repeats
+    if fitted is not None and fitted > SATURATED:
+        return _warning(
+            "H305",
+            f"The fold predictors fit about {fitted:.0%} of the noise of their training rows: the learner has nearly "
+            f"as many parameters as rows. The interval of {record.loss!r} may miss more often than it says; regularise "
+            "more, or use fewer columns.",
+        )
+    if fitted is None or record.family != "r2" or fitted <= LOOSE or rows >= FEW_FOR_R2:
+        return None
+    return _warning(
+        "H305",
+        f"{rows} rows are few for the R² of a learner that fits about {fitted:.0%} of the noise of its training rows: "
+        "the interval may miss more often than it says. The squared or absolute loss has a surer one.",
+    )
+
+
+def _groups(record: Record) -> Finding | None:
+    if not record.grouped or record.groups is None:
+        return None
+    sizes = np.bincount(np.unique(np.concatenate(record.groups), return_inverse=True)[1])
+    count = len(sizes)
+    worth = float(np.sum(sizes)) ** 2 / float(np.sum(sizes.astype(np.float64) ** 2))
+    if count >= FEWEST_GROUPS and worth >= UNEVEN * count:
+        return None
+    uneven = f"The {count} groups are of such different sizes that they count as about {worth:.0f} equal ones"
+    why = f"There are {count} groups" if count < FEWEST_GROUPS else uneven
+    return _warning(
+        "H306",
+        f"{why}, and the interval counts groups, not rows: with fewer than {FEWEST_GROUPS} groups of about equal size "
+        "it may miss more often than it says.",
+    )
+
+
+def _undecided(record: Record) -> Finding | None:
+    """Most rows lie at the threshold, so that a small shift of the predictor changes many predicted classes."""
+    answers = record.answers
+    if record.parts == 1 or answers is None or answers.probability is None:
+        return None
+    if record.family not in ("zero_one", *_OF_COUNTS):
+        return None
+    p = end_to_end(answers.probability)
+    near = float(np.mean(np.abs(p - 0.5) < NEAR))
+    if near <= 0.5:
+        return None
+    return _warning(
+        "H307",
+        f"{near:.0%} of the probabilities lie within {NEAR} of one half, so a slightly different predictor would "
+        f"give many rows the other class. The interval of {record.loss!r} may miss more often than it says; the log "
+        "loss is steadier.",
+    )
+
+
+def _disagreeing(record: Record) -> Finding | None:
+    """Fold predictors that hardly resemble each other: trees that begin at another column, for instance."""
+    differ = None if record.parts == 1 else disagreement(record)
+    if differ is None or differ <= DISAGREEING:
+        return None
+    return _warning(
+        "H309",
+        f"The fold predictors disagree with each other nearly as much as with the truth ({differ:.0%} of the spread of "
+        "errors): what is learnt depends on which rows were trained on. The interval may miss more often than it says; "
+        "average several such learners, as forests do, or use a steadier one.",
+    )
+
+
+def _rare(record: Record) -> Finding | None:
+    """A class that few rows have, or that few rows are called by."""
+    answers = record.answers
+    ranked = record.family == "auc" and record.parts == 1  # the spread of few rows tells little of an area
+    if answers is None or not answers.classes or not (record.family in _OF_COUNTS or ranked):
+        return None
+    rows = 1 if record.rows is None else len(np.concatenate(record.rows)) / len(np.unique(np.concatenate(record.rows)))
+    true, called = (
+        np.bincount(end_to_end(parts).astype(np.intp), minlength=answers.classes) / rows
+        for parts in (answers.truth, answers.predicted)
+    )
+    sides = [("has", float(true.min()), FEWEST_OF_A_CLASS)]
+    if not ranked:
+        sides.append(("is predicted for", float(called.min()), FEWEST_OF_A_CLASS))
+    if record.family == "f1" and answers.classes == 2:
+        sides.append(("is predicted for", float(called[answers.positive]), FEWEST_CALLED))
+    for what, count, fewest in sides:
+        if count < fewest:
+            other = "" if ranked else " The log loss and AUC use the probabilities of all rows."
+            return _warning(
+                "H308",
+                f"One class {what} only {count:.0f} row{'s' * (round(count) != 1)}; with fewer than {fewest} the "
+                f"interval of {record.loss!r} may miss more often than it says.{other}",
+            )
+    return None
+
+
+def _more_columns_than_rows(record: Record, columns: int | None) -> Finding | None:
+    """No warning: with lasso and ridge the default intervals cover there. Learners that jump from fold to fold may
+    not, and this is where they live.
+    """
+    trained = int(np.min(record.train_sizes))
+    if columns is None or record.parts == 1 or not 0 < trained < columns:
+        return None
+    text = (
+        f"There are {columns:,} columns for {trained:,} training rows. Unless the learner is regularised enough, its "
+        "fold predictors differ much, and the interval may miss more often than it says."
+    )
+    return Finding(code="H304", severity="info", message=text)
+
+
+BALANCED = 0.4  # the least share of the rarer class that counts as near balance
+UNSURE = 2.0  # standard errors: a share nearer to one half than this does not tell the commoner class
+FAVOURED = 0.2  # by how much answers exceed the share of the class they favour
+
+
+def leaning_note(positive: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> str | None:
+    """A warning where predictions lean to the commoner of two classes that are about equally frequent; else None.
+
+    Parameters
+    ----------
+    positive : array of bool
+        For each row of the sample, whether it is of the one class or the other.
+    predicted : array of bool
+        The same of the predictions for rows held out by stratified splits, whatever their order.
+
+    Examples
+    --------
+    >>> coins = np.arange(60) < 32
+    >>> leaning_note(coins, np.ones(60, dtype=bool)) is None, leaning_note(coins, coins) is None
+    (False, True)
+    """
+    n, share = len(positive), float(np.mean(positive))
+    common = max(share, 1 - share)
+    if common == 0.5 or common > 1 - BALANCED or (2 * common - 1) * sqrt(n) >= UNSURE or not len(predicted):
+        return None
+    answers = float(np.mean(predicted == (share > 0.5)))
+    if answers - common < FAVOURED:
+        return None
+    better = (2 * answers - 1) * (common - 0.5)
+    return (
+        f"{answers:.0%} of the predictions are the commoner class, which has {common:.1%} of {n:,} rows: too near one "
+        "half to tell which class is commoner in new data. Stratified folds keep that share in training and held-out "
+        f"rows, so the error rate looks about {better:.2g} better than if both classes were equally frequent. "
+        "Use stratify=False."
+    )

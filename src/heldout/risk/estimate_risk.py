@@ -1,0 +1,171 @@
+"""From a record of losses to an estimate, in the user's own sign."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from heldout.base.errors import Argument, OptionError, Sentence
+from heldout.risk.choose_interval import NoInterval, choose_method, choose_method_leniently
+from heldout.risk.estimands import Sizes
+from heldout.risk.estimate import Estimate, Interval, shown_range
+from heldout.risk.intervals.method import NO_WIDTH, Method, has_no_width
+from heldout.risk.intervals.scores import POOLED
+from heldout.risk.record import Floats, Record
+
+OPTIMISTIC = (
+    "No interval: the same losses chose the candidate, so this number is too good by an amount they do not tell."
+)
+
+
+def estimate_risk(
+    record: Record,
+    *,
+    name: str,
+    estimand: str,
+    level: float = 0.95,
+    interval: str | Method | None = None,
+    strict: bool = True,
+    pool: bool | None = None,
+    optimistic: bool = False,
+    reason: str | None = None,
+) -> Estimate:
+    """The risk that a record of losses speaks of, with its interval or the reason why it has none.
+
+    Parameters
+    ----------
+    record : Record
+        Losses, lower is better, and how their parts came about.
+    name, estimand : str
+        What the estimate is called, and what it estimates.
+    level : float
+        The level of the interval.
+    interval : str or Method, optional
+        The interval method; chosen by recipe and loss when left out.
+    strict : bool
+        Whether an interval method that does not suit is an error; otherwise one that does is taken, and `reason` says.
+    pool : bool, optional
+        True pools all held-out rows, False averages over parts; None pools functions of means alone, such as R².
+    optimistic : bool
+        These losses also chose the candidate, so no interval is made from them.
+    reason : str, optional
+        Why there can be no interval, or no value, where the caller knows more than the losses tell.
+
+    Examples
+    --------
+    >>> record = Record(
+    ...     loss="accuracy", sign=-1, low=-1.0, high=0.0, fold_losses=np.array([-0.75]), kind="holdout",
+    ...     row_losses=(np.array([-1.0, -1.0, 0.0, -1.0]),), train_sizes=np.array([16]), held_sizes=np.array([4]),
+    ... )
+    >>> risk = estimate_risk(record, name="risk", estimand="accuracy of this predictor")
+    >>> risk.value, round(risk.low, 3), round(risk.high, 3), risk.guarantee
+    (0.75, 0.194, 0.994, 'exact')
+    """
+    if not 0 < level < 1:
+        raise OptionError(f"level is the probability that the interval covers, between 0 and 1, but it is {level!r}.")
+    value = inside_value(record, pool=pool)
+    found: Interval | None = None
+    if value is None:
+        reason = reason or failed_parts(record)
+    elif optimistic:
+        reason = reason or OPTIMISTIC
+    elif reason is None:
+        method, reason = _method(record, interval, strict=strict)
+        if method is not None:
+            found = method.interval(record, value, level)
+            if has_no_width(found):
+                found, reason = None, NO_WIDTH
+            elif method.belongs_to not in (None, name):
+                estimand = f"{estimand}; the interval is that of {method.estimand}"
+    low, high, unclipped = _shown_interval(record, found)
+    trained = Sizes.of(record.train_sizes)  # None: a predictor that came fitted was trained on none of these rows
+    return Estimate(
+        name=name,
+        loss=record.loss,
+        value=None if value is None else record.sign * value + 0.0,  # + 0.0 turns −0.0 into 0.0
+        low=low,
+        high=high,
+        level=level,
+        method=None if found is None else found.method,
+        guarantee=None if found is None else found.guarantee,
+        estimand=estimand,
+        train_size=None if trained is None else trained.mean,
+        n=record.predicted,
+        optimistic=optimistic,
+        greater_is_better=record.sign < 0,
+        reason=reason,
+        unclipped=unclipped,
+        interval_seed=None if found is None else found.seed,
+        train_range=None if trained is None else trained.range,
+    )
+
+
+def _method(record: Record, asked: str | Method | None, *, strict: bool) -> tuple[Method | None, str | None]:
+    """The method, and what must be said of it; or None, and why."""
+    said: str | None = None
+    if isinstance(asked, Method):
+        return asked, None
+    if asked is None or strict:
+        method = choose_method(record, asked)
+    else:
+        method, said = choose_method_leniently(record, asked)
+    return (None, method.reason) if isinstance(method, NoInterval) else (method, said)
+
+
+def _shown_interval(
+    record: Record, found: Interval | None
+) -> tuple[float | None, float | None, tuple[float, float] | None]:
+    """The ends of an interval as the user sees them, clipped to the range of the loss, and the same unclipped."""
+    if found is None:
+        return None, None, None
+    low, high = shown_range(found.low, found.high, record.sign)
+    least, most = shown_range(record.low, record.high, record.sign)
+    return min(max(low, least), most), min(max(high, least), most), (low, high)
+
+
+def inside_value(record: Record, *, pool: bool | None = None) -> float | None:
+    """The mean of the means of the parts, or with `pool` the mean over rows; None where a part failed.
+
+    Scores that are functions of means are taken of all rows together unless `pool` is False. Where rows have weights
+    each part counts as much as its rows weigh: of parts of a single row, which leave-one-out has, a plain mean would
+    not know the weights at all. For a loss of rows that is the mean over rows too.
+
+    A failed part is never left out: the mean over the survivors would flatter a learner that fails where it is hard.
+    """
+    if pool is not False and record.family in POOLED:
+        return None if record.pooled is None else record.pooled.value
+    if np.isnan(record.fold_losses).any():  # before rows are asked for, which a study that failed in part has none of
+        return None
+    if pool and record.row_losses is None:
+        raise OptionError(
+            Sentence(
+                "{} needs a loss of single rows, or a score that is a function of means over rows, but {!r} compares "
+                "the rows of a set with each other.",
+                Argument("pool", True),
+                record.loss,
+            ),
+            "Leave pool out.",
+        )
+    if not pool or record.row_losses is None:
+        return float(np.mean(record.fold_losses) if record.weights is None else _weighed(record, record.weights))
+    weights = None if record.weights is None else np.concatenate(record.weights)
+    return float(np.average(np.concatenate(record.row_losses), weights=weights))
+
+
+def _weighed(record: Record, weights: tuple[Floats, ...]) -> float:
+    return float(np.average(record.fold_losses, weights=[part.sum() for part in weights]))
+
+
+def failed_parts(record: Record) -> str:
+    """Which parts have no loss, counted from 0."""
+    failed = np.flatnonzero(np.isnan(record.fold_losses)).tolist()
+    if record.answers is not None or record.pooled is not None:  # every predictor answered
+        where = f"{len(failed)} of {record.parts} parts" if failed else "all held-out rows together"
+        where = where if record.parts > 1 else "these test rows"
+        return f"No value: {record.loss!r} is not defined on {where}. Hold out more rows, or take a loss of rows."
+    if record.parts == 1:
+        return "No value: the fit that it needs failed."
+    first = ", ".join(map(str, failed[:5])) + (", …" if len(failed) > 5 else "")
+    return (
+        f"No value: {len(failed)} of {record.parts} parts failed (part {first}), "
+        "and a mean over the others would mislead."
+    )

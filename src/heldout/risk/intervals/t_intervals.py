@@ -1,0 +1,228 @@
+"""Intervals by Student's t: over the rows or groups of one test set, and over the mean losses of parts.
+
+The corrected t of Nadeau and Bengio takes folds or resamples; the cautious t is the same with at most four degrees of
+freedom, and is the default where no row is known.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from heldout.risk.estimate import Interval
+from heldout.risk.intervals.method import (
+    Method,
+    count_draws,
+    independent_draws,
+    interval_around,
+    refuse_other_than_one_test_set,
+    refuse_unequal_draws,
+    standard_deviation,
+)
+from heldout.risk.record import Floats, Record
+
+
+def student(losses: Floats, *, level: float, centre: float | None = None) -> Interval:
+    """The interval of a mean over independent rows, mean ± t·s/√n with n − 1 degrees of freedom.
+
+    Exact for normal losses only; losses with heavy tails need many rows before it covers as it says.
+
+    >>> interval = student(np.array([0.0, 1.0, 2.0]), level=0.95)
+    >>> round(interval.low, 4), round(interval.high, 4)
+    (-1.4841, 3.4841)
+    """
+    n = len(losses)
+    half = float(stdtrit(n - 1, 0.5 + level / 2)) * standard_deviation(losses) / sqrt(n)
+    middle = float(np.mean(losses)) if centre is None else centre
+    return interval_around(middle, middle - half, middle + half, level=level, method="Student", guarantee="asymptotic")
+
+
+def _student_refusal(record: Record) -> str | None:
+    if (reason := refuse_unequal_draws(record)) is not None:
+        return reason
+    if count_draws(record) < 2:
+        return f"one test {'group' if record.grouped else 'row'} has no spread"
+    return None
+
+
+def _student(record: Record, value: float, level: float) -> Interval:
+    return student(independent_draws(record), level=level, centre=value)
+
+
+STUDENT = Method(key="student", name="Student", refusal=_student_refusal, interval=_student)
+
+
+def cluster_t(
+    losses: Floats,
+    *,
+    level: float,
+    groups: NDArray[np.integer] | None = None,
+    weights: Floats | None = None,
+    centre: float | None = None,
+) -> Interval:
+    """The interval of a weighted mean over rows of which only the groups are independent.
+
+    The mean is a ratio of two sums over groups, Σw·loss over Σw, with the variance G/(G−1)·Σ_g(Σ_{i∈g} w_i(loss_i −
+    mean))²/(Σw)². The t has G − 1 degrees of freedom for groups of equal weight; for others G is (ΣW_g)²/ΣW_g², the
+    number of equal groups that would weigh the mean as evenly. Without groups each row is one; without weights and
+    groups this is Student's interval.
+
+    >>> losses = np.array([0.0, 0.2, 1.0, 1.2, 3.0])
+    >>> interval = cluster_t(losses, level=0.95, groups=np.array([0, 0, 1, 1, 2]))
+    >>> round(interval.low, 4), round(interval.high, 4)
+    (-2.1876, 4.3476)
+    """
+    own = np.arange(len(losses)) if groups is None else groups
+    rows = np.ones(len(losses)) if weights is None else weights / np.max(weights)
+    codes = np.unique(own, return_inverse=True)[1]
+    totals = np.bincount(codes, weights=rows)
+    count = int(np.count_nonzero(totals))
+    mean = float(np.average(losses, weights=rows))
+    away = losses - mean
+    scale = float(np.max(np.abs(away[rows > 0])))
+    sums = np.bincount(codes, weights=rows * away / scale) if scale > 0 else np.zeros(len(totals))
+    error = scale * sqrt(count / (count - 1) * float(np.sum(sums**2))) / float(np.sum(rows))
+    half = float(stdtrit(effective_groups(totals) - 1, 0.5 + level / 2)) * error
+    middle = mean if centre is None else centre
+    return interval_around(
+        middle, middle - half, middle + half, level=level, method="cluster t", guarantee="asymptotic"
+    )
+
+
+def effective_groups(totals: NDArray[Any]) -> float:
+    """How many groups of equal weight would weigh a mean as evenly as these do.
+
+    >>> effective_groups(np.array([1.0, 1.0, 1.0])), round(effective_groups(np.array([8.0, 1.0, 1.0])), 2)
+    (3.0, 1.52)
+    """
+    shares = totals / np.max(totals)
+    return float(np.sum(shares) ** 2 / np.sum(shares**2))
+
+
+def _cluster_refusal(record: Record) -> str | None:
+    if (reason := refuse_other_than_one_test_set(record)) is not None:
+        return reason
+    what = "group" if record.grouped else "row"
+    totals = _group_totals(record)
+    if np.count_nonzero(totals) < 2:
+        return f"one test {what} has no spread"
+    if (effective := effective_groups(totals)) < 2:
+        return (
+            f"one {what} weighs so much that the {len(totals)} test {what}s tell no more than "
+            f"{effective:.1f} equal ones would"
+        )
+    return None
+
+
+def _group_totals(record: Record) -> Floats:
+    n = int(record.held_sizes[0])
+    weights = np.ones(n) if record.weights is None else record.weights[0]
+    if not record.grouped or record.groups is None:
+        return weights
+    codes = np.unique(record.groups[0], return_inverse=True)[1]
+    return np.asarray(np.bincount(codes, weights=weights), dtype=np.float64)
+
+
+def _cluster(record: Record, value: float, level: float) -> Interval:
+    assert record.row_losses is not None  # refused above
+    groups = record.groups[0] if record.grouped and record.groups is not None else None
+    weights = None if record.weights is None else record.weights[0]
+    return cluster_t(record.row_losses[0], level=level, groups=groups, weights=weights, centre=value)
+
+
+CLUSTER_T = Method(key="cluster-t", name="cluster t", refusal=_cluster_refusal, interval=_cluster)
+
+
+def corrected_t(losses: Floats, *, test_ratio: float, level: float, centre: float | None = None) -> Interval:
+    """The interval of an expected risk from the losses of J splits that share training rows.
+
+    The variance is s²(1/J + n_test/n_train) with J − 1 degrees of freedom (Nadeau & Bengio 2003). The second
+    term stands for the correlation of splits that share rows; it does not shrink with J, since more repeats on
+    the same rows bring no independent information. It is a rule of thumb: no unbiased estimator of the
+    variance of K-fold cross-validation exists (Bengio & Grandvalet 2004), so the guarantee is "heuristic".
+
+    Parameters
+    ----------
+    losses : array
+        The mean loss of each split.
+    test_ratio : float
+        Held-out rows for each training row of a split.
+    level : float
+        The probability to cover, as 0.95.
+    centre : float, optional
+        The middle of the interval; the mean of the losses when left out.
+
+    Examples
+    --------
+    >>> interval = corrected_t(np.array([0.1, 0.2, 0.3]), test_ratio=0.5, level=0.95)
+    >>> round(interval.low, 4), round(interval.high, 4)
+    (-0.1928, 0.5928)
+    """
+    splits = len(losses)
+    error = standard_deviation(losses) * sqrt(1 / splits + test_ratio)
+    half = float(stdtrit(splits - 1, 0.5 + level / 2)) * error
+    middle = float(np.mean(losses)) if centre is None else centre
+    return interval_around(
+        middle, middle - half, middle + half, level=level, method="corrected t", guarantee="heuristic"
+    )
+
+
+def _folds_refusal(record: Record) -> str | None:
+    # Groups are no hindrance: they are whole inside a part, and the part is what is counted here.
+    if record.parts < 2:
+        return "it needs the spread of several held-out parts, and there is one"
+    if record.leaves_one_out:
+        return (
+            "leave-one-out gives a point estimate: its training sets share all rows but two, "
+            "so its losses do not tell how far it is off; KFold gives an interval"
+        )
+    if not np.sum(record.train_sizes):
+        return "nothing was trained, so the parts share no training rows to correct for"
+    if record.timed:
+        return "the parts follow each other in time, so they are neither independent nor of one training size"
+    return None
+
+
+def _corrected(record: Record, value: float, level: float) -> Interval:
+    ratio = float(np.sum(record.held_sizes) / np.sum(record.train_sizes))
+    return corrected_t(record.fold_losses, test_ratio=ratio, level=level, centre=value)
+
+
+CORRECTED_T = Method(key="corrected-t", name="corrected t", refusal=_folds_refusal, interval=_corrected)
+
+
+MOST_FREEDOM = 4  # degrees of freedom: those of five folds
+
+
+def cautious_t(losses: Floats, *, test_ratio: float, level: float, centre: float | None = None) -> Interval:
+    """The interval of :func:`~heldout.risk.intervals.t_intervals.corrected_t`, but with min(J − 1, 4) degrees of
+    freedom.
+
+    More folds, repeats or resamples of the same rows make the spread between them smoother, but do not tell better how
+    far their mean is off: all of them share training rows and move together. With J − 1 degrees of freedom the
+    corrected t of repeats and resamples misses more often than it says in ordinary settings (`make coverage`).
+
+    >>> from heldout.risk.intervals.t_intervals import corrected_t
+    >>> losses = np.array([0.1, 0.2, 0.3] * 5)
+    >>> cautious_t(losses, test_ratio=0.5, level=0.95).high > corrected_t(losses, test_ratio=0.5, level=0.95).high
+    True
+    """
+    splits = len(losses)
+    error = standard_deviation(losses) * sqrt(1 / splits + test_ratio)
+    half = float(stdtrit(min(splits - 1, MOST_FREEDOM), 0.5 + level / 2)) * error
+    middle = float(np.mean(losses)) if centre is None else centre
+    return interval_around(
+        middle, middle - half, middle + half, level=level, method="cautious t", guarantee="heuristic"
+    )
+
+
+def _cautious(record: Record, value: float, level: float) -> Interval:
+    ratio = float(np.sum(record.held_sizes) / np.sum(record.train_sizes))
+    return cautious_t(record.fold_losses, test_ratio=ratio, level=level, centre=value)
+
+
+CAUTIOUS_T = Method(key="cautious-t", name="cautious t", refusal=CORRECTED_T.refusal, interval=_cautious)

@@ -1,0 +1,125 @@
+"""Bounds that races drop candidates by: pure functions of the losses of the parts that a candidate has run.
+
+The table of losses is fixed and the order of its parts is drawn, so the parts that were run are a sample without
+replacement. Serfling (1974) has Hoeffding's bound for those, Bardenet and Maillard (2015) sharpened it past the half
+(Corollary 2.5) and have the empirical Bernstein bound (Theorem 4.3), which asks for more parts before it says anything
+and says more where losses of parts vary little. Nothing is assumed of the losses but their range. The paired test takes
+any loss and few parts, and its level is a heuristic.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+
+def exact_low(losses: NDArray[np.float64], *, parts: int, low: float) -> NDArray[np.float64]:
+    """The least that the mean over all `parts` can be.
+
+    Parameters
+    ----------
+    losses : array of shape (candidates, n)
+        Mean losses of the parts that were run.
+    parts : int
+        How many there are in all.
+    low : float
+        The smallest loss there is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> exact_low(np.array([[0.5, 0.3]]), parts=4, low=0.0).tolist()
+    [0.2]
+    """
+    rest = parts - losses.shape[1]
+    return np.asarray((losses.sum(axis=1) + rest * low) / parts, dtype=np.float64)
+
+
+def share_unknown(n: int, parts: int) -> float:
+    """By how much the square of a deviation shrinks because n of so many parts are known: ρₙ of Bardenet and Maillard.
+
+    >>> share_unknown(1, 10), round(share_unknown(9, 10), 3), share_unknown(10, 10)
+    (1.0, 0.111, 0.0)
+    """
+    return 1.0 - (n - 1) / parts if 2 * n <= parts else (1.0 - n / parts) * (1.0 + 1.0 / n)
+
+
+def hoeffding_low(losses: NDArray[np.float64], *, parts: int, span: float, level: float) -> NDArray[np.float64]:
+    """What the mean over all `parts` is above, but with probability `level`.
+
+    Parameters
+    ----------
+    losses : array of shape (candidates, n)
+        Mean losses of the parts that were run, the first n of a random order.
+    parts : int
+        How many there are in all.
+    span : float
+        The loss's largest value less its smallest.
+    level : float
+        The probability that a candidate's mean is below what is said here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> hoeffding_low(np.full((1, 100), 0.5), parts=1000, span=1.0, level=0.001).round(3).tolist()
+    [0.324]
+    """
+    n = losses.shape[1]
+    deviation = span * np.sqrt(share_unknown(n, parts) * np.log(1.0 / level) / (2.0 * n))
+    return np.asarray(losses.mean(axis=1) - deviation, dtype=np.float64)
+
+
+_KAPPA = 7.0 / 3.0 + 3.0 / np.sqrt(2.0)
+_EVENTS = 5.0  # the theorem holds but with probability 5δ
+
+
+def bernstein_low(losses: NDArray[np.float64], *, parts: int, span: float, level: float) -> NDArray[np.float64]:
+    """What the mean over all `parts` is above, but with probability `level`; parameters as of `hoeffding_low`.
+
+    >>> import numpy as np
+    >>> bernstein_low(np.full((1, 500), 0.5), parts=1000, span=1.0, level=0.001).round(3).tolist()
+    [0.424]
+    """
+    n = losses.shape[1]
+    log = np.log(_EVENTS / level)
+    deviation = losses.std(axis=1) * np.sqrt(2.0 * share_unknown(n, parts) * log / n) + _KAPPA * span * log / n
+    return np.asarray(losses.mean(axis=1) - deviation, dtype=np.float64)
+
+
+FEWEST = 3  # parts, before a standard deviation is worth anything
+
+
+def surely_worse(
+    losses: NDArray[np.float64], leader: NDArray[np.float64], *, ratio: float, level: float
+) -> NDArray[np.bool_]:
+    """Which candidates are worse than the leader, by a one-sided test at `level`.
+
+    Differences that do not vary say nothing of how they vary, so they drop nobody.
+
+    Parameters
+    ----------
+    losses : array of shape (candidates, n)
+        Mean losses of the parts that were run.
+    leader : array of shape (n,)
+        Those of the leader on the same parts.
+    ratio : float
+        Held-out rows to training rows of a part.
+    level : float
+        Of one test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> leader = np.array([0.1, 0.12, 0.11, 0.09])
+    >>> surely_worse(np.array([[0.5, 0.5, 0.52, 0.51], [0.1, 0.2, 0.1, 0.1]]), leader, ratio=0.25, level=0.001).tolist()
+    [True, False]
+    """
+    n = losses.shape[1]
+    if n < FEWEST:
+        return np.zeros(len(losses), dtype=bool)
+    differences = losses - leader
+    spread = differences.std(axis=1, ddof=1)
+    needed = -special.stdtrit(n - 1, level) * spread * np.sqrt(1.0 / n + ratio)
+    tiny = 1e-12 * np.abs(differences).max(axis=1)  # rounding error of differences that are all the same
+    return np.asarray((spread > tiny) & (differences.mean(axis=1) > needed), dtype=np.bool_)

@@ -1,0 +1,282 @@
+"""What choosing among candidates does to a number: how optimistic the best one is, and what can be said instead.
+
+- BBC-CV, the bootstrap bias-corrected cross-validation of Tsamardinos, Greasidou and Borboudakis (2018): rows are drawn
+  with replacement from the held-out losses of all candidates, the best candidate on the drawn rows is scored on the
+  rows that were not drawn, and that is averaged over many draws. Nothing is fitted again.
+- The bias correction of Tibshirani and Tibshirani (2009) for the smallest cross-validation error.
+- A development set that chose among predictors fixed beforehand. Given n independent development rows and a loss in
+  [0, 1], with probability 1 − δ the risk of every one of |Θ| predictors lies in its interval at level 1 − δ/|Θ|. So the
+  interval of the chosen one holds though it was chosen, and it is worse than the best of the family by at most
+  √(2 ln(2|Θ|/δ)/n).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from heldout.base.errors import OptionError
+from heldout.risk.estimate import Interval
+from heldout.risk.record import Floats
+from heldout.risk.rows_needed import dev_gap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """The risk of what was chosen, with the optimism of choosing taken off; inside sign, lower is better."""
+
+    value: float
+    method: str
+    interval: Interval | None = None
+
+
+RESAMPLES = 500
+BBC_CV = "BBC-CV"
+BLOCK = 1 << 22  # numbers held at once in a block of draws; fixed, so that sums do not depend on the machine
+
+
+def bbc(
+    losses: Floats,
+    *,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    units: NDArray[Any] | None = None,
+    weights: Floats | None = None,
+) -> Correction:
+    """The risk of the best of several candidates, from their held-out losses, with a percentile interval.
+
+    Parameters
+    ----------
+    losses : array, candidates × columns
+        The loss of each candidate on each held-out row, lower is better, all finite. A row that was held out several
+        times has several columns.
+    level : float
+        Of the interval, which runs between percentiles of the draws. It is a heuristic.
+    resamples : int
+        How many times to draw.
+    seed : int
+        Decides the draws.
+    units : array, one a column, optional
+        What is drawn whole: the row that a column belongs to, or its group. Left out, each column is its own unit.
+    weights : array, one a column, optional
+        What each loss counts for in a mean. Units that count for nothing are not drawn.
+
+    Examples
+    --------
+    >>> losses = np.random.default_rng(0).random((50, 40)) < 0.5  # fifty coins: nothing to choose between
+    >>> best, corrected = losses.mean(axis=1).min(), bbc(losses.astype(float)).value
+    >>> float(best), round(corrected, 2)
+    (0.35, 0.51)
+    """
+    sums, scale, mass = _by_unit(*_of_some_weight(np.asarray(losses, dtype=np.float64), units, weights))
+    candidates, count = sums.shape
+    if count < 2:
+        raise OptionError(f"BBC-CV draws rows, or whole groups, and needs at least two, but there are {count}.")
+    if resamples < 1:
+        raise OptionError(f"BBC-CV needs at least one draw, not {resamples!r}.")
+    chance = np.random.default_rng(seed)
+    most = max(1, min(resamples, BLOCK // max(count, candidates)))
+    scores: list[Floats] = []
+    left = resamples
+    while left:
+        drawn = drawn_counts(chance, min(most, left), count)
+        chosen = np.argmin(_weighed(drawn, scale) @ sums.T, axis=1)
+        out = _weighed(drawn == 0, scale)
+        scores.append(np.einsum("bu,bu->b", sums[chosen], out) / ((drawn == 0) @ mass))
+        left -= len(drawn)
+    every = np.concatenate(scores)
+    tail = (1 - level) / 2
+    low, high = (float(end) for end in np.quantile(every, (tail, 1 - tail)))
+    interval = Interval(low=low, high=high, level=level, method=BBC_CV, guarantee="heuristic")
+    return Correction(value=float(every.mean()), method=BBC_CV, interval=interval)
+
+
+def _of_some_weight(
+    losses: Floats, units: NDArray[Any] | None, weights: Floats | None
+) -> tuple[Floats, NDArray[Any] | None, Floats | None]:
+    """The columns that count. Of a draw that leaves out those that count for nothing alone there would be no mean."""
+    if weights is None or (counts := np.asarray(weights) > 0).all():
+        return losses, units, weights
+    return losses[:, counts], None if units is None else np.asarray(units)[counts], np.asarray(weights)[counts]
+
+
+def _by_unit(
+    losses: Floats, units: NDArray[Any] | None, weights: Floats | None
+) -> tuple[Floats, Floats | None, Floats]:
+    """For each candidate and unit the sum of losses, what a drawn unit's sum still has to be weighed by, and mass.
+
+    Where each column is a unit the losses themselves serve, so that a large matrix is not copied.
+    """
+    if losses.ndim != 2 or losses.size == 0 or not np.isfinite(losses).all():
+        raise OptionError("BBC-CV needs a complete table, candidates by rows, with a finite loss in every place.")
+    ones = np.ones(losses.shape[1])
+    weight = ones if weights is None else np.asarray(weights, dtype=np.float64)
+    codes = np.arange(losses.shape[1]) if units is None else np.unique(units, return_inverse=True)[1]
+    count = int(codes.max()) + 1
+    if count == losses.shape[1]:
+        return losses, None if weights is None else weight, weight
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.append(True, np.diff(codes[order]) > 0))
+    weighed = losses[:, order] * weight[order]
+    mass = np.add.reduceat(weight[order], starts)
+    return np.asarray(np.add.reduceat(weighed, starts, axis=1)), None, np.asarray(mass, dtype=np.float64)
+
+
+def drawn_counts(chance: np.random.Generator, draws: int, count: int) -> Floats:
+    """How often each unit was drawn, draw by draw; a draw that leaves no unit out is drawn again."""
+    places = chance.integers(count, size=(draws, count))
+    places += np.arange(draws)[:, None] * count
+    drawn = np.bincount(places.ravel(), minlength=draws * count).reshape(draws, count).astype(np.float64)
+    full = (drawn > 0).all(axis=1)
+    if full.any():
+        drawn[full] = drawn_counts(chance, int(np.count_nonzero(full)), count)
+    return drawn
+
+
+def _weighed(counts: NDArray[Any], scale: Floats | None) -> Floats:
+    return np.asarray(counts, dtype=np.float64) if scale is None else counts * scale
+
+
+TIBSHIRANI = "Tibshirani–Tibshirani"
+
+
+def tibshirani(fold_losses: Floats, *, weights: Floats | None = None) -> Correction:
+    """CV(θ̂) + mean over folds of e_k(θ̂) − min_θ e_k(θ): what the choice gains on each fold, added back.
+
+    Parameters
+    ----------
+    fold_losses : array, candidates × parts
+        The mean loss of each candidate on each part, lower is better, all finite.
+    weights : array, optional
+        What each part counts for in a mean over parts; the same where it is left out.
+
+    Examples
+    --------
+    >>> tibshirani(np.array([[1.0, 3.0], [3.0, 2.0]])).value  # 2 and 2.5; the first gains 0 and loses 1
+    2.5
+    """
+    losses = np.asarray(fold_losses, dtype=np.float64)
+    if losses.ndim != 2 or losses.size == 0 or not np.isfinite(losses).all():
+        raise OptionError("The Tibshirani correction needs a complete table, candidates by parts, of finite losses.")
+    if losses.shape[1] < 2:
+        raise OptionError("The Tibshirani correction needs at least two held-out parts, but there is one.")
+    means = np.average(losses, axis=1, weights=weights)
+    best = int(np.argmin(means))
+    gained = np.average(losses[best] - losses.min(axis=0), weights=weights)
+    return Correction(value=float(means[best] + gained), method=TIBSHIRANI)
+
+
+CLOPPER_PEARSON = "simultaneous Clopper–Pearson"
+HOEFFDING = "simultaneous Hoeffding"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Development:
+    """What a development set says: of the predictor it chose, of the smallest risk of the family, and their gap."""
+
+    chosen: Interval
+    best: Interval  # of min over Θ
+    gap: float
+
+
+def development_bounds(
+    means: Floats,
+    *,
+    n: int,
+    chosen: int,
+    level: float,
+    low: float = 0.0,
+    high: float = 1.0,
+    counted: bool = True,
+    guarantee: str = "finite-sample",
+) -> Development:
+    """The intervals of the chosen predictor and of the smallest risk in the family, at simultaneous level.
+
+    Parameters
+    ----------
+    means : array, one a candidate
+        The mean loss of each predictor on the development rows; NaN where one could not be fitted.
+    n : int
+        How many independent rows those are means of.
+    chosen : int
+        Which one was chosen: one with the smallest mean.
+    level : float
+        The probability that all intervals hold together.
+    low, high : float
+        The range of the loss; it is scaled to [0, 1] and back.
+    counted : bool
+        Each row is either right (`low`) or wrong (`high`), so that a mean is a count of errors.
+    guarantee : str
+        What is promised; "heuristic" where the rows are not independent draws.
+
+    Examples
+    --------
+    >>> found = development_bounds(np.array([0.2, 0.4]), n=100, chosen=0, level=0.95)
+    >>> round(found.chosen.low, 3), round(found.chosen.high, 3), round(found.gap, 3)
+    (0.118, 0.305, 0.296)
+    """
+    means = np.asarray(means, dtype=np.float64)
+    if not means[chosen] <= np.nanmin(means):
+        raise OptionError(
+            "The bound of a development set speaks of the predictor with the smallest mean loss; another was chosen."
+        )
+    lows, highs, method = simultaneous_intervals(means, n=n, level=level, low=low, high=high, counted=counted)
+    own = Interval(low=float(lows[chosen]), high=float(highs[chosen]), level=level, method=method, guarantee=guarantee)
+    best = Interval(
+        low=float(np.nanmin(lows)), high=float(np.nanmin(highs)), level=level, method=method, guarantee=guarantee
+    )
+    gap = dev_gap(n, candidates=len(means), level=level, loss_range=high - low)
+    return Development(chosen=own, best=best, gap=gap)
+
+
+def simultaneous_intervals(
+    means: Floats, *, n: int, level: float, low: float = 0.0, high: float = 1.0, counted: bool = True
+) -> tuple[Floats, Floats, str]:
+    """For each candidate an interval at level 1 − δ/|Θ|, so that all hold together at `level`; and the method.
+
+    Rows that are right or wrong get Clopper–Pearson, other losses between `low` and `high` get Hoeffding. Both need
+    means alone, so that a hundred thousand candidates take no room.
+
+    >>> lows, highs, method = simultaneous_intervals(np.array([0.0, 1.0]), n=10, level=0.95)
+    >>> lows.round(3).tolist(), highs.round(3).tolist()
+    ([0.0, 0.645], [0.355, 1.0])
+    """
+    means = np.asarray(means, dtype=np.float64)
+    _check(n=n, candidates=len(means), delta=1 - level)
+    if not np.isfinite(high - low) or not high > low:
+        raise OptionError(f"The bound of a development set needs a loss of bounded range, not from {low} to {high}.")
+    if np.nanmin(means) < low or np.nanmax(means) > high:
+        raise OptionError(f"The losses reach from {np.nanmin(means)} to {np.nanmax(means)}, outside {low} to {high}.")
+    width, share = high - low, (1 - level) / len(means)
+    scaled = (means - low) / width
+    if counted:
+        lows, highs = _clopper_pearson(np.round(scaled * n), n, share)
+        return low + width * lows, low + width * highs, CLOPPER_PEARSON
+    half = sqrt(log(2 / share) / (2 * n))
+    return low + width * np.maximum(scaled - half, 0), low + width * np.minimum(scaled + half, 1), HOEFFDING
+
+
+def _clopper_pearson(errors: Floats, n: int, delta: float) -> tuple[Floats, Floats]:
+    """Both ends for many counts at once; candidates of equal counts are computed once."""
+    counts, places = np.unique(errors, return_inverse=True)
+    inside = np.clip(counts, 1, None), np.clip(counts, None, n - 1)
+    lows = np.where(counts == 0, 0.0, betaincinv(inside[0], n - inside[0] + 1, delta / 2))
+    highs = np.where(counts == n, 1.0, betaincinv(inside[1] + 1, n - inside[1], 1 - delta / 2))
+    return _taken(lows, places), _taken(highs, places)
+
+
+def _taken(ends: Floats, places: NDArray[np.intp]) -> Floats:
+    return np.asarray(ends[places], dtype=np.float64)
+
+
+def _check(*, n: int, candidates: int, delta: float) -> None:
+    if n < 1 or candidates < 1:
+        raise OptionError(f"A development set needs rows and candidates, not {n} rows and {candidates} candidates.")
+    if not 0 < delta < 1:
+        raise OptionError(f"δ is the probability that the bound fails, between 0 and 1, not {delta!r}.")
