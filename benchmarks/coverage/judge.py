@@ -14,6 +14,7 @@ from benchmarks.coverage.tally import LEVEL, Cell, Shot, tally
 from benchmarks.coverage.truth import Truth, read_truths, truth_path
 from heldout.base.errors import OptionError
 from heldout.risk.doubts import doubts, leaning_note
+from heldout.risk.estimands import Estimand, Subject
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.intervals import METHODS
@@ -26,7 +27,7 @@ OTHERS = 100  # replications by which methods other than the default are judged
 def estimate_of(record: Record, method: str) -> Estimate:
     """The estimate by the default, or by a method that accepts the record."""
     asked = None if method == DEFAULT else method
-    return estimate_risk(record, name="risk", estimand="", level=LEVEL, interval=asked)
+    return estimate_risk(record, name="risk", estimand=Estimand("", Subject.LEARNER), level=LEVEL, interval=asked)
 
 
 def warns(record: Record, columns: int) -> bool:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from heldout.base.answers import FULL, PASS_FAIL, ROUNDED, VALUE, Answer
 from heldout.risk.earlier_looks import UNBOUNDED, VACUOUS, Past, Told, alphabet_of, rounded, told_estimate
+from heldout.risk.estimands import predictor_risk
 from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.record import Record
 
@@ -88,7 +89,7 @@ def judge(right: NDArray[np.bool_], answer: Answer, *, level: float) -> tuple[To
     errors = 1.0 - attack(right, answer)
     record = record_of(errors)
     told = final_answer(answer, errors)
-    plain = estimate_risk(record, name="risk", estimand="zero-one risk of this predictor", level=level)
+    plain = estimate_risk(record, name="risk", estimand=predictor_risk("zero_one", train_size=None), level=level)
     size = alphabet_of(answer, record, right_or_wrong=True)
     past = Past(alphabets=(size,) * len(right), rows_shown=answer.kind == FULL)
     return told_estimate(record, plain, told, past), told_estimate(record, plain, told, Past()), 1 - errors.mean()

@@ -15,6 +15,7 @@ from sklearn.svm import SVC
 import heldout as ho
 from heldout.base.findings import Finding
 from heldout.report.notebook_beside import advice_fragment, check_fragment, splits_fragment, text_fragment
+from heldout.risk.estimands import Estimand, Subject
 from heldout.risk.estimate import Estimate
 
 X, y = load_iris(return_X_y=True)
@@ -27,7 +28,7 @@ ESTIMATE = Estimate(
     level=0.9,
     method="corrected t",
     guarantee="heuristic",
-    estimand="expected zero-one risk",
+    estimand=Estimand("expected zero-one risk", Subject.LEARNER),
     train_size=120.0,
     n=1_500,
 )

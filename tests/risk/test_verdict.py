@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from heldout.risk.estimands import estimand_of, learner_risk, predictor_risk
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference, promise_of, sentence_of, surer, verdict_of
 
@@ -18,7 +19,7 @@ LEARNER = Estimate(
     level=0.9,
     method="corrected t",
     guarantee="heuristic",
-    estimand="expected squared risk of the tuned learner trained on 353 rows",
+    estimand=learner_risk("squared", train_size=353, tuned=True),
     train_size=353.4,
     n=442,
     unclipped=(2500.0, 3300.0),
@@ -31,7 +32,7 @@ PREDICTOR = replace(
     high=0.94,
     guarantee="exact",
     greater_is_better=True,
-    estimand="accuracy of this predictor, trained on 80 rows",
+    estimand=predictor_risk("accuracy", train_size=80, sign=-1),
     train_size=80.0,
     n=20,
     unclipped=(0.85, 0.94),
@@ -50,7 +51,8 @@ def test_a_learner_and_a_predictor_are_told_apart():
 
 
 def test_later_rows_are_later_rows():
-    assert sentence_of(replace(LEARNER, estimand=LEARNER.estimand + ", on later rows")).startswith("On later rows")
+    later = estimand_of("forward", parts=3, tuned=True, train_size=353, loss="squared")
+    assert sentence_of(replace(LEARNER, estimand=later)).startswith("On later rows")
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ def save_model(
         _try_again(predictor, packed.again, X)
     manifest = {
         "schema": plain(schema.as_dict()),
-        "estimate": None if estimate is None else plain(estimate.as_dict()),
+        "estimate": None if estimate is None else plain(estimate.stored()),
         "covers": parts.covers,
         "trust": list(packed.packages),
         "versions": _versions(packed.packages),

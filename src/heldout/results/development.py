@@ -9,7 +9,7 @@ import numpy as np
 
 from heldout.losses import Loss
 from heldout.results.inside import inner_of, shown_beside, validation_sizes
-from heldout.risk.estimands import excess_risk, family_risk, kept_predictor_risk
+from heldout.risk.estimands import Estimand, excess_risk, family_risk, kept_predictor_risk
 from heldout.risk.estimate import About, Estimate, Interval, Scale, shown_estimate
 from heldout.risk.intervals.method import promised
 from heldout.risk.selection import development_bounds
@@ -43,7 +43,7 @@ def development_estimates(
             guarantee=promised("finite-sample", inner.recipe),
         )
 
-    def about(name: str, estimand: str, reason: str | None = None) -> About:
+    def about(name: str, estimand: Estimand, reason: str | None = None) -> About:
         return About(
             name=name,
             estimand=estimand,

@@ -16,7 +16,7 @@ from heldout.results.selection import FOLD_PREDICTORS, NOT_MADE, Selection, tuni
 from heldout.results.test_losses import blank_record, test_records
 from heldout.risk.choose_interval import WITH_FITS, check_asked
 from heldout.risk.doubts import doubts
-from heldout.risk.estimands import Sizes, conditions, estimand_of, fold_predictors_risk, taken_over
+from heldout.risk.estimands import Estimand, Sizes, conditions, estimand_of, fold_predictors_risk, taken_over
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.intervals import METHODS
@@ -83,7 +83,7 @@ def study_estimates(
 
 
 def fold_predictors_estimate(
-    record: Record, words: str, *, level: float, pool: bool | None, asked: str | None = None
+    record: Record, words: Estimand, *, level: float, pool: bool | None, asked: str | None = None
 ) -> Estimate:
     """The mean risk of the fold predictors, with the interval of Bayle et al. where the recipe allows it."""
     method = asked if asked is not None and METHODS[asked].belongs_to == FOLD_PREDICTORS else BAYLE.key

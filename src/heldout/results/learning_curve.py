@@ -14,7 +14,7 @@ from heldout.engine.run import Outcome, Running, run_study
 from heldout.results.estimates import size_at_all_rows, trained_sizes
 from heldout.results.record import Facts
 from heldout.results.test_losses import test_record
-from heldout.risk.estimands import learner_risk
+from heldout.risk.estimands import Estimand, Subject, learner_risk
 from heldout.risk.estimate import About, Estimate, Scale, shown_estimate
 from heldout.risk.estimate_risk import estimate_risk, inside_value
 from heldout.risk.learning_curve import FEWEST_SIZES, fit_power_law
@@ -55,7 +55,10 @@ def ask_curve(study: Study, task: Task, sizes: Any, *, seed: int) -> Study | Non
 def with_curve(facts: Facts, task: Task, outcome: Outcome, *, curve: Outcome, level: float) -> Facts:
     """The facts with the curve as a table, and the estimate at all rows that it extrapolates to."""
     records = [*_records(task, outcome, curve), _whole(task, outcome)]
-    points = [estimate_risk(record, name=LEARNING_CURVE, estimand="", level=level) for record in records]
+    points = [
+        estimate_risk(record, name=LEARNING_CURVE, estimand=Estimand("", Subject.LEARNER), level=level)
+        for record in records
+    ]
     columns = {
         "size": np.array([point.train_size for point in points], dtype=np.float64),
         "estimate": _numbers(points, "value"),

@@ -13,7 +13,7 @@ from heldout.results.selection import BEST_VALIDATION, FOLD_PREDICTORS, Selectio
 from heldout.risk.estimands import Sizes, rows_words
 from heldout.search.search import Search
 from heldout.study.pose import OUTER
-from heldout.study.study import Study
+from heldout.study.study import VALIDATION, Study
 from heldout.task import Task
 
 
@@ -99,7 +99,7 @@ def _of_their_mean(estimate: str, *, several: bool) -> str:
 def _of_development(study: Study) -> str:
     """Whether bounds from a development set hold for the predictor; nothing is said where there is none."""
     search = study.search
-    single = all(len(splits) == 1 for name, splits in study.splits.items() if name.startswith("inner/"))
+    single = all(len(study.splits[panel.splits]) == 1 for panel in study.of_level(VALIDATION))
     if not search.tuned or search.final == "ensemble" or not single:
         return ""
     if search.final == "keep":

@@ -36,7 +36,7 @@ def save_record(record: Facts, splits: tuple[Kept, SplitsTold] | None, path: str
     """Write the record of a study; an existing file is replaced only once the new one is whole."""
     arrays: Arrays = {}
     manifest = {
-        "estimates": {name: plain(estimate.as_dict()) for name, estimate in record.estimates.items()},
+        "estimates": {name: plain(estimate.stored()) for name, estimate in record.estimates.items()},
         "findings": [asdict(finding) for finding in record.findings],
         "covers": plain(record.covers),
         "plan": plain(record.plan),

@@ -1,4 +1,4 @@
-"""In words: which quantity a number estimates, and at which training size.
+"""Estimands: which quantity a number estimates, and at which training size; typed, and in words.
 
 Four quantities are estimated, and two more are named because they are easily taken for one of the four.
 
@@ -20,7 +20,8 @@ the correlation of the cross-validation estimate with the risk of the predictor 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from enum import StrEnum
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -28,6 +29,40 @@ LATER, CLASS_SHARES = "on later rows", "at the class shares of the sample"
 WEIGHTED = "rows weighted by sample_weight"
 POOLED, AVERAGED = "all held-out rows pooled", "averaged over folds"
 ROUNDING = 0.02  # training sizes that differ by a smaller share, or by one row, are one size up to rounding
+
+
+class Subject(StrEnum):
+    """Whose risk a number estimates."""
+
+    PREDICTOR = "predictor"  # one predictor, tested as it is
+    LEARNER = "learner"  # a typical predictor of a learner at this training size
+    TUNED_LEARNER = "tuned learner"  # the same, where the candidate is chosen on the training rows
+    FOLD_PREDICTORS = "fold predictors"
+    CANDIDATES = "candidates"  # the best of several, or how far it is from it
+
+
+class Estimand(str):
+    """What a number estimates: the words for people, and what code needs to know of it."""
+
+    subject: Subject
+    later: bool  # on rows that come later than the training rows
+
+    def __new__(cls, words: str, subject: Subject, later: bool = False) -> Self:
+        made = super().__new__(cls, words)
+        made.subject, made.later = subject, later
+        return made
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return str(self), self.subject, self.later
+
+    def __add__(self, words: str) -> Estimand:
+        """The same quantity with further words."""
+        return Estimand(str(self) + words, self.subject, self.later)
+
+    @property
+    def of_learner(self) -> bool:
+        """Whether it is an expectation over training sets, not the risk of a predictor at hand."""
+        return self.subject in (Subject.LEARNER, Subject.TUNED_LEARNER)
 
 
 class Sizes(NamedTuple):
@@ -105,7 +140,7 @@ def estimand_of(
     sign: int = 1,
     stratified: bool = False,
     weighted: bool = False,
-) -> str:
+) -> Estimand:
     """What the test losses of a study estimate, by the kind of its splits and how many parts they have.
 
     `stratified` says that the parts keep the shares of the classes, `weighted` that rows weigh by `sample_weight`.
@@ -124,7 +159,7 @@ def estimand_of(
     else:
         words = learner_risk(loss, train_size=train_size, tuned=tuned, sign=sign)
     words += conditions(stratified=stratified, weighted=weighted)
-    return f"{words}, {LATER}" if kind == "forward" else words
+    return Estimand(f"{words}, {LATER}", words.subject, later=True) if kind == "forward" else words
 
 
 def conditions(*, stratified: bool, weighted: bool) -> str:
@@ -137,90 +172,95 @@ def taken_over(*, pooled: bool) -> str:
     return f", {POOLED if pooled else AVERAGED}"
 
 
-def predictor_risk(loss: str, *, train_size: float | Sizes | None, sign: int = 1) -> str:
+def predictor_risk(loss: str, *, train_size: float | Sizes | None, sign: int = 1) -> Estimand:
     """ℓ_D(A(S)): of this very predictor, whose training size is not known when it came fitted.
 
     >>> predictor_risk("squared", train_size=None)
     'squared risk of this predictor, fitted beforehand'
     """
     origin = "fitted beforehand" if train_size is None else f"trained on {rows_words(train_size)}"
-    return f"{risk_words(loss, sign)} of this predictor, {origin}"
+    return Estimand(f"{risk_words(loss, sign)} of this predictor, {origin}", Subject.PREDICTOR)
 
 
-def family_risk(loss: str, *, train_size: float | Sizes, candidates: int, sign: int = 1) -> str:
+def family_risk(loss: str, *, train_size: float | Sizes, candidates: int, sign: int = 1) -> Estimand:
     """min_θ ℓ_D(A_θ(S)): of the best predictor of a family on this training set.
 
     >>> family_risk("zero_one", train_size=96, candidates=17)
     'smallest zero-one risk among the 17 predictors of the family, trained on 96 rows'
     """
     best = "smallest" if sign > 0 else "largest"
-    return (
+    return Estimand(
         f"{best} {risk_words(loss, sign)} among the {candidates} predictors of the family, "
-        f"trained on {rows_words(train_size)}"
+        f"trained on {rows_words(train_size)}",
+        Subject.CANDIDATES,
     )
 
 
-def learner_risk(loss: str, *, train_size: float | Sizes, tuned: bool, sign: int = 1) -> str:
+def learner_risk(loss: str, *, train_size: float | Sizes, tuned: bool, sign: int = 1) -> Estimand:
     """E ℓ_D(A(S)), or E ℓ_D(A_θ̂(S)) when θ is chosen on the training rows: of a typical predictor at this size."""
-    who = "the tuned learner" if tuned else "the learner"
-    return f"expected {risk_words(loss, sign)} of {who} trained on {rows_words(train_size)}"
+    who = Subject.TUNED_LEARNER if tuned else Subject.LEARNER
+    return Estimand(f"expected {risk_words(loss, sign)} of the {who} trained on {rows_words(train_size)}", who)
 
 
-def fold_predictors_risk(loss: str, *, train_size: float | Sizes, parts: int, sign: int = 1) -> str:
+def fold_predictors_risk(loss: str, *, train_size: float | Sizes, parts: int, sign: int = 1) -> Estimand:
     """The mean risk of the fold predictors: for a convex loss it bounds the risk of their average, whatever chose θ.
 
     >>> fold_predictors_risk("squared", train_size=120, parts=5)
     'mean squared risk of the 5 fold predictors, each trained on 120 rows'
     """
-    return f"mean {risk_words(loss, sign)} of the {parts} fold predictors, each trained on {rows_words(train_size)}"
+    words = f"mean {risk_words(loss, sign)} of the {parts} fold predictors, each trained on {rows_words(train_size)}"
+    return Estimand(words, Subject.FOLD_PREDICTORS)
 
 
-def best_validation(loss: str, *, train_size: float | Sizes | None, candidates: int, sign: int = 1) -> str:
+def best_validation(loss: str, *, train_size: float | Sizes | None, candidates: int, sign: int = 1) -> Estimand:
     """min_θ CV(θ): optimistic, since the rows that chose θ also judge it. None: the splits were not drawn.
 
     >>> best_validation("zero_one", train_size=120, candidates=17)
     'best validation zero-one risk of 17 candidates trained on 120 rows, on the rows that chose it: optimistic'
     """
     trained = "" if train_size is None else f" trained on {rows_words(train_size)}"
-    return (
+    return Estimand(
         f"best validation {risk_words(loss, sign)} of {candidates} candidates{trained}, "
-        "on the rows that chose it: optimistic"
+        "on the rows that chose it: optimistic",
+        Subject.CANDIDATES,
     )
 
 
-def corrected_validation(loss: str, *, train_size: float | Sizes | None, candidates: int, sign: int = 1) -> str:
+def corrected_validation(loss: str, *, train_size: float | Sizes | None, candidates: int, sign: int = 1) -> Estimand:
     """E ℓ_D(A_θ̂(S)) again, from the validation losses alone, with a correction for the optimism of choosing.
 
     >>> corrected_validation("zero_one", train_size=120, candidates=17)
     'expected zero-one risk of the best of 17 candidates trained on 120 rows, corrected for the optimism of choosing it'
     """
     trained = "" if train_size is None else f" trained on {rows_words(train_size)}"
-    return (
+    return Estimand(
         f"expected {risk_words(loss, sign)} of the best of {candidates} candidates{trained}, "
-        "corrected for the optimism of choosing it"
+        "corrected for the optimism of choosing it",
+        Subject.CANDIDATES,
     )
 
 
-def kept_predictor_risk(loss: str, *, train_size: float | Sizes, sign: int = 1) -> str:
+def kept_predictor_risk(loss: str, *, train_size: float | Sizes, sign: int = 1) -> Estimand:
     """ℓ_D(A_θ̂(S)) of the predictor that development rows chose and that was not trained on them.
 
     >>> kept_predictor_risk("zero_one", train_size=96)
     'zero-one risk of the chosen predictor, trained on 96 rows without the development rows'
     """
-    return (
+    return Estimand(
         f"{risk_words(loss, sign)} of the chosen predictor, trained on {rows_words(train_size)} "
-        "without the development rows"
+        "without the development rows",
+        Subject.PREDICTOR,
     )
 
 
-def excess_risk(loss: str, *, train_size: float | Sizes, candidates: int) -> str:
+def excess_risk(loss: str, *, train_size: float | Sizes, candidates: int) -> Estimand:
     """ℓ_D(A_θ̂(S)) − min_θ ℓ_D(A_θ(S)): what choosing on a development set may have cost.
 
     >>> excess_risk("zero_one", train_size=96, candidates=17)
     'by how much the chosen predictor is worse in zero-one than the best of the 17 of the family, trained on 96 rows'
     """
-    words = loss.replace("zero_one", "zero-one").replace("_", " ")
-    return (
-        f"by how much the chosen predictor is worse in {words} than the best of the {candidates} of the family, "
-        f"trained on {rows_words(train_size)}"
+    return Estimand(
+        f"by how much the chosen predictor is worse in {risk_words(loss, -1)} than the best of the {candidates} of the "
+        f"family, trained on {rows_words(train_size)}",
+        Subject.CANDIDATES,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from heldout.base.markup import view
-from heldout.risk.estimands import Sizes
+from heldout.risk.estimands import Estimand, Sizes, Subject
 from heldout.risk.estimate_markup import estimate_markup
 
 GUARANTEES = ("exact", "finite-sample", "asymptotic", "heuristic")
@@ -41,7 +41,7 @@ class Estimate:
     level: float
     method: str | None
     guarantee: str | None
-    estimand: str
+    estimand: Estimand
     train_size: float | None  # rows the learner was given (a mean, where folds differ)
     n: int  # rows that were predicted
     optimistic: bool = False
@@ -62,15 +62,21 @@ class Estimate:
         return Sizes(self.train_size, least, most, self.fit_size)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        """Plain values, for people's JSON."""
+        return {**{name: getattr(self, name) for name in self.__slots__}, "estimand": str(self.estimand)}
+
+    def stored(self) -> dict[str, Any]:
+        """Plain values of all that the estimate knows, for files."""
+        return {**self.as_dict(), "subject": str(self.estimand.subject), "later": self.estimand.later}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Estimate:
-        """The estimate that `as_dict` wrote, with the pairs that JSON holds as lists."""
-        pairs = {name: values.get(name) for name in ("unclipped", "train_range")}
+        """The estimate whose `stored` values these are, with the pairs that JSON holds as lists."""
+        plain = dict(values)
+        estimand = Estimand(plain["estimand"], Subject(plain.pop("subject")), plain.pop("later"))
+        pairs = {name: plain.get(name) for name in ("unclipped", "train_range")}
         numbers = {name: None if pair is None else tuple(map(float, pair)) for name, pair in pairs.items()}
-        return cls(**{**values, **numbers})
+        return cls(**{**plain, **numbers, "estimand": estimand})
 
     def _repr_html_(self) -> str:
         return view(estimate_markup(self.as_dict()))
@@ -91,7 +97,7 @@ class About:
     """What an estimate is called and speaks of."""
 
     name: str
-    estimand: str
+    estimand: Estimand
     level: float
     train_size: float | Sizes | None
     n: int
@@ -103,7 +109,9 @@ def shown_estimate(scale: Scale, about: About, *, value: float | None, interval:
     """The estimate of a value and an interval in inside sign.
 
     >>> scale = Scale(loss="accuracy", sign=-1, low=-1.0, high=0.0)
-    >>> about = About(name="risk", estimand="accuracy of this predictor", level=0.95, train_size=80, n=20)
+    >>> from heldout.risk.estimands import predictor_risk
+    >>> estimand = predictor_risk("accuracy", train_size=80, sign=-1)
+    >>> about = About(name="risk", estimand=estimand, level=0.95, train_size=80, n=20)
     >>> found = Interval(low=-1.1, high=-0.7, level=0.95, method="Student", guarantee="asymptotic")
     >>> shown = shown_estimate(scale, about, value=-0.9, interval=found)
     >>> shown.value, shown.low, shown.high

@@ -6,7 +6,7 @@ import numpy as np
 
 from heldout.base.errors import Argument, OptionError, Sentence
 from heldout.risk.choose_interval import NoInterval, choose_method, choose_method_leniently
-from heldout.risk.estimands import Sizes
+from heldout.risk.estimands import Estimand, Sizes
 from heldout.risk.estimate import Estimate, Interval, shown_range
 from heldout.risk.intervals.method import NO_WIDTH, Method, has_no_width
 from heldout.risk.intervals.scores import POOLED
@@ -21,7 +21,7 @@ def estimate_risk(
     record: Record,
     *,
     name: str,
-    estimand: str,
+    estimand: Estimand,
     level: float = 0.95,
     interval: str | Method | None = None,
     strict: bool = True,
@@ -35,8 +35,10 @@ def estimate_risk(
     ----------
     record : Record
         Losses, lower is better, and how their parts came about.
-    name, estimand : str
-        What the estimate is called, and what it estimates.
+    name : str
+        What the estimate is called.
+    estimand : Estimand
+        What it estimates.
     level : float
         The level of the interval.
     interval : str or Method, optional
@@ -56,7 +58,8 @@ def estimate_risk(
     ...     loss="accuracy", sign=-1, low=-1.0, high=0.0, fold_losses=np.array([-0.75]), kind="holdout",
     ...     row_losses=(np.array([-1.0, -1.0, 0.0, -1.0]),), train_sizes=np.array([16]), held_sizes=np.array([4]),
     ... )
-    >>> risk = estimate_risk(record, name="risk", estimand="accuracy of this predictor")
+    >>> from heldout.risk.estimands import predictor_risk
+    >>> risk = estimate_risk(record, name="risk", estimand=predictor_risk("accuracy", train_size=16, sign=-1))
     >>> risk.value, round(risk.low, 3), round(risk.high, 3), risk.guarantee
     (0.75, 0.194, 0.994, 'exact')
     """
@@ -75,7 +78,7 @@ def estimate_risk(
             if has_no_width(found):
                 found, reason = None, NO_WIDTH
             elif method.belongs_to not in (None, name):
-                estimand = f"{estimand}; the interval is that of {method.estimand}"
+                estimand += f"; the interval is that of {method.estimand}"
     low, high, unclipped = _shown_interval(record, found)
     trained = Sizes.of(record.train_sizes)  # None: a predictor that came fitted was trained on none of these rows
     return Estimate(

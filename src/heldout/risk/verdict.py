@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from heldout.base.words import share
-from heldout.risk.estimands import LATER, Sizes, risk_words, rows_words
+from heldout.risk.estimands import Sizes, Subject, risk_words, rows_words
 from heldout.risk.estimate import Estimate
 
 FEWEST_ROWS = 10  # predicted rows from which on widths fall about as the root says
@@ -69,7 +69,8 @@ def sentence_of(risk: Estimate) -> str:
 
     >>> from heldout.risk.estimate import Estimate
     >>> sure = {"low": 0.01, "high": 0.108, "level": 0.95, "method": "corrected t", "guarantee": "heuristic"}
-    >>> words = "expected zero-one risk of the learner trained on 120 rows"
+    >>> from heldout.risk.estimands import learner_risk
+    >>> words = learner_risk("zero_one", train_size=120, tuned=False)
     >>> of = {"name": "risk", "loss": "zero_one", "estimand": words, "train_size": 120, "n": 150}
     >>> print(sentence_of(Estimate(value=0.04, **of, **sure)))
     On new rows the learner, trained on 120 rows, is expected to be wrong 4.0% of the time (95% interval 1.0% to 10.8%).
@@ -79,7 +80,7 @@ def sentence_of(risk: Estimate) -> str:
     between = ""
     if risk.low is not None and risk.high is not None:
         between = f" ({_percent(risk.level)} interval {_said(risk, risk.low)} to {_said(risk, risk.high)})"
-    rows = "On later rows" if LATER in risk.estimand else "On new rows"
+    rows = "On later rows" if risk.estimand.later else "On new rows"
     if risk.value is None:
         who = _subject(risk).removesuffix(",")
         return f"All that is told of {who}, on {rows.removeprefix('On ')} and by {_loss(risk)}: {risk.answer}{between}."
@@ -102,7 +103,7 @@ def surer(risk: Estimate, *, rows: int, units: str = "rows") -> list[str]:
     width = risk.high - risk.low if risk.unclipped is None else risk.unclipped[1] - risk.unclipped[0]
     if not width > 0:
         return []
-    learner = risk.estimand.startswith("expected")
+    learner = risk.estimand.of_learner
     count, of_test = (rows, "") if learner else (risk.n, "test ")
     told = f" ({4 * count:,} instead of {count:,})" if units == "rows" else ""
     found = [
@@ -166,11 +167,10 @@ def _optimism(risk: Estimate, best: Estimate | None) -> str | None:
 
 
 def _subject(risk: Estimate) -> str:
-    if not risk.estimand.startswith("expected"):
+    if not risk.estimand.of_learner:
         origin = "" if risk.sizes is None else f", trained on {rows_words(risk.sizes)},"
         return f"this predictor{origin}"
-    who = "the tuned learner" if "tuned learner" in risk.estimand else "the learner"
-    return f"{who}, trained on {rows_words(risk.sizes or 0.0)},"
+    return f"the {risk.estimand.subject}, trained on {rows_words(risk.sizes or 0.0)},"
 
 
 def _predicate(risk: Estimate, value: float | None = None) -> str:
@@ -227,7 +227,7 @@ def meaning_of(estimate: Estimate) -> str:
     """What an estimate estimates, and at which training size, for someone who has not read the manual."""
     words = _MEANINGS.get(estimate.name)
     if words is None:
-        words = _of_learner(estimate) if estimate.estimand.startswith("expected") else _of_predictor(estimate)
+        words = _of_learner(estimate) if estimate.estimand.of_learner else _of_predictor(estimate)
     if estimate.value is None and estimate.answer is None and estimate.reason:
         return f"{words} {estimate.reason}"
     size = "" if estimate.sizes is None else f" Training size: {rows_words(estimate.sizes)}."
@@ -235,7 +235,7 @@ def meaning_of(estimate: Estimate) -> str:
 
 
 def _of_learner(estimate: Estimate) -> str:
-    tuned = "tuned learner" in estimate.estimand
+    tuned = estimate.estimand.subject is Subject.TUNED_LEARNER
     how = ", its parameters chosen anew inside every training part," if tuned else ""
     return (
         f"If the learner were trained{how} on other data of the same kind and size, and asked about rows it has not "

@@ -14,7 +14,7 @@ from heldout.risk.comparison.differences import ROUNDING, contributions, differe
 from heldout.risk.comparison.p_values import holm, mcnemar, p_of_method, spread_by
 from heldout.risk.comparison.paired_rows import PAIRED_ROWS
 from heldout.risk.comparison.sentences import Pair, Verdict, judge, pair_sentence
-from heldout.risk.estimands import Sizes, risk_words, rows_words
+from heldout.risk.estimands import Estimand, Sizes, Subject, risk_words, rows_words
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk, failed_parts, inside_value
 from heldout.risk.intervals import METHODS, Method
@@ -234,13 +234,14 @@ def _posterior(
     return correlated_t(record.fold_losses, test_ratio=ratio, rope=rope or 0.0)
 
 
-def _estimand(names: tuple[str, str], records: tuple[Record, Record], record: Record) -> str:
+def _estimand(names: tuple[str, str], records: tuple[Record, Record], record: Record) -> Estimand:
     quantity = risk_words(record.loss, record.sign)
     first, second = (Sizes.of(one.train_sizes) for one in records)
     if record.parts == 1 or first is None or second is None:
-        return f"{quantity} of the predictor {names[0]!r} less that of {names[1]!r}"
+        return Estimand(f"{quantity} of the predictor {names[0]!r} less that of {names[1]!r}", Subject.PREDICTOR)
     words = rows_words(first) if first == second else f"{rows_words(first)} and {rows_words(second)}"
-    return (
+    return Estimand(
         f"expected {quantity} of {names[0]!r} less that of {names[1]!r}, trained on {words}: of the learners, not of "
-        f"these {record.parts} pairs of fits"
+        f"these {record.parts} pairs of fits",
+        Subject.LEARNER,
     )
