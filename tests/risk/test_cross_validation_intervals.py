@@ -13,7 +13,7 @@ from heldout.risk.choose_interval import NoInterval, choose_method
 from heldout.risk.intervals import METHODS
 from heldout.risk.intervals.bayle import bayle
 from heldout.risk.intervals.conservative_z import conservative_z, half_means
-from heldout.risk.intervals.five_by_two import combined_f, five_by_two_t
+from heldout.risk.intervals.five_by_two import combined_f, five_by_two_t_interval
 from heldout.risk.intervals.shapes import wilson_ends
 from heldout.risk.intervals.t_intervals import corrected_t
 from heldout.risk.widening import PLAIN
@@ -122,7 +122,7 @@ def test_bayle_covers_the_mean_risk_of_the_fold_predictors():
 
 def test_five_by_two_is_as_wide_as_its_two_tests_say():
     spread = np.sum((TEN[::2] - TEN[1::2]) ** 2 / 2)
-    low, high = ends(five_by_two_t(TEN, level=0.95))
+    low, high = ends(five_by_two_t_interval(TEN, level=0.95))
     assert (low + high) / 2 == pytest.approx(TEN.mean())
     assert high - TEN.mean() == pytest.approx(t.ppf(0.975, 5) * np.sqrt(spread / 5))
     low, high = ends(combined_f(TEN, level=0.95))

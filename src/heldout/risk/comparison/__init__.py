@@ -22,13 +22,14 @@ Under a null hypothesis of exchangeable learners a p-value of level α must not 
 
 from heldout.risk.comparison.bayesian import Probabilities, correlated_t, signed_rank
 from heldout.risk.comparison.differences import difference_record
-from heldout.risk.comparison.five_by_two import five_by_two_f, five_by_two_mean, five_by_two_t
 from heldout.risk.comparison.over_datasets import critical_distance, friedman, nemenyi, permuted_ranks
-from heldout.risk.comparison.p_values import cautious_t_p, corrected_t_p, holm, mcnemar, permutation_p, student_p
+from heldout.risk.comparison.p_values import holm, mcnemar, permutation_p
 from heldout.risk.comparison.paired_rows import paired_rows, paired_rows_p, spread_of_rows
 from heldout.risk.comparison.pairs import compare_records
 from heldout.risk.comparison.sentences import Pair
 from heldout.risk.intervals.betting import betting_p
+from heldout.risk.intervals.five_by_two import five_by_two_f, five_by_two_mean, five_by_two_t
+from heldout.risk.intervals.t_intervals import cautious_t_p, corrected_t_p, student_p
 
 __all__ = [
     "Pair",

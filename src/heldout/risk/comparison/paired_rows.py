@@ -6,17 +6,16 @@ and stratified folds take the spread out of it; rows are many, and stratificatio
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
 
 from heldout.risk.comparison.differences import contributions
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.method import Method, interval_around
+from heldout.risk.intervals.method import Method, Spread
 from heldout.risk.intervals.t_intervals import effective_groups
 from heldout.risk.record import Floats, Record
 from heldout.risk.sampling import mean_weights
@@ -26,30 +25,6 @@ from heldout.risk.sampling import mean_weights
 # 7.6 % of studies, 1.3 in up to 6.6 %, and least squares in up to 2.8 %.
 KAPPA = 1.3
 NAME = "paired rows"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
-    """The mean of paired differences and how far it may be off."""
-
-    mean: float
-    error: float  # the standard error, κ included
-    freedom: float  # degrees of freedom of the t
-    shrink: float = 1.0  # what the middle of the interval is multiplied by, where differences are counts
-    carriers: float = inf  # units of equal share that would make up the variance as unevenly
-
-    def interval(self, level: float, *, value: float | None = None) -> Interval:
-        """The interval around the mean, or around the value that is shown in its place."""
-        shown = self.mean if value is None else value
-        middle, half = self.shrink * shown, float(stdtrit(self.freedom, 0.5 + level / 2)) * self.error
-        return interval_around(shown, middle - half, middle + half, level=level, method=NAME, guarantee="heuristic")
-
-    def p(self, *, value: float | None = None) -> float:
-        """The two-sided p-value that goes with the interval."""
-        middle = self.shrink * (self.mean if value is None else value)
-        if middle == 0:
-            return 1.0
-        return float(2 * stdtr(self.freedom, -abs(middle) / self.error if self.error > 0 else -inf))
 
 
 def paired_rows(
@@ -73,7 +48,7 @@ def paired_rows(
     >>> round(interval.low, 3), round(interval.high, 3)
     (-0.053, 0.32)
     """
-    return spread_of_rows(differences, kappa=kappa, units=groups, weights=weights).interval(level)
+    return spread_of_rows(differences, kappa=kappa, units=groups, weights=weights).interval(level, method=NAME)
 
 
 def paired_rows_p(
@@ -173,8 +148,7 @@ def _refusal(record: Record) -> str | None:
 
 
 def _interval(record: Record, value: float, level: float) -> Interval:
-    interval = spread_of(record).interval(level, value=value)
-    return interval if record.share == 1 else replace(interval, method="paired sampled rows")
+    return spread_of(record).interval(level, value=value, method=NAME if record.share == 1 else "paired sampled rows")
 
 
-PAIRED_ROWS = Method(key="paired-rows", name=NAME, refusal=_refusal, interval=_interval)
+PAIRED_ROWS = Method(key="paired-rows", name=NAME, refusal=_refusal, interval=_interval, spread=spread_of)

@@ -11,7 +11,7 @@ import numpy as np
 from heldout.risk.choose_interval import NoInterval
 from heldout.risk.comparison.bayesian import Probabilities, correlated_t, t_posterior
 from heldout.risk.comparison.differences import ROUNDING, contributions, difference_record, has_no_spread
-from heldout.risk.comparison.p_values import holm, mcnemar, p_of_method, spread_by
+from heldout.risk.comparison.p_values import holm, mcnemar, p_of_method
 from heldout.risk.comparison.paired_rows import PAIRED_ROWS
 from heldout.risk.comparison.sentences import Pair, Verdict, judge, pair_sentence
 from heldout.risk.estimands import Estimand, Sizes, Subject, risk_words, rows_words
@@ -19,6 +19,7 @@ from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk, failed_parts, inside_value
 from heldout.risk.intervals import METHODS, Method
 from heldout.risk.intervals.method import refuse_dependent_test_rows
+from heldout.risk.intervals.t_intervals import held_to_trained
 from heldout.risk.record import Floats, Record, zero_one_errors
 
 BY_FOLDS = ("corrected-t", "cautious-t", "conservative-z", "5x2", "5x2-t")  # over several parts, on request
@@ -224,14 +225,14 @@ def _posterior(
     """By the standard error of the interval; one test set has no such posterior."""
     if isinstance(method, NoInterval):
         return None
-    if (spread := spread_by(method, record)) is not None:
+    if method.spread is not None:
+        spread = method.spread(record)
         value = inside_value(record, pool=pool)
         assert value is not None
         return t_posterior(spread.shrink * value, spread.error, spread.freedom, rope=rope or 0.0)
     if METHODS["corrected-t"].refusal(record) is not None:
         return None
-    ratio = float(np.sum(record.held_sizes) / np.sum(record.train_sizes))
-    return correlated_t(record.fold_losses, test_ratio=ratio, rope=rope or 0.0)
+    return correlated_t(record.fold_losses, test_ratio=held_to_trained(record), rope=rope or 0.0)
 
 
 def _estimand(names: tuple[str, str], records: tuple[Record, Record], record: Record) -> Estimand:

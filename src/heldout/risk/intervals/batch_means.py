@@ -5,10 +5,9 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-from scipy.special import stdtrit
 
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.method import Method, interval_around, standard_deviation
+from heldout.risk.intervals.method import Method, Spread, standard_deviation, symmetric, t_quantile
 from heldout.risk.record import Floats, Record
 from heldout.risk.sampling import end_to_end
 
@@ -28,12 +27,13 @@ def batch_means(losses: Floats, *, level: float, centre: float | None = None) ->
     >>> round(interval.low, 4), round(interval.high, 4)
     (1.0, 1.0)
     """
-    means = np.array([float(np.mean(one)) for one in np.array_split(losses, BATCHES)])
-    half = float(stdtrit(BATCHES - 1, 0.5 + level / 2)) * standard_deviation(means) / sqrt(BATCHES)
     middle = float(np.mean(losses)) if centre is None else centre
-    return interval_around(
-        middle, middle - half, middle + half, level=level, method="five batch means", guarantee="heuristic"
-    )
+    half = t_quantile(BATCHES - 1, level) * standard_deviation(_means(losses)) / sqrt(BATCHES)
+    return symmetric(middle, half, level=level, method="five batch means", guarantee="heuristic")
+
+
+def _means(losses: Floats) -> Floats:
+    return np.array([float(np.mean(batch)) for batch in np.array_split(losses, BATCHES)])
 
 
 def effective_rows(losses: Floats) -> float:
@@ -84,8 +84,17 @@ def _refusal(record: Record) -> str | None:
     return None
 
 
-def _interval(record: Record, value: float, level: float) -> Interval:
-    return batch_means(in_time(record), level=level, centre=value)
+def _spread(record: Record) -> Spread:
+    means = _means(in_time(record))
+    error = standard_deviation(means) / sqrt(BATCHES)
+    return Spread(mean=float(np.mean(means)), error=error, freedom=BATCHES - 1)
 
 
-BATCH_MEANS = Method(key="batch-means", name="five batch means", refusal=_refusal, early=_early, interval=_interval)
+BATCH_MEANS = Method(
+    key="batch-means",
+    name="five batch means",
+    refusal=_refusal,
+    early=_early,
+    interval=lambda record, value, level: batch_means(in_time(record), level=level, centre=value),
+    spread=_spread,
+)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from math import sqrt
 
 import numpy as np
-from scipy.special import ndtri
 
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.method import Method, interval_around, standard_deviation
+from heldout.risk.intervals.method import Method, standard_deviation, symmetric, z_quantile
 from heldout.risk.record import Floats, Record
 
 FOLD_PREDICTORS, ESTIMAND = "fold_predictors", "the mean risk of the fold predictors"
@@ -22,20 +23,10 @@ def bayle(losses: Sequence[Floats], *, level: float, within: bool = False, centr
     than about 1/n. It does not speak of the expected risk of the learner: that the training rows might have been
     others adds a variance that these losses do not show.
 
-    Parameters
-    ----------
-    losses : sequence of arrays
-        The row losses of each fold, every row held out once.
-    level : float
-        The probability to cover, as 0.95.
-    within : bool
-        Take σ̂² as the mean of the variances inside folds; otherwise it is the variance over all rows ("all pairs"),
-        which holds for any number of folds and is not below it by more than the loss of degrees of freedom.
-    centre : float, optional
-        The middle of the interval; the mean of all rows when left out.
+    `losses` are the row losses of each fold, every row held out once. With `within`, σ̂² is the mean of the variances
+    inside folds; otherwise it is the variance over all rows ("all pairs"), which holds for any number of folds and is
+    not below it by more than the loss of degrees of freedom.
 
-    Examples
-    --------
     >>> interval = bayle([np.array([0.0, 1.0]), np.array([1.0, 2.0])], level=0.95)
     >>> round(interval.low, 4), round(interval.high, 4)
     (0.307, 1.693)
@@ -49,9 +40,9 @@ def bayle(losses: Sequence[Floats], *, level: float, within: bool = False, centr
     else:
         sigma = standard_deviation(rows) * sqrt((n - 1) / n)
     middle = float(np.mean(rows)) if centre is None else centre
-    half = float(ndtri(0.5 + level / 2)) * sigma / sqrt(n)
+    half = z_quantile(level) * sigma / sqrt(n)
     method = BAYLE_WITHIN.name if within else BAYLE.name
-    return interval_around(middle, middle - half, middle + half, level=level, method=method, guarantee="asymptotic")
+    return symmetric(middle, half, level=level, method=method, guarantee="asymptotic")
 
 
 def _refusal(record: Record) -> str | None:
@@ -84,12 +75,7 @@ def _interval(record: Record, value: float, level: float, *, within: bool = Fals
     assert record.row_losses is not None  # refused above
     plain = bayle(record.row_losses, level=level, within=within, centre=value)
     # Folds that were stratified depend on all rows, which the theorem has no place for.
-    guarantee = "heuristic" if record.stratified else plain.guarantee
-    return interval_around(value, plain.low, plain.high, level=level, method=plain.method, guarantee=guarantee)
-
-
-def _interval_within(record: Record, value: float, level: float) -> Interval:
-    return _interval(record, value, level, within=True)
+    return replace(plain, guarantee="heuristic") if record.stratified else plain
 
 
 BAYLE = Method(
@@ -104,7 +90,7 @@ BAYLE_WITHIN = Method(
     key="bayle-within",
     name="Bayle, within folds",
     refusal=_refusal_within,
-    interval=_interval_within,
+    interval=partial(_interval, within=True),
     belongs_to=FOLD_PREDICTORS,
     estimand=ESTIMAND,
 )

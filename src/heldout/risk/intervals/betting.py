@@ -10,9 +10,9 @@ import numpy as np
 
 from heldout.risk.estimate import Interval
 from heldout.risk.intervals.bounded import refuse_bounded, refuse_recipe
-from heldout.risk.intervals.method import Method, interval_around, promised, scaled_draws, unscaled
+from heldout.risk.intervals.method import Method, interval_around, scaled_draws, unscaled
 from heldout.risk.intervals.resampling import Oriented, orient
-from heldout.risk.record import Floats, Record
+from heldout.risk.record import Floats
 
 TRUNCATION = 0.5  # no bet stakes more than this share of the capital
 HALVINGS = 31  # of the unit interval: ends are outward of the true ones by less than 5e-10
@@ -153,9 +153,13 @@ def halve(losses: Floats, stakes: Floats, target: float) -> float:
     return low
 
 
-def _interval(record: Record, value: float, level: float) -> Interval:
-    plain = betting(scaled_draws(record), level=level, seed=record.seed)
-    return unscaled(plain, record, value, promised("finite-sample", record))
-
-
-BETTING = Method(key="betting", name="betting", refusal=refuse_bounded, early=refuse_recipe, interval=_interval)
+BETTING = Method(
+    key="betting",
+    name="betting",
+    refusal=refuse_bounded,
+    early=refuse_recipe,
+    interval=lambda record, value, level: unscaled(
+        betting(scaled_draws(record), level=level, seed=record.seed), record, value
+    ),
+    p=lambda record, value, level: betting_p(scaled_draws(record), level=level, seed=record.seed),
+)

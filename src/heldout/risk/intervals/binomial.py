@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import sqrt
 
-from scipy.special import betaincinv, ndtri
+from scipy.special import betaincinv
 
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.method import Method, interval_around, promised, refuse_dependent_test_rows, unscaled
+from heldout.risk.intervals.method import Method, interval_around, refuse_dependent_test_rows, unscaled, z_quantile
 from heldout.risk.record import Record, zero_one_errors
 
 
@@ -45,23 +45,6 @@ def refuse_other_than_right_or_wrong(record: Record) -> str | None:
     return None
 
 
-def _clopper_pearson(record: Record, value: float, level: float) -> Interval:
-    errors = zero_one_errors(record)
-    assert errors is not None  # refused above
-    # A stratified draw has less spread than the binomial that the method inverts; it covered .98 to 1.0.
-    plain = clopper_pearson(round(float(errors.sum())), len(errors), level=level)
-    return unscaled(plain, record, value, promised("exact", record))
-
-
-CLOPPER_PEARSON = Method(
-    key="clopper-pearson",
-    name="Clopper–Pearson",
-    refusal=refuse_other_than_right_or_wrong,
-    early=refuse_unless_right_or_wrong,
-    interval=_clopper_pearson,
-)
-
-
 def wilson(errors: int, rows: int, *, level: float) -> Interval:
     """The interval of the error probability: those that a normal test with their own variance does not reject.
 
@@ -72,7 +55,7 @@ def wilson(errors: int, rows: int, *, level: float) -> Interval:
     >>> interval.low, round(interval.high, 4)
     (0.0, 0.2775)
     """
-    z = float(ndtri(0.5 + level / 2))
+    z = z_quantile(level)
     share = errors / rows
     middle = (errors + z * z / 2) / (rows + z * z)
     half = z / (rows + z * z) * sqrt(rows * share * (1 - share) + z * z / 4)
@@ -81,16 +64,25 @@ def wilson(errors: int, rows: int, *, level: float) -> Interval:
     return interval_around(share, low, high, level=level, method="Wilson", guarantee="asymptotic")
 
 
-def _wilson(record: Record, value: float, level: float) -> Interval:
+def _counted(record: Record) -> tuple[int, int]:
+    """How many rows are wrong, and of how many."""
     errors = zero_one_errors(record)
     assert errors is not None  # refused above
-    return unscaled(wilson(round(float(errors.sum())), len(errors), level=level), record, value, "asymptotic")
+    return round(float(errors.sum())), len(errors)
 
 
+CLOPPER_PEARSON = Method(
+    key="clopper-pearson",
+    name="Clopper–Pearson",
+    refusal=refuse_other_than_right_or_wrong,
+    early=refuse_unless_right_or_wrong,
+    # A stratified draw has less spread than the binomial that the method inverts; it covered .98 to 1.0.
+    interval=lambda record, value, level: unscaled(clopper_pearson(*_counted(record), level=level), record, value),
+)
 WILSON = Method(
     key="wilson",
     name="Wilson",
     refusal=refuse_other_than_right_or_wrong,
     early=refuse_unless_right_or_wrong,
-    interval=_wilson,
+    interval=lambda record, value, level: unscaled(wilson(*_counted(record), level=level), record, value),
 )

@@ -102,16 +102,15 @@ def _bootstrap_t_refusal(record: Record) -> str | None:
     return None
 
 
-def _bootstrap_t_interval(record: Record, value: float, level: float) -> Interval:
-    return bootstrap_t(independent_draws(record), level=level, seed=record.seed, centre=value)
-
-
 BOOTSTRAP_T = Method(
     key="bootstrap-t",
     name="bootstrap-t",
     refusal=_bootstrap_t_refusal,
     early=_bootstrap_t_early,
-    interval=_bootstrap_t_interval,
+    interval=lambda record, value, level: bootstrap_t(
+        independent_draws(record), level=level, seed=record.seed, centre=value
+    ),
+    resamples=True,
 )
 
 
@@ -172,8 +171,10 @@ def _bca_refusal(record: Record) -> str | None:
     return None
 
 
-def _bca_interval(record: Record, value: float, level: float) -> Interval:
-    return bca(independent_draws(record), level=level, seed=record.seed, centre=value)
-
-
-BCA = Method(key="bca", name="BCa", refusal=_bca_refusal, interval=_bca_interval)
+BCA = Method(
+    key="bca",
+    name="BCa",
+    refusal=_bca_refusal,
+    interval=lambda record, value, level: bca(independent_draws(record), level=level, seed=record.seed, centre=value),
+    resamples=True,
+)

@@ -10,13 +10,12 @@ from heldout.risk.estimate import Interval
 from heldout.risk.intervals.method import (
     Method,
     count_draws,
-    interval_around,
-    promised,
     refuse_out_of_range,
     refuse_unbounded,
     refuse_unequal_draws,
     scaled_draws,
     standard_deviation,
+    symmetric,
     unscaled,
 )
 from heldout.risk.record import Floats, Record
@@ -41,7 +40,7 @@ def hoeffding(losses: Floats, *, level: float) -> Interval:
     (-0.1791, 1.1791)
     """
     mean, half = float(np.mean(losses)), hoeffding_half_width(len(losses), level=level)
-    return interval_around(mean, mean - half, mean + half, level=level, method="Hoeffding", guarantee="finite-sample")
+    return symmetric(mean, half, level=level, method="Hoeffding", guarantee="finite-sample")
 
 
 def refuse_recipe(record: Record) -> str | None:
@@ -54,12 +53,13 @@ def refuse_bounded(record: Record) -> str | None:
     return refuse_recipe(record) or refuse_out_of_range(record)
 
 
-def _hoeffding(record: Record, value: float, level: float) -> Interval:
-    plain = hoeffding(scaled_draws(record), level=level)
-    return unscaled(plain, record, value, promised("finite-sample", record))
-
-
-HOEFFDING = Method(key="hoeffding", name="Hoeffding", refusal=refuse_bounded, early=refuse_recipe, interval=_hoeffding)
+HOEFFDING = Method(
+    key="hoeffding",
+    name="Hoeffding",
+    refusal=refuse_bounded,
+    early=refuse_recipe,
+    interval=lambda record, value, level: unscaled(hoeffding(scaled_draws(record), level=level), record, value),
+)
 
 
 def maurer_pontil(losses: Floats, *, level: float) -> Interval:
@@ -74,26 +74,23 @@ def maurer_pontil(losses: Floats, *, level: float) -> Interval:
     """
     n, mean, width = len(losses), float(np.mean(losses)), log(4 / (1 - level))
     half = standard_deviation(losses) * sqrt(2 * width / n) + 7 * width / (3 * (n - 1))
-    return interval_around(
-        mean, mean - half, mean + half, level=level, method="Maurer–Pontil", guarantee="finite-sample"
-    )
+    return symmetric(mean, half, level=level, method="Maurer–Pontil", guarantee="finite-sample")
 
 
-def _mp_early(record: Record) -> str | None:
+def _variance_early(record: Record) -> str | None:
     if (reason := refuse_recipe(record)) is not None:
         return reason
     return None if count_draws(record) > 1 else "a single draw has no variance"
 
 
-def _mp_refusal(record: Record) -> str | None:
-    return _mp_early(record) or refuse_bounded(record)
-
-
-def _maurer_pontil(record: Record, value: float, level: float) -> Interval:
-    plain = maurer_pontil(scaled_draws(record), level=level)
-    return unscaled(plain, record, value, promised("finite-sample", record))
+def _variance_refusal(record: Record) -> str | None:
+    return _variance_early(record) or refuse_bounded(record)
 
 
 MAURER_PONTIL = Method(
-    key="maurer-pontil", name="Maurer–Pontil", refusal=_mp_refusal, early=_mp_early, interval=_maurer_pontil
+    key="maurer-pontil",
+    name="Maurer–Pontil",
+    refusal=_variance_refusal,
+    early=_variance_early,
+    interval=lambda record, value, level: unscaled(maurer_pontil(scaled_draws(record), level=level), record, value),
 )

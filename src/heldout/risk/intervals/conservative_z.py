@@ -6,10 +6,9 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.method import Method, interval_around
+from heldout.risk.intervals.method import Method, symmetric, z_quantile
 from heldout.risk.record import Floats, Record
 
 FEWEST = 5  # pairs of halves
@@ -21,18 +20,8 @@ def conservative_z(halves: Floats, *, level: float, centre: float | None = None)
     The two estimates of a pair are independent, so half their squared difference has the variance of one of them as
     its mean, without bias: σ̂² = Σ(first − second)²/2M, and the interval is mean ± zσ̂ (Nadeau & Bengio 2003). The mean
     over halves varies less than a single half, so σ̂ is too large on average, and the interval careful.
+    `halves` has a row for each pair.
 
-    Parameters
-    ----------
-    halves : array, M × 2
-        The estimates of the two halves of each pair.
-    level : float
-        The probability to cover, as 0.95.
-    centre : float, optional
-        The middle of the interval; the mean of all estimates when left out.
-
-    Examples
-    --------
     >>> interval = conservative_z(np.array([[0.1, 0.3]] * 8), level=0.95)
     >>> round(interval.low, 4), round(interval.high, 4)
     (-0.0772, 0.4772)
@@ -41,10 +30,7 @@ def conservative_z(halves: Floats, *, level: float, centre: float | None = None)
     largest = float(np.max(np.abs(away)))
     sigma = 0.0 if largest == 0 else largest * sqrt(2 * float(np.mean((away / largest) ** 2)))
     middle = float(np.mean(halves)) if centre is None else centre
-    half = float(ndtri(0.5 + level / 2)) * sigma
-    return interval_around(
-        middle, middle - half, middle + half, level=level, method="conservative Z", guarantee="heuristic"
-    )
+    return symmetric(middle, z_quantile(level) * sigma, level=level, method="conservative Z", guarantee="heuristic")
 
 
 def _refusal(record: Record) -> str | None:

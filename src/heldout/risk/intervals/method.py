@@ -11,10 +11,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 from typing import Protocol
 
 import numpy as np
+from scipy.special import ndtri, stdtr, stdtrit
 
 from heldout.risk.estimate import Interval
 from heldout.risk.record import Floats, Record
@@ -52,13 +53,14 @@ ROUNDING = 1e-12  # of the ends: an interval narrower than that is a point
 NO_WIDTH = "No interval: the losses do not vary, so nothing tells by how much they would on other rows."
 
 
-def finite(end: float) -> float:
-    """An end that ran over the largest number there is, brought back to it.
+def t_quantile(freedom: float, level: float) -> float:
+    """Student's quantile of a two-sided interval."""
+    return float(stdtrit(freedom, 0.5 + level / 2))
 
-    >>> finite(float("inf")) == LARGEST
-    True
-    """
-    return min(max(end, -LARGEST), LARGEST)
+
+def z_quantile(level: float) -> float:
+    """The normal quantile of a two-sided interval."""
+    return float(ndtri(0.5 + level / 2))
 
 
 def interval_around(
@@ -69,14 +71,13 @@ def interval_around(
     Methods that shuffle, resample or round can leave the mean out by a hair or by bad luck; a wider interval covers no
     less.
     """
-    return Interval(
-        low=finite(min(low, value)),
-        high=finite(max(high, value)),
-        level=level,
-        method=method,
-        guarantee=guarantee,
-        seed=seed,
-    )
+    low, high = (min(max(end, -LARGEST), LARGEST) for end in (min(low, value), max(high, value)))
+    return Interval(low=low, high=high, level=level, method=method, guarantee=guarantee, seed=seed)
+
+
+def symmetric(middle: float, half: float, *, level: float, method: str, guarantee: str) -> Interval:
+    """The interval that reaches as far up as down."""
+    return interval_around(middle, middle - half, middle + half, level=level, method=method, guarantee=guarantee)
 
 
 def has_no_width(interval: Interval) -> bool:
@@ -88,8 +89,8 @@ def has_no_width(interval: Interval) -> bool:
     return interval.high - interval.low <= ROUNDING * max(abs(interval.low), abs(interval.high))
 
 
-def unscaled(plain: Interval, record: Record, value: float, guarantee: str) -> Interval:
-    """An interval for losses scaled to [0, 1], in the loss's own range."""
+def unscaled(plain: Interval, record: Record, value: float) -> Interval:
+    """An interval for losses scaled to [0, 1], in the loss's own range, with the guarantee that the record leaves."""
     width = record.high - record.low
     return interval_around(
         value,
@@ -97,9 +98,33 @@ def unscaled(plain: Interval, record: Record, value: float, guarantee: str) -> I
         record.low + width * plain.high,
         level=plain.level,
         method=plain.method,
-        guarantee=guarantee,
+        guarantee=promised(plain.guarantee, record),
         seed=plain.seed,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """The mean of differences and how far it may be off."""
+
+    mean: float
+    error: float  # the standard error, κ included
+    freedom: float  # degrees of freedom of the t
+    shrink: float = 1.0  # what the middle of the interval is multiplied by, where differences are counts
+    carriers: float = inf  # units of equal share that would make up the variance as unevenly
+
+    def interval(self, level: float, *, method: str, value: float | None = None) -> Interval:
+        """The interval around the mean, or around the value that is shown in its place."""
+        shown = self.mean if value is None else value
+        middle, half = self.shrink * shown, t_quantile(self.freedom, level) * self.error
+        return interval_around(shown, middle - half, middle + half, level=level, method=method, guarantee="heuristic")
+
+    def p(self, *, value: float | None = None) -> float:
+        """The two-sided p-value that goes with the interval."""
+        middle = self.shrink * (self.mean if value is None else value)
+        if middle == 0:
+            return 1.0
+        return float(2 * stdtr(self.freedom, -abs(middle) / self.error if self.error > 0 else -inf))
 
 
 TOLERANCE = 1e-9  # how far rounding may take a loss out of its range, in widths of the range
@@ -219,13 +244,17 @@ class Method:
 
     `refusal` says in a clause why the method cannot speak of a record ("it needs one test set, and there are 5
     parts"), or gives None where it can. `interval` takes a record that was not refused, the value that is
-    shown, and the level; its interval is finite, holds the value, and holds the interval of every lower level.
+    shown, and the level; its interval is finite, holds the value, and holds the interval of every lower level. `p`
+    takes the same.
     """
 
     key: str  # as a user asks for it
     name: str  # as it is shown
     refusal: Refusal
     interval: Callable[[Record, float, float], Interval]
+    p: Callable[[Record, float, float], float] | None = None  # that the mean is 0; None: the interval is inverted
+    spread: Callable[[Record], Spread] | None = None  # of methods that know the standard error over rows
+    resamples: bool = False
     early: Refusal | None = None  # `refusal` as far as it needs no loss; None: `refusal` looks at no loss
     belongs_to: str | None = None  # the estimate it is an interval of, where that is not the risk
     estimand: str | None = None  # that estimate in words

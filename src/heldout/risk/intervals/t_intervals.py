@@ -1,4 +1,4 @@
-"""Intervals by Student's t: over the rows or groups of one test set, and over the mean losses of parts.
+"""Intervals by Student's t, and their p-values: over rows or groups of one test set, and over the losses of parts.
 
 The corrected t of Nadeau and Bengio takes folds or resamples; the cautious t is the same with at most four degrees of
 freedom, and is the default where no row is known.
@@ -6,24 +6,27 @@ freedom, and is the default where no row is known.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
+from scipy.special import stdtr
 
 from heldout.risk.estimate import Interval
 from heldout.risk.intervals.method import (
     Method,
     count_draws,
     independent_draws,
-    interval_around,
     refuse_other_than_one_test_set,
     refuse_unequal_draws,
     standard_deviation,
+    symmetric,
+    t_quantile,
 )
 from heldout.risk.record import Floats, Record
+
+MOST_FREEDOM = 4  # of the cautious t: the degrees of freedom of five folds
 
 
 def student(losses: Floats, *, level: float, centre: float | None = None) -> Interval:
@@ -36,9 +39,18 @@ def student(losses: Floats, *, level: float, centre: float | None = None) -> Int
     (-1.4841, 3.4841)
     """
     n = len(losses)
-    half = float(stdtrit(n - 1, 0.5 + level / 2)) * standard_deviation(losses) / sqrt(n)
+    half = t_quantile(n - 1, level) * standard_deviation(losses) / sqrt(n)
     middle = float(np.mean(losses)) if centre is None else centre
-    return interval_around(middle, middle - half, middle + half, level=level, method="Student", guarantee="asymptotic")
+    return symmetric(middle, half, level=level, method="Student", guarantee="asymptotic")
+
+
+def student_p(differences: Floats, *, centre: float | None = None) -> float:
+    """The two-sided p-value of the paired t test over independent rows, dual to :func:`student`.
+
+    >>> round(student_p(np.array([0.0, 1.0, 2.0])), 4)
+    0.2254
+    """
+    return _t_p(differences, 1 / len(differences), centre)
 
 
 def _student_refusal(record: Record) -> str | None:
@@ -49,11 +61,13 @@ def _student_refusal(record: Record) -> str | None:
     return None
 
 
-def _student(record: Record, value: float, level: float) -> Interval:
-    return student(independent_draws(record), level=level, centre=value)
-
-
-STUDENT = Method(key="student", name="Student", refusal=_student_refusal, interval=_student)
+STUDENT = Method(
+    key="student",
+    name="Student",
+    refusal=_student_refusal,
+    interval=lambda record, value, level: student(independent_draws(record), level=level, centre=value),
+    p=lambda record, value, level: student_p(independent_draws(record), centre=value),
+)
 
 
 def cluster_t(
@@ -76,9 +90,8 @@ def cluster_t(
     >>> round(interval.low, 4), round(interval.high, 4)
     (-2.1876, 4.3476)
     """
-    own = np.arange(len(losses)) if groups is None else groups
     rows = np.ones(len(losses)) if weights is None else weights / np.max(weights)
-    codes = np.unique(own, return_inverse=True)[1]
+    codes = np.arange(len(losses)) if groups is None else np.unique(groups, return_inverse=True)[1]
     totals = np.bincount(codes, weights=rows)
     count = int(np.count_nonzero(totals))
     mean = float(np.average(losses, weights=rows))
@@ -86,11 +99,8 @@ def cluster_t(
     scale = float(np.max(np.abs(away[rows > 0])))
     sums = np.bincount(codes, weights=rows * away / scale) if scale > 0 else np.zeros(len(totals))
     error = scale * sqrt(count / (count - 1) * float(np.sum(sums**2))) / float(np.sum(rows))
-    half = float(stdtrit(effective_groups(totals) - 1, 0.5 + level / 2)) * error
-    middle = mean if centre is None else centre
-    return interval_around(
-        middle, middle - half, middle + half, level=level, method="cluster t", guarantee="asymptotic"
-    )
+    half = t_quantile(effective_groups(totals) - 1, level) * error
+    return symmetric(mean if centre is None else centre, half, level=level, method="cluster t", guarantee="asymptotic")
 
 
 def effective_groups(totals: NDArray[Any]) -> float:
@@ -107,7 +117,10 @@ def _cluster_refusal(record: Record) -> str | None:
     if (reason := refuse_other_than_one_test_set(record)) is not None:
         return reason
     what = "group" if record.grouped else "row"
-    totals = _group_totals(record)
+    groups, weights = _groups_and_weights(record)
+    totals = np.ones(int(record.held_sizes[0])) if weights is None else weights
+    if groups is not None:
+        totals = np.bincount(np.unique(groups, return_inverse=True)[1], weights=totals)
     if np.count_nonzero(totals) < 2:
         return f"one test {what} has no spread"
     if (effective := effective_groups(totals)) < 2:
@@ -118,60 +131,87 @@ def _cluster_refusal(record: Record) -> str | None:
     return None
 
 
-def _group_totals(record: Record) -> Floats:
-    n = int(record.held_sizes[0])
-    weights = np.ones(n) if record.weights is None else record.weights[0]
-    if not record.grouped or record.groups is None:
-        return weights
-    codes = np.unique(record.groups[0], return_inverse=True)[1]
-    return np.asarray(np.bincount(codes, weights=weights), dtype=np.float64)
-
-
-def _cluster(record: Record, value: float, level: float) -> Interval:
-    assert record.row_losses is not None  # refused above
+def _groups_and_weights(record: Record) -> tuple[NDArray[Any] | None, Floats | None]:
     groups = record.groups[0] if record.grouped and record.groups is not None else None
-    weights = None if record.weights is None else record.weights[0]
+    return groups, None if record.weights is None else record.weights[0]
+
+
+def _cluster_interval(record: Record, value: float, level: float) -> Interval:
+    assert record.row_losses is not None  # refused above
+    groups, weights = _groups_and_weights(record)
     return cluster_t(record.row_losses[0], level=level, groups=groups, weights=weights, centre=value)
 
 
-CLUSTER_T = Method(key="cluster-t", name="cluster t", refusal=_cluster_refusal, interval=_cluster)
+CLUSTER_T = Method(key="cluster-t", name="cluster t", refusal=_cluster_refusal, interval=_cluster_interval)
 
 
 def corrected_t(losses: Floats, *, test_ratio: float, level: float, centre: float | None = None) -> Interval:
-    """The interval of an expected risk from the losses of J splits that share training rows.
+    """The interval of an expected risk from the mean losses of J splits that share training rows.
 
     The variance is s²(1/J + n_test/n_train) with J − 1 degrees of freedom (Nadeau & Bengio 2003). The second
     term stands for the correlation of splits that share rows; it does not shrink with J, since more repeats on
     the same rows bring no independent information. It is a rule of thumb: no unbiased estimator of the
     variance of K-fold cross-validation exists (Bengio & Grandvalet 2004), so the guarantee is "heuristic".
+    `test_ratio` is the number of held-out rows for each training row of a split.
 
-    Parameters
-    ----------
-    losses : array
-        The mean loss of each split.
-    test_ratio : float
-        Held-out rows for each training row of a split.
-    level : float
-        The probability to cover, as 0.95.
-    centre : float, optional
-        The middle of the interval; the mean of the losses when left out.
-
-    Examples
-    --------
     >>> interval = corrected_t(np.array([0.1, 0.2, 0.3]), test_ratio=0.5, level=0.95)
     >>> round(interval.low, 4), round(interval.high, 4)
     (-0.1928, 0.5928)
     """
-    splits = len(losses)
-    error = standard_deviation(losses) * sqrt(1 / splits + test_ratio)
-    half = float(stdtrit(splits - 1, 0.5 + level / 2)) * error
+    half = t_quantile(len(losses) - 1, level) * _error(losses, test_ratio)
     middle = float(np.mean(losses)) if centre is None else centre
-    return interval_around(
-        middle, middle - half, middle + half, level=level, method="corrected t", guarantee="heuristic"
-    )
+    return symmetric(middle, half, level=level, method="corrected t", guarantee="heuristic")
 
 
-def _folds_refusal(record: Record) -> str | None:
+def cautious_t(losses: Floats, *, test_ratio: float, level: float, centre: float | None = None) -> Interval:
+    """The interval of :func:`corrected_t`, but with min(J − 1, 4) degrees of freedom.
+
+    More folds, repeats or resamples of the same rows make the spread between them smoother, but do not tell better how
+    far their mean is off: all of them share training rows and move together. With J − 1 degrees of freedom the
+    corrected t of repeats and resamples misses more often than it says in ordinary settings (`make coverage`).
+
+    >>> losses = np.array([0.1, 0.2, 0.3] * 5)
+    >>> cautious_t(losses, test_ratio=0.5, level=0.95).high > corrected_t(losses, test_ratio=0.5, level=0.95).high
+    True
+    """
+    half = t_quantile(min(len(losses) - 1, MOST_FREEDOM), level) * _error(losses, test_ratio)
+    middle = float(np.mean(losses)) if centre is None else centre
+    return symmetric(middle, half, level=level, method="cautious t", guarantee="heuristic")
+
+
+def _error(losses: Floats, test_ratio: float) -> float:
+    return standard_deviation(losses) * sqrt(1 / len(losses) + test_ratio)
+
+
+def corrected_t_p(differences: Floats, *, test_ratio: float, centre: float | None = None) -> float:
+    """The two-sided p-value of the corrected t, dual to :func:`corrected_t`.
+
+    >>> round(corrected_t_p(np.array([0.1, 0.2, 0.3]), test_ratio=0.5), 4)
+    0.1598
+    """
+    return _t_p(differences, 1 / len(differences) + test_ratio, centre)
+
+
+def cautious_t_p(differences: Floats, *, test_ratio: float, centre: float | None = None) -> float:
+    """The same with the degrees of freedom of five parts at most, dual to :func:`cautious_t`."""
+    return _t_p(differences, 1 / len(differences) + test_ratio, centre, most=MOST_FREEDOM)
+
+
+def _t_p(differences: Floats, share: float, centre: float | None, *, most: float = inf) -> float:
+    middle = float(np.mean(differences)) if centre is None else centre
+    error = standard_deviation(differences) * sqrt(share)
+    if middle == 0:
+        return 1.0
+    t = inf if error == 0 else abs(middle) / error
+    return float(2 * stdtr(min(len(differences) - 1, most), -t))
+
+
+def held_to_trained(record: Record) -> float:
+    """Held-out rows for each training row."""
+    return float(np.sum(record.held_sizes) / np.sum(record.train_sizes))
+
+
+def _refuse_parts(record: Record) -> str | None:
     # Groups are no hindrance: they are whole inside a part, and the part is what is counted here.
     if record.parts < 2:
         return "it needs the spread of several held-out parts, and there is one"
@@ -187,42 +227,21 @@ def _folds_refusal(record: Record) -> str | None:
     return None
 
 
-def _corrected(record: Record, value: float, level: float) -> Interval:
-    ratio = float(np.sum(record.held_sizes) / np.sum(record.train_sizes))
-    return corrected_t(record.fold_losses, test_ratio=ratio, level=level, centre=value)
-
-
-CORRECTED_T = Method(key="corrected-t", name="corrected t", refusal=_folds_refusal, interval=_corrected)
-
-
-MOST_FREEDOM = 4  # degrees of freedom: those of five folds
-
-
-def cautious_t(losses: Floats, *, test_ratio: float, level: float, centre: float | None = None) -> Interval:
-    """The interval of :func:`~heldout.risk.intervals.t_intervals.corrected_t`, but with min(J − 1, 4) degrees of
-    freedom.
-
-    More folds, repeats or resamples of the same rows make the spread between them smoother, but do not tell better how
-    far their mean is off: all of them share training rows and move together. With J − 1 degrees of freedom the
-    corrected t of repeats and resamples misses more often than it says in ordinary settings (`make coverage`).
-
-    >>> from heldout.risk.intervals.t_intervals import corrected_t
-    >>> losses = np.array([0.1, 0.2, 0.3] * 5)
-    >>> cautious_t(losses, test_ratio=0.5, level=0.95).high > corrected_t(losses, test_ratio=0.5, level=0.95).high
-    True
-    """
-    splits = len(losses)
-    error = standard_deviation(losses) * sqrt(1 / splits + test_ratio)
-    half = float(stdtrit(min(splits - 1, MOST_FREEDOM), 0.5 + level / 2)) * error
-    middle = float(np.mean(losses)) if centre is None else centre
-    return interval_around(
-        middle, middle - half, middle + half, level=level, method="cautious t", guarantee="heuristic"
-    )
-
-
-def _cautious(record: Record, value: float, level: float) -> Interval:
-    ratio = float(np.sum(record.held_sizes) / np.sum(record.train_sizes))
-    return cautious_t(record.fold_losses, test_ratio=ratio, level=level, centre=value)
-
-
-CAUTIOUS_T = Method(key="cautious-t", name="cautious t", refusal=CORRECTED_T.refusal, interval=_cautious)
+CORRECTED_T = Method(
+    key="corrected-t",
+    name="corrected t",
+    refusal=_refuse_parts,
+    interval=lambda record, value, level: corrected_t(
+        record.fold_losses, test_ratio=held_to_trained(record), level=level, centre=value
+    ),
+    p=lambda record, value, level: corrected_t_p(record.fold_losses, test_ratio=held_to_trained(record), centre=value),
+)
+CAUTIOUS_T = Method(
+    key="cautious-t",
+    name="cautious t",
+    refusal=_refuse_parts,
+    interval=lambda record, value, level: cautious_t(
+        record.fold_losses, test_ratio=held_to_trained(record), level=level, centre=value
+    ),
+    p=lambda record, value, level: cautious_t_p(record.fold_losses, test_ratio=held_to_trained(record), centre=value),
+)
