@@ -22,8 +22,8 @@ import numpy as np
 
 from heldout.base.answers import FULL, PASS_FAIL, ROUNDED, VALUE, Answer
 from heldout.base.errors import OptionError
-from heldout.risk.estimate import Estimate, Interval, shown_range
-from heldout.risk.estimate_risk import inside_value
+from heldout.risk.estimate import Estimate, Interval, shown_interval
+from heldout.risk.estimate_risk import inside_value, scale_of
 from heldout.risk.intervals.method import promised, refuse_dependent_test_rows, refuse_out_of_range
 from heldout.risk.record import Record
 
@@ -317,18 +317,7 @@ def _why_unbounded(past: Past, refusal: str | None) -> str:
 
 
 def _with_interval(record: Record, estimate: Estimate, found: Interval) -> Estimate:
-    low, high = shown_range(found.low, found.high, record.sign)
-    least, most = shown_range(record.low, record.high, record.sign)
-    return replace(
-        estimate,
-        low=min(max(low, least), most),
-        high=min(max(high, least), most),
-        unclipped=(low, high),
-        method=found.method,
-        guarantee=found.guarantee,
-        interval_seed=None,
-        reason=None,
-    )
+    return replace(estimate, **shown_interval(scale_of(record), found), reason=None)
 
 
 def ordinal(number: int) -> str:

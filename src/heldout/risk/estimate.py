@@ -91,6 +91,11 @@ class Scale:
     low: float
     high: float
 
+    def clipped(self, shown: float) -> float:
+        """A number as it is shown, brought into the range of the loss."""
+        least, most = shown_range(self.low, self.high, self.sign)
+        return min(max(shown, least), most)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
@@ -105,11 +110,13 @@ class About:
     reason: str | None = None
 
 
-def shown_estimate(scale: Scale, about: About, *, value: float | None, interval: Interval | None = None) -> Estimate:
-    """The estimate of a value and an interval in inside sign.
+def shown_estimate(
+    scale: Scale, about: About, *, value: float | None, interval: Interval | None = None, clip: bool = True
+) -> Estimate:
+    """The estimate of a value and an interval in inside sign; with `clip` the value is kept inside the range too.
 
-    >>> scale = Scale(loss="accuracy", sign=-1, low=-1.0, high=0.0)
     >>> from heldout.risk.estimands import predictor_risk
+    >>> scale = Scale(loss="accuracy", sign=-1, low=-1.0, high=0.0)
     >>> estimand = predictor_risk("accuracy", train_size=80, sign=-1)
     >>> about = About(name="risk", estimand=estimand, level=0.95, train_size=80, n=20)
     >>> found = Interval(low=-1.1, high=-0.7, level=0.95, method="Student", guarantee="asymptotic")
@@ -118,27 +125,37 @@ def shown_estimate(scale: Scale, about: About, *, value: float | None, interval:
     (0.9, 0.7, 1.0)
     """
     sizes = Sizes.of(about.train_size) if isinstance(about.train_size, float | int) else about.train_size
-    least, most = shown_range(scale.low, scale.high, scale.sign)
-    ends = None if interval is None else shown_range(interval.low, interval.high, scale.sign)
+    shown = None if value is None else scale.sign * value + 0.0  # + 0.0 turns −0.0 into 0.0
     return Estimate(
         name=about.name,
         loss=scale.loss,
-        value=None if value is None else min(max(scale.sign * value + 0.0, least), most),
-        low=None if ends is None else min(max(ends[0], least), most),
-        high=None if ends is None else min(max(ends[1], least), most),
+        value=scale.clipped(shown) if clip and shown is not None else shown,
         level=about.level,
-        method=None if interval is None else interval.method,
-        guarantee=None if interval is None else interval.guarantee,
         estimand=about.estimand,
         train_size=None if sizes is None else sizes.mean,
         n=about.n,
         optimistic=about.optimistic,
         greater_is_better=scale.sign < 0,
         reason=about.reason,
-        unclipped=ends,
         train_range=None if sizes is None else sizes.range,
         fit_size=None if sizes is None else sizes.fit,
+        **shown_interval(scale, interval),
     )
+
+
+def shown_interval(scale: Scale, interval: Interval | None) -> dict[str, Any]:
+    """The fields of an estimate that tell of its interval: its ends as shown, and the same unclipped."""
+    if interval is None:
+        return dict.fromkeys(("low", "high", "unclipped", "method", "guarantee", "interval_seed"))
+    low, high = shown_range(interval.low, interval.high, scale.sign)
+    return {
+        "low": scale.clipped(low),
+        "high": scale.clipped(high),
+        "unclipped": (low, high),
+        "method": interval.method,
+        "guarantee": interval.guarantee,
+        "interval_seed": interval.seed,
+    }
 
 
 def shown_range(low: float, high: float, sign: int) -> tuple[float, float]:

@@ -7,7 +7,7 @@ import numpy as np
 from heldout.base.errors import Argument, OptionError, Sentence
 from heldout.risk.choose_interval import NoInterval, choose_method, choose_method_leniently
 from heldout.risk.estimands import Estimand, Sizes
-from heldout.risk.estimate import Estimate, Interval, shown_range
+from heldout.risk.estimate import About, Estimate, Interval, Scale, shown_estimate
 from heldout.risk.intervals.method import NO_WIDTH, Method, has_no_width
 from heldout.risk.intervals.scores import POOLED
 from heldout.risk.record import Floats, Record
@@ -35,12 +35,6 @@ def estimate_risk(
     ----------
     record : Record
         Losses, lower is better, and how their parts came about.
-    name : str
-        What the estimate is called.
-    estimand : Estimand
-        What it estimates.
-    level : float
-        The level of the interval.
     interval : str or Method, optional
         The interval method; chosen by recipe and loss when left out.
     strict : bool
@@ -66,7 +60,7 @@ def estimate_risk(
     if not 0 < level < 1:
         raise OptionError(f"level is the probability that the interval covers, between 0 and 1, but it is {level!r}.")
     value = inside_value(record, pool=pool)
-    found: Interval | None = None
+    made: Interval | None = None
     if value is None:
         reason = reason or failed_parts(record)
     elif optimistic:
@@ -74,32 +68,26 @@ def estimate_risk(
     elif reason is None:
         method, reason = _method(record, interval, strict=strict)
         if method is not None:
-            found = method.interval(record, value, level)
-            if has_no_width(found):
-                found, reason = None, NO_WIDTH
+            made = method.interval(record, value, level)
+            if has_no_width(made):
+                made, reason = None, NO_WIDTH
             elif method.belongs_to not in (None, name):
                 estimand += f"; the interval is that of {method.estimand}"
-    low, high, unclipped = _shown_interval(record, found)
-    trained = Sizes.of(record.train_sizes)  # None: a predictor that came fitted was trained on none of these rows
-    return Estimate(
+    about = About(
         name=name,
-        loss=record.loss,
-        value=None if value is None else record.sign * value + 0.0,  # + 0.0 turns −0.0 into 0.0
-        low=low,
-        high=high,
-        level=level,
-        method=None if found is None else found.method,
-        guarantee=None if found is None else found.guarantee,
         estimand=estimand,
-        train_size=None if trained is None else trained.mean,
+        level=level,
+        train_size=Sizes.of(record.train_sizes),  # None: a predictor that came fitted was trained on none of these rows
         n=record.predicted,
         optimistic=optimistic,
-        greater_is_better=record.sign < 0,
         reason=reason,
-        unclipped=unclipped,
-        interval_seed=None if found is None else found.seed,
-        train_range=None if trained is None else trained.range,
     )
+    return shown_estimate(scale_of(record), about, value=value, interval=made, clip=False)
+
+
+def scale_of(record: Record) -> Scale:
+    """What the loss of a record is called, which way round it is shown, and its range."""
+    return Scale(loss=record.loss, sign=record.sign, low=record.low, high=record.high)
 
 
 def _method(record: Record, asked: str | Method | None, *, strict: bool) -> tuple[Method | None, str | None]:
@@ -112,17 +100,6 @@ def _method(record: Record, asked: str | Method | None, *, strict: bool) -> tupl
     else:
         method, said = choose_method_leniently(record, asked)
     return (None, method.reason) if isinstance(method, NoInterval) else (method, said)
-
-
-def _shown_interval(
-    record: Record, found: Interval | None
-) -> tuple[float | None, float | None, tuple[float, float] | None]:
-    """The ends of an interval as the user sees them, clipped to the range of the loss, and the same unclipped."""
-    if found is None:
-        return None, None, None
-    low, high = shown_range(found.low, found.high, record.sign)
-    least, most = shown_range(record.low, record.high, record.sign)
-    return min(max(low, least), most), min(max(high, least), most), (low, high)
 
 
 def inside_value(record: Record, *, pool: bool | None = None) -> float | None:
