@@ -120,7 +120,8 @@ def _cluster_refusal(record: Record) -> str | None:
     groups, weights = _groups_and_weights(record)
     totals = np.ones(int(record.held_sizes[0])) if weights is None else weights
     if groups is not None:
-        totals = np.bincount(np.unique(groups, return_inverse=True)[1], weights=totals)
+        codes = np.unique(groups, return_inverse=True)[1]
+        totals = np.asarray(np.bincount(codes, weights=totals), dtype=np.float64)
     if np.count_nonzero(totals) < 2:
         return f"one test {what} has no spread"
     if (effective := effective_groups(totals)) < 2:
