@@ -34,7 +34,7 @@ def test_a_loss_from_outside(monkeypatch):
     assert result.risk.value == pytest.approx(np.mean(np.logaddexp(errors, -errors) - np.log(2)))
     assert result.risk.low < result.risk.value < result.risk.high
     with pytest.raises(LossError, match="log_cosh' is a loss for numbers"):
-        ho.evaluate(LogisticRegression(), X, np.where(y > 0, "a", "b"), test=ho.KFold(3), loss="log_cosh", progress=False)
+        ho.evaluate(LogisticRegression(), X, np.where(y > 0, "a", "b"), test=ho.KFold(3), loss="log_cosh")
 
 
 def test_an_interval_from_outside(monkeypatch):
