@@ -1,6 +1,5 @@
 """Lasso: nested against scikit-learn, and against the specialists' paths on their own ground.
 
-Beside the words stand the largest duality gaps of both sides over all folds and alphas, as shares of the objective.
 celer and skglm are wanted (``pip install celer skglm``); their rows are left out where they are not.
 """
 
@@ -11,7 +10,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -23,9 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
 from benchmarks.table import ALPHAS, JOBS, Row, nested, numbers
-from heldout.kernels.lasso import answer as answering
 
-SOLVER = ho.Options(precision="solver")
 INNER = KFold(5, shuffle=True, random_state=1)
 OUTER = KFold(5, shuffle=True, random_state=0)
 SCORE = "neg_mean_squared_error"
@@ -47,7 +43,7 @@ def correlated(n: int, p: int, rho: float = 0.95) -> tuple[Any, Any]:
 def _nested_grid(words: str, floor: float, data: Callable[[], tuple[Any, Any]]) -> Row:
     pipe = make_pipeline(StandardScaler(), Lasso())
     learner = (pipe, {"lasso__alpha": ALPHAS})
-    return nested(words, floor, learner, data(), folds=(5, 5), score=SCORE, options=SOLVER)
+    return nested(words, floor, learner, data(), folds=(5, 5), score=SCORE)
 
 
 def falling(X: Any, y: Any) -> Any:
@@ -103,52 +99,12 @@ def _fold_errors(path: Path, X: Any, y: Any, alphas: Any, fold: tuple[Any, Any])
     return ((y[test, None] - y_mean - (X[test] - x_mean) @ coefs) ** 2).mean(axis=0)
 
 
-def gap_share(X: Any, y: Any, coefs: Any, alphas: Any) -> float:
-    """The largest duality gap of these coefficients on centred rows, as a share of the objective."""
-    worst = 0.0
-    for coef, alpha in zip(coefs.T, alphas, strict=True):
-        residual = y - X @ coef
-        l1, slope = alpha * len(y), X.T @ residual
-        factor = min(1.0, l1 / np.abs(slope).max())
-        length = l1 * np.abs(coef).sum()
-        gap = 0.5 * (1 - factor) ** 2 * (residual @ residual) + length - factor * (coef @ slope)
-        worst = max(worst, float(gap / (0.5 * residual @ residual + length)))
-    return worst
-
-
-def _gaps(X: Any, y: Any, alphas: Any, path: Path, pair: Any) -> str:
-    """Ours and theirs, over all inner folds of one outer."""
-    trains = [pair[0][inner] for inner, _ in INNER.split(pair[0])]
-    centred = [(X[t] - X[t].mean(axis=0), y[t] - y[t].mean()) for t in trains]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        theirs = max(gap_share(x, z, path(x, z, alphas), alphas) for x, z in centred)
-    found: list[Any] = []
-    own = answering.fit
-
-    def recorded(paths: Any, trainings: Any) -> Any:
-        fits = own(paths, trainings)
-        rows = [paths.group.work.train_rows(training.trains[0]) for training in trainings]
-        found.extend(zip(rows, fits, strict=True))
-        return fits
-
-    train = pair[0]
-    with patch.object(answering, "fit", recorded):
-        _tuned(alphas).fit(X[train], y[train])
-    ours = max(
-        gap_share(X[rows] - X[rows].mean(axis=0), y[rows] - y[rows].mean(), fitted.weights[:, :, 0], alphas)
-        for rows, fitted in ((train[inside], fitted) for inside, fitted in found)
-        if fitted.weights.shape[1] == len(alphas)
-    )
-    return f"{ours:.0e}, {theirs:.0e}"
-
-
 def _tuned(alphas: Any) -> ho.Tuned:
-    return ho.Tuned(Lasso(), {"alpha": alphas}, validation=INNER, loss=SCORE, jobs=JOBS, options=SOLVER)
+    return ho.Tuned(Lasso(), {"alpha": alphas}, validation=INNER, loss=SCORE, jobs=JOBS)
 
 
 def _evaluated(alphas: Any, X: Any, y: Any, pairs: Any) -> Any:
-    return ho.evaluate(_tuned(alphas), X, y, test=pairs, jobs=JOBS, progress=False, options=SOLVER)
+    return ho.evaluate(_tuned(alphas), X, y, test=pairs, jobs=JOBS, progress=False)
 
 
 def _paths(peer: str, floor: float, data: Callable[[], tuple[Any, Any]], path: Path, outer: list[Any]) -> Row:
@@ -179,14 +135,14 @@ def _paths(peer: str, floor: float, data: Callable[[], tuple[Any, Any]], path: P
     }
     if len(outer) == 1:
         del ways["outer"]
-    plan = partial(ho.explain, _tuned(alphas), X, y, test=outer, options=SOLVER)
-    return Row(f"{peer}, 5 folds × 30 α; gaps {_gaps(X, y, alphas, path, outer[0])}", floor, ours, ways, plan)
+    plan = partial(ho.explain, _tuned(alphas), X, y, test=outer)
+    return Row(f"{peer}, 5 folds × 30 α", floor, ours, ways, plan)
 
 
 def _rows() -> Iterator[tuple[str, Callable[[], Row]]]:
     independent, strong = partial(numbers, 5000, 200), partial(correlated, 5000, 200)
     size = "5,000 × 200, 17 α, nested 5×5"
-    yield "lasso", partial(_nested_grid, f"scaler+Lasso, {size}, solver", 25, independent)
+    yield "lasso", partial(_nested_grid, f"scaler+Lasso, {size}", 25, independent)
     yield "lasso-correlated", partial(_nested_grid, f"the same, strongly correlated columns, {size}", 12, strong)
     peers: dict[str, Path] = {"LassoCV": sklearn_path}
     if find_spec("celer"):

@@ -58,7 +58,7 @@ LEARNERS = (
     Learner("partial least squares", PLSRegression(), {"n_components": [1, 2, 4]}, weights=False),
     Learner("neighbours", KNeighborsRegressor(), {"n_neighbors": [1, 3, 7]}, weights=False),
     Learner("neighbours of classes", KNeighborsClassifier(), {"n_neighbors": [1, 4]}, classes=3, weights=False),
-    Learner("lasso", Lasso(tol=1e-12, max_iter=100_000), {"alpha": [0.01, 0.3]}),
+    Learner("lasso", Lasso(), {"alpha": [0.03, 0.3]}),
     Learner(
         "discriminants", LinearDiscriminantAnalysis(solver="lsqr"), {"shrinkage": [0.1, 0.6]}, classes=3, weights=False
     ),

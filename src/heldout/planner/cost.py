@@ -50,8 +50,8 @@ def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | 
         runs = 8.0 * len(step.trainings) * len(step.candidates) * columns * side
         return read * columns * side + runs + 2 * answers * columns
     if step.kernel == "lasso":
-        sweeps = 60.0 * len(step.trainings) * len(step.candidates) * columns**2  # and Newton steps, for about as many
-        return float(read) * columns**2 + sweeps + answers * columns
+        passes = 25.0 * len(step.trainings) * len(step.candidates) * columns**2  # over products of columns
+        return float(read) * columns**2 + passes + answers * columns
     if step.kernel == "approximate_loo":
         return (12.0 + 3.0 * len(step.candidates)) * read * float(columns) ** 2
     if step.kernel == "glm":

@@ -6,17 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heldout.base.rowkeys import Rows
+from heldout.kernels.designs.columns import Columns
 from heldout.kernels.discriminants.forms import Form
-from heldout.kernels.ridge.design import Design, Floats, column_shift
-from heldout.kernels.ridge.normal import LostDigits, scales
-from heldout.kernels.ridge.sums import Space, Sums
-
-LEFT_OF_DIGITS = 1e-4  # a sum of squares below this share of what it was subtracted from has lost four digits
-
-
-class Undecided(Exception):
-    """Rounding decides the answer: scikit-learn's own fit must give it."""
+from heldout.kernels.sums.rounding import Bools, Floats, LostDigits, check_digits, scales
+from heldout.kernels.sums.sums import Sums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -30,6 +23,8 @@ class Classes:
     shift: Floats  # columns
     centre: Floats  # columns, less the shift: what the scaler takes off
     scale: Floats  # columns: what it divides by
+    centred: Bools  # columns
+    prepared: bool  # whether a scaler changes any column
 
     @property
     def spread(self) -> Floats:
@@ -44,65 +39,42 @@ class Classes:
         return np.asarray(self.counts / self.rows if form.priors is None else np.array(form.priors))
 
 
-def classes_of_sums(form: Form, sums: Sums) -> Classes:
+def classes_of(form: Form, columns: Columns, sums: Sums) -> Classes:
     """From sums over the rows of each class. Raises LostDigits where subtraction left too few digits."""
-    columns = len(sums.shift.x)
-    counts = sums.counts.astype(np.float64)
+    width, counts = sums.shift.x.shape[-1], sums.counts.astype(np.float64)
     if not np.isfinite(sums.grams).all():
         raise LostDigits
-    means = sums.grams[:, :columns, -1] / counts[:, None]
-    scatter = sums.grams[:, :columns, :columns] - counts[:, None, None] * means[:, :, None] * means[:, None, :]
-    reach = np.maximum(sums.reach[:, :columns], np.einsum("kii->ki", sums.grams)[:, :columns])
+    means = sums.grams[:, :width, -1] / counts[:, None]
+    scatter = sums.grams[:, :width, :width] - counts[:, None, None] * means[:, :, None] * means[:, None, :]
+    reach = np.maximum(sums.reach[:, :width], np.einsum("kii->ki", sums.grams)[:, :width])
     spread = np.einsum("kii->ki", scatter)
-    if form.quadratic:
-        lost = (spread < LEFT_OF_DIGITS * reach).any()
+    shift = sums.shift.x
+    if shift.ndim == 2:  # each class about its own mean: nothing was subtracted
+        shift = counts @ shift / counts.sum()
+        same = (sums.shift.x == sums.shift.x[0]).all(axis=0)
+        shift = np.where(same, sums.shift.x[0], shift)
+        means = means + (sums.shift.x - shift)
+    elif form.quadratic:
+        check_digits(spread, reach, reach)
     else:
-        lost = (spread.sum(axis=0) < LEFT_OF_DIGITS * reach.sum(axis=0)).any()
-    if lost:
-        raise LostDigits
-    return _scaled(form, Classes(counts=counts, means=means, scatter=scatter, reach=reach, shift=sums.shift.x,
-                                 centre=-sums.shift.x, scale=np.ones(columns)))  # fmt: skip
-
-
-def classes_of_rows(form: Form, design: Design, rows: Rows) -> Classes:
-    """From the rows themselves, in two passes: first the means of classes, then products about them."""
-    assert design.strata is not None, "discriminants have classes"
-    kinds, columns = design.strata_count, design.X.shape[1]
-    counts, means = np.zeros(kinds), np.zeros((kinds, columns))
-    scatter = np.zeros((kinds, columns, columns))
-    shift = column_shift(design.X, rows)
-    space = Space(design, min(design.chunk, len(rows)))
-    codes = design.strata[rows]
-    for kind in range(kinds):
-        members = rows[codes == kind]
-        counts[kind] = len(members)
-        chunks = [members[start : start + design.chunk] for start in range(0, len(members), design.chunk)]
-        for chunk in chunks:
-            means[kind] += space.read(chunk, shift).sum(axis=0)
-        means[kind] /= max(len(members), 1)
-        for chunk in chunks:
-            x = space.read(chunk, shift) - means[kind]
-            scatter[kind] += x.T @ x
-    reach = np.einsum("kii->ki", scatter).copy()
-    if not np.isfinite(scatter).all():
-        raise Undecided
-    return _scaled(form, Classes(counts=counts, means=means, scatter=scatter, reach=reach, shift=shift, centre=-shift,
-                                 scale=np.ones(columns)))  # fmt: skip
-
-
-def _scaled(form: Form, classes: Classes) -> Classes:
-    """The same with what StandardScaler learns of all rows together. Raises LostDigits where rounding decides it."""
-    if not (form.centred or form.scaled):
-        return classes
-    shares = classes.counts / classes.rows
-    mean = shares @ classes.means
-    centre, scale = (mean if form.centred else classes.centre), classes.scale
-    if form.scaled:
-        squares = classes.spread.sum(axis=0) + classes.counts @ (classes.means - mean) ** 2
-        every = np.ones(len(mean), dtype=bool)
-        scale = scales(squares / classes.rows, mean + classes.shift, int(classes.rows), every)
-    return Classes(counts=classes.counts, means=classes.means, scatter=classes.scatter, reach=classes.reach,
-                   shift=classes.shift, centre=centre, scale=scale)  # fmt: skip
+        check_digits(spread.sum(axis=0), reach.sum(axis=0), reach.sum(axis=0))
+    mean = counts @ means / counts.sum()
+    centred, scaled = columns.flags("centred", width), columns.flags("scaled", width)
+    scale = np.ones(width)
+    if scaled.any():
+        squares = spread.sum(axis=0) + counts @ (means - mean) ** 2
+        scale = scales(squares / counts.sum(), mean + shift, int(counts.sum()), scaled)
+    return Classes(
+        counts=counts,
+        means=means,
+        scatter=scatter,
+        reach=reach,
+        shift=shift,
+        centre=np.where(centred, mean, -shift),
+        scale=scale,
+        centred=centred,
+        prepared=columns.prepared,
+    )
 
 
 def amplified(left: Floats, reach: Floats) -> float:

@@ -1,42 +1,173 @@
-"""The kernel `discriminants`: linear and quadratic discriminant analysis, from products of columns within classes."""
+"""The kernel `discriminants`: linear and quadratic discriminants, all shrinkages from one decomposition."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from typing import Any
 
-from heldout.kernels.claims import Claims
-from heldout.kernels.discriminants.answer import answer
-from heldout.kernels.discriminants.recognise import claim
-from heldout.kernels.ridge.recognise import refuse_training, takes_all
-from heldout.kernels.step import Step, Training, Work
-from heldout.search.search import Search
-from heldout.splits.drawn import Splits
-from heldout.study.answers import Answer
+import numpy as np
+from scipy.special import expit
+
+from heldout.base.responses import METHODS, Responses
+from heldout.base.rowkeys import Rows
+from heldout.kernels.discriminants.classes import classes_of
+from heldout.kernels.discriminants.forms import MODELS, Form, read_form, read_shrinkage
+from heldout.kernels.discriminants.leave_one_out import applies, leave_one_out
+from heldout.kernels.discriminants.linear import Linear, solve_linear
+from heldout.kernels.discriminants.quadratic import Quadratic, solve_quadratic
+from heldout.kernels.driver.contract import Group, Kernel, Needs, Numbers
+from heldout.kernels.sums.data import labels_of
+from heldout.kernels.sums.dataset import ChunkReader, Layout
+from heldout.kernels.sums.rounding import Bools, Floats, Undecided, certain_classes
+from heldout.kernels.sums.sums import Sums
 from heldout.task.task import Task
 
+LARGEST_SUMS = 1 << 28  # bytes that the products of the classes of one set of rows may take
 
-class DiscriminantsKernel:
+
+class DiscriminantKernel(Kernel):
     """LinearDiscriminantAnalysis and QuadraticDiscriminantAnalysis, alone or behind StandardScaler. Tier: rounding."""
 
     name = "discriminants"
-    tier = "rounding"
+    models = MODELS
+    words = "LinearDiscriminantAnalysis or QuadraticDiscriminantAnalysis"
+    response_methods = METHODS
     leaves_rows_out = True
 
-    def claim(self, search: Search, task: Task) -> Claims:
-        return claim(search, task)
+    def read(self, model: Any, task: Task) -> Form:
+        return read_form(model, task)
 
-    def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
-        return refuse_training(task, training, splits)
+    def value(self, form: Form, *raw: Any) -> float:
+        return read_shrinkage(form, *raw)
 
-    def takes_all(self, search: Search, task: Task, parts: range, splits: Splits) -> bool:
-        return takes_all(task, parts, splits)
+    def needs(self, form: Form) -> Needs:
+        return Needs(classes=True, weights=False, float32=False, largest=LARGEST_SUMS)
 
-    def one_out_fits(self, task: Task, splits: Splits) -> int | None:
-        kinds = 0 if task.classes is None else len(task.classes)
-        return 0 if len(splits.rows) > (task.n_columns or 1) + kinds + 1 else None
+    def layout(self, form: Form) -> Layout:
+        return Layout(by_class=True)
 
-    def answer(self, step: Step, work: Work) -> Iterator[Answer]:
-        return answer(step, work)
+    def empty(self, group: Group, rows: int) -> Numbers:
+        return (np.zeros((rows, len(group.values), _scores_of_row(group))),)
+
+    def learn(self, group: Group, sums: Sums, rows: Rows | None) -> Linear | Quadratic:
+        if not sums.counts.all():
+            raise Undecided
+        classes = classes_of(group.form, group.columns, sums)
+        if group.form.quadratic:
+            return solve_quadratic(group.form, classes, group.values)
+        if classes.rows <= len(classes.counts):
+            raise Undecided
+        return solve_linear(group.form, classes, group.values, zero_matters=_zero_matters(group))
+
+    def respond(
+        self, group: Group, learned: Linear | Quadratic, rows: Rows, methods: frozenset[str]
+    ) -> tuple[Numbers, Bools]:
+        if isinstance(learned, Quadratic):
+            return _respond_quadratic(group, learned, rows, methods)
+        return _respond_linear(group, learned, rows, methods)
+
+    def responses(self, group: Group, numbers: Numbers, methods: frozenset[str]) -> list[Responses]:
+        labels = labels_of(group.work.task)
+        if group.form.quadratic:  # which keeps text in the type it has
+            assert group.work.task.classes is not None, "the driver has looked for classes"
+            labels = group.work.task.classes
+        return [_responses(labels, numbers[0][:, place, :], methods) for place in range(numbers[0].shape[1])]
+
+    def can_leave_one_out(self, group: Group, rows: int) -> bool:
+        return applies(group, rows)
+
+    def leave_one_out(
+        self, group: Group, total: Sums, rows: Rows | None, held: Rows, methods: frozenset[str]
+    ) -> tuple[Numbers, Bools]:
+        if not total.counts.all():
+            raise Undecided
+        classes = classes_of(group.form, group.columns, total)
+        scores, errors = leave_one_out(group, classes, held, zero_matters=_zero_matters(group))
+        return (scores,), _reliable(group, scores, errors, methods, by_row=True)
+
+    def leave_one_out_fits(self, task: Task, rows: int) -> int | None:
+        classes = 0 if task.classes is None else len(task.classes)
+        return 0 if rows > (task.n_columns or 1) + classes + 1 else None
 
 
-KERNEL = DiscriminantsKernel()
+def _zero_matters(group: Group) -> bool:
+    """Whether linear decision values are asked for whose zero is where the columns are zero."""
+    wanted = "decision_function" in group.all_methods and group.data.class_count > 2
+    return wanted and not group.form.quadratic
+
+
+def _scores_of_row(group: Group) -> int:
+    """Numbers for each row and candidate: of two classes, linear discriminants have only the difference."""
+    classes = group.data.class_count
+    if group.form.quadratic:
+        return classes
+    return 1 if classes == 2 else classes + _zero_matters(group)
+
+
+def _respond_linear(group: Group, learned: Linear, rows: Rows, methods: frozenset[str]) -> tuple[Numbers, Bools]:
+    data = group.data
+    columns, count, numbers = learned.coef.shape
+    flat = np.ascontiguousarray(learned.coef.reshape(columns, -1))
+    scores = np.empty((len(rows), count * numbers))
+    largest = np.zeros(columns)
+    reader = ChunkReader(data, min(data.chunk, len(rows)))
+    for chunk, where in _chunks(rows, data.chunk):
+        x = reader.read(chunk, learned.shift)
+        np.matmul(x, flat, out=scores[where])
+        largest = np.maximum(largest, np.maximum(x.max(axis=0), -x.min(axis=0)))
+    scores += learned.constant.reshape(-1)
+    shaped = scores.reshape(len(rows), count, numbers)
+    reliable = _reliable(group, shaped, learned.errors(largest), methods, by_row=False)
+    if not reliable.all():  # a closer estimate takes another pass
+        errors = np.zeros(count)
+        for chunk, _ in _chunks(rows, data.chunk):
+            errors = np.maximum(errors, learned.errors(largest, reader.read(chunk, learned.shift)))
+        reliable = _reliable(group, shaped, errors, methods, by_row=False)
+    return (shaped,), reliable
+
+
+def _respond_quadratic(group: Group, learned: Quadratic, rows: Rows, methods: frozenset[str]) -> tuple[Numbers, Bools]:
+    scores = np.empty((len(rows), len(group.values), group.data.class_count))
+    errors = np.zeros(len(group.values))
+    step = max(32, group.data.chunk // 4)
+    reader = ChunkReader(group.data, min(step, len(rows)))
+    for chunk, where in _chunks(rows, step):
+        scores[where], possible = learned.scores(reader.read(chunk, learned.shift))
+        errors = np.maximum(errors, possible)
+    return (scores,), _reliable(group, scores, errors, methods, by_row=False)
+
+
+def _reliable(group: Group, scores: Floats, errors: Floats, methods: frozenset[str], *, by_row: bool) -> Bools:
+    classes = group.data.class_count
+    decisions = _decisions(scores, classes)
+    return certain_classes(scores[:, :, :classes], errors, classes, methods, decisions, by_row=by_row)
+
+
+def _decisions(scores: Floats, classes: int) -> Floats:
+    """Decision values, rows × candidates × numbers."""
+    if classes == 2 and scores.shape[2] == 2:
+        return np.asarray(scores[:, :, 1:] - scores[:, :, :1])
+    return scores[:, :, :classes] + scores[:, :, classes:] if scores.shape[2] > classes else scores
+
+
+def _responses(labels: Any, scores: Floats, methods: frozenset[str]) -> Responses:
+    """What one candidate answers, from its scores for rows × numbers."""
+    of_classes = scores[:, : len(labels)]
+    codes = (of_classes[:, 0] > 0).astype(np.intp) if of_classes.shape[1] == 1 else of_classes.argmax(axis=1)
+    decision = proba = None
+    if "decision_function" in methods:
+        values = _decisions(scores[:, None, :], len(labels))[:, 0, :]
+        decision = np.ascontiguousarray(values[:, 0] if len(labels) == 2 else values)
+    if "predict_proba" in methods:
+        if of_classes.shape[1] == 1:
+            second = expit(of_classes[:, 0])
+            proba = np.stack([1 - second, second], axis=1)
+        else:
+            proba = np.exp(of_classes - of_classes.max(axis=1, keepdims=True))
+            proba /= proba.sum(axis=1, keepdims=True)
+    return Responses(predict=labels[codes], predict_proba=proba, decision_function=decision, classes=labels)
+
+
+def _chunks(rows: Rows, step: int) -> Iterator[tuple[Rows, slice]]:
+    for start in range(0, len(rows), step):
+        yield rows[start : start + step], slice(start, min(start + step, len(rows)))

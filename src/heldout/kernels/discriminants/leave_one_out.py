@@ -10,16 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.discriminants.classes import Classes, Undecided, amplified
+from heldout.kernels.discriminants.classes import Classes, amplified
 from heldout.kernels.discriminants.forms import Form
-from heldout.kernels.discriminants.linear import BORDER, HOPELESS, ROUNDINGS
-from heldout.kernels.discriminants.rows_out import LEVERAGE_LEFT, NUMBERS, distances, shrunk_inverses
-from heldout.kernels.ridge.design import Design, Floats
-from heldout.kernels.ridge.normal import EPS
-from heldout.kernels.threads import Spread
+from heldout.kernels.discriminants.linear import BORDER, HOPELESS
+from heldout.kernels.discriminants.row_left_out import LEVERAGE_LEFT, NUMBERS, distances, shrunk_inverses
+from heldout.kernels.driver.contract import Group
+from heldout.kernels.sums.rounding import EPS, ROUNDINGS, Bools, Floats, Undecided
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,36 +39,37 @@ class Base:
     between: tuple[float, float, float]  # of "svd": see _between
 
 
-def applies(form: Form, classes: int, columns: int, rows: int) -> bool:
+def applies(group: Group, rows: int) -> bool:
     """Whether leaving one row out is a change of rank one for this form."""
-    if form.quadratic or not form.whitens:
-        return not (form.centred or form.scaled)
-    return rows - 1 > columns + classes
+    if group.form.quadratic:
+        return False
+    if not group.form.whitens:
+        return not group.columns.prepared
+    return rows - 1 > int(group.data.X.shape[1]) + group.data.class_count
 
 
-def leave_one_out_linear(
-    form: Form, classes: Classes, design: Design, held: Rows, *, shrinkages: Floats, zero_matters: bool, spread: Spread
-) -> tuple[Floats, Floats]:
-    """Numbers (held × candidates × numbers) of fits without each held row, and how far they may be off."""
-    assert design.strata is not None, "discriminants have classes"
-    kinds = design.strata_count
+def leave_one_out(group: Group, classes: Classes, held: Rows, *, zero_matters: bool) -> tuple[Floats, Floats]:
+    """Scores (held × candidates × numbers) of fits without each held row, and how far they may be off."""
+    data, shrinkages, form = group.data, group.values, group.form
+    assert data.codes is not None, "discriminants have classes"
+    kinds = data.class_count
     numbers = 1 if kinds == 2 else kinds + zero_matters
-    values = np.full((len(held), len(shrinkages), numbers), np.nan)
+    scores = np.full((len(held), len(shrinkages), numbers), np.nan)
     errors = np.full((len(held), len(shrinkages)), np.inf)
     classes = replace(classes, centre=-classes.shift, scale=np.ones(len(classes.shift)))  # units do not matter
     if classes.rows - 1 <= kinds:
         raise Undecided
-    codes = design.strata[held]
+    codes = data.codes[held]
     for kind in range(kinds):
         places = np.flatnonzero(codes == kind)
         if len(places):
             base = _base(form, classes, kind, shrinkages, zero_matters=zero_matters)
             size = max(32, NUMBERS // (len(shrinkages) * len(classes.shift)))
             chunks = [places[start : start + size] for start in range(0, len(places), size)]
-            jobs = [(base, design, held[chunk]) for chunk in chunks]
-            for chunk, (found, off) in zip(chunks, spread(_answer_rows, jobs), strict=True):
-                values[chunk], errors[chunk] = found, off
-    return values, errors
+            jobs = [(base, group, held[chunk]) for chunk in chunks]
+            for chunk, (found, possible) in zip(chunks, group.spread(_answer_rows, jobs), strict=True):
+                scores[chunk], errors[chunk] = found, possible
+    return scores, errors
 
 
 def _base(form: Form, classes: Classes, kind: int, shrinkages: Floats, *, zero_matters: bool) -> Base:
@@ -123,7 +122,7 @@ def _between(inside: Floats, weights: Floats) -> tuple[float, float, float]:
     return least, float(sizes[0]), 2.0 * float(roots.max())
 
 
-def _may_drop(base: Base, u: Floats, left: Floats) -> NDArray[np.bool_]:
+def _may_drop(base: Base, u: Floats, left: Floats) -> Bools:
     """Rows without which scikit-learn might drop a direction of the scatter, or of the class means."""
     tol = base.form.tol * (1.0 + BORDER)
     least, largest, weight = base.between
@@ -132,10 +131,10 @@ def _may_drop(base: Base, u: Floats, left: Floats) -> NDArray[np.bool_]:
     return np.asarray(narrow | (least - moved <= tol * (largest + moved) / np.sqrt(left)))
 
 
-def _answer_rows(job: tuple[Base, Design, Rows]) -> tuple[Floats, Floats]:
-    base, design, rows = job
+def _answer_rows(job: tuple[Base, Group, Rows]) -> tuple[Floats, Floats]:
+    base, group, rows = job
     form, classes, kind = base.form, base.classes, base.kind
-    x = np.subtract(design.X.take(rows, axis=0), classes.shift, dtype=np.float64)
+    x = np.subtract(group.data.X.take(rows, axis=0), classes.shift, dtype=np.float64)
     left_in = classes.counts[kind] - 1
     about = x - classes.means[kind]
     target = (base.trace - base.share * np.einsum("ij,ij->i", about, about)) / len(classes.shift)
@@ -160,8 +159,8 @@ def _answer_rows(job: tuple[Base, Design, Rows]) -> tuple[Floats, Floats]:
                                                               @ base.basis, u.shape) ** 2))  # fmt: skip
         through = ROUNDINGS * EPS * base.grown * shrunk * (origin + np.sqrt(found.longest)) ** 2 / found.left**2
         raw = np.abs(x + classes.shift)
-        if not form.centred:  # scikit-learn adds up rows one after the other for means
-            raw += np.sqrt(classes.rows) * np.abs(classes.means[kind] + classes.shift)
+        # scikit-learn adds up rows one after the other for means of columns that are not centred
+        raw += np.sqrt(classes.rows) * ~classes.centred * np.abs(classes.means[kind] + classes.shift)
         errors = through + ROUNDINGS * EPS * (raw @ base.steep)[:, None] / found.left
         hopeless = ROUNDINGS * EPS * base.grown * shrunk * inverses.largest > HOPELESS * found.left
         errors = np.where((found.left > LEVERAGE_LEFT) & ~hopeless, errors, np.inf)

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heldout.kernels.discriminants.classes import Classes, Undecided, amplified
+from heldout.kernels.discriminants.classes import Classes, amplified
 from heldout.kernels.discriminants.forms import Form
-from heldout.kernels.ridge.design import Floats
-from heldout.kernels.ridge.normal import EPS
+from heldout.kernels.sums.rounding import EPS, ROUNDINGS, Floats, Undecided
 
-ROUNDINGS = 8.0  # rounding errors of products and factors, in units of the last place of the largest eigenvalue
 HOPELESS = 1e-4  # a relative error of the scatter in its narrowest direction above this is beyond estimating
 WHOLE = float(1 << 30)  # sums of so small whole numbers are exact
 BORDER = 1e-6  # relative: nearer to a tolerance than this, rounding decides on which side
@@ -87,9 +85,8 @@ def solve_linear(form: Form, classes: Classes, shrinkages: Floats, *, zero_matte
     columns, count = len(centre), len(shrinkages)
     coef = (directions.basis @ numbers.reshape(len(inverse), -1)).reshape(columns, count, -1)
     steep = np.abs(coef).max(axis=2)
-    fixed = np.zeros(count)
-    if not form.centred:  # scikit-learn adds up rows one after the other for means
-        fixed = EPS * np.sqrt(classes.rows) * np.abs(centre + classes.shift) @ steep
+    # scikit-learn adds up rows one after the other for means of columns that are not centred
+    fixed = EPS * np.sqrt(classes.rows) * (~classes.centred * np.abs(centre + classes.shift)) @ steep
     return Linear(
         coef=coef,
         constant=constant - np.tensordot(centre, coef, axes=1),
@@ -145,7 +142,7 @@ def _whitened(form: Form, classes: Classes) -> Directions:
     """For "svd": columns of equal spread within classes; directions narrower than the tolerance are dropped."""
     matrix, grown = within(form, classes)
     spread = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
-    _check_spread(form, classes, spread)
+    _check_spread(classes, spread)
     still = spread == 0
     unit = np.where(still, 1.0, spread)
     values, vectors = np.linalg.eigh(matrix / np.outer(unit, unit))
@@ -161,14 +158,14 @@ def _whitened(form: Form, classes: Classes) -> Directions:
     return Directions(basis=basis, inverse=1.0 / values[kept][:, None], unit=unit, error=np.array([error]))
 
 
-def _check_spread(form: Form, classes: Classes, spread: Floats) -> None:
+def _check_spread(classes: Classes, spread: Floats) -> None:
     """A column without spread is left alone, or its rounding errors are blown up: only exact zeros are sure."""
     raw = classes.means + classes.shift
     middle = np.abs(raw).max(axis=0)
     still = spread == 0
     noisy = ~still & (spread * classes.scale <= 100 * classes.rows * EPS * middle)
     whole = (raw == np.round(raw)).all(axis=0) & (middle * classes.rows < WHOLE)
-    if form.centred or form.scaled:
+    if classes.prepared:
         whole &= (raw == raw[0]).all(axis=0)
     if (noisy | (still & ~whole)).any():
         raise Undecided

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heldout.kernels.discriminants.classes import Classes, Undecided, amplified
+from heldout.kernels.discriminants.classes import Classes, amplified
 from heldout.kernels.discriminants.forms import Form
-from heldout.kernels.discriminants.linear import BORDER, HOPELESS, ROUNDINGS
-from heldout.kernels.ridge.design import Floats
-from heldout.kernels.ridge.normal import EPS
+from heldout.kernels.discriminants.linear import BORDER, HOPELESS
+from heldout.kernels.sums.rounding import EPS, ROUNDINGS, Floats, Undecided
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,23 +37,23 @@ class Quadratic:
     shift: Floats
     scale: Floats
 
-    def values(self, x: Floats) -> tuple[Floats, Floats]:
-        """Numbers for rows x − shift (rows × candidates × classes), and for each candidate how far they may be off."""
+    def scores(self, x: Floats) -> tuple[Floats, Floats]:
+        """Scores for rows x − shift (rows × candidates × classes), and for each candidate how far they may be off."""
         count = self.shapes[0].inverse.shape[1]
-        found = np.empty((len(x), count, len(self.shapes)))
+        scores = np.empty((len(x), count, len(self.shapes)))
         errors = np.zeros(count)
         reading = EPS * float(np.abs((x + self.shift) / self.scale).max(initial=0.0))
         for place, shape in enumerate(self.shapes):
             along = x @ shape.basis
             along -= shape.mean @ shape.basis
             distance = np.square(along, out=along) @ shape.inverse
-            found[:, :, place] = -0.5 * distance + shape.constant
+            scores[:, :, place] = -0.5 * distance + shape.constant
             steep = (along @ shape.inverse**2).max(axis=0, initial=0.0)
-            errors = np.maximum(errors, shape_errors(shape, distance.max(axis=0, initial=0.0), steep, reading))
-        return found, errors
+            errors = np.maximum(errors, _errors_of(shape, distance.max(axis=0, initial=0.0), steep, reading))
+        return scores, errors
 
 
-def shape_errors(shape: Shape, distance: Floats, steep: Floats, reading: Floats | float) -> Floats:
+def _errors_of(shape: Shape, distance: Floats, steep: Floats, reading: Floats | float) -> Floats:
     """How far rounding may move a discriminant at these squared distances.
 
     `steep` is the squared length of the inverse covariance times the vector from the mean.

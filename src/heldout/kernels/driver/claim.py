@@ -141,6 +141,8 @@ def task_problem(task: Task, needs: Needs, columns: Columns) -> str:
             return "these learners take no sample weights"
         if sklearn.get_config()["enable_metadata_routing"]:
             return "sample weights go where metadata routing sends them"
+    if sklearn.get_config()["array_api_dispatch"]:
+        return "array_api_dispatch may send the fit to another library"
     if problem := data_problem(task):
         return problem
     if not needs.float32 and numeric_type(task, columns.places, first_of_polars=False) == np.float32:

@@ -1,5 +1,8 @@
-"""Lasso and elastic nets on products of columns: descent, or exchanges of active columns where that crawls."""
+"""Lasso and elastic nets: scikit-learn's own coordinate descent, on products of columns that training sets share."""
 
-from heldout.kernels.lasso.kernel import KERNEL
+from heldout.kernels.driver.driver import Driver
+from heldout.kernels.lasso.kernel import LassoKernel
+
+KERNEL = Driver(LassoKernel())
 
 __all__ = ["KERNEL"]

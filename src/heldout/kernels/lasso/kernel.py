@@ -1,46 +1,125 @@
-"""The kernel `lasso`: least squares with an absolute penalty, on products of columns."""
+"""The kernel `lasso`: scikit-learn's own descent for every penalty, on products of columns instead of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
-from heldout.kernels.claims import Claims
-from heldout.kernels.lasso.answer import answer
-from heldout.kernels.lasso.recognise import claim, refuse_training, takes_all
-from heldout.kernels.lasso.sharpen import sharpened
-from heldout.kernels.step import Step, Training, Work
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import ElasticNet, Lasso
+
+from heldout.base.rowkeys import Rows
+from heldout.base.warnings import catch_warnings
+from heldout.kernels.designs.equations import normal_equations
+from heldout.kernels.designs.linear import LinearPredictors, linear_numbers, linear_predictors
+from heldout.kernels.driver.answer import solve_each
+from heldout.kernels.driver.contract import Group, HeldOutNumbers, Kernel, Needs, Numbers
+from heldout.kernels.driver.parameters import read_flag, read_number
+from heldout.kernels.lasso.descent import Penalty, Problem, descend, is_steady
+from heldout.kernels.step import Training
+from heldout.kernels.sums.dataset import Layout
+from heldout.kernels.sums.rounding import Bools, Refuse
+from heldout.kernels.sums.sums import Sums
 from heldout.search.search import Search
-from heldout.splits.drawn import Splits
-from heldout.study.answers import Answer
 from heldout.task.task import Task
 
+MODELS = {Lasso: ("alpha", "tol", "max_iter"), ElasticNet: ("alpha", "tol", "max_iter", "l1_ratio")}
+PASSES = 25  # over the columns that a fit takes, about, at the tolerance that scikit-learn stops at
+SHARED_BY = 4  # training sets, at least, that the products of a block of rows serve
+LARGEST_SUMS = 1 << 27  # bytes: several of them must fit a step's memory
 
-class LassoKernel:
-    """Lasso, ElasticNet and their multi-task forms, alone or behind StandardScaler. Tier: solver.
 
-    Every fit is nearer its optimum than scikit-learn's at the default tolerance: its duality gap is looked at, and
-    one that is not small enough is left to brute force.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """A linear model with an absolute penalty. Equal forms differ in nothing but the penalty and when to stop."""
+
+    intercept: bool
+    positive: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fitted:
+    """The predictors of one training set, and the candidates whose fits rounding leaves where they are."""
+
+    predictors: LinearPredictors
+    steady: Bools
+
+
+class LassoKernel(Kernel):
+    """Lasso and ElasticNet with cyclic descent, alone or behind StandardScaler. Tier: rounding."""
 
     name = "lasso"
-    tier = "solver"
-    sharp_may_stop = True  # descent on strongly correlated columns crawls for longer than a check may take
+    models = MODELS
+    words = "Lasso or ElasticNet"
 
-    def claim(self, search: Search, task: Task) -> Claims:
-        return claim(search, task)
+    def read(self, model: Any, task: Task) -> Form:
+        if not isinstance(model.precompute, bool | np.bool_):
+            raise Refuse("precompute= holds products of rows that are not those of the training sets")
+        if model.selection != "cyclic":
+            raise Refuse(f"selection={model.selection!r}: only 'cyclic' takes the same steps on products of columns")
+        for name in ("warm_start", "copy_X"):
+            read_flag(name, getattr(model, name))
+        return Form(
+            intercept=read_flag("fit_intercept", model.fit_intercept), positive=read_flag("positive", model.positive)
+        )
 
-    def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
-        return refuse_training(search, task, training, splits)
+    def value(self, form: Form, *raw: Any) -> Penalty:
+        alpha, tol, max_iter, l1_ratio = (*raw, 1.0) if len(raw) == 3 else raw
+        if not isinstance(max_iter, Integral) or isinstance(max_iter, bool) or max_iter < 1:
+            raise Refuse(f"max_iter={max_iter!r} is no whole number from 1 up")
+        penalty = Penalty(
+            alpha=read_number("alpha", alpha),
+            l1_ratio=read_number("l1_ratio", l1_ratio, 1.0),
+            tol=read_number("tol", tol),
+            max_iter=int(max_iter),
+        )
+        if penalty.alpha == 0 or penalty.l1_ratio == 0:
+            raise Refuse("without an absolute penalty scikit-learn's descent warns, and its own fit must say so")
+        return penalty
 
-    def takes_all(self, search: Search, task: Task, parts: range, splits: Splits) -> bool:
-        return takes_all(search, task, parts, splits)
+    def needs(self, form: Form) -> Needs:
+        return Needs(numbers=True, one_output=True, float32=False, largest=LARGEST_SUMS)
 
-    def answer(self, step: Step, work: Work) -> Iterator[Answer]:
-        return answer(step, work)
+    def layout(self, form: Form) -> Layout:
+        return Layout(targets="numbers")
 
-    def sharpened(self, estimator: Any) -> Any:
-        return sharpened(estimator)
+    def learn(self, group: Group, sums: Sums, rows: Rows | None) -> Fitted:
+        equations = normal_equations(group.columns, sums, intercept=group.form.intercept)
+        weight = equations.count / equations.weight  # scikit-learn brings weights to a mean of 1
+        problem = Problem(
+            C=np.ascontiguousarray(weight * equations.C),
+            d=np.ascontiguousarray(weight * equations.d[:, 0]),
+            length=float(np.sqrt(weight * equations.yy[0])),
+        )
+        weights = np.empty((len(problem.d), len(group.values), 1))
+        steady = np.zeros(len(group.values), dtype=bool)
+        for place, (alpha, l1_ratio, tol, max_iter) in enumerate(group.values.tolist()):
+            penalty = Penalty(alpha, l1_ratio, tol, int(max_iter))
+            descent = descend(problem, penalty, equations.count, positive=group.form.positive)
+            weights[:, place, 0] = descent.weights
+            steady[place] = is_steady(problem, penalty, equations.count, descent, positive=group.form.positive)
+        return Fitted(predictors=linear_predictors(equations, weights), steady=steady)
 
+    def respond(self, group: Group, learned: Fitted, rows: Rows, methods: frozenset[str]) -> tuple[Numbers, Bools]:
+        numbers, reliable = linear_numbers(learned.predictors, group.data, rows)
+        return (numbers,), reliable & learned.steady
 
-KERNEL = LassoKernel()
+    def solve(self, group: Group, batch: Sequence[Training]) -> list[HeldOutNumbers]:
+        with catch_warnings():  # here and not in the threads, since filters are of the whole process
+            warnings.simplefilter("ignore", ConvergenceWarning)  # such fits are left to brute force, which warns
+            return solve_each(self, group, batch)
+
+    def too_costly(self, search: Search, task: Task, rows: int) -> str | None:
+        """By operation counts: products that several training sets share and passes over them, or passes over rows."""
+        columns, fits = task.n_columns or 1, max(1, len(search))
+        products = rows * columns**2 / SHARED_BY + fits * PASSES * columns**2
+        if columns <= 2 * rows and products <= fits * PASSES * 2 * rows * columns:
+            return None
+        return f"products of {columns:,} columns cost more than descents of {fits:,} candidates over {rows:,} rows"
+
+    def ignores_origin(self, form: Form) -> bool:
+        return form.intercept

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heldout.kernels.ridge.design import Floats
+from heldout.kernels.sums.rounding import Floats
 
 LEVERAGE_LEFT = 1e-3  # a row that leaves less than this of the scatter in its own direction is answered apart
 NUMBERS = 1 << 18  # of inverse variances at work at a time, where each row has its own
