@@ -15,7 +15,7 @@ DISTURBANCE = 1e-14  # relative, of the copy's products
 STEADY = 1e-11  # relative to the largest coefficient: as far as the copy may stray
 NEAR = 1e-6  # relative: a duality gap nearer to the tolerance than this may stop another fit one pass sooner or later
 # The compiled function is private. It takes these arguments in the versions named; others go by the public path.
-_COMPILED = tuple(map(int, sklearn.__version__.split(".")[:2])) == (1, 9)
+COMPILED = tuple(map(int, sklearn.__version__.split(".")[:2])) == (1, 9)
 
 
 class Problem(NamedTuple):
@@ -46,7 +46,7 @@ def descend(problem: Problem, penalty: Penalty, count: int, *, positive: bool) -
     """The fit of one candidate, from coefficients of 0 as scikit-learn starts it."""
     l1, l2 = penalty.alpha * penalty.l1_ratio * count, penalty.alpha * (1.0 - penalty.l1_ratio) * count
     y = np.array([problem.length])
-    if _COMPILED:
+    if COMPILED:
         unused, start, screening = np.random.RandomState(0), np.zeros(len(problem.d)), True
         arguments: Any = (problem.C, problem.d, y, penalty.max_iter, penalty.tol, unused, False, positive, screening)
         weights, gap, limit, steps = _cd_fast.enet_coordinate_descent_gram(start, l1, l2, *arguments)
