@@ -132,11 +132,11 @@ STUDIES: tuple[Study, ...] = (
     Study("scaler + SVC, 10 C × 5 γ, 400 rows", _scaled_vectors, EXACT, STATISTICAL, LEAST_SKIPPED),
     Study("trees, 10 depths × 5 leaf sizes, moons", _trees, ALL, (), LEAST_SKIPPED),
     Study("trees, 10 depths × 5 leaf sizes, 10 columns", _wide_trees, (), ALL),
-    Study("logistic, 50 C", _logistic, (), ALL, precision="solver"),
+    Study("logistic, 50 C", _logistic, (), ALL),
     Study("neighbours, k of 1 to 50", _neighbours(ho.KFold(10)), (), ALL),
     Study("the same, leave-one-out", _neighbours(ho.LeaveOneOut()), (), ALL),
     Study("neighbours, k of 1 to 589, leave-one-out", _far_neighbours, (), ALL),
-    Study("SVR, squared loss, 10 C × 5 γ", _squared, (), ("exact", "paired"), precision="solver"),
+    Study("SVR, squared loss, 10 C × 5 γ", _squared, (), ("exact", "paired")),
 )
 
 

@@ -1,17 +1,11 @@
-"""Logistic regression: nested beside scikit-learn, LogisticRegressionCV on its own ground, leave-one-out.
-
-Beside LogisticRegressionCV stand the largest slopes of the mean objective of both sides, over all folds and Cs.
-"""
+"""Logistic regression: nested beside scikit-learn, LogisticRegressionCV on its own ground, leave-one-out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 from typing import Any
-from unittest.mock import patch
 
-import numpy as np
-from scipy.special import expit
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.metrics import log_loss
@@ -21,9 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
 from benchmarks.table import JOBS, Row, classes, nested
-from heldout.kernels.glm import answer as answering
 
-SOLVER = ho.Options(precision="solver")
 APPROXIMATE = ho.Options(precision="approximate")
 CS = ho.log_grid(-4, 4, 17).tolist()
 INNER = StratifiedKFold(5, shuffle=True, random_state=1)
@@ -39,7 +31,7 @@ def _three(n: int, p: int) -> tuple[Any, Any]:
 
 
 def _nested(words: str, floor: float, make: Callable[[int, int], tuple[Any, Any]]) -> Row:
-    return nested(words, floor, _scaled(), make(5_000, 20), folds=(5, 5), score="accuracy", options=SOLVER)
+    return nested(words, floor, _scaled(), make(5_000, 20), folds=(5, 5), score="accuracy")
 
 
 def _own_ground() -> Row:
@@ -47,7 +39,7 @@ def _own_ground() -> Row:
     X, y = classes(6_250, 20)
     X = StandardScaler().fit_transform(X)
     train, test = next(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
-    own = {"validation": INNER, "loss": "accuracy", "jobs": JOBS, "options": SOLVER}
+    own = {"validation": INNER, "loss": "accuracy", "jobs": JOBS}
     tuned = ho.Tuned(LogisticRegression(max_iter=1000), {"C": CS}, **own)
 
     def ours() -> tuple[Any, int]:
@@ -69,45 +61,9 @@ def _own_ground() -> Row:
         return [search(jobs).score(X[test], y[test])]
 
     ways = {"two": partial(theirs, JOBS), "none": partial(theirs, None)}
-    slopes = f"{_own_slope(ours, X[train], y[train]):.0e}, {_their_slope(search(None), X[train], y[train]):.0e}"
-    words = f"LogisticRegressionCV, 5,000 × 20, 17 C, 5-fold; slopes {slopes}"
-    return Row(words, 1, ours, ways, lambda: tuned.fit(X[train], y[train]).plan_)
-
-
-def _own_slope(ours: Callable[[], Any], X: Any, y: Any) -> float:
-    """The largest slope of the mean objective, over the fits of all folds and Cs."""
-    found: list[Any] = []
-    own = answering.solve_chunk
-
-    def recorded(job: Any) -> Any:
-        solved = own(job)
-        found.extend((job[0], one) for one in solved)
-        return solved
-
-    with patch.object(answering, "solve_chunk", recorded):
-        ours()
-    worst = 0.0
-    for group, one in found:
-        rows = group.work.train_rows(one.training.trains[0])
-        for strength, coef in zip(group.strengths, one.coef[:, 0], strict=True):
-            raw = coef[:-1] / group.design.scale
-            constant = coef[-1] - raw @ group.design.shift
-            worst = max(worst, _slope(X[rows], y[rows], raw, constant, strength))
-    return worst
-
-
-def _their_slope(search: Any, X: Any, y: Any) -> float:
-    worst = 0.0
-    for fold, (rows, _) in enumerate(INNER.split(X, y)):
-        for place, C in enumerate(CS):
-            coef = np.asarray(search.coefs_paths_)[fold].reshape(len(CS), -1)[place]
-            worst = max(worst, _slope(X[rows], y[rows], coef[:-1], coef[-1], 1 / C))
-    return worst
-
-
-def _slope(X: Any, y: Any, coef: Any, constant: float, strength: float) -> float:
-    left = expit(X @ coef + constant) - y
-    return float(np.abs(np.append(X.T @ left + strength * coef, left.sum())).max() / len(y))
+    return Row(
+        "LogisticRegressionCV, 5,000 × 20, 17 C, 5-fold", 1, ours, ways, lambda: tuned.fit(X[train], y[train]).plan_
+    )
 
 
 def _leave_one_out(words: str, floor: float, options: ho.Options, rows: int) -> Row:
@@ -128,8 +84,8 @@ def _leave_one_out(words: str, floor: float, options: ho.Options, rows: int) -> 
 
 
 ROWS: dict[str, Callable[[], Row]] = {
-    "logistic": lambda: _nested("scaler+LogisticRegression, 5,000 × 20, 17 C, nested 5×5, solver", 10, classes),
-    "multinomial": lambda: _nested("the same, three classes, multinomial, solver", 6, _three),
+    "logistic": lambda: _nested("scaler+LogisticRegression, 5,000 × 20, 17 C, nested 5×5", 10, classes),
+    "multinomial": lambda: _nested("the same, three classes, multinomial", 6, _three),
     "logistic_cv": _own_ground,
     "approximate_loo": lambda: _leave_one_out(
         "scaler+LogisticRegression, 2,000 × 20, LOO, approximate", 20, APPROXIMATE, 2_000

@@ -9,7 +9,6 @@ from sklearn.svm import SVC
 import heldout as ho
 from benchmarks.table import classes, nested
 
-SOLVER = ho.Options(precision="solver")
 GRID = {"svc__C": ho.log_grid(-2, 2, 7).tolist(), "svc__gamma": [0.01, 0.1, 1.0]}
 
 ROWS = {
@@ -20,6 +19,5 @@ ROWS = {
         classes(2000, 20),
         folds=(5, 5),
         score="accuracy",
-        options=SOLVER,
     ),
 }

@@ -24,6 +24,7 @@ from heldout.base.events import StepDone
 X, y = make_classification(100, 6, n_informative=4, class_sep=1.5, random_state=0)
 SPACE = {"C": ho.log_grid(-3, 3, 6), "gamma": ho.log_grid(-4, 1, 3)}
 EXACT = ho.Options(race="exact")
+FITTED = {"vectors": False}  # every machine by a fit of its own, which the journal keeps cell by cell
 
 
 def tuned(estimator=None, space=None, **how):
@@ -149,24 +150,21 @@ def test_a_kernel_that_answers_all_together_is_not_raced():
     assert evaluate(learner, data, options=options).risk == evaluate(learner, data).risk
 
 
-def test_machines_on_shared_matrices_count_as_fits_and_are_not_raced():
-    options = ho.Options(race="exact", precision="solver")
-    plan = ho.explain(tuned(validation=ho.KFold(4)), X, y, test=ho.KFold(3), options=options)
+def test_machines_on_shared_matrices_count_as_fits_and_are_raced():
+    plan = ho.explain(tuned(validation=ho.KFold(4)), X, y, test=ho.KFold(3), options=EXACT)
     assert plan.fits == plan.fits_before == 18 * 4 * 3 + 3
     assert "vectors: 216 → 216 fits, which share their kernel matrices" in str(plan)
-    assert "vectors answers 18 candidates together" in str(plan)
-    assert "Without precision='solver' they race" in str(plan)
+    assert "race: 216 → 216 fits" in str(plan)
     families = {"svc": (SVC(), SPACE), "tree": (DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 4, 8]})}
-    mixed = ho.explain(ho.Tuned(families, validation=ho.KFold(4)), X, y, test=ho.KFold(3), options=options)
-    assert "race: 48 → 48 fits" in str(mixed)
-    assert "vectors answers 18 candidates together, and the others race against them" in str(mixed)
+    mixed = ho.explain(ho.Tuned(families, validation=ho.KFold(4)), X, y, test=ho.KFold(3), options=EXACT)
+    assert "race: 264 → 264 fits" in str(mixed)
 
 
 def test_those_that_share_a_transformer_alone_race_one_by_one():
     pipeline = make_pipeline(StandardScaler(), PCA(random_state=0), SVC())
     space = {f"svc__{name}": values for name, values in SPACE.items()} | {"pca__n_components": [2, 4]}
     learner = tuned(pipeline, space, validation=ho.KFold(8))
-    raced, whole = evaluate(learner, options=EXACT), evaluate(learner)
+    raced, whole = (evaluate(learner, options=ho.Options(race=race, rules=FITTED)) for race in ("exact", None))
     same_choices(raced, whole)
     assert record_of(raced).fits_before == 36 * 8 * 3
     assert record_of(raced).fits_after < 0.8 * record_of(raced).fits_before
@@ -250,12 +248,13 @@ def stopping_at(place):
 
 @pytest.mark.parametrize("kind", ["exact", "paired"])
 def test_an_interrupted_race_goes_on_from_its_journal_and_computes_nothing_twice(kind, tmp_path):
-    learner, options = tuned(validation=ho.KFold(4)), ho.Options(race=kind)
+    learner, options = tuned(validation=ho.KFold(4)), ho.Options(race=kind, rules=FITTED)
     whole = evaluate(learner, options=options)
     cells = record_of(whole).fits_after + 3
     for place in (1, 40, 90):
+        stopped = ho.Options(race=kind, rules=FITTED, on_event=stopping_at(place))
         with pytest.raises(KeyboardInterrupt):
-            evaluate(learner, journal=tmp_path / "a.db", options=ho.Options(race=kind, on_event=stopping_at(place)))
+            evaluate(learner, journal=tmp_path / "a.db", options=stopped)
     again = evaluate(learner, journal=tmp_path / "a.db", options=options)
     same_choices(again, whole)
     pd.testing.assert_frame_equal(again.candidates, whole.candidates)
@@ -270,8 +269,8 @@ def test_an_interrupted_race_goes_on_from_its_journal_and_computes_nothing_twice
 
 def test_a_race_and_the_whole_table_share_a_journal(tmp_path):
     learner = tuned(validation=ho.KFold(6))
-    raced = evaluate(learner, journal=tmp_path / "a.db", options=EXACT)
-    whole = evaluate(learner, journal=tmp_path / "a.db")
+    raced = evaluate(learner, journal=tmp_path / "a.db", options=ho.Options(race="exact", rules=FITTED))
+    whole = evaluate(learner, journal=tmp_path / "a.db", options=ho.Options(rules=FITTED))
     assert whole.journal.recalled == record_of(raced).fits_after + 3
     assert not whole.candidates["validation_zero_one"].isna().any()
     same_choices(raced, whole)

@@ -17,18 +17,16 @@ from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, NuSVR
 
 import heldout as ho
 from heldout.base.errors import FitFailed
-from heldout.kernels.vectors import answer, recognise, solve
-from heldout.kernels.vectors.forms import Shape, Unreadable, read_machine
-from heldout.kernels.vectors.matrices import is_sure, resolve_gamma, squares_of
-from heldout.kernels.vectors.points import CutPoints, OwnPoints, SharedPoints
+from heldout.kernels.prepared import Unreadable, take_apart
+from heldout.kernels.vectors import kernel, solve
+from heldout.kernels.vectors.grams import CutRows, OwnRows, SharedRows
+from heldout.kernels.vectors.kernel_values import is_sure, resolve_gamma, squares_of
+from heldout.kernels.vectors.machines import Machine, Shape, read_machine
 from heldout.kernels.vectors.respond import responses_of, values_of
 from heldout.kernels.vectors.solve import Targets, solve_all
-from heldout.losses import Loss
 
-SOLVER = ho.Options(precision="solver")
 SCALED = make_pipeline(StandardScaler(), SVC())
 CS = [0.1, 1.0, 10.0, 1000.0]
-DECIDED = Loss(name="decided", methods=(("decision_function",),), sign=1, low=0.0, high=1.0)
 
 
 def numbers(n: int = 60, p: int = 3, seed: int = 0) -> tuple[Any, Any]:
@@ -45,10 +43,14 @@ def classes(kinds: int = 2, n: int = 60, p: int = 3, seed: int = 0) -> tuple[Any
 def both(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Any, Any]:
     """The study with the rule on and off."""
     question = {"test": ho.KFold(3), "jobs": 1, "progress": False} | more
-    sides = [ho.Options(precision="solver", rules={"vectors": switch}) for switch in (True, False)]
+    sides = [ho.Options(rules={"vectors": switch}) for switch in (True, False)]
     on, off = (ho.evaluate(learner, X, y, options=side, **question) for side in sides)
     assert all(check["passed"] for check in on.summary()["plan"]["checks"])
     return on, off
+
+
+def machine_of(estimator: Any, candidate: int = 0) -> Machine:
+    return read_machine(take_apart(candidate, estimator))
 
 
 def vectors_pass(result: Any) -> Any:
@@ -68,7 +70,7 @@ def check_same(learner: Any, X: Any, y: Any, **more: Any) -> None:
 
 
 def refusals(learner: Any, X: Any, y: Any, **more: Any) -> str:
-    plan = ho.explain(learner, X, y, **{"test": ho.KFold(3), "options": SOLVER} | more)
+    plan = ho.explain(learner, X, y, **{"test": ho.KFold(3)} | more)
     (found,) = [one for one in plan.passes if one.name == "vectors"]
     return " ".join(found.refusals)
 
@@ -109,13 +111,13 @@ def test_responses_are_those_of_the_fitted_machine(shape: str, ties: bool, kinds
     X, y = classes(kinds, n=90)
     y = np.array(["d", "a", "c", "b"])[y]
     model = SVC(decision_function_shape=shape, break_ties=ties, gamma=0.3, C=3.0).fit(X[:60], y[:60])
-    machine = read_machine(0, SVC(**model.get_params()))
-    grams = OwnPoints(X[:60], [X[60:]]).grams(machine.shape)
+    machine = machine_of(SVC(**model.get_params()))
+    grams = OwnRows(X[:60], [X[60:]]).grams(machine.shape)
     solved = solve_all([machine], grams.train, Targets(y=y[:60], weight=None))[0]
     assert solved is not None
     values = values_of(solved, grams.held[0])
     assert values is not None
-    said = responses_of(machine, solved, values, (DECIDED,))
+    said = responses_of(machine, solved, values, {"decision_function"})
     assert np.array_equal(said.predict, model.predict(X[60:]))
     theirs = model.decision_function(X[60:])
     assert said.decision_function.shape == theirs.shape
@@ -140,7 +142,7 @@ def test_jobs_change_no_bit() -> None:
     learner = ho.Tuned(make_pipeline(StandardScaler(), SVR()), {"svr__C": CS, "svr__gamma": [0.1, "scale"]})
     plain = ho.Tuned(SVR(), {"C": CS, "gamma": [0.1, "scale"]})
     for one in (learner, plain):
-        sides = [ho.evaluate(one, X, y, test=ho.KFold(3), jobs=jobs, progress=False, options=SOLVER) for jobs in (1, 2)]
+        sides = [ho.evaluate(one, X, y, test=ho.KFold(3), jobs=jobs, progress=False) for jobs in (1, 2)]
         assert np.array_equal(*(side.predictions["predict"] for side in sides))
         assert sides[0].candidates.equals(sides[1].candidates)
 
@@ -148,7 +150,7 @@ def test_jobs_change_no_bit() -> None:
 def test_global_random_state_is_left_alone() -> None:
     np.random.seed(3)  # noqa: NPY002
     before = np.random.get_state()[1].copy()  # noqa: NPY002
-    ho.evaluate(SVC(), *classes(), test=ho.KFold(3), jobs=1, progress=False, options=SOLVER)
+    ho.evaluate(SVC(), *classes(), test=ho.KFold(3), jobs=1, progress=False)
     assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
 
 
@@ -157,8 +159,8 @@ def test_duals_below_their_bound_are_solved_once(monkeypatch: pytest.MonkeyPatch
     bounds = []
     plain = solve.solve
     monkeypatch.setattr(solve, "solve", lambda machine, *rest: (bounds.append(machine.bound), plain(machine, *rest))[1])
-    machines = [read_machine(i, SVC(C=C, gamma=5.0)) for i, C in enumerate((1e4, 0.1, 1e2, 1e3))]
-    gram = OwnPoints(X, []).grams(machines[0].shape).train
+    machines = [machine_of(SVC(C=C, gamma=5.0), i) for i, C in enumerate((1e4, 0.1, 1e2, 1e3))]
+    gram = OwnRows(X, []).grams(machines[0].shape).train
     found = solve_all(machines, gram, Targets(y=y, weight=None))
     assert bounds == [0.1, 1e2]
     assert found[0] is found[2] is found[3]
@@ -174,8 +176,8 @@ def test_duals_at_a_bound_that_weights_lower_are_solved_again(of: str) -> None:
     X, y = classes(n=80)
     weight = np.full(80, 0.01) if of == "rows" else None
     kind = {"gamma": 5.0, "class_weight": None if of == "rows" else {0: 0.01, 1: 0.01}}
-    machines = [read_machine(i, SVC(C=C, **kind)) for i, C in enumerate((1.0, 30.0, 1e3, 1e5))]
-    gram = OwnPoints(X, []).grams(machines[0].shape).train
+    machines = [machine_of(SVC(C=C, **kind), i) for i, C in enumerate((1.0, 30.0, 1e3, 1e5))]
+    gram = OwnRows(X, []).grams(machines[0].shape).train
     found = solve_all(machines, gram, Targets(y=y, weight=weight))
     assert found[2] is found[3]
     for machine in machines:
@@ -189,8 +191,8 @@ def test_duals_are_those_of_scikit_learn() -> None:
     for seed in range(5):
         X, y = classes(seed=seed, n=120)
         for C in CS:
-            machine = read_machine(0, SVC(C=C, gamma=0.3))
-            gram = OwnPoints(X, []).grams(machine.shape).train
+            machine = machine_of(SVC(C=C, gamma=0.3))
+            gram = OwnRows(X, []).grams(machine.shape).train
             solved = solve_all([machine], gram, Targets(y=y, weight=None))[0]
             own = SVC(C=C, gamma=0.3).fit(X, y)
             assert solved is not None
@@ -208,13 +210,13 @@ def test_cuts_of_shared_rows_are_the_rows_own() -> None:
         Shape(kernel="poly", gamma="auto", degree=3, coef0=1.0),
         Shape(kernel="sigmoid", gamma=0.01),
     ):
-        own = OwnPoints(X[train], [X[held]]).grams(shape)
-        cut = CutPoints(SharedPoints(X, kept=1), train, [held]).grams(shape)
+        own = OwnRows(X[train], [X[held]]).grams(shape)
+        cut = CutRows(SharedRows(X, kept=1), train, [held]).grams(shape)
         np.testing.assert_allclose(cut.train, own.train, rtol=1e-12)
         np.testing.assert_allclose(cut.held[0], own.held[0], rtol=1e-12)
         gamma = 1.0 if shape.kernel == "linear" else resolve_gamma(shape, X[train])
         model = SVC(kernel=shape.kernel, gamma=gamma, degree=shape.degree, coef0=shape.coef0)
-        assert read_machine(0, model).shape.kernel == shape.kernel
+        assert machine_of(model).shape.kernel == shape.kernel
 
 
 def test_rows_far_from_zero_are_left_to_scikit_learn() -> None:
@@ -237,8 +239,8 @@ def test_what_fails_by_brute_force_fails() -> None:
 
 
 def test_small_budgets_leave_trainings_to_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer, "MATRICES", 1 << 24)
-    monkeypatch.setattr(answer, "solve_all", None)  # it is not reached
+    monkeypatch.setattr(kernel, "MATRICES", 1 << 24)
+    monkeypatch.setattr(kernel, "solve_all", None)  # it is not reached
     check_same(ho.Tuned(SCALED, {"svc__C": CS}), *classes())
 
 
@@ -260,15 +262,33 @@ def test_sparse_rows_of_a_preparation_are_left_to_scikit_learn() -> None:
         (SVC(gamma=-1.0), "gamma=-1.0"),
         (SVC(kernel="poly", degree=1.5), "degree=1.5"),
         (SVC(kernel="sigmoid", coef0="x"), "coef0='x'"),
-        (LinearSVC(), "LinearSVC is not SVC, SVR, NuSVC or NuSVR"),
-        (CalibratedClassifierCV(SVC()), "CalibratedClassifierCV is not"),
         (Pipeline([("s", StandardScaler()), ("m", SVC())], memory="/nowhere"), "memory"),
-        (Pipeline([("s", make_pipeline(StandardScaler(), SVC()))]), "Pipeline is not"),
     ],
 )
 def test_refused_candidates(estimator: Any, words: str) -> None:
     with pytest.raises(Unreadable, match=words.replace("(", r"\(")):
-        read_machine(0, estimator)
+        machine_of(estimator)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "words"),
+    [
+        (LinearSVC(), "LinearSVC is not SVC, SVR, NuSVC or NuSVR"),
+        (CalibratedClassifierCV(SVC()), "CalibratedClassifierCV is not"),
+        (Pipeline([("s", make_pipeline(StandardScaler(), SVC()))]), "Pipeline is not"),
+    ],
+)
+def test_refused_learners(estimator: Any, words: str) -> None:
+    assert words in refusals(estimator, *classes())
+
+
+@pytest.mark.parametrize("kinds", [2, 3])
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e3])
+def test_as_many_steps_are_made_on_a_shared_matrix_as_on_rows(kinds: int, C: float) -> None:
+    X, y = classes(kinds, n=120)
+    gram = OwnRows(X, []).grams(Shape(kernel="rbf", gamma=0.3)).train
+    on_rows, on_matrix = SVC(C=C, gamma=0.3).fit(X, y), SVC(C=C, kernel="precomputed").fit(gram, y)
+    assert np.array_equal(on_rows.n_iter_, on_matrix.n_iter_)
 
 
 def test_refused_studies(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,19 +299,18 @@ def test_refused_studies(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "a class is absent" in refusals(
         SVC(), X, np.r_[7, 7, y[2:]], test=ho.KFold(3, stratify=False, shuffle=False)
     )
-    assert "Options(precision='solver')" in refusals(SVC(), X, y, options=None)
-    monkeypatch.setattr(recognise, "MOST_ROWS", 30)
+    monkeypatch.setattr(kernel, "MOST_ROWS", 30)
     assert "too large" in refusals(SVC(), X, y)
 
 
 def test_explain_shows_rule_and_tier() -> None:
-    words = str(ho.explain(ho.Tuned(SCALED, {"svc__C": CS}), *classes(), test=ho.KFold(3), options=SOLVER))
-    assert "vectors, tier solver" in words
+    words = str(ho.explain(ho.Tuned(SCALED, {"svc__C": CS}), *classes(), test=ho.KFold(3)))
+    assert "vectors, tier rounding" in words
 
 
 @pytest.mark.parametrize("limit", [{"fit_timeout": 60.0}, {"fit_memory": "2GB"}])
 def test_where_single_fits_have_a_limit_they_are_made_one_by_one(limit):
-    options = ho.Options(precision="solver", **limit)
+    options = ho.Options(**limit)
     learner = ho.Tuned(SVC(), {"C": [0.1, 1.0]}, validation=ho.KFold(3))
     plan = ho.explain(learner, *make_classification(60, random_state=0), test=ho.KFold(3), options=options)
     record = next(one for one in plan.passes if one.name == "vectors")
@@ -305,6 +324,6 @@ def test_a_fit_that_never_ends_is_ended_at_its_limit():
             sleep(1000)
 
     learner = ho.Tuned(make_pipeline(Sleeping(), SVC()), {"svc__C": [1.0, 10.0]}, validation=2)
-    options = ho.Options(precision="solver", fit_timeout=0.5)
+    options = ho.Options(fit_timeout=0.5)
     with pytest.raises(FitFailed, match="FitTimeout"):
         ho.evaluate(learner, *make_classification(40, random_state=0), test=ho.Holdout(0.3), jobs=2, options=options)

@@ -17,6 +17,7 @@ from heldout.base.findings import Finding
 from heldout.base.options import switched_rules
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.spot_compare import ROUNDING
+from heldout.kernels.perform import FITS_EACH
 from heldout.planner.account import Account
 from heldout.planner.cost import operations
 from heldout.planner.passes import make_plan
@@ -73,12 +74,12 @@ class ChoicePrice:
 def price_choice(study: Study, task: Task, account: Account, how: Mapping[str, Any]) -> ChoicePrice:
     """The price of the choice on all rows; `how` is what a plan is made by besides the study.
 
-    What is cheap is decided by the plan's operation counts, never by the clock. Steps that fit have no such count.
+    What is cheap is decided by the plan's operation counts, never by the clock; steps that fit each candidate are not.
     Raises SplitError where validation fits into the training parts alone.
     """
     posed = _posed(study, task)
     plan = make_plan(posed, task, done=frozenset(), **how)
-    costs = [operations(step, task, posed.splits) for step in plan.steps]
+    costs = [None if step.kernel in FITS_EACH else operations(step, task, posed.splits) for step in plan.steps]
     own = sum(line.operations or 0.0 for line in account.lines)
     cheap = None not in costs and sum(filter(None, costs)) <= own
     return ChoicePrice(fits=sum(step.fits for step in plan.steps), cheap=cheap)

@@ -63,6 +63,9 @@ IGNORES_ORIGIN: Mapping[str, Callable[[Search, Task, int], bool]] = {
     kernel.name: ignores for kernel in ACROSS if (ignores := getattr(kernel, "ignores_origin", None)) is not None
 }
 
+# Kernels that make every candidate's fit, so that their work is counted in fits, and may be raced.
+FITS_EACH = frozenset(kernel.name for kernel in ACROSS if getattr(kernel, "fits_each", None))
+
 # Kernels that bear the name of the rule that uses them, by which users switch them off.
 SWITCHED = frozenset({"within", *(kernel.name for kernel in ACROSS)})
 

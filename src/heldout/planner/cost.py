@@ -25,6 +25,7 @@ from heldout.study.study import TEST, Panel, Study
 from heldout.task.task import Task
 
 EIGEN = 9  # operations of a symmetric eigendecomposition, in cubes of its size
+ITERATIONS = 20  # of L-BFGS that a fit takes, as a rule
 MACHINE = 40  # operations for each pair of training rows that a support vector machine is solved in
 
 
@@ -55,9 +56,9 @@ def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | 
     if step.kernel == "approximate_loo":
         return (12.0 + 3.0 * len(step.candidates)) * read * float(columns) ** 2
     if step.kernel == "glm":
-        predictors = max(1, len(task.classes) - 1) if task.classes is not None else 1
-        passes = 6.0 + 1.5 * len(step.candidates)  # each makes second derivatives of every training set
-        return passes * len(step.trainings) * len(task) * (columns * predictors) ** 2 + answers * columns * predictors
+        predictors = len(task.classes) if task.classes is not None and len(task.classes) > 2 else 1
+        passes = ITERATIONS * len(step.trainings) * len(step.candidates)
+        return (passes * len(task) * 4 + answers) * columns * predictors
     if step.kernel == "discriminants":
         kinds = 1 if task.classes is None else len(task.classes)
         single = all(int(splits[name].held_sizes.max()) == 1 for name in used)

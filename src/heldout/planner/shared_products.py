@@ -6,13 +6,15 @@ does not refuse; the rest stays brute force.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from heldout.kernels.claims import AcrossKernel
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Plain, Training, join, pieces_of, splits_of
 from heldout.planner.brute_force import brute_step
 from heldout.planner.plan import BRUTE, Draft, Rewrite, Rule, general_refusal, refused, too_loose
+
+TRAININGS_A_STEP = 16  # of kernels that make every candidate's fit
 
 
 def across(kernel: AcrossKernel) -> Rule:
@@ -55,10 +57,20 @@ def _claimed(
             left.append(brute_step(rest, accepted))
     if not taken:
         return refused(*reasons)
-    steps = [_kernel_step(kernel, draft, candidates, join(trainings)) for candidates, trainings in taken.items()]
     saved = _shares_of(kernel)
+    steps = [
+        _kernel_step(kernel, draft, candidates, some)
+        for candidates, trainings in taken.items()
+        for some in (_in_runs(join(trainings)) if saved else [join(trainings)])
+    ]
     note = f"which share their {saved}" if saved else ""
     return Rewrite(steps=(*steps, *left), refusals=tuple(dict.fromkeys(reasons)), note=note)
+
+
+def _in_runs(trainings: Sequence[Training]) -> Iterator[Sequence[Training]]:
+    """Several steps of a kernel whose work is long, so that one that is interrupted does not lose all of it."""
+    for start in range(0, len(trainings), TRAININGS_A_STEP):
+        yield trainings[start : start + TRAININGS_A_STEP]
 
 
 def _shares_of(kernel: AcrossKernel) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from heldout.base.seeds import derive
 from heldout.kernels.claims import candidates_of
+from heldout.kernels.perform import FITS_EACH
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Sides, sides_of
 from heldout.kernels.within import grow_branches
@@ -24,7 +25,8 @@ from heldout.study.race import Entrant, Race, RaceRule, begin, blocks, round_end
 from heldout.study.study import VALIDATION, Panel, Study
 from heldout.task.task import Task
 
-WITHIN, SHARE_FITS, RACE, SOLVER = "within", "share_fits", "race", "solver"
+WITHIN, SHARE_FITS, RACE = "within", "share_fits", "race"
+BY_FITS = frozenset({BRUTE, WITHIN, *FITS_EACH})  # kernels whose work grows with the candidates, as fits do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -89,12 +91,12 @@ def _who_shares(steps: Iterable[Step], search: Search) -> tuple[tuple[tuple[int,
     shared: set[tuple[int, ...]] = set()  # the candidates of steps that share
     first = list(range(count))  # by candidate: one of its group, in the end the first
     for step in steps:
-        if step.kernel == BRUTE or VALIDATION not in _levels(step):
+        if VALIDATION not in _levels(step):
             continue
-        if step.kernel != WITHIN:
+        if step.kernel not in BY_FITS:
             whole.update(step.candidates)
-            continue
-        shared.add(step.candidates)
+        elif step.kernel == WITHIN:
+            shared.add(step.candidates)
     for group in _served_by_one_fit(search, shared):
         roots = [_root(first, candidate) for candidate in group]
         for root in roots:
@@ -129,8 +131,7 @@ def _refusal(study: Study, plan: Plan, groups: Sequence[tuple[int, ...]], whole:
     if len(study.search) < 2:
         return "there is one candidate"
     if len(whole) == len(study.search):
-        loose = all(step.tier == SOLVER for step in plan.steps if VALIDATION in _levels(step))
-        return f"{_at_once(plan)}, and none is left to race" + (f". Without precision={SOLVER!r} they race" * loose)
+        return f"{_at_once(plan)}, and none is left to race"
     if len(groups) < 2:
         return "all candidates are read off one fit, so dropping some saves nothing"
     shared = next((one for one in plan.passes if one.name == SHARE_FITS and one.used), None)
@@ -159,14 +160,14 @@ def race_record(started: Started, done: Sequence[Plan] = ()) -> PassRecord | Non
 
 def fits_of(steps: Iterable[Step]) -> int:
     """The fits of validation, without what kernels answer at once: that is not raced."""
-    return sum(step.fits for step in steps if step.kernel in (BRUTE, WITHIN) and VALIDATION in _levels(step))
+    return sum(step.fits for step in steps if step.kernel in BY_FITS and VALIDATION in _levels(step))
 
 
 def _at_once(plan: Plan) -> str:
     """Which candidates kernels answer at once, in words; "" where none are."""
     answered: dict[str, set[int]] = {}
     for step in plan.steps:
-        if step.kernel not in (BRUTE, WITHIN) and VALIDATION in _levels(step):
+        if step.kernel not in BY_FITS and VALIDATION in _levels(step):
             answered.setdefault(step.kernel, set()).update(step.candidates)
     return " and ".join(f"{kernel} answers {len(own):,} candidates together" for kernel, own in answered.items())
 

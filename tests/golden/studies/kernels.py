@@ -217,13 +217,11 @@ def solver_precision(at: Ground) -> Any:
             ho.Tuned(logistic_pipe, {"logisticregression__C": [0.01, 1.0]}, validation=3, loss="log"),
             *classes("logistic by kernel"),
             test=ho.KFold(3),
-            options=SOLVER,
         ),
         "vectors": at.study(
             ho.Tuned(SVC(), {"C": [0.1, 10.0]}, validation=3),
             *classes("svc by kernel"),
             test=ho.KFold(3),
-            options=SOLVER,
         ),
     }
 

@@ -1,4 +1,4 @@
-"""Logistic, Poisson, Gamma and Tweedie regression by Newton steps, many training sets at once, warm along C."""
+"""Logistic, Poisson, gamma and Tweedie regression: scikit-learn's own L-BFGS steps, for all penalties in lock-step."""
 
 from heldout.kernels.glm.kernel import KERNEL
 

@@ -1,41 +1,231 @@
-"""The kernel `glm`: generalised linear models with a quadratic penalty, by Newton steps."""
+"""The kernel `glm`: all penalties of a training set fitted together, by the very steps that scikit-learn takes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from time import perf_counter
 from typing import Any
 
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.utils.extmath import softmax
+
+from heldout.base.responses import Responses
+from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import Claims
-from heldout.kernels.glm.answer import answer
-from heldout.kernels.glm.recognise import claim, refuse_training, takes_all
-from heldout.kernels.glm.sharpen import sharpened
+from heldout.kernels.glm.lockstep import minimise_together
+from heldout.kernels.glm.models import MODELS, WORDS, Glm, make_problem, matrix_of, read_model
+from heldout.kernels.glm.objectives import Floats, Objective
+from heldout.kernels.prepared import (
+    Candidate,
+    claims_of,
+    lacking,
+    prepare_rows,
+    read_search,
+    score_training,
+    wanted_methods,
+)
 from heldout.kernels.step import Step, Training, Work
+from heldout.kernels.threads import spreading
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
 from heldout.study.answers import Answer
+from heldout.task.containers import container_kind
 from heldout.task.task import Task
+
+SURE_ITERATIONS = 30  # up to here iterates agree with scikit-learn's within 1e-12
+MOST_ITERATIONS = 60  # past it rounding errors have grown so far that hardly a fit agrees
+AGREE = 1e-11  # of the largest linear predictor: how far a fit may lie from one that rounds otherwise
+BORDER = 1e-10  # likewise: nearer to the border between two classes rounding may decide the label
+WORST_SCALING = 1e4  # largest mean square of a column over the smallest variance, past which L-BFGS takes many steps
+BATCH = 64  # training sets answered before they are scored and let go
+LOOKED_AT = 1000  # rows from which that is told
+MOST_COLUMNS = 500  # up to which it is
 
 
 class GlmKernel:
-    """LogisticRegression (l2), Poisson-, Gamma- and TweedieRegressor, alone or behind StandardScaler. Tier: solver."""
+    """LogisticRegression, Poisson-, Gamma- and TweedieRegressor by L-BFGS, alone or behind other steps. Tier: rounding.
+
+    scikit-learn's default fit ends far from the optimum, so its iterates are followed, not its problem solved anew.
+    """
 
     name = "glm"
-    tier = "solver"
+    tier = "rounding"
 
     def claim(self, search: Search, task: Task) -> Claims:
-        return claim(search, task)
+        candidates, refusals = read_search(search, MODELS, _read, WORDS)
+        if not candidates:
+            return Claims(refusals=refusals)
+        preparations = {candidate.preparation for candidate, _ in candidates.values()}
+        several = len(preparations) > 1
+        found = {
+            number: (
+                (candidate.preparation, glm.key),
+                _about_task(task, glm)
+                or _about_preparation(candidate, task, several)
+                or lacking(glm.methods, search.losses),
+            )
+            for number, (candidate, glm) in candidates.items()
+        }
+        return claims_of(found, refusals)
 
     def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
-        return refuse_training(task, training, splits)
+        own = training.trains[0]
+        if int(splits[own.splits].train_sizes[own.part]) < 2:
+            return "fewer than two training rows"
+        return None
 
     def takes_all(self, search: Search, task: Task, parts: range, splits: Splits) -> bool:
-        return takes_all(task, parts, splits)
+        return int(splits.train_sizes[parts.start : parts.stop].min()) >= 2
 
     def answer(self, step: Step, work: Work) -> Iterator[Answer]:
-        return answer(step, work)
-
-    def sharpened(self, estimator: Any) -> Any:
-        return sharpened(estimator)
+        candidates = read_candidates(work.search)
+        own = [candidates[number] for number in step.candidates]
+        levels = {held.level for training in step.trainings for held in training.answers}
+        if work.fit_params or any(lacking(own[0][1].methods, work.losses[level]) for level in levels):
+            yield from answer_by_brute_force(step, work)
+            return
+        # Where the first training set takes too many steps for some candidates, those are not tried in the others.
+        first, others = step.trainings[:1], step.trainings[1:]
+        slow: frozenset[int] = frozenset()
+        for training in first:
+            started = perf_counter()
+            found = solve_training(own, training, work, slow)
+            slow = frozenset(step.candidates).difference(*found)
+            yield from score_training(step, work, training, found, seconds=perf_counter() - started)
+        with spreading(work.jobs) as spread:
+            for start in range(0, len(others), BATCH):
+                some = others[start : start + BATCH]
+                started = perf_counter()
+                solved = spread(lambda training: solve_training(own, training, work, slow), some)
+                seconds = (perf_counter() - started) / len(some)
+                for training, found in zip(some, solved, strict=True):
+                    yield from score_training(step, work, training, found, seconds=seconds)
 
 
 KERNEL = GlmKernel()
+
+
+def read_candidates(search: Search) -> dict[int, tuple[Candidate, Glm]]:
+    """The candidates that the kernel reads, by number."""
+    return read_search(search, MODELS, _read, WORDS)[0]
+
+
+def _read(candidate: Candidate) -> tuple[Candidate, Glm]:
+    return candidate, read_model(candidate.model)
+
+
+def solve_training(
+    candidates: list[tuple[Candidate, Glm]], training: Training, work: Work, left_out: frozenset[int]
+) -> list[dict[int, Responses]]:
+    """For each held-out side the responses of the candidates that are sure."""
+    found: list[dict[int, Responses]] = [{} for _ in training.answers]
+    tried = [(candidate, glm) for candidate, glm in candidates if candidate.number not in left_out]
+    if not tried:
+        return found
+    sides = [work.held_rows(held) for held in training.answers]
+    rows = prepare_rows(tried[0][0].before, work, work.train_rows(training.trains[0]), sides)
+    problem = None if rows is None else make_problem([glm for _, glm in tried], rows)
+    if rows is None or problem is None:
+        return found
+    model = tried[0][1].model
+    points, sure = follow(problem.objective, problem.start, tol=float(model.tol), max_iter=int(model.max_iter))
+    for place, held in enumerate(training.answers):
+        X = matrix_of(rows.held[place])
+        if X is None:
+            continue
+        wanted = wanted_methods(tried[0][1].methods, work.losses[held.level])
+        for which in np.flatnonzero(sure).tolist():
+            coefficients = points[which].reshape(problem.objective.predictors, -1)
+            predictors = np.asarray(X @ coefficients[:, : X.shape[1]].T)
+            if problem.objective.intercept:
+                predictors += coefficients[:, -1]
+            responses = responses_of(predictors, problem.classes, wanted)
+            if responses is not None:
+                found[place][tried[which][0].number] = responses
+    return found
+
+
+def follow(objective: Objective, start: Floats, *, tol: float, max_iter: int) -> tuple[Floats, NDArray[np.bool_]]:
+    """The coefficients of every candidate, and which of them agree with scikit-learn's.
+
+    Rounding errors grow with the iterations. Candidates that took many are fitted a second time with all sums in
+    another order: where that moves a fit, scikit-learn's own rounding would have as well.
+    """
+    count = len(objective.penalties)
+    most = min(MOST_ITERATIONS, max_iter)
+    ends = minimise_together(objective, np.tile(start, (count, 1)), tol=tol, max_iter=most)
+    sure = ends.converged & np.isfinite(ends.points).all(axis=1)
+    again = np.flatnonzero(sure & (ends.iterations > SURE_ITERATIONS))
+    if len(again):
+        mirrored = objective.reversed(again)
+        other = minimise_together(mirrored, np.tile(start, (len(again), 1)), tol=tol, max_iter=most)
+        ours = objective.predictors_at(ends.points[again])
+        theirs = mirrored.predictors_at(other.points)[:, :, ::-1]
+        apart = np.abs(ours - theirs).max(axis=(1, 2))
+        sure[again] = other.converged & (apart <= AGREE * np.abs(ours).max(axis=(1, 2)))
+    return ends.points, sure
+
+
+def responses_of(predictors: Floats, classes: NDArray[Any] | None, wanted: set[str]) -> Responses | None:
+    """What the fitted estimator answers, from linear predictors (rows × predictors); None where rounding decides."""
+    if classes is None:
+        with np.errstate(over="ignore"):
+            return Responses(predict=np.exp(predictors[:, 0]))
+    if len(classes) == 2:
+        scores = np.ascontiguousarray(predictors[:, 0])
+        codes, apart = (scores > 0).astype(np.intp), np.abs(scores)
+    else:
+        scores = predictors
+        codes = scores.argmax(axis=1)
+        apart = scores[np.arange(len(scores)), codes] - np.partition(scores, -2, axis=1)[:, -2]
+    if (apart <= BORDER * np.abs(scores).max(initial=0.0)).any():
+        return None
+    shares = None
+    if "predict_proba" in wanted:
+        shares = softmax(scores) if len(classes) > 2 else np.stack([1 - expit(scores), expit(scores)], axis=1)
+    decision = scores if "decision_function" in wanted else None
+    return Responses(predict=classes[codes], predict_proba=shares, decision_function=decision, classes=classes)
+
+
+def _about_task(task: Task, glm: Glm) -> str | None:
+    if task.weight is not None and sklearn.get_config()["enable_metadata_routing"]:
+        return "sample weights go where metadata routing sends them"
+    if task.y.ndim > 1:
+        return "several targets a row"
+    if not glm.classifies:
+        if task.y.dtype.kind not in "biuf" or task.y.dtype.itemsize > 8:
+            return f"y is of type {task.y.dtype}"
+        least = float(task.y.min())
+        return "y has values that the loss does not take" if least < 0 or (glm.power == 2 and least == 0) else None
+    if task.classes is None:
+        return "several labels a row"
+    if task.y.dtype.kind == "f" and not np.array_equal(task.y, np.round(task.y)):
+        return "y holds fractions, which are no classes"
+    return "y has a single class" if len(task.classes) < 2 else None
+
+
+def _about_preparation(candidate: Candidate, task: Task, several: bool) -> str | None:
+    if several and candidate.before is not None and len(candidate.before.steps) > 1:
+        return "candidates differ in several steps before the model, of which equal ones are better fitted once"
+    if container_kind(task.X) == "array" and task.X.dtype == np.float32:
+        return "X is float32, and so are scikit-learn's own steps"
+    if candidate.before is not None:
+        return None
+    if container_kind(task.X) == "objects" or (X := matrix_of(task.X)) is None:
+        return "X is no table of numbers"
+    if _is_badly_scaled(X):
+        return "columns differ so much in size or place that L-BFGS takes many steps, in which rounding errors grow"
+    return None
+
+
+def _is_badly_scaled(X: Any) -> bool:
+    """Whether some column lies far from zero, or is large, in spreads of another."""
+    if X.shape[1] > MOST_COLUMNS:
+        return False
+    rows = X[:: -(-X.shape[0] // LOOKED_AT)]
+    rows = rows.toarray() if hasattr(rows, "toarray") else rows
+    spreads = rows.var(axis=0)[rows.min(axis=0) < rows.max(axis=0)]
+    return bool(np.square(rows).mean(axis=0).max() > WORST_SCALING * spreads.min(initial=np.inf))

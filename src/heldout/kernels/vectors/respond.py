@@ -7,28 +7,11 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import _ovr_decision_function
 
 from heldout.base.responses import Responses
-from heldout.kernels.vectors.forms import Machine
-from heldout.kernels.vectors.matrices import Floats
+from heldout.kernels.vectors.kernel_values import Floats
+from heldout.kernels.vectors.machines import Machine
 from heldout.kernels.vectors.solve import Solved
-from heldout.losses import Loss, needed_methods
 
 BORDER = 1e-12  # of all that is added up: nearer to zero than this, rounding decides on which side a row is
-
-
-def methods_of(machine: Machine) -> tuple[str, ...]:
-    """The response methods that a machine has."""
-    return ("predict", "decision_function") if machine.classifies else ("predict",)
-
-
-def lacking(machine: Machine, losses: tuple[Loss, ...]) -> str | None:
-    """What these losses ask for that recorded responses of this machine cannot give, in words; None if nothing."""
-    for loss in losses:
-        if loss.asks_predictor:
-            return f"the loss {loss.name!r} asks the fitted estimator itself"
-    for alternatives in needed_methods(losses):
-        if not any(method in methods_of(machine) for method in alternatives):
-            return f"the loss needs {' or '.join(alternatives)}, which these learners lack"
-    return None
 
 
 def values_of(solved: Solved, gram: Floats) -> Floats | None:
@@ -41,12 +24,11 @@ def values_of(solved: Solved, gram: Floats) -> Floats | None:
     return values
 
 
-def responses_of(machine: Machine, solved: Solved, values: Floats, losses: tuple[Loss, ...]) -> Responses:
+def responses_of(machine: Machine, solved: Solved, values: Floats, wanted: set[str]) -> Responses:
     """What the fitted machine answers, from its values."""
     classes = solved.classes
     if classes is None:
         return Responses(predict=np.ascontiguousarray(values[:, 0]))
-    wanted = (next(m for m in alternatives if m in methods_of(machine)) for alternatives in needed_methods(losses))
     decision = _decision(machine, values, classes) if "decision_function" in wanted else None
     return Responses(predict=classes[_codes(machine, values, classes)], decision_function=decision, classes=classes)
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from heldout.kernels.vectors.forms import Machine
-from heldout.kernels.vectors.matrices import Floats
+from heldout.kernels.vectors.kernel_values import Floats
+from heldout.kernels.vectors.machines import Machine
 
 SAME = 0.5  # of the bound: where the largest dual is below, no step of the solver was cut, so a larger C changes none
 
@@ -41,16 +41,16 @@ def solve_all(machines: Sequence[Machine], gram: Floats, targets: Targets) -> di
     """
     chains: dict[Any, list[Machine]] = {}
     for machine in machines:
-        chains.setdefault(machine.chain, []).append(machine)
+        chains.setdefault(machine.all_but_bound, []).append(machine)
     found: dict[int, Solved | None] = {}
     for chain in chains.values():
-        settled: Solved | None = None
+        same_for_larger: Solved | None = None
         for machine in sorted(chain, key=lambda one: (one.bound, one.candidate)):
-            if settled is None:
-                found[machine.candidate], free = solve(machine, gram, targets)
-                settled = found[machine.candidate] if free else None
+            if same_for_larger is None:
+                found[machine.candidate], unbounded = solve(machine, gram, targets)
+                same_for_larger = found[machine.candidate] if unbounded else None
             else:
-                found[machine.candidate] = settled
+                found[machine.candidate] = same_for_larger
     return found
 
 
@@ -69,8 +69,8 @@ def solve(machine: Machine, gram: Floats, targets: Targets) -> tuple[Solved | No
         duals[model.support_, 0] = model.dual_coef_[0]
     else:
         duals = _pairs(model, n)
-    free = np.isfinite(machine.bound) and _is_free(model, machine, targets)
-    return Solved(duals=duals, constants=np.array(model.intercept_), classes=classes), bool(free)
+    unbounded = np.isfinite(machine.bound) and _is_unbounded(model, machine, targets)
+    return Solved(duals=duals, constants=np.array(model.intercept_), classes=classes), bool(unbounded)
 
 
 def _pairs(model: Any, n: int) -> Floats:
@@ -88,7 +88,7 @@ def _pairs(model: Any, n: int) -> Floats:
     return np.stack(columns, axis=1)
 
 
-def _is_free(model: Any, machine: Machine, targets: Targets) -> bool:
+def _is_unbounded(model: Any, machine: Machine, targets: Targets) -> bool:
     """Whether every dual lies well below its bound: C, times the weights of its row and class."""
     bound = np.full(len(targets.y), machine.bound)
     if targets.weight is not None:

@@ -1,4 +1,4 @@
-"""Kernel matrices: products of rows once for all kernel functions, a matrix for each function."""
+"""Values of kernel functions, from squared distances or products of rows that functions share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import ddot
 from sklearn.utils import check_array
 
-from heldout.kernels.vectors.forms import Shape
+from heldout.kernels.vectors.machines import Shape
 
 Floats = NDArray[np.float64]
 BLOCK_NUMBERS = 1 << 16  # half a megabyte, which stays in a core's cache

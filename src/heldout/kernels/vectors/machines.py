@@ -1,4 +1,4 @@
-"""What the kernel reads of a candidate: its preparation, the shape of its kernel function, and the machine itself."""
+"""What the kernel reads of a candidate: the kernel function that it shares, and the machine itself."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
+from heldout.kernels.prepared import Candidate, Unreadable
 from heldout.kernels.within.signature import signature
 
 MODELS = (SVC, SVR, NuSVC, NuSVR)
 CLASSIFIERS = (SVC, NuSVC)
+WORDS = "SVC, SVR, NuSVC or NuSVR"
 SHAPES = ("linear", "poly", "rbf", "sigmoid")
-
-
-class Unreadable(Exception):
-    """Why a candidate cannot be answered from a shared kernel matrix."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,15 +40,20 @@ class Machine:
     """One candidate, read."""
 
     candidate: int
+    before: Pipeline | None  # the steps before the machine, not fitted
     preparation: Hashable  # equal for candidates whose earlier steps are equal
-    before: Pipeline | None  # those steps, not fitted; None where X goes straight to the machine
     model: Any  # the SVC, SVR, NuSVC or NuSVR, not fitted
     shape: Shape
-    chain: Hashable  # all of the machine but its C
+    all_but_bound: Hashable  # all of the machine but its C
 
     @property
     def classifies(self) -> bool:
         return type(self.model) in CLASSIFIERS
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The response methods that the machine has."""
+        return ("predict", "decision_function") if self.classifies else ("predict",)
 
     @property
     def bound(self) -> float:
@@ -60,16 +63,9 @@ class Machine:
         return np.inf
 
 
-def no_model(kind: type) -> str:
-    """Why a learner of this type is refused."""
-    return f"{kind.__name__} is not SVC, SVR, NuSVC or NuSVR"
-
-
-def read_machine(candidate: int, estimator: Any) -> Machine:
+def read_machine(candidate: Candidate) -> Machine:
     """One candidate, not fitted; raises Unreadable with the reason when the kernel cannot answer it."""
-    before, model = _taken_apart(estimator)
-    if type(model) not in MODELS:
-        raise Unreadable(no_model(type(model)))
+    model = candidate.model
     if type(model) in CLASSIFIERS and model.probability is True:
         raise Unreadable("probability=True calibrates by a cross-validation of its own")
     if type(model) in CLASSIFIERS and model.break_ties and model.decision_function_shape == "ovo":
@@ -82,31 +78,13 @@ def read_machine(candidate: int, estimator: Any) -> Machine:
         if hasattr(model, name) and not _is_number(getattr(model, name)):
             raise Unreadable(f"{name}={getattr(model, name)!r} is no number from 0 up")
     return Machine(
-        candidate=candidate,
-        preparation=() if before is None else signature(before.steps),
-        before=before,
+        candidate=candidate.number,
+        before=candidate.before,
+        preparation=candidate.preparation,
         model=model,
         shape=_shape(model),
-        chain=signature(model, without=("C",)),
+        all_but_bound=signature(model, without=("C",)),
     )
-
-
-def _taken_apart(estimator: Any) -> tuple[Pipeline | None, Any]:
-    if not isinstance(estimator, Pipeline):
-        return None, estimator
-    last = estimator.steps[-1][1]
-    if type(last) not in MODELS:
-        raise Unreadable(no_model(type(last)))
-    if type(estimator) is not Pipeline:
-        raise Unreadable(f"{type(estimator).__name__} is not scikit-learn's own Pipeline")
-    if estimator.memory is not None:
-        raise Unreadable("a Pipeline with memory keeps its own fitted steps")
-    if getattr(estimator, "transform_input", None) is not None:
-        raise Unreadable("a Pipeline with transform_input hands metadata to its steps")
-    steps = [step for _, step in estimator.steps[:-1]]
-    if all(step is None or (isinstance(step, str) and step == "passthrough") for step in steps):
-        return None, last
-    return Pipeline(estimator.steps[:-1]), last
 
 
 def _shape(model: Any) -> Shape:

@@ -1,4 +1,4 @@
-"""The rows that kernel matrices are made of: of one training set after its preparation, or of the whole task."""
+"""Kernel matrices of training sets: of rows after a preparation of their own, or cut from those of the whole task."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.vectors.forms import Shape
-from heldout.kernels.vectors.matrices import (
+from heldout.kernels.vectors.kernel_values import (
     Floats,
     base_between,
     base_of,
@@ -20,10 +19,11 @@ from heldout.kernels.vectors.matrices import (
     resolve_gamma,
     squares_of,
 )
+from heldout.kernels.vectors.machines import Shape
 
 
 class Doubtful(Exception):
-    """Kernel values whose digits scikit-learn's own routine must decide."""
+    """The digits of kernel values are in doubt, so that scikit-learn's own routine must compute them."""
 
 
 class Grams(NamedTuple):
@@ -33,7 +33,7 @@ class Grams(NamedTuple):
     held: list[Floats]
 
 
-class Points(Protocol):
+class TrainingRows(Protocol):
     """Where the kernel matrices of one training set come from."""
 
     def grams(self, shape: Shape) -> Grams:
@@ -41,32 +41,26 @@ class Points(Protocol):
         ...
 
 
-class OwnPoints:
-    """The rows of one training set and its held-out sides after a preparation of their own."""
+class OwnRows:
+    """The rows of one training set and its held-out sides, after a preparation of their own."""
 
     def __init__(self, train: Floats, held: Sequence[Floats]) -> None:
         self._train = (train, squares_of(train))
-        self._held = [(one, squares_of(one)) for one in held]
-        self._made: dict[str, Grams] = {}
-        self._making = Lock()
+        self._held = [(rows, squares_of(rows)) for rows in held]
+        self._bases: dict[str, Grams] = {}
 
     def grams(self, shape: Shape) -> Grams:
         gamma = resolve_gamma(shape, self._train[0])
-        if not all(is_sure(shape, gamma, *one) for one in (self._train, *self._held) if len(one[0])):
+        if not all(is_sure(shape, gamma, *rows) for rows in (self._train, *self._held) if len(rows[0])):
             raise Doubtful
-        base = self._base(shape.base)
+        if shape.base not in self._bases:
+            between = [base_between(shape.base, rows, self._train) for rows in self._held]
+            self._bases[shape.base] = Grams(base_of(shape.base, *self._train), between)
+        base = self._bases[shape.base]
         return Grams(kernel_values(shape, gamma, base.train), [kernel_values(shape, gamma, one) for one in base.held])
 
-    def _base(self, kind: str) -> Grams:
-        with self._making:
-            if kind not in self._made:
-                self._made[kind] = Grams(
-                    base_of(kind, *self._train), [base_between(kind, one, self._train) for one in self._held]
-                )
-            return self._made[kind]
 
-
-class SharedPoints:
+class SharedRows:
     """All rows of a task whose columns are not prepared: each training set is a cut from the same matrices."""
 
     def __init__(self, points: Floats, *, kept: int) -> None:
@@ -87,6 +81,7 @@ class SharedPoints:
             return self._values[shape]
 
     def base(self, kind: str) -> Floats:
+        """Squared distances or inner products of all rows."""
         with self._making:
             return self._base(kind)
 
@@ -96,26 +91,24 @@ class SharedPoints:
         return self._bases[kind]
 
 
-class CutPoints:
-    """One training set of shared points."""
+class CutRows:
+    """One training set of shared rows."""
 
-    def __init__(self, shared: SharedPoints, train: Rows, held: Sequence[Rows]) -> None:
+    def __init__(self, shared: SharedRows, train: Rows, held: Sequence[Rows]) -> None:
         self._shared, self._train, self._held = shared, train, held
 
     def grams(self, shape: Shape) -> Grams:
-        own = self._shared.points[self._train]
-        gamma = resolve_gamma(shape, own)
+        gamma = resolve_gamma(shape, self._shared.points[self._train])
         if not is_sure(shape, gamma, self._shared.points, self._shared.squares):
             raise Doubtful
         if shape.gamma != "scale":
             whole = self._shared.values(shape)
-            return Grams(_cut(whole, self._train, self._train), [_cut(whole, one, self._train) for one in self._held])
+            return Grams(self._cut(whole, self._train), [self._cut(whole, rows) for rows in self._held])
         base = self._shared.base(shape.base)
         return Grams(
-            kernel_values(shape, gamma, _cut(base, self._train, self._train)),
-            [kernel_values(shape, gamma, _cut(base, one, self._train)) for one in self._held],
+            kernel_values(shape, gamma, self._cut(base, self._train)),
+            [kernel_values(shape, gamma, self._cut(base, rows)) for rows in self._held],
         )
 
-
-def _cut(matrix: Floats, rows: Rows, columns: Rows) -> Floats:
-    return np.asarray(matrix.take(rows, axis=0).take(columns, axis=1))
+    def _cut(self, matrix: Floats, rows: Rows) -> Floats:
+        return np.asarray(matrix.take(rows, axis=0).take(self._train, axis=1))

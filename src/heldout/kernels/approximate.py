@@ -1,0 +1,192 @@
+"""The kernel `approximate_loo`: one Newton step from the fit on all rows to each fit that leaves one row out.
+
+With h = zᵀ(ZᵀWZ + P)⁻¹z of a row, its weighted residual r and curvature w, the predictor η of the fit on all rows
+becomes η + h·r/(1 − h·w). It runs only where it is asked for.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby, pairwise
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import clone
+
+from heldout.base.warnings import catch_warnings
+from heldout.kernels.brute import answer_by_brute_force
+from heldout.kernels.claims import Claims
+from heldout.kernels.glm.kernel import KERNEL as GLM
+from heldout.kernels.glm.kernel import read_candidates, responses_of
+from heldout.kernels.glm.models import Glm, Problem, make_problem, matrix_of
+from heldout.kernels.glm.objectives import Floats
+from heldout.kernels.prepared import PreparedRows, lacking, prepare_rows, wanted_methods
+from heldout.kernels.scoring import score_block
+from heldout.kernels.step import Held, Step, Training, Work
+from heldout.kernels.trainings import Plain, pieces_of
+from heldout.search.search import Search
+from heldout.splits.drawn import Splits
+from heldout.study.answers import Answer
+from heldout.task.task import Task
+
+FEWEST = 20  # rows: with fewer, fits are as cheap as the check of an approximation
+MOST_OWN = 0.9  # of a row's predictor that the row itself decides; past it one step says too little
+BLOCK_NUMBERS = 1 << 19  # responses that are scored at a time
+OPTIMUM = {"solver": "newton-cholesky", "tol": 1e-10, "max_iter": 150}  # one step starts from the optimum itself
+NOT_SINGLE = "only leave-one-out is approximated"
+TOO_FEW = f"leave-one-out of fewer than {FEWEST} rows is not approximated"
+SEVERAL = "leave-one-out of several classes is not approximated"
+BALANCED = "class_weight='balanced' weighs every training set anew"
+
+
+class ApproximateKernel:
+    """LogisticRegression of two classes, Poisson-, Gamma- and TweedieRegressor under leave-one-out. Tier: approximate.
+
+    What stands before the model, such as a scaler, is fitted on all rows.
+    """
+
+    name = "approximate_loo"
+    tier = "approximate"
+
+    def claim(self, search: Search, task: Task) -> Claims:
+        claims = GLM.claim(search, task)
+        if claims.groups and task.classes is not None and len(task.classes) > 2:
+            return Claims(refusals=(*claims.refusals, SEVERAL))
+        candidates = read_candidates(search)
+        models = {group: candidates[group[0]][1].model for group in claims.groups}
+        balanced = [group for group, model in models.items() if getattr(model, "class_weight", None) == "balanced"]
+        if not balanced:
+            return claims
+        groups = tuple(group for group in claims.groups if group not in balanced)
+        return Claims(groups=groups, refusals=(*claims.refusals, BALANCED))
+
+    def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
+        own = training.trains[0]
+        held = [(one.splits, one.part) for one in training.answers]
+        if _leaves_one_out(splits[own.splits], fewest=2) and len(splits[own.splits].rows) < FEWEST:
+            return TOO_FEW
+        if not _leaves_one_out(splits[own.splits]) or held != [(own.splits, own.part)]:
+            return NOT_SINGLE
+        return GLM.refuses(search, task, training, splits)
+
+    def takes_all(self, search: Search, task: Task, parts: range, splits: Splits) -> bool:
+        return _leaves_one_out(splits) and GLM.takes_all(search, task, parts, splits)
+
+    def one_out_fits(self, task: Task, splits: Splits) -> int | None:
+        return 1
+
+    def answer(self, step: Step, work: Work) -> Iterator[Answer]:
+        candidates = read_candidates(work.search)
+        has = candidates[step.candidates[0]][1].methods
+        for trainings in _of_one_splits(step.trainings):
+            own = replace(step, trainings=trainings)
+            if work.fit_params or lacking(has, work.losses[trainings[0].answers[0].level]):
+                yield from answer_by_brute_force(own, work)
+            else:
+                yield from _answer_splits(own, work, [candidates[candidate] for candidate in step.candidates])
+
+
+def _leaves_one_out(splits: Splits, fewest: int = FEWEST) -> bool:
+    """Whether the parts each leave a single row of one set out, and are many."""
+    return splits.train is None and len(splits.rows) >= fewest and bool((splits.held_sizes == 1).all())
+
+
+def _of_one_splits(trainings: Sequence[Training]) -> Iterator[Sequence[Training]]:
+    for piece in pieces_of(trainings):
+        if isinstance(piece, Plain):
+            yield piece
+        else:
+            each = groupby(piece, key=lambda training: training.answers[0][:3])
+            yield from (sorted(own, key=lambda training: training.answers[0].part) for _, own in each)
+
+
+def _answer_splits(step: Step, work: Work, candidates: Sequence[tuple[Any, Glm]]) -> Iterator[Answer]:
+    """The trainings of one splits: a fit on all its rows, and a step from it for each row."""
+    started = perf_counter()
+    helds = [training.answers[0] for training in step.trainings]
+    splits = work.splits[helds[0].splits]
+    rows = splits.held[splits.held_cuts[[held.part for held in helds]]]
+    places = np.searchsorted(splits.rows, rows)
+    eta, sure = np.zeros((len(candidates), len(rows))), np.zeros((len(candidates), len(rows)), dtype=bool)
+    prepared = prepare_rows(candidates[0][0].before, work, splits.rows, [])
+    problem = None if prepared is None else make_problem([glm for _, glm in candidates], prepared)
+    if prepared is not None and problem is not None:
+        for place, (_, glm) in enumerate(candidates):
+            coefficients = fit_to_optimum(glm, prepared)
+            if coefficients is not None:
+                eta[place], sure[place] = without_each(problem, place, coefficients, places)
+    seconds = (perf_counter() - started) / len(helds)
+    classes = None if problem is None else problem.classes
+    wanted = wanted_methods(candidates[0][1].methods, work.losses[helds[0].level])
+    scored = np.zeros(len(rows), dtype=bool)
+    for run in _runs(helds, np.flatnonzero(sure.all(axis=0)), BLOCK_NUMBERS // len(candidates)):
+        block = slice(run.start, run.stop)
+        responses = [responses_of(each[block, None], classes, wanted) for each in eta]
+        whole = [one for one in responses if one is not None]
+        if len(whole) == len(responses):
+            scored[block] = True
+            yield from score_block(work, helds[block], step.candidates, whole, seconds=seconds * len(run))
+    for place in np.flatnonzero(~scored).tolist():
+        yield from answer_by_brute_force(replace(step, trainings=(step.trainings[place],)), work)
+
+
+def fit_to_optimum(glm: Glm, rows: PreparedRows) -> Floats | None:
+    """Coefficients and intercept at the optimum; None where scikit-learn's Newton steps do not reach it."""
+    model = clone(glm.model).set_params(**OPTIMUM)
+    try:
+        with catch_warnings():
+            warnings.simplefilter("error")
+            model.fit(matrix_of(rows.train), rows.y, sample_weight=rows.weight)
+    except Exception:
+        return None
+    coefficients = np.ravel(model.coef_)
+    return np.append(coefficients, model.intercept_) if model.fit_intercept else coefficients
+
+
+def without_each(
+    problem: Problem, candidate: int, coefficients: Floats, places: NDArray[np.intp]
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Linear predictors of these rows, each without itself, and the rows for which one step is enough."""
+    objective = problem.objective
+    Z = objective.columns.T
+    Z = np.asarray(Z.toarray() if hasattr(Z, "toarray") else Z)
+    eta = Z @ coefficients
+    weight = np.full(len(Z), 1 / len(Z)) if objective.weight is None else objective.weight
+    residual, curvature = (weight * one for one in _derivatives(eta, objective.y, problem.classes, objective.power))
+    second = (Z.T * curvature) @ Z
+    penalised = np.arange(Z.shape[1] - 1 if objective.intercept else Z.shape[1])
+    second[penalised, penalised] += objective.penalties[candidate]
+    try:
+        own = np.einsum("rj,rj->r", Z[places], np.linalg.solve(second, Z[places].T).T)
+    except np.linalg.LinAlgError:
+        return np.zeros(len(places)), np.zeros(len(places), dtype=bool)
+    pull = own * curvature[places]
+    sure = np.isfinite(pull) & (pull < MOST_OWN)
+    return eta[places] + own * residual[places] / np.where(sure, 1.0 - pull, 1.0), sure
+
+
+def _derivatives(eta: Floats, y: Floats, classes: NDArray[Any] | None, power: float) -> tuple[Floats, Floats]:
+    """First and second derivatives of each row's loss."""
+    if classes is not None:
+        share = expit(eta)
+        return share - y, share * (1 - share)
+    mean, target = np.exp((2 - power) * eta), y * np.exp((1 - power) * eta)
+    return mean - target, (2 - power) * mean + (power - 1) * target
+
+
+def _runs(helds: Sequence[Held], places: NDArray[np.intp], most: int) -> Iterator[range]:
+    """Neighbouring parts of one panel, no more than a block holds."""
+    if not len(places):
+        return
+    breaks = [i + 1 for i, (a, b) in enumerate(pairwise(places)) if b != a + 1 or helds[b].part != helds[a].part + 1]
+    for run in np.split(places, breaks):
+        for start in range(int(run[0]), int(run[-1]) + 1, max(1, most)):
+            yield range(start, min(start + max(1, most), int(run[-1]) + 1))
+
+
+KERNEL = ApproximateKernel()

@@ -1,0 +1,184 @@
+"""Kernels that answer one training set at a time: its rows are prepared once, then all candidates share them.
+
+The steps before the model are fitted and applied by scikit-learn itself, once for each training set, whatever they
+are. What the kernel is not sure of is left to brute force, candidate by candidate.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import joblib
+import sklearn
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from threadpoolctl import ThreadpoolController
+
+from heldout.base.responses import Responses
+from heldout.base.rowkeys import Rows
+from heldout.base.warnings import catch_warnings
+from heldout.kernels.brute import answer_by_brute_force
+from heldout.kernels.claims import Claims, candidates_of, last_type
+from heldout.kernels.fitting import set_seeds, unseeded_names
+from heldout.kernels.scoring import score_block
+from heldout.kernels.step import Step, Training, Work
+from heldout.kernels.within.signature import signature
+from heldout.losses import Loss, needed_methods
+from heldout.search.search import Search
+from heldout.study.answers import Answer
+
+
+class Unreadable(Exception):
+    """Why a candidate cannot be answered by a kernel."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Candidate:
+    """One candidate, taken apart."""
+
+    number: int
+    before: Pipeline | None  # the steps before the model, not fitted; None where X goes straight to the model
+    model: Any  # the last step, not fitted
+
+    @property
+    def preparation(self) -> Hashable:
+        """Equal for candidates whose steps before the model are equal."""
+        return () if self.before is None else signature(self.before.steps)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PreparedRows:
+    """One training set and its held-out sides after the steps before the model."""
+
+    train: Any
+    held: list[Any]
+    y: NDArray[Any]
+    weight: NDArray[Any] | None
+
+
+def take_apart(number: int, estimator: Any) -> Candidate:
+    """The steps before the model, and the model. Raises Unreadable for Pipelines that do more than call their steps."""
+    if not isinstance(estimator, Pipeline):
+        return Candidate(number=number, before=None, model=estimator)
+    last = estimator.steps[-1][1]
+    if type(estimator) is not Pipeline:
+        raise Unreadable(f"{type(estimator).__name__} is not scikit-learn's own Pipeline")
+    if estimator.memory is not None:
+        raise Unreadable("a Pipeline with memory keeps its own fitted steps")
+    if getattr(estimator, "transform_input", None) is not None:
+        raise Unreadable("a Pipeline with transform_input hands metadata to its steps")
+    steps = [step for _, step in estimator.steps[:-1]]
+    if all(step is None or (isinstance(step, str) and step == "passthrough") for step in steps):
+        return Candidate(number=number, before=None, model=last)
+    return Candidate(number=number, before=Pipeline(estimator.steps[:-1]), model=last)
+
+
+def read_search(
+    search: Search, models: Sequence[type], read: Callable[[Candidate], Any], words: str
+) -> tuple[dict[int, Any], tuple[str, ...]]:
+    """What `read` makes of each candidate that ends in one of these models, and a reason for each kind of others."""
+    kinds = [last_type(family) for family in search.families]
+    if all(kind is not None and kind not in models for kind in kinds):  # a large grid is not looked through
+        return {}, tuple(dict.fromkeys(f"{kind.__name__} is not {words}" for kind in kinds if kind is not None))
+    found: dict[int, Any] = {}
+    refusals: dict[str, None] = {}
+    for number, estimator in candidates_of(search):
+        try:
+            candidate = take_apart(number, estimator)
+            if type(candidate.model) not in models:
+                raise Unreadable(f"{type(candidate.model).__name__} is not {words}")
+            found[number] = read(candidate)
+        except Unreadable as reason:
+            refusals.setdefault(str(reason))
+    return found, tuple(refusals)
+
+
+def claims_of(candidates: Mapping[int, tuple[Hashable, str | None]], refusals: Sequence[str]) -> Claims:
+    """Candidates of equal keys in one group; those that have a reason against them are refused."""
+    reasons = dict.fromkeys(refusals)
+    groups: dict[Hashable, list[int]] = {}
+    for candidate, (key, reason) in candidates.items():
+        if reason is None:
+            groups.setdefault(key, []).append(candidate)
+        else:
+            reasons.setdefault(reason)
+    return Claims(groups=tuple(map(tuple, groups.values())), refusals=tuple(reasons))
+
+
+def lacking(has: Sequence[str], losses: Sequence[Loss]) -> str | None:
+    """What these losses ask for that recorded responses cannot give, in words; None if nothing."""
+    for loss in losses:
+        if loss.asks_predictor:
+            return f"the loss {loss.name!r} asks the fitted estimator itself"
+    for alternatives in needed_methods(losses):
+        if not any(method in has for method in alternatives):
+            return f"the loss needs {' or '.join(alternatives)}, which these learners lack"
+    return None
+
+
+def wanted_methods(has: Sequence[str], losses: Sequence[Loss]) -> set[str]:
+    """The response methods that brute force would ask for these losses, of those that the learner has."""
+    return {
+        method
+        for alternatives in needed_methods(losses)
+        if (method := next((m for m in alternatives if m in has), None)) is not None
+    }
+
+
+def prepare_rows(before: Pipeline | None, work: Work, rows: Rows, sides: Sequence[Rows]) -> PreparedRows | None:
+    """Training rows and sides after the steps before the model; None where these fail or warn: brute force tells."""
+    task = work.task
+    train, held = task.take(rows), [task.take(side) for side in sides]
+    if before is not None:
+        before = clone(before)
+        if unseeded_names(before):
+            set_seeds(before, work.search.seed, task.content_key(rows))
+        try:
+            with catch_warnings(record=True) as caught, as_asked(work):
+                warnings.simplefilter("always")
+                train = before.fit_transform(train, task.y[rows])
+                held = [before.transform(side) for side in held]
+        except Exception:
+            return None
+        if caught:
+            return None
+    weight = None if task.weight is None else task.weight[rows]
+    return PreparedRows(train=train, held=held, y=task.y[rows], weight=weight)
+
+
+@contextmanager
+def as_asked(work: Work) -> Iterator[None]:
+    """scikit-learn's configuration as it was where the study was asked, and one thread: settings of each thread."""
+    one_thread = _openmp().limit(limits=1)
+    with sklearn.config_context(**work.config), joblib.parallel_config(backend="sequential"), one_thread:
+        yield
+
+
+@cache
+def _openmp() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="openmp")
+
+
+def score_training(
+    step: Step, work: Work, training: Training, found: Sequence[Mapping[int, Responses]], *, seconds: float
+) -> Iterator[Answer]:
+    """Score what was found on each held-out side, by candidate; brute force answers the candidates that are missing."""
+    missing: dict[tuple[int, ...], list[int]] = {}
+    for candidate in step.candidates:
+        sides = tuple(side for side, responses in enumerate(found) if candidate not in responses)
+        missing.setdefault(sides, []).append(candidate)
+    for held, responses in zip(training.answers, found, strict=True):
+        sure = tuple(candidate for candidate in step.candidates if candidate in responses)
+        if sure:
+            each = seconds / len(training.answers)
+            yield from score_block(work, [held], sure, [responses[candidate] for candidate in sure], seconds=each)
+    for sides, candidates in missing.items():
+        if sides:
+            alone = training._replace(answers=tuple(training.answers[side] for side in sides))
+            yield from answer_by_brute_force(replace(step, candidates=tuple(candidates), trainings=(alone,)), work)
