@@ -15,11 +15,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
 
 import heldout as ho
+from heldout.kernels.driver.prepared import PreparedRows
 from heldout.kernels.glm import lockstep
 from heldout.kernels.glm.kernel import follow
 from heldout.kernels.glm.models import make_problem, read_model
 from heldout.kernels.glm.objectives import Objective
-from heldout.kernels.prepared import PreparedRows
 
 SCALED = make_pipeline(StandardScaler(), LogisticRegression())
 CS = [0.01, 1.0, 100.0]

@@ -17,7 +17,8 @@ from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, NuSVR
 
 import heldout as ho
 from heldout.base.errors import FitFailed
-from heldout.kernels.prepared import Unreadable, take_apart
+from heldout.kernels.driver.prepared import take_apart
+from heldout.kernels.sums.rounding import Refuse
 from heldout.kernels.vectors import kernel, solve
 from heldout.kernels.vectors.grams import CutRows, OwnRows, SharedRows
 from heldout.kernels.vectors.kernel_values import is_sure, resolve_gamma, squares_of
@@ -117,7 +118,7 @@ def test_responses_are_those_of_the_fitted_machine(shape: str, ties: bool, kinds
     assert solved is not None
     values = values_of(solved, grams.held[0])
     assert values is not None
-    said = responses_of(machine, solved, values, {"decision_function"})
+    said = responses_of(machine, solved, values, frozenset({"decision_function"}))
     assert np.array_equal(said.predict, model.predict(X[60:]))
     theirs = model.decision_function(X[60:])
     assert said.decision_function.shape == theirs.shape
@@ -266,7 +267,7 @@ def test_sparse_rows_of_a_preparation_are_left_to_scikit_learn() -> None:
     ],
 )
 def test_refused_candidates(estimator: Any, words: str) -> None:
-    with pytest.raises(Unreadable, match=words.replace("(", r"\(")):
+    with pytest.raises(Refuse, match=words.replace("(", r"\(")):
         machine_of(estimator)
 
 

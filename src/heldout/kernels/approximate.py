@@ -21,11 +21,12 @@ from sklearn.base import clone
 from heldout.base.warnings import catch_warnings
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import Claims
+from heldout.kernels.driver.claim import lacking, methods_asked
+from heldout.kernels.driver.prepared import PreparedRows, prepare_rows
 from heldout.kernels.glm.kernel import KERNEL as GLM
 from heldout.kernels.glm.kernel import read_candidates, responses_of
 from heldout.kernels.glm.models import Glm, Problem, make_problem, matrix_of
 from heldout.kernels.glm.objectives import Floats
-from heldout.kernels.prepared import PreparedRows, lacking, prepare_rows, wanted_methods
 from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.kernels.trainings import Plain, pieces_of
@@ -122,11 +123,11 @@ def _answer_splits(step: Step, work: Work, candidates: Sequence[tuple[Any, Glm]]
                 eta[place], sure[place] = without_each(problem, place, coefficients, places)
     seconds = (perf_counter() - started) / len(helds)
     classes = None if problem is None else problem.classes
-    wanted = wanted_methods(candidates[0][1].methods, work.losses[helds[0].level])
+    methods = methods_asked(candidates[0][1].methods, work.losses[helds[0].level])
     scored = np.zeros(len(rows), dtype=bool)
     for run in _runs(helds, np.flatnonzero(sure.all(axis=0)), BLOCK_NUMBERS // len(candidates)):
         block = slice(run.start, run.stop)
-        responses = [responses_of(each[block, None], classes, wanted) for each in eta]
+        responses = [responses_of(each[block, None], classes, methods) for each in eta]
         whole = [one for one in responses if one is not None]
         if len(whole) == len(responses):
             scored[block] = True

@@ -15,18 +15,17 @@ from sklearn.utils.extmath import softmax
 from heldout.base.responses import Responses
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import Claims
-from heldout.kernels.glm.lockstep import minimise_together
-from heldout.kernels.glm.models import MODELS, WORDS, Glm, make_problem, matrix_of, read_model
-from heldout.kernels.glm.objectives import Floats, Objective
-from heldout.kernels.prepared import (
+from heldout.kernels.driver.claim import lacking, methods_asked
+from heldout.kernels.driver.prepared import (
     Candidate,
     claims_of,
-    lacking,
     prepare_rows,
     read_search,
     score_training,
-    wanted_methods,
 )
+from heldout.kernels.glm.lockstep import minimise_together
+from heldout.kernels.glm.models import MODELS, WORDS, Glm, make_problem, matrix_of, read_model
+from heldout.kernels.glm.objectives import Floats, Objective
 from heldout.kernels.step import Step, Training, Work
 from heldout.kernels.threads import spreading
 from heldout.search.search import Search
@@ -136,13 +135,13 @@ def solve_training(
         X = matrix_of(rows.held[place])
         if X is None:
             continue
-        wanted = wanted_methods(tried[0][1].methods, work.losses[held.level])
+        methods = methods_asked(tried[0][1].methods, work.losses[held.level])
         for which in np.flatnonzero(sure).tolist():
             coefficients = points[which].reshape(problem.objective.predictors, -1)
             predictors = np.asarray(X @ coefficients[:, : X.shape[1]].T)
             if problem.objective.intercept:
                 predictors += coefficients[:, -1]
-            responses = responses_of(predictors, problem.classes, wanted)
+            responses = responses_of(predictors, problem.classes, methods)
             if responses is not None:
                 found[place][tried[which][0].number] = responses
     return found
@@ -169,7 +168,7 @@ def follow(objective: Objective, start: Floats, *, tol: float, max_iter: int) ->
     return ends.points, sure
 
 
-def responses_of(predictors: Floats, classes: NDArray[Any] | None, wanted: set[str]) -> Responses | None:
+def responses_of(predictors: Floats, classes: NDArray[Any] | None, methods: frozenset[str]) -> Responses | None:
     """What the fitted estimator answers, from linear predictors (rows × predictors); None where rounding decides."""
     if classes is None:
         with np.errstate(over="ignore"):
@@ -184,9 +183,9 @@ def responses_of(predictors: Floats, classes: NDArray[Any] | None, wanted: set[s
     if (apart <= BORDER * np.abs(scores).max(initial=0.0)).any():
         return None
     shares = None
-    if "predict_proba" in wanted:
+    if "predict_proba" in methods:
         shares = softmax(scores) if len(classes) > 2 else np.stack([1 - expit(scores), expit(scores)], axis=1)
-    decision = scores if "decision_function" in wanted else None
+    decision = scores if "decision_function" in methods else None
     return Responses(predict=classes[codes], predict_proba=shares, decision_function=decision, classes=classes)
 
 

@@ -13,8 +13,9 @@ from scipy import sparse
 from sklearn.linear_model import GammaRegressor, LogisticRegression, PoissonRegressor, TweedieRegressor
 from sklearn.utils.class_weight import compute_class_weight
 
+from heldout.kernels.driver.prepared import PreparedRows
 from heldout.kernels.glm.objectives import Floats, Objective, columns_of
-from heldout.kernels.prepared import PreparedRows, Unreadable
+from heldout.kernels.sums.rounding import Refuse
 from heldout.kernels.within.signature import signature
 
 MODELS = (LogisticRegression, PoissonRegressor, GammaRegressor, TweedieRegressor)
@@ -50,23 +51,23 @@ class Glm:
 
 
 def read_model(model: Any) -> Glm:
-    """The model of a candidate, not fitted; raises Unreadable with the reason where its fit cannot be followed."""
+    """The model of a candidate, not fitted; raises Refuse with the reason where its fit cannot be followed."""
     if model.solver != "lbfgs":
-        raise Unreadable(f"solver={model.solver!r}: only lbfgs is followed")
+        raise Refuse(f"solver={model.solver!r}: only lbfgs is followed")
     if type(model.fit_intercept) not in (bool, np.bool_):
-        raise Unreadable(f"fit_intercept={model.fit_intercept!r} is neither True nor False")
+        raise Refuse(f"fit_intercept={model.fit_intercept!r} is neither True nor False")
     if model.verbose:
-        raise Unreadable("a verbose fit prints, which only its own fit does")
+        raise Refuse("a verbose fit prints, which only its own fit does")
     if not _is_number(model.tol) or not model.tol > 0:
-        raise Unreadable(f"tol={model.tol!r} is no number above 0")
+        raise Refuse(f"tol={model.tol!r} is no number above 0")
     if not isinstance(model.max_iter, Integral) or model.max_iter < FEWEST_ITERATIONS:
-        raise Unreadable(f"max_iter={model.max_iter!r} stops a fit early, with a warning")
+        raise Refuse(f"max_iter={model.max_iter!r} stops a fit early, with a warning")
     if type(model) is LogisticRegression:
         return Glm(model=model, strength=_logistic_strength(model))
     if not _is_number(model.alpha):
-        raise Unreadable(f"alpha={model.alpha!r} is no number from 0 up")
+        raise Refuse(f"alpha={model.alpha!r} is no number from 0 up")
     if type(model) is TweedieRegressor and not _has_log_link(model):
-        raise Unreadable(f"TweedieRegressor(power={model.power!r}, link={model.link!r}): only powers from 1 to 2 with "
+        raise Refuse(f"TweedieRegressor(power={model.power!r}, link={model.link!r}): only powers from 1 to 2 with "
                          "a log link are followed")  # fmt: skip
     return Glm(model=model, strength=float(model.alpha))
 
@@ -75,9 +76,9 @@ def _logistic_strength(model: LogisticRegression) -> float:
     usual = LogisticRegression()
     for name in ("penalty", "l1_ratio", "dual", "n_jobs"):  # other values are of other solvers, or deprecated
         if getattr(model, name) != getattr(usual, name):
-            raise Unreadable(f"{name}={getattr(model, name)!r}: only {name}={getattr(usual, name)!r} is followed")
+            raise Refuse(f"{name}={getattr(model, name)!r}: only {name}={getattr(usual, name)!r} is followed")
     if not _is_number(model.C, most=np.inf) or model.C == 0:
-        raise Unreadable(f"C={model.C!r} is no number above 0")
+        raise Refuse(f"C={model.C!r} is no number above 0")
     return float(model.C)
 
 

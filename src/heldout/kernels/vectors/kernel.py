@@ -13,9 +13,9 @@ from scipy import sparse
 from heldout.base.responses import Responses
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import Claims
+from heldout.kernels.driver.claim import lacking, methods_asked, training_problem
+from heldout.kernels.driver.prepared import claims_of, prepare_rows, read_search, score_training
 from heldout.kernels.neighbours.spread import spread
-from heldout.kernels.prepared import claims_of, lacking, prepare_rows, read_search, score_training, wanted_methods
-from heldout.kernels.ridge.recognise import refuse_training
 from heldout.kernels.step import Step, Training, Work
 from heldout.kernels.vectors.grams import CutRows, Doubtful, OwnRows, SharedRows, TrainingRows
 from heldout.kernels.vectors.kernel_values import points_of
@@ -58,7 +58,7 @@ class VectorsKernel:
         return claims_of(read, refusals)
 
     def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
-        reason = refuse_training(task, training, splits)
+        reason = training_problem(task, training, splits)
         if reason is not None:
             return reason
         own = training.trains[0]
@@ -156,8 +156,8 @@ def solve_part(part: Part, work: Work) -> list[dict[int, Responses]]:
             for held, gram, responses in zip(part.training.answers, grams.held, found, strict=True):
                 values = None if solved is None else values_of(solved, gram)
                 if solved is not None and values is not None:
-                    wanted = wanted_methods(machine.methods, work.losses[held.level])
-                    responses[machine.candidate] = responses_of(machine, solved, values, wanted)
+                    methods = methods_asked(machine.methods, work.losses[held.level])
+                    responses[machine.candidate] = responses_of(machine, solved, values, methods)
     return found
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
-from heldout.kernels.prepared import Candidate, Unreadable
+from heldout.kernels.driver.prepared import Candidate
+from heldout.kernels.sums.rounding import Refuse
 from heldout.kernels.within.signature import signature
 
 MODELS = (SVC, SVR, NuSVC, NuSVR)
@@ -64,19 +65,19 @@ class Machine:
 
 
 def read_machine(candidate: Candidate) -> Machine:
-    """One candidate, not fitted; raises Unreadable with the reason when the kernel cannot answer it."""
+    """One candidate, not fitted; raises Refuse with the reason when the kernel cannot answer it."""
     model = candidate.model
     if type(model) in CLASSIFIERS and model.probability is True:
-        raise Unreadable("probability=True calibrates by a cross-validation of its own")
+        raise Refuse("probability=True calibrates by a cross-validation of its own")
     if type(model) in CLASSIFIERS and model.break_ties and model.decision_function_shape == "ovo":
-        raise Unreadable("break_ties=True with decision_function_shape='ovo' cannot predict")
+        raise Refuse("break_ties=True with decision_function_shape='ovo' cannot predict")
     if model.max_iter != -1:
-        raise Unreadable(f"max_iter={model.max_iter!r} may end a fit before its tolerance")
+        raise Refuse(f"max_iter={model.max_iter!r} may end a fit before its tolerance")
     if model.verbose:
-        raise Unreadable("a verbose fit prints, which only its own fit does")
+        raise Refuse("a verbose fit prints, which only its own fit does")
     for name in ("C", "nu", "epsilon"):
         if hasattr(model, name) and not _is_number(getattr(model, name)):
-            raise Unreadable(f"{name}={getattr(model, name)!r} is no number from 0 up")
+            raise Refuse(f"{name}={getattr(model, name)!r} is no number from 0 up")
     return Machine(
         candidate=candidate.number,
         before=candidate.before,
@@ -91,21 +92,21 @@ def _shape(model: Any) -> Shape:
     kernel = model.kernel
     if not isinstance(kernel, str) or kernel not in SHAPES:
         words = "a function of your own" if callable(kernel) else repr(kernel)
-        raise Unreadable(f"the kernel is {words}; only {', '.join(SHAPES)} are shared")
+        raise Refuse(f"the kernel is {words}; only {', '.join(SHAPES)} are shared")
     if kernel == "linear":
         return Shape(kernel=kernel)
     gamma = model.gamma
     if not (_is_number(gamma) or (isinstance(gamma, str) and gamma in ("scale", "auto"))):
-        raise Unreadable(f"gamma={gamma!r} is neither 'scale', 'auto' nor a number from 0 up")
+        raise Refuse(f"gamma={gamma!r} is neither 'scale', 'auto' nor a number from 0 up")
     gamma = gamma if isinstance(gamma, str) else float(gamma)
     if kernel == "rbf":
         return Shape(kernel=kernel, gamma=gamma)
     if not isinstance(model.coef0, Real) or not np.isfinite(float(model.coef0)):
-        raise Unreadable(f"coef0={model.coef0!r} is no number")
+        raise Refuse(f"coef0={model.coef0!r} is no number")
     if kernel == "sigmoid":
         return Shape(kernel=kernel, gamma=gamma, coef0=float(model.coef0))
     if not isinstance(model.degree, Integral) or model.degree < 0:
-        raise Unreadable(f"degree={model.degree!r} is no whole number from 0 up")
+        raise Refuse(f"degree={model.degree!r} is no whole number from 0 up")
     return Shape(kernel=kernel, gamma=gamma, coef0=float(model.coef0), degree=int(model.degree))
 
 

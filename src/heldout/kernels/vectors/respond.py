@@ -24,12 +24,12 @@ def values_of(solved: Solved, gram: Floats) -> Floats | None:
     return values
 
 
-def responses_of(machine: Machine, solved: Solved, values: Floats, wanted: set[str]) -> Responses:
+def responses_of(machine: Machine, solved: Solved, values: Floats, methods: frozenset[str]) -> Responses:
     """What the fitted machine answers, from its values."""
     classes = solved.classes
     if classes is None:
         return Responses(predict=np.ascontiguousarray(values[:, 0]))
-    decision = _decision(machine, values, classes) if "decision_function" in wanted else None
+    decision = _decision(machine, values, classes) if "decision_function" in methods else None
     return Responses(predict=classes[_codes(machine, values, classes)], decision_function=decision, classes=classes)
 
 

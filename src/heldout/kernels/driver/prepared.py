@@ -28,14 +28,10 @@ from heldout.kernels.claims import Claims, candidates_of, last_type
 from heldout.kernels.fitting import set_seeds, unseeded_names
 from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Step, Training, Work
+from heldout.kernels.sums.rounding import Refuse
 from heldout.kernels.within.signature import signature
-from heldout.losses import Loss, needed_methods
 from heldout.search.search import Search
 from heldout.study.answers import Answer
-
-
-class Unreadable(Exception):
-    """Why a candidate cannot be answered by a kernel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -63,16 +59,16 @@ class PreparedRows:
 
 
 def take_apart(number: int, estimator: Any) -> Candidate:
-    """The steps before the model, and the model. Raises Unreadable for Pipelines that do more than call their steps."""
+    """The steps before the model, and the model. Raises Refuse for Pipelines that do more than call their steps."""
     if not isinstance(estimator, Pipeline):
         return Candidate(number=number, before=None, model=estimator)
     last = estimator.steps[-1][1]
     if type(estimator) is not Pipeline:
-        raise Unreadable(f"{type(estimator).__name__} is not scikit-learn's own Pipeline")
+        raise Refuse(f"{type(estimator).__name__} is not scikit-learn's own Pipeline")
     if estimator.memory is not None:
-        raise Unreadable("a Pipeline with memory keeps its own fitted steps")
+        raise Refuse("a Pipeline with memory keeps its own fitted steps")
     if getattr(estimator, "transform_input", None) is not None:
-        raise Unreadable("a Pipeline with transform_input hands metadata to its steps")
+        raise Refuse("a Pipeline with transform_input hands metadata to its steps")
     steps = [step for _, step in estimator.steps[:-1]]
     if all(step is None or (isinstance(step, str) and step == "passthrough") for step in steps):
         return Candidate(number=number, before=None, model=last)
@@ -92,9 +88,9 @@ def read_search(
         try:
             candidate = take_apart(number, estimator)
             if type(candidate.model) not in models:
-                raise Unreadable(f"{type(candidate.model).__name__} is not {words}")
+                raise Refuse(f"{type(candidate.model).__name__} is not {words}")
             found[number] = read(candidate)
-        except Unreadable as reason:
+        except Refuse as reason:
             refusals.setdefault(str(reason))
     return found, tuple(refusals)
 
@@ -109,26 +105,6 @@ def claims_of(candidates: Mapping[int, tuple[Hashable, str | None]], refusals: S
         else:
             reasons.setdefault(reason)
     return Claims(groups=tuple(map(tuple, groups.values())), refusals=tuple(reasons))
-
-
-def lacking(has: Sequence[str], losses: Sequence[Loss]) -> str | None:
-    """What these losses ask for that recorded responses cannot give, in words; None if nothing."""
-    for loss in losses:
-        if loss.asks_predictor:
-            return f"the loss {loss.name!r} asks the fitted estimator itself"
-    for alternatives in needed_methods(losses):
-        if not any(method in has for method in alternatives):
-            return f"the loss needs {' or '.join(alternatives)}, which these learners lack"
-    return None
-
-
-def wanted_methods(has: Sequence[str], losses: Sequence[Loss]) -> set[str]:
-    """The response methods that brute force would ask for these losses, of those that the learner has."""
-    return {
-        method
-        for alternatives in needed_methods(losses)
-        if (method := next((m for m in alternatives if m in has), None)) is not None
-    }
 
 
 def prepare_rows(before: Pipeline | None, work: Work, rows: Rows, sides: Sequence[Rows]) -> PreparedRows | None:
