@@ -126,10 +126,10 @@ def test_too_few_rows_are_refused():
     ("call", "words"),
     [
         (lambda: rows_for_gap(0, candidates=3), "gap is a number above 0"),
-        (lambda: rows_for_gap(0.1, candidates=0), "candidates counts candidates"),
+        (lambda: rows_for_gap(0.1, candidates=0), "candidates is a whole number"),
         (lambda: rows_for_width(-1), "width is a number above 0"),
-        (lambda: rows_for_width(0.1, level=1), "level is a probability"),
-        (lambda: dev_gap(0, candidates=3), "rows counts rows"),
+        (lambda: rows_for_width(0.1, level=1), "level is a number between 0 and 1"),
+        (lambda: dev_gap(0, candidates=3), "rows is a whole number"),
         (lambda: hoeffding_width(5, loss_range=float("inf")), "loss_range is a number above 0"),
         (lambda: rows_by_normal(0.1, sd=-1), "sd is the standard deviation"),
         (lambda: rows_for_gap(1e-9, candidates=3), "That would take .*e.* rows"),

@@ -35,6 +35,10 @@ SATURATED = 0.7  # γ̂: the learner fits most of the noise of its training rows
 NEAR = 0.05  # distance of a probability from the threshold
 FEWEST_OF_A_CLASS, FEWEST_CALLED = 10, 30  # rows; rows called positive, for F1
 DISAGREEING = 0.52  # the share of the spread of errors that fold predictors differ by
+_SAFER = {  # the loss to take where a few large losses decide the mean
+    **dict.fromkeys(("squared", "root", "r2"), "the absolute loss"),
+    "log": "the Brier loss, which is bounded,",
+}
 _OF_COUNTS = ("f1", "matthews", "recalls", "means")
 
 
@@ -53,17 +57,9 @@ def doubts(record: Record, *, columns: int | None = None) -> tuple[Finding, ...]
     if record.timed or (np.isnan(record.fold_losses).any() and record.pooled is None):
         return ()
     record = recorded_rows(record)
-    found = [
-        _few_rows(record),
-        _heavy(record),
-        _saturated(record),
-        _groups(record),
-        _undecided(record),
-        _disagreeing(record),
-        _rare(record),
-        _more_columns_than_rows(record, columns),
-    ]
-    return tuple(finding for finding in found if finding is not None)
+    checks = (_few_rows, _heavy, _saturated, _groups, _undecided, _disagreeing, _rare)
+    findings = [*(check(record) for check in checks), _more_columns_than_rows(record, columns)]
+    return tuple(finding for finding in findings if finding is not None)
 
 
 def _warning(code: str, message: str) -> Finding:
@@ -115,20 +111,14 @@ def _heavy(record: Record) -> Finding | None:
     total = float(np.sum(rows))
     share = float(np.sum(largest)) / total if total > 0 else 1.0
     count = "the largest makes" if len(largest) == 1 else f"the {len(largest)} largest make"
+    safer = _SAFER.get(record.family, "a bounded loss")
     known_rows = "" if record.share == 1 else " These are the losses of a sample; Options(rows=True) takes all of them."
     return _warning(
         "H302",
         f"The {record.loss!r} losses are very skewed: {count} up {share:.0%} of the sum of all {len(rows):,}. The "
         "interval of such a mean misses more often than it says, above all where a sample happens to hold none of "
-        f"the largest losses; {_safer(record)}.{known_rows}",
+        f"the largest losses; {safer} is safer.{known_rows}",
     )
-
-
-def _safer(record: Record) -> str:
-    """The loss to take where a few large losses decide the mean."""
-    if record.family in ("squared", "root", "r2"):
-        return "the absolute loss is safer"
-    return "the Brier loss, which is bounded, is safer" if record.family == "log" else "a bounded loss is safer"
 
 
 def _few_rows(record: Record) -> Finding | None:
@@ -265,15 +255,9 @@ FAVOURED = 0.2  # by how much answers exceed the share of the class they favour
 def leaning_note(positive: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> str | None:
     """A warning where predictions lean to the commoner of two classes that are about equally frequent; else None.
 
-    Parameters
-    ----------
-    positive : array of bool
-        For each row of the sample, whether it is of the one class or the other.
-    predicted : array of bool
-        The same of the predictions for rows held out by stratified splits, whatever their order.
+    `positive` says of each row of the sample of which class it is, `predicted` says so of the predictions for rows
+    held out by stratified splits, whatever their order.
 
-    Examples
-    --------
     >>> coins = np.arange(60) < 32
     >>> leaning_note(coins, np.ones(60, dtype=bool)) is None, leaning_note(coins, coins) is None
     (False, True)

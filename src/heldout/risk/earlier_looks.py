@@ -49,8 +49,6 @@ def half_width(rows: int, *, level: float = 0.95, alphabets: Sequence[float] = (
 
     √((Σ ln A_i + ln(2t(t+1)/δ))/2n) at look t; infinite when an earlier answer came from no finite alphabet.
 
-    Examples
-    --------
     >>> round(half_width(10_000), 3)
     0.014
     >>> round(half_width(10_000, alphabets=[2] * 19), 3)
@@ -66,20 +64,10 @@ def transcript_interval(
 ) -> Interval:
     """The interval of a risk when the mean of `rows` losses in [0, 1] is known to lie between two numbers.
 
-    Parameters
-    ----------
-    lowest, highest : float
-        What the answer tells of the mean: the same number twice for a full answer, its ends for a rounded one, 0 and
-        the mark for one that passed.
-    rows : int
-        Test rows.
-    level : float
-        The probability to cover.
-    alphabets : sequence of float
-        How many answers each earlier look could have given.
+    `lowest` and `highest` are what the answer tells of the mean: the same number twice for a full answer, its ends for
+    a rounded one, 0 and the mark for one that passed. `alphabets` are how many answers each earlier look could have
+    given.
 
-    Examples
-    --------
     >>> interval = transcript_interval(0.05, 0.05, rows=1000, alphabets=[1001])
     >>> round(interval.low, 3), round(interval.high, 3), round(half_width(1000, alphabets=[1001]), 3)
     (0.023, 0.092, 0.079)
@@ -233,16 +221,8 @@ class Told:
 def told_estimate(record: Record, plain: Estimate, answer: Answer, past: Past) -> Told:
     """The estimate of one test set, given what the same rows have told before.
 
-    Parameters
-    ----------
-    record : Record
-        The losses of one test set.
-    plain : Estimate
-        The estimate as it were if everything was shown and this was the only look.
-    answer : Answer
-        How much is told.
-    past : Past
-        What was told before.
+    `plain` is the estimate as it were if everything was shown and this was the only look, `answer` how much is told,
+    and `past` what was told before.
     """
     value = inside_value(record)
     if value is None:

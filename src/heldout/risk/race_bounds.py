@@ -17,18 +17,8 @@ from scipy import special
 def exact_low(losses: NDArray[np.float64], *, parts: int, low: float) -> NDArray[np.float64]:
     """The least that the mean over all `parts` can be.
 
-    Parameters
-    ----------
-    losses : array of shape (candidates, n)
-        Mean losses of the parts that were run.
-    parts : int
-        How many there are in all.
-    low : float
-        The smallest loss there is.
+    `losses` (candidates × n) are the mean losses of the parts that were run; `low` is the smallest loss there is.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> exact_low(np.array([[0.5, 0.3]]), parts=4, low=0.0).tolist()
     [0.2]
     """
@@ -48,20 +38,9 @@ def share_unknown(n: int, parts: int) -> float:
 def hoeffding_low(losses: NDArray[np.float64], *, parts: int, span: float, level: float) -> NDArray[np.float64]:
     """What the mean over all `parts` is above, but with probability `level`.
 
-    Parameters
-    ----------
-    losses : array of shape (candidates, n)
-        Mean losses of the parts that were run, the first n of a random order.
-    parts : int
-        How many there are in all.
-    span : float
-        The loss's largest value less its smallest.
-    level : float
-        The probability that a candidate's mean is below what is said here.
+    `losses` (candidates × n) are the mean losses of the first n parts of a random order; `span` is the largest loss
+    less the smallest.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> hoeffding_low(np.full((1, 100), 0.5), parts=1000, span=1.0, level=0.001).round(3).tolist()
     [0.324]
     """
@@ -77,7 +56,6 @@ _EVENTS = 5.0  # the theorem holds but with probability 5δ
 def bernstein_low(losses: NDArray[np.float64], *, parts: int, span: float, level: float) -> NDArray[np.float64]:
     """What the mean over all `parts` is above, but with probability `level`; parameters as of `hoeffding_low`.
 
-    >>> import numpy as np
     >>> bernstein_low(np.full((1, 500), 0.5), parts=1000, span=1.0, level=0.001).round(3).tolist()
     [0.424]
     """
@@ -97,20 +75,9 @@ def surely_worse(
 
     Differences that do not vary say nothing of how they vary, so they drop nobody.
 
-    Parameters
-    ----------
-    losses : array of shape (candidates, n)
-        Mean losses of the parts that were run.
-    leader : array of shape (n,)
-        Those of the leader on the same parts.
-    ratio : float
-        Held-out rows to training rows of a part.
-    level : float
-        Of one test.
+    `losses` (candidates × n) are the mean losses of the parts that were run, `leader` those of the leader on the same
+    parts, and `ratio` is held-out rows to training rows of a part.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> leader = np.array([0.1, 0.12, 0.11, 0.09])
     >>> surely_worse(np.array([[0.5, 0.5, 0.52, 0.51], [0.1, 0.2, 0.1, 0.1]]), leader, ratio=0.25, level=0.001).tolist()
     [True, False]

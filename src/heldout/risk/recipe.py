@@ -50,10 +50,10 @@ class Recipe:
 
     name: str
     test: Splitter
-    validation: Splitter | None  # None where nothing is chosen
-    k: int | None  # test folds; None for a single test set
+    validation: Splitter | None = None  # None where nothing is chosen
+    k: int | None = None  # test folds; None for a single test set
     held: float  # share of the rows in one test part
-    dev: float  # share of the rows in one validation part
+    dev: float = 0.0  # share of the rows in one validation part
     reasons: tuple[str | Sentence, ...]
 
 
@@ -77,24 +77,22 @@ def _refuse_too_few(at: Situation) -> None:
 
 
 def _in_time(at: Situation) -> Recipe:
-    reasons = (
-        "The data come in time: validation and test rows have to be the most recent, so simple validation it is.",
-        Sentence(
-            "No dependence may cross from one set to the next: {} drops rows at each border, and tests on several "
-            "later stretches instead of one.",
-            Splitter("Forward", 5, Argument("buffer")),
-        ),
-        "Rows in time are not independent, so no bound is promised from their number.",
-    )
     many = at.candidates > 1
     return Recipe(
         name="simple validation on the most recent rows",
         test=Splitter("Holdout", 0.2),
         validation=Splitter("Holdout", 0.25) if many else None,
-        k=None,
         held=0.2,
         dev=0.2 if many else 0.0,
-        reasons=reasons,
+        reasons=(
+            "The data come in time: validation and test rows have to be the most recent, so simple validation it is.",
+            Sentence(
+                "No dependence may cross from one set to the next: {} drops rows at each border, and tests on several "
+                "later stretches instead of one.",
+                Splitter("Forward", 5, Argument("buffer")),
+            ),
+            "Rows in time are not independent, so no bound is promised from their number.",
+        ),
     )
 
 
@@ -104,19 +102,16 @@ def _of_one(at: Situation) -> Recipe:
             why = f"Data are plenty: {share:.0%} of them are enough for the width, so one test set tells the risk."
             return _single(share, why)
     if at.closed_form and at.about == PREDICTOR and at.groups is None:
-        reasons = (
-            "Leave-one-out has a closed form here, costs about one fit, and its predictors are nearly the one trained "
-            "on all rows.",
-            "Its interval is a rule of thumb for the learner, not for one predictor.",
-        )
         return Recipe(
             name="leave-one-out",
             test=Splitter("LeaveOneOut"),
-            validation=None,
             k=at.n,
             held=1 / at.n,
-            dev=0.0,
-            reasons=reasons,
+            reasons=(
+                "Leave-one-out has a closed form here, costs about one fit, and its predictors are nearly the one "
+                "trained on all rows.",
+                "Its interval is a rule of thumb for the learner, not for one predictor.",
+            ),
         )
     if at.about == PREDICTOR and at.n >= SMALL:
         return _single(0.2, "Only rows held out from a predictor earn an interval for that very predictor.")
@@ -129,24 +124,14 @@ def _of_one(at: Situation) -> Recipe:
     return Recipe(
         name="cross-validation",
         test=Splitter("KFold", k),
-        validation=None,
         k=k,
         held=1 / k,
-        dev=0.0,
         reasons=(reason, _why_k(k)),
     )
 
 
 def _single(share: float, why: str) -> Recipe:
-    return Recipe(
-        name="a test set",
-        test=Splitter("Holdout", share),
-        validation=None,
-        k=None,
-        held=share,
-        dev=0.0,
-        reasons=(why,),
-    )
+    return Recipe(name="a test set", test=Splitter("Holdout", share), held=share, reasons=(why,))
 
 
 def _of_many(at: Situation) -> Recipe:
@@ -158,18 +143,16 @@ def _of_many(at: Situation) -> Recipe:
                 name=f"train, validation and test ({1 - 2 * share:.0%}/{share:.0%}/{share:.0%})".replace("%", ""),
                 test=Splitter("Holdout", share),
                 validation=Splitter("Holdout", of_rest),
-                k=None,
                 held=share,
                 dev=share,
                 reasons=(f"{why}as many to test.", apart),
             )
     if at.affords(0.2, at.test_rows) or (at.about == PREDICTOR and at.n >= SMALL):
-        inner = _inner_folds(at, at.units - round(0.2 * at.units))
+        inner = _inner_folds(at.units - round(0.2 * at.units))
         return Recipe(
             name="cross-validation and a test set",
             test=Splitter("Holdout", 0.2),
             validation=Splitter("KFold", inner),
-            k=None,
             held=0.2,
             dev=0.8 / inner,
             reasons=(
@@ -179,7 +162,7 @@ def _of_many(at: Situation) -> Recipe:
             ),
         )
     k = _folds(at)
-    inner = _inner_folds(at, at.units - -(-at.units // k))
+    inner = _inner_folds(at.units - -(-at.units // k))
     return Recipe(
         name="nested cross-validation",
         test=Splitter("KFold", k),
@@ -201,11 +184,10 @@ def _of_many(at: Situation) -> Recipe:
 
 
 def _folds(at: Situation) -> int:
-    wanted = 10 if at.n < SMALL and at.candidates == 1 else 5
-    return min(wanted, at.units)
+    return min(10 if at.n < SMALL and at.candidates == 1 else 5, at.units)
 
 
-def _inner_folds(at: Situation, units: int) -> int:
+def _inner_folds(units: int) -> int:
     return max(2, min(5, units))
 
 
@@ -218,13 +200,13 @@ def _why_k(k: int) -> str:
 
 
 def _cautions(at: Situation, recipe: Recipe) -> list[str | Sentence]:
-    said: list[str | Sentence] = []
+    cautions: list[str | Sentence] = []
     if at.groups is not None:
         way_out = Sentence("pass {}; the bounds count groups, not rows.", Argument("groups"))
-        said.append(Sentence("Rows come in {} groups: {}", at.groups, way_out))
+        cautions.append(Sentence("Rows come in {} groups: {}", at.groups, way_out))
     if at.columns is not None and at.columns >= at.n * (1 - recipe.held - recipe.dev):
-        said.append(
+        cautions.append(
             f"{at.columns} columns are as many as training rows: fold predictors may disagree, and intervals over "
             "folds then cover less often than they say."
         )
-    return said
+    return cautions

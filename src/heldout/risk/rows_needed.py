@@ -84,18 +84,6 @@ def _rows(times: float, ratio: float) -> int:
     return max(1, ceil(rows))
 
 
-def _check(**given: float) -> None:
-    """Refuse what makes no sense, by name."""
-    if "level" in given and not 0 < given["level"] < 1:
-        raise OptionError(f"level is a probability between 0 and 1, but it is {given['level']!r}.")
-    for name in ("rows", "candidates"):
-        if name in given and not 1 <= given[name] < inf:
-            raise OptionError(f"{name} counts {name}, at least 1, but it is {given[name]!r}.")
-    for name in ("gap", "width", "loss_range"):
-        if name in given and not 0 < given[name] < inf:
-            raise OptionError(f"{name} is a number above 0, but it is {given[name]!r}.")
-
-
 PART = 0.1  # of the range of the loss: the width and the gap aimed at when none is asked for
 SPREADS = 0.2  # standard deviations of the loss of a row: the width aimed at for a loss without a range
 
@@ -166,11 +154,8 @@ def aim(
     >>> aim(width=0.04, error_rate=0.1).test_rows_by_normal
     865
     """
-    check_count("candidates", candidates)
-    check_number("level", level, most=1.0)
-    for name, value in (("gap", gap), ("width", width), ("loss_range", loss_range), ("sd", sd)):
-        if value is not None:
-            check_number(name, value)
+    given = {"gap": gap, "width": width, "loss_range": loss_range, "sd": sd}
+    _check(candidates=candidates, level=level, **{name: value for name, value in given.items() if value is not None})
     spread = sd
     if error_rate is not None:
         if sd is not None:
@@ -203,3 +188,12 @@ def check_number(name: str, value: object, *, most: float | None = None) -> None
             return
     between = "above 0" if most is None else f"between 0 and {most:g}"
     raise OptionError(f"{name} is a number {between}, but it is {value!r}.")
+
+
+def _check(**given: float) -> None:
+    """Refuse what makes no sense, by name."""
+    for name, value in given.items():
+        if name in ("rows", "candidates"):
+            check_count(name, value)
+        else:
+            check_number(name, value, most=1.0 if name == "level" else None)

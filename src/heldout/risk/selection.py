@@ -51,24 +51,11 @@ def bbc(
 ) -> Correction:
     """The risk of the best of several candidates, from their held-out losses, with a percentile interval.
 
-    Parameters
-    ----------
-    losses : array, candidates × columns
-        The loss of each candidate on each held-out row, lower is better, all finite. A row that was held out several
-        times has several columns.
-    level : float
-        Of the interval, which runs between percentiles of the draws. It is a heuristic.
-    resamples : int
-        How many times to draw.
-    seed : int
-        Decides the draws.
-    units : array, one a column, optional
-        What is drawn whole: the row that a column belongs to, or its group. Left out, each column is its own unit.
-    weights : array, one a column, optional
-        What each loss counts for in a mean. Units that count for nothing are not drawn.
+    `losses` are the finite losses of each candidate (a line) on each held-out row (a column), lower is better; a row
+    that was held out several times has several columns. `units` says for each column what is drawn whole: its row, or
+    its group; left out, each column is its own unit. `weights` says what each loss counts for in a mean; units that
+    count for nothing are not drawn. The interval runs between percentiles of the draws, and is a heuristic.
 
-    Examples
-    --------
     >>> losses = np.random.default_rng(0).random((50, 40)) < 0.5  # fifty coins: nothing to choose between
     >>> best, corrected = losses.mean(axis=1).min(), bbc(losses.astype(float)).value
     >>> float(best), round(corrected, 2)
@@ -100,7 +87,7 @@ def bbc(
 def _of_some_weight(
     losses: Floats, units: NDArray[Any] | None, weights: Floats | None
 ) -> tuple[Floats, NDArray[Any] | None, Floats | None]:
-    """The columns that count. Of a draw that leaves out those that count for nothing alone there would be no mean."""
+    """The columns that count: a draw that leaves out only columns that count for nothing would have no mean."""
     if weights is None or (counts := np.asarray(weights) > 0).all():
         return losses, units, weights
     return losses[:, counts], None if units is None else np.asarray(units)[counts], np.asarray(weights)[counts]
@@ -149,15 +136,9 @@ TIBSHIRANI = "Tibshirani–Tibshirani"
 def tibshirani(fold_losses: Floats, *, weights: Floats | None = None) -> Correction:
     """CV(θ̂) + mean over folds of e_k(θ̂) − min_θ e_k(θ): what the choice gains on each fold, added back.
 
-    Parameters
-    ----------
-    fold_losses : array, candidates × parts
-        The mean loss of each candidate on each part, lower is better, all finite.
-    weights : array, optional
-        What each part counts for in a mean over parts; the same where it is left out.
+    `fold_losses` are the finite losses of each candidate (a line) on each part (a column), `weights` what each part
+    counts for in a mean over parts.
 
-    Examples
-    --------
     >>> tibshirani(np.array([[1.0, 3.0], [3.0, 2.0]])).value  # 2 and 2.5; the first gains 0 and loses 1
     2.5
     """
@@ -206,10 +187,6 @@ def development_bounds(
         How many independent rows those are means of.
     chosen : int
         Which one was chosen: one with the smallest mean.
-    level : float
-        The probability that all intervals hold together.
-    low, high : float
-        The range of the loss; it is scaled to [0, 1] and back.
     counted : bool
         Each row is either right (`low`) or wrong (`high`), so that a mean is a count of errors.
     guarantee : str
@@ -227,12 +204,13 @@ def development_bounds(
             "The bound of a development set speaks of the predictor with the smallest mean loss; another was chosen."
         )
     lows, highs, method = simultaneous_intervals(means, n=n, level=level, low=low, high=high, counted=counted)
-    own = Interval(low=float(lows[chosen]), high=float(highs[chosen]), level=level, method=method, guarantee=guarantee)
-    best = Interval(
-        low=float(np.nanmin(lows)), high=float(np.nanmin(highs)), level=level, method=method, guarantee=guarantee
+    ends = ((lows[chosen], highs[chosen]), (np.nanmin(lows), np.nanmin(highs)))
+    of_chosen, of_best = (
+        Interval(low=float(least), high=float(most), level=level, method=method, guarantee=guarantee)
+        for least, most in ends
     )
     gap = dev_gap(n, candidates=len(means), level=level, loss_range=high - low)
-    return Development(chosen=own, best=best, gap=gap)
+    return Development(chosen=of_chosen, best=of_best, gap=gap)
 
 
 def simultaneous_intervals(
@@ -248,7 +226,10 @@ def simultaneous_intervals(
     ([0.0, 0.645], [0.355, 1.0])
     """
     means = np.asarray(means, dtype=np.float64)
-    _check(n=n, candidates=len(means), delta=1 - level)
+    if n < 1 or not len(means):
+        raise OptionError(f"A development set needs rows and candidates, not {n} rows and {len(means)} candidates.")
+    if not 0 < level < 1:
+        raise OptionError(f"δ is the probability that the bound fails, between 0 and 1, not {1 - level!r}.")
     if not np.isfinite(high - low) or not high > low:
         raise OptionError(f"The bound of a development set needs a loss of bounded range, not from {low} to {high}.")
     if np.nanmin(means) < low or np.nanmax(means) > high:
@@ -268,15 +249,4 @@ def _clopper_pearson(errors: Floats, n: int, delta: float) -> tuple[Floats, Floa
     inside = np.clip(counts, 1, None), np.clip(counts, None, n - 1)
     lows = np.where(counts == 0, 0.0, betaincinv(inside[0], n - inside[0] + 1, delta / 2))
     highs = np.where(counts == n, 1.0, betaincinv(inside[1] + 1, n - inside[1], 1 - delta / 2))
-    return _taken(lows, places), _taken(highs, places)
-
-
-def _taken(ends: Floats, places: NDArray[np.intp]) -> Floats:
-    return np.asarray(ends[places], dtype=np.float64)
-
-
-def _check(*, n: int, candidates: int, delta: float) -> None:
-    if n < 1 or candidates < 1:
-        raise OptionError(f"A development set needs rows and candidates, not {n} rows and {candidates} candidates.")
-    if not 0 < delta < 1:
-        raise OptionError(f"δ is the probability that the bound fails, between 0 and 1, not {delta!r}.")
+    return np.asarray(lows[places], dtype=np.float64), np.asarray(highs[places], dtype=np.float64)
