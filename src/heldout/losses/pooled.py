@@ -21,31 +21,16 @@ from heldout.base.warnings import catch_warnings
 from heldout.losses.loss import Loss
 from heldout.losses.own import RangedRows
 from heldout.losses.rows import BrierRows, absolute_rows, log_rows, squared_rows
-from heldout.losses.scorers import ScorerParts, scorer_parts
+from heldout.losses.scorers import KNOWN_SCORES, ScorerParts, scorer_parts
 from heldout.losses.scoring import Replay, call_scorer
+from heldout.risk.record import POOLED
 
 Floats = NDArray[np.float64]
 MOST_CELLS = 900  # of a confusion matrix: thirty classes
 BLOCKS = 20  # into which a part's rows are cut to find what each adds to an arbitrary score
 MOST_PARTS = 100  # of which that is found
+OF_NUMBERS = ("r2", "root")
 STEP = 1e-3  # of a count, to take a derivative by
-
-_OF_CLASSES = {
-    "balanced_accuracy_score": "recalls",
-    "cohen_kappa_score": "means",
-    "f1_score": "f1",
-    "fbeta_score": "means",
-    "jaccard_score": "means",
-    "matthews_corrcoef": "matthews",
-    "precision_score": "means",
-    "recall_score": "means",
-}
-_OF_NUMBERS = {
-    "explained_variance_score": "r2",
-    "r2_score": "r2",
-    "root_mean_squared_error": "root",
-    "root_mean_squared_log_error": "root",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -76,19 +61,19 @@ def family_of(loss: Loss) -> str:
     if known is None:
         return "other"
     name, parts = known
-    if name == "roc_auc_score":
-        return "auc" if not parts.options else "other"
-    if name in _OF_NUMBERS:
+    family = KNOWN_SCORES[name].family if name in KNOWN_SCORES else "other"
+    if family == "auc":
+        return "other" if parts.options else family
+    if family in OF_NUMBERS:
         plain = parts.options.get("multioutput", "uniform_average") == "uniform_average"
-        return _OF_NUMBERS[name] if plain and set(parts.options) <= {"multioutput"} else "other"
-    family = _OF_CLASSES.get(name, "other")
+        return family if plain and set(parts.options) <= {"multioutput"} else "other"
     binary = parts.options.get("average", "binary") == "binary"
     return "means" if (family == "f1" and not binary) or parts.options.get("adjusted") else family
 
 
 def is_pooled(loss: Loss) -> bool:
     """Whether a score of whole sets is taken of all held-out rows together unless fold means are asked for."""
-    return loss.rows is None and family_of(loss) in {*_OF_CLASSES.values(), *_OF_NUMBERS.values()}
+    return loss.rows is None and family_of(loss) in POOLED
 
 
 def positive_label(loss: Loss) -> Any:
@@ -115,7 +100,7 @@ def pool_score(
             return None
         family = family_of(loss)
         shares = np.ones(len(truth)) if weight is None else weight
-        if family in ("r2", "root"):
+        if family in OF_NUMBERS:
             influence = _of_numbers(loss, truth, joined, shares)
         else:
             influence = _of_counts(loss, truth, joined, shares)

@@ -38,6 +38,20 @@ from heldout.losses.rows import (
 
 _Options = dict[str, Any]
 _Build = Callable[[_Options], RowLoss | None]
+_PREDICT, _PROBA, _DECISION = ("predict",), ("predict_proba",), ("decision_function",)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownScore:
+    """What is known of one of scikit-learn's score functions."""
+
+    low: float  # what it can answer, in its own sign
+    high: float
+    family: str = "other"  # the rule that intervals of a score of whole sets follow: see `heldout.risk.record.FAMILIES`
+    convex: bool = False  # in the prediction, or in the probability; a deviance is so for the powers 0 and 1
+    rows: _Build | None = None  # where it is a mean over rows, for a scorer of this sign that is given these responses
+    sign: int = 1
+    methods: tuple[str, ...] = _PREDICT
 
 
 def rows_of_score(name: str, *, sign: int, methods: tuple[str, ...], options: Mapping[str, Any]) -> RowLoss | None:
@@ -50,13 +64,13 @@ def rows_of_score(name: str, *, sign: int, methods: tuple[str, ...], options: Ma
     0.9
     >>> rows_of_score("accuracy_score", sign=1, methods=("predict",), options={"normalize": False})
     """
-    found = _ROWS.get(name)
-    if found is None or found[0] != sign or not set(methods) <= set(found[1]):
+    known = KNOWN_SCORES.get(name)
+    if known is None or known.rows is None or known.sign != sign or not set(methods) <= set(known.methods):
         return None
     left = dict(options)
     if left.get("normalize") is True and name in _NORMALIZED:
         del left["normalize"]
-    rows = found[2](left)
+    rows = known.rows(left)
     if isinstance(rows, TopRows):
         rows = TopRows(k=rows.k, methods=methods)
     return None if left else rows
@@ -120,113 +134,64 @@ def _samples(score: str) -> _Build:
     return build
 
 
-_PREDICT, _PROBA, _DECISION = ("predict",), ("predict_proba",), ("decision_function",)
 _NORMALIZED = ("accuracy_score", "zero_one_loss", "log_loss", "top_k_accuracy_score")
 _WHOLE: dict[Any, RowLoss] = {squared_error: squared_rows, absolute_error: absolute_rows}  # known to kernels
-# Which score functions are means over rows: the sign of their scorers, what they are given, and their row losses.
-_ROWS: dict[str, tuple[int, tuple[str, ...], _Build]] = {
-    "accuracy_score": (1, _PREDICT, _plain(accuracy_rows)),
-    "brier_score_loss": (-1, _PROBA, _brier),
-    "f1_score": (1, _PREDICT, _samples("f")),
-    "fbeta_score": (1, _PREDICT, _samples("f")),
-    "hamming_loss": (-1, _PREDICT, _plain(hamming_rows)),
-    "hinge_loss": (-1, _DECISION, _plain(hinge_rows, "labels")),
-    "jaccard_score": (1, _PREDICT, _samples("jaccard")),
-    "log_loss": (-1, _PROBA, _plain(log_rows, "labels")),
-    "mean_absolute_error": (-1, _PREDICT, _errors(absolute_error)),
-    "mean_absolute_percentage_error": (-1, _PREDICT, _errors(percentage_error)),
-    "mean_gamma_deviance": (-1, _PREDICT, _deviance(2)),
-    "mean_pinball_loss": (-1, _PREDICT, _errors(pinball_error, "alpha", 0.5)),
-    "mean_poisson_deviance": (-1, _PREDICT, _deviance(1)),
-    "mean_squared_error": (-1, _PREDICT, _errors(squared_error)),
-    "mean_squared_log_error": (-1, _PREDICT, _errors(squared_log_error)),
-    "mean_tweedie_deviance": (-1, _PREDICT, _tweedie),
-    "precision_score": (1, _PREDICT, _samples("precision")),
-    "recall_score": (1, _PREDICT, _samples("recall")),
-    "top_k_accuracy_score": (1, (*_DECISION, *_PROBA), _top),
-    "zero_one_loss": (-1, _PREDICT, _plain(zero_one_rows)),
+# What is known of scikit-learn's score functions.
+KNOWN_SCORES: dict[str, KnownScore] = {
+    "accuracy_score": KnownScore(0.0, 1.0, rows=_plain(accuracy_rows)),
+    "adjusted_mutual_info_score": KnownScore(-inf, 1.0),
+    "adjusted_rand_score": KnownScore(-0.5, 1.0),
+    "average_precision_score": KnownScore(0.0, 1.0),
+    "balanced_accuracy_score": KnownScore(0.0, 1.0, family="recalls"),
+    "brier_score_loss": KnownScore(0.0, 2.0, convex=True, methods=_PROBA, sign=-1, rows=_brier),
+    "cohen_kappa_score": KnownScore(-1.0, 1.0, family="means"),
+    "completeness_score": KnownScore(0.0, 1.0),
+    "d2_absolute_error_score": KnownScore(-inf, 1.0),
+    "d2_brier_score": KnownScore(-inf, 1.0),
+    "d2_log_loss_score": KnownScore(-inf, 1.0),
+    "explained_variance_score": KnownScore(-inf, 1.0, family="r2"),
+    "f1_score": KnownScore(0.0, 1.0, family="f1", rows=_samples("f")),
+    "fbeta_score": KnownScore(0.0, 1.0, family="means", rows=_samples("f")),
+    "fowlkes_mallows_score": KnownScore(0.0, 1.0),
+    "hamming_loss": KnownScore(0.0, 1.0, sign=-1, rows=_plain(hamming_rows)),
+    "hinge_loss": KnownScore(0.0, inf, methods=_DECISION, sign=-1, rows=_plain(hinge_rows, "labels")),
+    "homogeneity_score": KnownScore(0.0, 1.0),
+    "jaccard_score": KnownScore(0.0, 1.0, family="means", rows=_samples("jaccard")),
+    "log_loss": KnownScore(0.0, inf, convex=True, methods=_PROBA, sign=-1, rows=_plain(log_rows, "labels")),
+    "matthews_corrcoef": KnownScore(-1.0, 1.0, family="matthews"),
+    "max_error": KnownScore(0.0, inf),
+    "mean_absolute_error": KnownScore(0.0, inf, convex=True, sign=-1, rows=_errors(absolute_error)),
+    "mean_absolute_percentage_error": KnownScore(0.0, inf, convex=True, sign=-1, rows=_errors(percentage_error)),
+    "mean_gamma_deviance": KnownScore(0.0, inf, sign=-1, rows=_deviance(2)),
+    "mean_pinball_loss": KnownScore(0.0, inf, convex=True, sign=-1, rows=_errors(pinball_error, "alpha", 0.5)),
+    "mean_poisson_deviance": KnownScore(0.0, inf, convex=True, sign=-1, rows=_deviance(1)),
+    "mean_squared_error": KnownScore(0.0, inf, convex=True, sign=-1, rows=_errors(squared_error)),
+    "mean_squared_log_error": KnownScore(0.0, inf, sign=-1, rows=_errors(squared_log_error)),
+    "mean_tweedie_deviance": KnownScore(0.0, inf, sign=-1, rows=_tweedie),
+    "median_absolute_error": KnownScore(0.0, inf),
+    "mutual_info_score": KnownScore(0.0, inf),
+    "negative_likelihood_ratio": KnownScore(0.0, inf),
+    "normalized_mutual_info_score": KnownScore(0.0, 1.0),
+    "positive_likelihood_ratio": KnownScore(0.0, inf),
+    "precision_score": KnownScore(0.0, 1.0, family="means", rows=_samples("precision")),
+    "r2_score": KnownScore(-inf, 1.0, family="r2"),
+    "rand_score": KnownScore(0.0, 1.0),
+    "recall_score": KnownScore(0.0, 1.0, family="means", rows=_samples("recall")),
+    "roc_auc_score": KnownScore(0.0, 1.0, family="auc"),
+    "root_mean_squared_error": KnownScore(0.0, inf, family="root"),
+    "root_mean_squared_log_error": KnownScore(0.0, inf, family="root"),
+    "top_k_accuracy_score": KnownScore(0.0, 1.0, methods=(*_DECISION, *_PROBA), rows=_top),
+    "v_measure_score": KnownScore(0.0, 1.0),
+    "zero_one_loss": KnownScore(0.0, 1.0, sign=-1, rows=_plain(zero_one_rows)),
 }
 
 
 _SCORER_TYPE = type(make_scorer(accuracy_score))
 
-# What scikit-learn's score functions can answer, in their own sign.
-_RANGES: dict[str, tuple[float, float]] = {
-    **dict.fromkeys(
-        (
-            "accuracy_score",
-            "average_precision_score",
-            "completeness_score",
-            "f1_score",
-            "fbeta_score",
-            "fowlkes_mallows_score",
-            "hamming_loss",
-            "homogeneity_score",
-            "jaccard_score",
-            "normalized_mutual_info_score",
-            "precision_score",
-            "rand_score",
-            "recall_score",
-            "roc_auc_score",
-            "top_k_accuracy_score",
-            "balanced_accuracy_score",
-            "v_measure_score",
-            "zero_one_loss",
-        ),
-        (0.0, 1.0),
-    ),
-    **dict.fromkeys(
-        (
-            "hinge_loss",
-            "log_loss",
-            "max_error",
-            "mean_absolute_error",
-            "mean_absolute_percentage_error",
-            "mean_gamma_deviance",
-            "mean_pinball_loss",
-            "mean_poisson_deviance",
-            "mean_squared_error",
-            "mean_squared_log_error",
-            "mean_tweedie_deviance",
-            "median_absolute_error",
-            "mutual_info_score",
-            "negative_likelihood_ratio",
-            "positive_likelihood_ratio",
-            "root_mean_squared_error",
-            "root_mean_squared_log_error",
-        ),
-        (0.0, inf),
-    ),
-    **dict.fromkeys(
-        (
-            "adjusted_mutual_info_score",
-            "d2_absolute_error_score",
-            "d2_brier_score",
-            "d2_log_loss_score",
-            "explained_variance_score",
-            "r2_score",
-        ),
-        (-inf, 1.0),
-    ),
-    "adjusted_rand_score": (-0.5, 1.0),
-    "brier_score_loss": (0.0, 2.0),  # up to 1 for two classes, up to 2 for more
-    "cohen_kappa_score": (-1.0, 1.0),
-    "matthews_corrcoef": (-1.0, 1.0),
-}
 # Options that leave those ranges as they are. Any other may not (normalize=False, adjusted=True).
 _HARMLESS = {
     *("alpha", "average", "beta", "k", "labels", "multi_class", "multioutput", "pos_label", "power", "scale_by_half"),
     "zero_division",
-}
-# Mean losses that are convex in the prediction, or in the probability; a deviance is so for the powers 0 and 1.
-_CONVEX = {
-    "brier_score_loss",
-    "log_loss",
-    "mean_absolute_error",
-    "mean_absolute_percentage_error",
-    "mean_pinball_loss",
-    "mean_poisson_deviance",
-    "mean_squared_error",
 }
 
 
@@ -277,18 +242,19 @@ def loss_of_scorer(scorer: Any, name: str | None = None) -> Loss:
         return Loss(
             name=name or name_of(scorer), methods=(), sign=-1, low=-inf, high=inf, scorer=scorer, asks_predictor=True
         )
-    known = parts.known_name or ""
-    low, high = _RANGES.get(known, (-inf, inf)) if set(parts.options) <= _HARMLESS else (-inf, inf)
-    plain = known == "mean_tweedie_deviance" and parts.options.get("power", 0) in (0, 1)
+    name_known = parts.known_name or ""
+    known = KNOWN_SCORES.get(name_known, KnownScore(-inf, inf))
+    low, high = (known.low, known.high) if set(parts.options) <= _HARMLESS else (-inf, inf)
+    plain = name_known == "mean_tweedie_deviance" and parts.options.get("power", 0) in (0, 1)
     return Loss(
         name=name or ("" if parts.sign > 0 else "neg_") + parts.function_name,
         methods=(parts.methods,),
         sign=-1,
         low=-high if parts.sign > 0 else low,
         high=-low if parts.sign > 0 else high,
-        rows=rows_of_score(known, sign=parts.sign, methods=parts.methods, options=parts.options),
+        rows=rows_of_score(name_known, sign=parts.sign, methods=parts.methods, options=parts.options),
         scorer=scorer,
-        convex=parts.sign < 0 and (plain or known in _CONVEX),
+        convex=parts.sign < 0 and (plain or known.convex),
     )
 
 

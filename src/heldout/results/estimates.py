@@ -21,8 +21,7 @@ from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.intervals import METHODS
 from heldout.risk.intervals.bayle import BAYLE
-from heldout.risk.intervals.scores import POOLED
-from heldout.risk.record import Record
+from heldout.risk.record import POOLED, Record
 from heldout.splits.drawn import Splits
 from heldout.study.pose import OUTER
 from heldout.study.study import Study

@@ -41,11 +41,7 @@ def choose_method(record: Record, asked: str | None = None) -> Method | NoInterv
     spread of rows, widened, or of a sample of them where the others were not kept; where no rows are known the
     cautious t, but never over stratified parts, whose means have lost their spread. In time: five batch means.
 
-    Parameters
-    ----------
-    record : Record
-    asked : str, optional
-        The key of a method ("clopper-pearson", "student", "corrected-t"). One that refuses the record is an error.
+    `asked` is the key of a method, such as "clopper-pearson". One that refuses the record is an error.
     """
     if asked is not None:
         return _as_asked(record, asked)

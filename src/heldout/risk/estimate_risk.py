@@ -9,8 +9,7 @@ from heldout.risk.choose_interval import NoInterval, choose_method, choose_metho
 from heldout.risk.estimands import Estimand, Sizes
 from heldout.risk.estimate import About, Estimate, Interval, Scale, shown_estimate
 from heldout.risk.intervals.method import NO_WIDTH, Method, has_no_width
-from heldout.risk.intervals.scores import POOLED
-from heldout.risk.record import Floats, Record
+from heldout.risk.record import POOLED, Floats, Record
 
 OPTIMISTIC = (
     "No interval: the same losses chose the candidate, so this number is too good by an amount they do not tell."

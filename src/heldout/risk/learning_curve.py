@@ -34,17 +34,9 @@ class PowerLaw:
 def fit_power_law(sizes: Floats, losses: Floats, *, weights: Floats | None = None, low: float = -inf) -> PowerLaw:
     """The inverse power law nearest to these losses, by weighted least squares.
 
-    Parameters
-    ----------
-    sizes, losses : array
-        Training sizes, at least three of them, and the mean loss at each.
-    weights : array, optional
-        What each size counts for: one over the variance of its loss.
-    low : float
-        The least loss there can be, which bounds a.
+    There are at least three training sizes, with the mean loss at each. `weights` are what each size counts for: one
+    over the variance of its loss. `low` is the least loss there can be, which bounds a.
 
-    Examples
-    --------
     >>> sizes = np.array([50.0, 100.0, 200.0, 400.0])
     >>> law = fit_power_law(sizes, 1 + 20 * sizes**-0.8)
     >>> round(law.a, 3), round(law.b, 2), round(law.c, 3), round(law.at(1000), 4)

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer]
+POOLED = ("r2", "root", "recalls", "f1", "matthews", "means")  # functions of means over rows, pooled by default
 FAMILIES = (
     *("zero_one", "squared", "absolute", "log", "brier"),  # losses of rows
-    *("r2", "root", "recalls", "f1", "matthews", "means"),  # functions of means over rows, pooled by default
+    *POOLED,
     *("auc", "other"),  # scores of whole sets that are never pooled; other row losses are "other" too
 )
 

@@ -89,13 +89,8 @@ def shift(record: Record, losses: Floats, weights: Floats, slopes: Floats | None
     A learner whose probabilities p fulfil Σw(y − p) = 0 has the influence w(y − p)/mean(w·p(1−p)) on its logits. If one
     unit of logit changes the loss by D, row i contributes ℓᵢ + D·IFᵢ. The larger of the two variances counts.
 
-    Parameters
-    ----------
-    losses : array
-        What each row contributes to the estimate.
-    slopes : array, optional
-        The derivative of each row's contribution by a common shift of the logits; None takes that of a count of
-        errors, by a kernel estimate at the threshold.
+    `losses` are what each row contributes to the estimate, `slopes` the derivative of that by a common shift of the
+    logits; None takes that of a count of errors, by a kernel estimate at the threshold.
     """
     answers = record.answers
     if answers is None or answers.classes != 2 or answers.probability is None:

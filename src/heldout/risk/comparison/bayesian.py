@@ -30,17 +30,9 @@ def correlated_t(differences: Floats, *, test_ratio: float, rope: float = 0.0) -
     The posterior of the mean difference is a t with J − 1 degrees of freedom around the mean, with the variance
     s²(1/J + ρ/(1 − ρ)), ρ = n_test/n, so that ρ/(1 − ρ) is the `test_ratio` n_test/n_train of the corrected t.
 
-    Parameters
-    ----------
-    differences : array
-        The first learner's loss less the second's, one a split.
-    test_ratio : float
-        Held-out rows for each training row.
-    rope : float
-        Half the width of the region of practical equivalence, in the unit of the loss.
+    `differences` are the first learner's losses less the second's, one a split; `rope` is half the width of the region
+    of practical equivalence, in the unit of the loss.
 
-    Examples
-    --------
     >>> found = correlated_t(np.array([-0.05, -0.02, -0.04, -0.03, -0.01]), test_ratio=0.25, rope=0.01)
     >>> round(found.left, 3), round(found.rope, 3), round(found.right, 3)
     (0.934, 0.056, 0.01)
@@ -74,19 +66,9 @@ def signed_rank(differences: Floats, *, rope: float = 0.0, seed: int, draws: int
     weights, some have a mean below −rope, some within, some above. A draw goes to the largest of the three, and the
     probabilities are the shares of the draws. Differences must be on one scale, as those of error rates are.
 
-    Parameters
-    ----------
-    differences : array
-        The first learner's loss less the second's, one a dataset.
-    rope : float
-        Half the width of the region of practical equivalence.
-    seed : int
-        Of the draws; the standard error of a probability is at most 0.5/√draws, which is 0.0035.
-    draws : int
-        How many.
+    `differences` are the first learner's losses less the second's, one a dataset. The standard error of a probability
+    is at most 0.5/√draws, which is 0.0035.
 
-    Examples
-    --------
     >>> found = signed_rank(np.array([-0.05, -0.02, -0.04, -0.03, 0.01, -0.06]), rope=0.01, seed=0)
     >>> found.left > 0.9
     True

@@ -50,19 +50,10 @@ def compare_records(
     by Holm. A learner is called better where Holm's p is at most 1 − level; by how much is said only where the
     interval leaves 0 out as well.
 
-    Parameters
-    ----------
-    records : dict of Record
-        The losses of each learner, by its name.
-    level : float
-        Of all intervals together.
-    rope : float, optional
-        Half the width of the region of practical equivalence, in the unit of the loss.
-    pool : bool, optional
-        True takes means over all held-out rows, False means of the means of the parts, None what suits the loss.
-    interval : str, optional
-        The interval method, as "corrected-t" or "5x2", where it takes differences; elsewhere, and when left out, the
-        one that suits: paired rows over several parts.
+    `rope` is half the width of the region of practical equivalence, in the unit of the loss. `pool` takes means over
+    all held-out rows (True), means of the means of the parts (False), or what suits the loss (None). `interval` is the
+    method, as "corrected-t" or "5x2", where it takes differences; elsewhere, and when left out, it is the one that
+    suits: paired rows over several parts.
     """
     options = _Options(pool=pool, interval=interval)
     able = sum(inside_value(record, pool=pool) is not None for record in records.values())

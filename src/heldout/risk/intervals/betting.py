@@ -35,17 +35,8 @@ def betting(losses: Floats, *, level: float, seed: int = 0) -> Interval:
     levels .5, .8, .9, .95, .98, .99, .995, .999, .9999, …, where the formula is followed to the letter, and whatever
     the interval of a lower one of these holds is held too.
 
-    Parameters
-    ----------
-    losses : array
-        In [0, 1].
-    level : float
-        The probability to cover, as 0.95.
-    seed : int
-        Another seed is another shuffle.
+    Losses are in [0, 1]; another seed is another shuffle.
 
-    Examples
-    --------
     >>> interval = betting(np.tile([0.1, 0.3], 100), level=0.95)
     >>> round(interval.low, 2), round(interval.high, 2)
     (0.18, 0.23)

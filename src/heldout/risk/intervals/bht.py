@@ -68,15 +68,8 @@ def bht(repetitions: Sequence[Repetition], *, level: float) -> Bht:
     √K·sd/√n; the centre is Err_inner − (1 + (K−2)/K)(Err_inner − Err_CV), which takes off the bias of training on
     fewer than all rows.
 
-    Parameters
-    ----------
-    repetitions : sequence of Repetition
-        Ten to twenty suffice.
-    level : float
-        The probability to cover, as 0.95.
+    Ten to twenty repetitions suffice.
 
-    Examples
-    --------
     >>> folds = tuple(np.array(block) for block in ([0.0, 1.0], [1.0, 1.0], [0.0, 0.0]))
     >>> found = bht([Repetition(folds=folds, inner=np.full((3, 3), 0.5))], level=0.95)
     >>> round(found.centre, 3), round(found.se, 3)
@@ -153,19 +146,9 @@ def ratio(repetitions: Sequence[Repetition], *, value: float, low: float, high: 
     Right and wrong get Wilson's shape with n·V_0/V_J rows, losses that are bounded below alone a t interval of the
     logarithm, others a plain one, with n − 1 degrees of freedom.
 
-    Parameters
-    ----------
-    repetitions : sequence of Repetition
-        The losses that tell the spread: s², V_J and V_0 are each averaged over them.
-    value : float
-        The plain estimate, around which the interval lies.
-    low, high : float
-        The range of the loss.
-    level : float
-        The probability to cover, as 0.95.
+    s², V_J and V_0 are each averaged over the repetitions. The interval lies around `value`, the plain estimate; `low`
+    and `high` are the range of the loss.
 
-    Examples
-    --------
     >>> folds = tuple(np.array(block) for block in ([1.0, 2.0], [2.0, 2.0], [1.0, 1.0]))
     >>> found = ratio([Repetition(folds=folds, inner=np.ones((3, 3)))], value=1.5, low=0.0, high=np.inf, level=0.95)
     >>> round(found.low, 3), round(found.high, 3)

@@ -31,19 +31,9 @@ def bootstrap_t(losses: Floats, *, level: float, seed: int = 0, centre: float | 
     interval lacks. Quantiles are order statistics; above the level .999, where there are none, the outermost is
     stretched as Student's quantiles are.
 
-    Parameters
-    ----------
-    losses : array
-        At least 20, of which no value is so common that resamples repeat it alone.
-    level : float
-        The probability to cover, as 0.95.
-    seed : int
-        Another seed is other resamples; the one that was used comes from it and from the losses.
-    centre : float, optional
-        The value that is shown; the mean when left out.
+    It takes at least 20 losses, of which no value is so common that resamples repeat it alone. The seed that was used
+    comes from `seed` and from the losses.
 
-    Examples
-    --------
     >>> squares = np.arange(40.0) ** 2
     >>> interval = bootstrap_t(squares, level=0.95)
     >>> bool(interval.high - squares.mean() > squares.mean() - interval.low)

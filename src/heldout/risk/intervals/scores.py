@@ -24,7 +24,7 @@ from heldout.risk.intervals.shapes import (
     tilted,
     wilson_ends,
 )
-from heldout.risk.record import Floats, Record
+from heldout.risk.record import POOLED, Floats, Record
 from heldout.risk.sampling import Sampling, effective_draws, end_to_end, mean_weights, sampling_of
 from heldout.risk.widening import (
     LEAST_SQUARES,
@@ -38,7 +38,6 @@ from heldout.risk.widening import (
     turning_rows,
 )
 
-POOLED = ("r2", "root", "recalls", "f1", "matthews", "means")
 OF_COUNTS, OF_F1 = 1.3, 1.4  # κ of scores of a confusion matrix beside share and shift
 OF_R2, OF_FITTED_R2 = 1.4, 1.3  # κ of R², beside the complexity of least squares
 FEWEST = 2  # independent draws
