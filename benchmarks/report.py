@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
 from heldout.api.result import Result
-from heldout.report.page.render import render_page
+from heldout.report.page import render_page
 
 
 def regression() -> Result:

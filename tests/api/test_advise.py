@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 
 import heldout as ho
 from heldout.base.errors import OptionError
-from heldout.report.advice import render_advice
+from heldout.report.show import as_text
 
 
 def test_an_advice_has_the_recipe_the_rows_and_the_bounds():
@@ -50,7 +50,7 @@ def test_the_summary_is_plain_and_the_text_says_it_all():
     advice = ho.advise(n=200, candidates=17)
     summary = advice.summary()
     assert json.loads(json.dumps(summary)) == summary
-    assert str(advice) == render_advice(summary)
+    assert str(advice) == as_text("advice", summary)
     for words in ("nested cross-validation", advice.call, "1,305 development rows", "738 test rows", *advice.reasons):
         assert words in str(advice)
 

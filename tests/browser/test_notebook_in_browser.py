@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
-from heldout.report.notebook import comparison_fragment, result_fragment
+from heldout.report.show import as_html
 
 NAME = "</script></style></table><img src=x onerror=window.__pwned=1> $x^2$ " + "n" * 10_000
 X, y = load_iris(return_X_y=True)
@@ -24,7 +24,7 @@ def fragments() -> str:
     learners = {NAME[:100]: KNeighborsClassifier(), "far": KNeighborsClassifier(90)}
     comparison = ho.compare(learners, X, y, **how)
     plan = ho.explain(tuned, X, y, test=ho.KFold(3))
-    shown = (result_fragment(result.summary()), comparison_fragment(comparison.summary()), plan._repr_html_())
+    shown = (as_html("result", result.summary()), as_html("comparison", comparison.summary()), plan._repr_html_())
     return "".join(f"<div class=cell>{one}</div>" for one in shown * 2)
 
 

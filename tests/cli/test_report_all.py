@@ -18,7 +18,7 @@ from sklearn.linear_model import Ridge
 import heldout as ho
 from heldout.cli.main import main
 from heldout.journal import JournalReader, keep_summary
-from heldout.report.page.render import render_page
+from heldout.report.page import render_page
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 

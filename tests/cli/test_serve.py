@@ -26,7 +26,7 @@ from heldout.cli.main import main
 from heldout.cli.serving import make_app
 from heldout.engine.live_file import live_path
 from heldout.journal import JournalReader, keep_summary
-from heldout.report.page.render import render_page
+from heldout.report.page import render_page
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 PORT = 8765

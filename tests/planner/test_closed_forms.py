@@ -36,7 +36,7 @@ def test_leave_one_out_without_fits_counts_none(learner, y):
     assert (plan.fits, plan.fits_before, plan.cells) == (0, N, N)
     text = str(plan)
     assert "  fits        closed form instead of 120\n" in text
-    assert "120 cells     closed form  " in text
+    assert "   120  closed form  " in text
     assert ": 120 fits → closed form\n" in text
     assert "closed form" in plan._repr_html_()
     assert ho.explain(learner, X, y, test=ho.KFold(N, stratify=False)).fits == 0  # by whatever name
@@ -44,7 +44,7 @@ def test_leave_one_out_without_fits_counts_none(learner, y):
 
 def test_every_text_says_so():
     result = ho.evaluate(Ridge(), X, Y, test=ho.LeaveOneOut(), jobs=1)
-    assert "Work        closed form in " in str(result)
+    assert "work        closed form in " in str(result)
     assert "closed form in " in result._repr_html_()
     assert sum(line["fits"] for line in result.summary()["plan"]["lines"]) == 0
 

@@ -63,7 +63,7 @@ def test_the_account_counts_what_waits(asked):
     account = account_for(question.study, question.task, plan_of(question, rules=ALL_OFF | {"share_fits": True}))
     assert (account.cells, account.fits, account.fits_before) == (36 + 4, 18 + 4, 36 + 4)
     text = str(account)
-    for words in ("Plan for Ridge", "22 instead of 40", "36 cells", "once the choices are made", "share_fits: 36 → 18"):
+    for words in ("Plan for Ridge", "22 instead of 40", "once the choices are made", "share_fits: 36 → 18"):
         assert words in text, text
 
 

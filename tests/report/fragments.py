@@ -7,8 +7,8 @@ from typing import Any
 
 HOSTILE = "</script></td><img src=x onerror=alert(1)> &amp; \"' [/red] $\\frac{$ \u202e\x1b[31m\nline " + "n" * 10_000
 SHOWN = "</script></td><img src=x onerror=alert(1)> &amp; \"' [/red] $\\frac{$"  # how it begins, as text
-BLOCKS = {"div", "p", "li", "summary", "tr", "th", "td", "pre"}
-TAGS = BLOCKS | {"style", "span", "strong", "ul", "details", "table", "thead", "tbody"}
+BLOCKS = {"div", "p", "li", "summary", "tr", "th", "td", "pre", "dt", "dd"}
+TAGS = BLOCKS | {"style", "span", "strong", "ul", "details", "table", "thead", "tbody", "dl"}
 ATTRIBUTES = {"class", "scope"}
 IGNORED_BY_MATHJAX = {"tex2jax_ignore", "mathjax_ignore"}
 
@@ -22,7 +22,7 @@ class Fragment(HTMLParser):
         self.classes: set[str] = set()
         self.pieces: list[str] = []
         self.text = ""  # as it is read: a block a line
-        self.rows: list[list[str]] = []  # the cells of every row of every table
+        self.rows: list[list[str]] = []  # the cells of every row of every table, and every fact with its name
         self._open: list[str] = []
         self.feed(html)
         self.close()
@@ -34,9 +34,9 @@ class Fragment(HTMLParser):
         self.tags.append(tag)
         self._open.append(tag)
         self.classes.update((dict(attrs).get("class") or "").split())
-        if tag == "tr":
+        if tag in ("tr", "dt"):
             self.rows.append([])
-        elif tag in ("td", "th"):
+        if tag in ("td", "th", "dt", "dd"):
             self.rows[-1].append("")
 
     def handle_endtag(self, tag: str) -> None:
@@ -51,7 +51,7 @@ class Fragment(HTMLParser):
             return
         self.pieces.append(data)
         self.text += data
-        if "td" in self._open or "th" in self._open:
+        if {"td", "th", "dt", "dd"} & set(self._open):
             self.rows[-1][-1] += data
 
     def handle_comment(self, data: str) -> None:

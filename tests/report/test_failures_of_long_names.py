@@ -14,7 +14,8 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
 import heldout as ho
-from heldout.report.terminal import findings_view
+from heldout.report.result import findings_block
+from heldout.report.terminal import terminal_view
 
 X, y = (part[:60] for part in load_diabetes(return_X_y=True))
 LONG = "neighbours " * 400 + "to the end"
@@ -39,7 +40,7 @@ def test_the_finding_clips_the_name_and_not_the_error(result):
 
 def test_every_view_of_it_shows_the_error(result, tmp_path):
     console = Console(file=io.StringIO(), width=200)
-    console.print(findings_view(result.summary()["findings"]))
+    console.print(terminal_view([findings_block(result.summary()["findings"])]))
     assert ERROR in " ".join(console.file.getvalue().split())
     assert ERROR in str(result)
     findings = read(result._repr_html_()).text.partition("H202")[2]

@@ -9,7 +9,8 @@ from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
-from heldout.report.notebook import comparison_fragment, result_fragment, tuned_fragment
+from heldout.report.show import as_html
+from heldout.report.words import p_words
 
 X, y = load_iris(return_X_y=True)
 STRUCTURE = frozenset({"severity", "verdict", "fingerprint"})
@@ -41,20 +42,22 @@ def comparison(compared):
 
 
 def test_a_result_shows_itself_from_its_summary_alone(result, summary):
-    assert result._repr_html_() == result_fragment(json.loads(json.dumps(summary)))
+    assert result._repr_html_() == as_html("result", json.loads(json.dumps(summary)))
 
 
 def test_the_verdict_stands_first(summary):
-    fragment = read(result_fragment(summary))
+    fragment = read(as_html("result", summary))
     verdict = summary["verdict"]
-    assert fragment.pieces[0] == verdict["sentence"]
-    assert fragment.pieces[1:4] == [verdict["against"], verdict["promise"], verdict["optimism"]]
+    number, *lines = fragment.text.splitlines()
+    assert number.startswith("zero_one 0.0")
+    assert lines[:3] == [verdict["sentence"], verdict["against"], verdict["optimism"]]
+    assert ["promise", verdict["promise"]] in fragment.rows
 
 
 def test_the_risk_comes_with_interval_method_and_estimand(summary):
     risk = summary["risk"] | {"value": 0.1234567, "low": 0.05, "high": 0.25, "method": "by hand", "guarantee": "exact"}
-    fragment = read(result_fragment(summary | {"risk": risk}))
-    assert "\nzero_one 0.1235 · 95% interval 0.05 to 0.25\n" in fragment.text
+    fragment = read(as_html("result", summary | {"risk": risk}))
+    assert fragment.text.startswith("zero_one 0.1235 95% interval 0.05 to 0.25\n")
     assert ["estimates", risk["estimand"]] in fragment.rows
     assert ["interval", "by hand, exact"] in fragment.rows
     assert ["from", "150 held-out rows"] in fragment.rows
@@ -63,27 +66,27 @@ def test_the_risk_comes_with_interval_method_and_estimand(summary):
 def test_without_an_interval_the_reason_is_shown_and_with_one_its_condition(summary):
     risk = summary["risk"]
     bare = risk | {"low": None, "high": None, "method": None, "guarantee": None, "reason": "One part tells no spread."}
-    assert ["interval", "One part tells no spread."] in read(result_fragment(summary | {"risk": bare})).rows
+    assert ["interval", "One part tells no spread."] in read(as_html("result", summary | {"risk": bare})).rows
     but = risk | {"reason": "Only if rows are independent."}
-    assert ["but", "Only if rows are independent."] in read(result_fragment(summary | {"risk": but})).rows
+    assert ["but", "Only if rows are independent."] in read(as_html("result", summary | {"risk": but})).rows
 
 
 def test_a_withheld_number_is_told_in_words(summary):
     risk = summary["risk"] | {"value": None, "answer": "pass: at most 0.2"}
-    assert "zero_one pass: at most 0.2" in read(result_fragment(summary | {"risk": risk})).text
+    assert "zero_one pass: at most 0.2" in read(as_html("result", summary | {"risk": risk})).text
 
 
 def test_what_stands_beside_is_labelled_and_optimism_is_marked(summary):
-    rows = read(result_fragment(summary)).rows
+    rows = read(as_html("result", summary)).rows
     best, log = summary["estimates"]["best_validation"], summary["estimates"]["risk_log"]
     assert ["best validation number optimistic", f"{best['value']:.4g}", "none", best["estimand"]] in rows
     between = f"{log['low']:.4g} to {log['high']:.4g}"
-    assert ["log risk ", f"{log['value']:.4g}", between, log["estimand"]] in rows
+    assert ["log risk", f"{log['value']:.4g}", between, log["estimand"]] in rows
     assert [row[0] for row in rows if row and "optimistic" in row[0]] == ["best validation number optimistic"]
 
 
 def test_every_fold_stands_beside_its_choice(summary):
-    fragment = read(result_fragment(summary))
+    fragment = read(as_html("result", summary))
     assert ["fold", "trained on", "held out", "zero_one", "log", "validation", "chosen"] in fragment.rows
     for fold, choice in zip(summary["folds"], summary["choices"], strict=True):
         numbers = [f"{one:.4g}" for one in (fold["zero_one"], fold["log"], choice["validation_zero_one"])]
@@ -93,7 +96,7 @@ def test_every_fold_stands_beside_its_choice(summary):
 
 def test_only_the_first_twelve_folds_are_listed_and_the_rest_counted(summary):
     many = [summary["folds"][0] | {"fold": place, "repeat": place // 10} for place in range(1_030)]
-    fragment = read(result_fragment(summary | {"folds": many, "choices": [], "failures": []}))
+    fragment = read(as_html("result", summary | {"folds": many, "choices": [], "failures": []}))
     assert "… 1,018 more" in fragment.text
     assert [row[:2] for row in fragment.rows if row[2:4] == ["100", "50"]] == [
         [str(place), "0" if place < 10 else "1"] for place in range(12)
@@ -102,7 +105,7 @@ def test_only_the_first_twelve_folds_are_listed_and_the_rest_counted(summary):
 
 def test_a_fold_where_nothing_could_be_chosen_says_so(summary):
     summary["choices"][1] |= {"candidate": -1, "validation_zero_one": None}
-    rows = read(result_fragment(summary)).rows
+    rows = read(as_html("result", summary)).rows
     assert [row[-2:] for row in rows if row[:3] == ["1", "100", "50"]] == [["–", "nothing: every candidate failed"]]
 
 
@@ -116,19 +119,20 @@ def test_findings_carry_their_severity_and_many_are_folded(summary):
         {"code": f"H{100 + place}", "severity": "error" if place else "info", "message": f"remark {place}"}
         for place in range(10)
     ]
-    fragment = read(result_fragment(summary | {"findings": found}))
+    fragment = read(as_html("result", summary | {"findings": found}))
     assert fragment.pieces.count("2 more") == 1
-    assert "\nH100 info remark 0\n" in fragment.text
-    assert fragment.text.index("2 more") < fragment.text.index("remark 8")
+    assert "\nH101 error remark 1\n" in fragment.text
+    assert fragment.text.index("remark 8") < fragment.text.index("2 more") < fragment.text.index("H100 info remark 0\n")
     assert "heldout-error" in fragment.classes
 
 
 def test_predictor_plan_call_failures_and_meanings_are_there(summary):
-    fragment = read(result_fragment(summary))
+    fragment = read(as_html("result", summary))
     assert ["predictor", summary["covers"]["sentence"]] in fragment.rows
     assert summary["about"]["call"] in fragment.pieces
     assert f"{len(summary['failures'])} failed cells" in fragment.pieces
-    assert ["risk", summary["verdict"]["meanings"]["risk"]["text"]] in fragment.rows
+    meaning = summary["verdict"]["meanings"]["risk"]
+    assert any(row[0] == meaning["label"] and row[1].startswith(meaning["text"]) for row in fragment.rows if row)
     assert all(one in fragment.pieces for one in summary["verdict"]["surer"])
     step = summary["plan"]["lines"][0]
     assert ["1", step["level"], f"{step['cells']:,}", f"{step['fits']:,}", step["rule"], step["tier"]] in [
@@ -137,9 +141,9 @@ def test_predictor_plan_call_failures_and_meanings_are_there(summary):
 
 
 def test_the_same_summary_gives_the_same_bytes_and_has_no_id_to_clash(summary, comparison):
-    assert result_fragment(summary) == result_fragment(copy.deepcopy(summary))
-    assert comparison_fragment(comparison) == comparison_fragment(copy.deepcopy(comparison))
-    assert ' id="' not in result_fragment(summary) + comparison_fragment(comparison)
+    assert as_html("result", summary) == as_html("result", copy.deepcopy(summary))
+    assert as_html("comparison", comparison) == as_html("comparison", copy.deepcopy(comparison))
+    assert ' id="' not in as_html("result", summary) + as_html("comparison", comparison)
 
 
 def hostile_result(summary):
@@ -152,7 +156,7 @@ def hostile_result(summary):
 
 
 def test_hostile_text_is_text_in_a_result(summary):
-    html = result_fragment(hostile_result(summary))
+    html = as_html("result", hostile_result(summary))
     fragment = read(html)
     assert SHOWN in fragment.text
     assert "\u202e" not in html
@@ -165,39 +169,35 @@ def test_hostile_text_is_text_in_a_comparison(comparison):
     spoiled = poisoned(comparison, STRUCTURE)
     spoiled["learners"] = {HOSTILE: spoiled["learners"]["tuned"]}
     spoiled["failures"] = {HOSTILE: HOSTILE}
-    html = comparison_fragment(spoiled)
+    html = as_html("comparison", spoiled)
     assert SHOWN in read(html).text
     assert "\u202e" not in html
     assert len(html) < 60_000
 
 
 def test_a_comparison_shows_verdict_ranking_and_pairs(compared, comparison):
-    assert compared._repr_html_() == comparison_fragment(comparison)
-    fragment = read(comparison_fragment(comparison))
+    assert compared._repr_html_() == as_html("comparison", comparison)
+    fragment = read(as_html("comparison", comparison))
     assert fragment.pieces[0] == comparison["verdict"]["sentence"]
-    assert ["learner", "zero_one", "95% interval"] in fragment.rows
+    assert ["", "learner", "zero_one", "95% interval", "training rows", "interval by"] in fragment.rows
     for one in comparison["ranking"]:
         between = f"{one['low']:.4g} to {one['high']:.4g}"
-        assert [one["name"], f"{one['value']:.4g}", between] in [row[:3] for row in fragment.rows]
+        assert [one["name"], f"{one['value']:.4g}", between] in [row[1:4] for row in fragment.rows]
     for pair in comparison["pairs"]:
         chances = [pair["chance_first_better"], pair["chance_equal"], pair["chance_second_better"]]
-        assert [
-            f"{pair['first']} − {pair['second']}",
-            f"{pair['difference']:.4g}",
-            f"{pair['low']:.4g} to {pair['high']:.4g}",
-            f"{pair['p']:.4g}",
-            f"{pair['p_holm']:.4g}",
-            " / ".join(f"{chance:.3f}" for chance in chances),
-            pair["verdict"],
-        ] in fragment.rows
+        names = [pair["first"], pair["second"]]
+        between = f"{pair['low']:.4g} to {pair['high']:.4g}"
+        assert [*names, f"{pair['difference']:.4g}", between, pair["verdict"]] in fragment.rows
+        tests = [p_words(pair["p"]), p_words(pair["p_holm"]), *(f"{chance:.3f}" for chance in chances)]
+        assert [*names, *tests] in fragment.rows
         assert pair["sentence"] in fragment.pieces
-    assert ["equal", "within ±0.01"] in fragment.rows
-    assert [row[0] for row in fragment.rows].count("tuned") == 1 + 3  # in the ranking, and a choice a fold
+    assert ["equal", "within ±0.01 two learners count as practically equal"] in fragment.rows
+    assert "What each fold of tuned chose" in fragment.pieces
 
 
 def test_a_learner_without_a_result_is_named(comparison):
     comparison["failures"] = {"broken": "Every fit failed: ValueError: no"}
-    assert ["broken", "Every fit failed: ValueError: no"] in read(comparison_fragment(comparison)).rows
+    assert ["broken", "Every fit failed: ValueError: no"] in read(as_html("comparison", comparison)).rows
 
 
 @pytest.fixture
@@ -218,7 +218,7 @@ def tuned(summary):
 
 
 def test_a_tuned_learner_tells_its_choice_and_marks_the_number_that_chose(tuned):
-    fragment = read(tuned_fragment(tuned))
+    fragment = read(as_html("tuned", tuned))
     assert "Chosen: knn n_neighbors=5, p=1.5, of 12 candidates\n" in fragment.text
     assert "zero_one 0.04123 in validation, mean of 5 parts optimistic\n" in fragment.text
     assert "estimates_" in fragment.text
@@ -226,7 +226,7 @@ def test_a_tuned_learner_tells_its_choice_and_marks_the_number_that_chose(tuned)
 
 
 def test_a_tuned_learner_with_nothing_to_choose_is_not_optimistic(tuned):
-    fragment = read(tuned_fragment(tuned | {"candidates": 1, "parts": 1, "optimistic": False, "failed": 2}))
+    fragment = read(as_html("tuned", tuned | {"candidates": 1, "parts": 1, "optimistic": False, "failed": 2}))
     assert "of 12" not in fragment.text
     assert "the only candidate" in fragment.text
     assert "optimistic" not in fragment.pieces
@@ -236,12 +236,12 @@ def test_a_tuned_learner_with_nothing_to_choose_is_not_optimistic(tuned):
 
 def test_a_tuned_learner_shows_the_estimates_that_were_made(tuned, summary):
     made = {"best_validation": summary["estimates"]["best_validation"]}
-    fragment = read(tuned_fragment(tuned | {"estimates": made, "labels": {"best_validation": "the best"}}))
+    fragment = read(as_html("tuned", tuned | {"estimates": made, "labels": {"best_validation": "the best"}}))
     assert ["the best optimistic", f"{made['best_validation']['value']:.4g}", "none"] in [r[:3] for r in fragment.rows]
     assert "estimates_" not in fragment.text
 
 
 def test_hostile_text_is_text_in_a_tuned_learner(tuned):
-    html = tuned_fragment(poisoned(tuned) | {"params": {HOSTILE: HOSTILE}})
+    html = as_html("tuned", poisoned(tuned) | {"params": {HOSTILE: HOSTILE}})
     assert SHOWN in read(html).text
     assert len(html) < 10_000

@@ -11,8 +11,7 @@ from matplotlib.colors import to_hex
 
 import heldout as ho
 from heldout.base.errors import OptionError
-from heldout.report.figures.splits import COLOURS, LEAST
-from heldout.report.splits_picture import draw_picture
+from heldout.report.figures.splits import COLOURS, LEAST, draw_picture
 
 N = 24
 X = np.arange(2.0 * N).reshape(N, 2)
@@ -24,10 +23,10 @@ def test_the_text_says_parts_times_buffers_and_size():
     assert str(splits.summary()) == "\n".join(
         [
             "3 blocks of time, each after its training rows, buffer of 2d: 3 parts of 24 rows",
-            "part  trains on  holds out  unused  by buffer  held out from          to",
-            "   0          4          6      14          2     2024-01-07  2024-01-12",
-            "   1         10          6       8          2     2024-01-13  2024-01-18",
-            "   2         16          6       2          2     2024-01-19  2024-01-24",
+            "  part  trains on  holds out  unused  by buffer  held out from  to",
+            "     0          4          6      14          2  2024-01-07     2024-01-12",
+            "     1         10          6       8          2  2024-01-13     2024-01-18",
+            "     2         16          6       2          2  2024-01-19     2024-01-24",
             "training size 4 to 16, 10 on average, 41.7% of the rows",
             "buffers throw away 2 rows a part on average",
         ]
@@ -37,7 +36,7 @@ def test_the_text_says_parts_times_buffers_and_size():
 def test_the_text_says_groups_and_how_near_shares_are():
     y, groups = np.repeat(["no", "yes"], [18, 6]), np.arange(N) // 3
     text = str(ho.draw(ho.KFold(2, stratify=True), X, y, groups=groups).summary())
-    assert text.splitlines()[1] == "part  trains on  holds out  unused  groups trained on  held out"
+    assert text.splitlines()[1] == "  part  trains on  holds out  unused  groups trained on  held out"
     assert text.splitlines()[-1] == (
         "2 classes: held-out shares are those of all rows to within 0.0 points, training shares to within 0.0"
     )
@@ -53,7 +52,7 @@ def test_many_parts_are_cut_short_and_weights_are_told():
     text = str(ho.draw(ho.LeaveOneOut(), X, X[:, 0], sample_weight=weight).summary())
     others = [np.delete(weight, row) for row in range(N)]
     size = np.mean([w.sum() ** 2 / (w**2).sum() for w in others])
-    assert "… and 4 more" in text
+    assert "… 4 more" in text
     assert f"training size 23, 95.8% of the rows; by their weights they count as {size:.1f}" in text
 
 

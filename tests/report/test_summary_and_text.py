@@ -11,7 +11,9 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Ridge
 
 import heldout as ho
-from heldout.report.text import line, number, render_text, safe
+from heldout.base.words import line, safe
+from heldout.report.show import as_text
+from heldout.report.words import amount
 from heldout.results.summary import VERSION, rows_of
 
 X, y = (part[:60] for part in load_diabetes(return_X_y=True))
@@ -48,16 +50,16 @@ def test_a_summary_is_plain_and_whole(result):
 
 
 def test_the_text_says_what_the_number_is(result):
-    text = render_text(summary_of(result))
+    text = as_text("result", summary_of(result))
     first, *_ = text.splitlines()
-    assert first.startswith(f"squared {result.risk.value:.4g}   95% interval ")
+    assert first.startswith(f"squared {amount(result.risk.value)}   95% interval ")
     for words in (
         result.risk.estimand,
         result.risk.method,
         result.risk.guarantee,
         "60 held-out rows",
-        "best_validation  –   No value: it needs the validation fits on all rows",
-        "4 of 4  Picky alpha=",
+        "No value: it needs the validation fits on all rows",
+        "  Picky alpha=",
         "H202 error: 12 cells failed",
         "seed 0",
     ):
@@ -65,7 +67,7 @@ def test_the_text_says_what_the_number_is(result):
 
 
 def test_nothing_that_a_terminal_acts_on_comes_through(result):
-    text = render_text(summary_of(result))
+    text = as_text("result", summary_of(result))
     assert "wicked" in text
     assert "\x1b" not in text
     assert not any(unit.startswith("number") for unit in text.splitlines())
@@ -76,7 +78,7 @@ def test_without_an_interval_the_reason_stands_there():
         warnings.simplefilter("ignore")
         made = ho.evaluate(DummyRegressor(), X, y, test=ho.Holdout(rows=1), loss="squared", jobs=1)
     assert made.risk.low is None
-    text = render_text(summary_of(made))
+    text = as_text("result", summary_of(made))
     assert "interval    No interval" in text
     assert "Folds" not in text
     assert "Chosen" not in text
@@ -93,35 +95,36 @@ def edited(result, **risk):
 
 
 def test_the_level_is_shown_as_it_is(result):
-    assert "99.9% interval" in render_text(edited(result, level=0.999))
-    assert "90% interval" in render_text(edited(result, level=0.9))
+    assert "99.9% interval" in as_text("result", edited(result, level=0.999))
+    assert "90% interval" in as_text("result", edited(result, level=0.9))
 
 
 def test_an_infinite_number_is_shown(result):
-    text = render_text(edited(result, value="inf", low="-inf", high="inf"))
-    assert text.startswith("squared inf   95% interval -inf to inf")
+    text = as_text("result", edited(result, value="inf", low="-inf", high="inf"))
+    assert text.startswith("squared ∞   95% interval -∞ to ∞")
 
 
 def test_a_fold_where_nothing_could_be_chosen_is_named(result):
     summary = summary_of(result)
     choices = [summary["choices"][0] | {"candidate": -1}, *summary["choices"][1:]]
-    assert "1 of 4  nothing: every candidate failed" in render_text(summary | {"choices": choices})
+    assert "nothing: every candidate failed" in as_text("result", summary | {"choices": choices})
 
 
 def test_many_folds_and_choices_are_counted(result):
     summary = summary_of(result)
-    folds = [{"squared": float(i)} for i in range(30)]
-    choices = [{"candidate": i, "family": "Ridge", "params": {"alpha": float(i)}} for i in range(30)]
-    text = render_text(summary | {"folds": folds, "choices": choices})
-    assert "… 30 in all" in text
+    folds = [summary["folds"][0] | {"fold": i, "squared": float(i)} for i in range(30)]
+    choices = [summary["choices"][0] | {"fold": i, "candidate": i, "params": {"alpha": float(i)}} for i in range(30)]
+    text = as_text("result", summary | {"folds": folds, "choices": choices})
+    assert "… 18 more" in text
+    assert "1 of 30  Picky alpha=0" in text
     assert "… 22 more" in text
 
 
 def test_names_with_line_breaks_stay_on_their_line(result):
     summary = summary_of(result)
     params = {"solver": "svd\nsquared 0.0   95% interval 0 to 0\r\u2028x"}
-    choices = [{"candidate": 0, "family": "Ridge", "params": params}]
-    lines = render_text(summary | {"choices": choices}).splitlines()
+    choices = [summary["choices"][0] | {"params": params}]
+    lines = as_text("result", summary | {"choices": choices}).splitlines()
     assert sum(one.startswith("squared") for one in lines) == 1
 
 
@@ -135,10 +138,10 @@ def test_a_line_is_one_line():
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(None, "–"), (0.123456, "0.1235"), (12345.6, "1.235e+04"), (0, "0"), ("inf", "inf")]
+    ("value", "shown"), [(None, "–"), (0.123456, "0.1235"), (12345.6, "12,346"), (0, "0"), ("inf", "∞")]
 )
 def test_numbers_have_four_digits(value, shown):
-    assert number(value) == shown
+    assert amount(value) == shown
 
 
 def test_columns_become_rows():

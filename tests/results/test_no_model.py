@@ -18,7 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 import heldout as ho
 from heldout.base.responses import Responses
 from heldout.losses import mean_loss, resolve_losses
-from heldout.report.terminal import open_console, result_view
+from heldout.report.show import as_view
+from heldout.report.terminal import open_console
 
 DIABETES = tuple(part[:150] for part in load_diabetes(return_X_y=True))
 CANCER = load_breast_cancer(return_X_y=True)
@@ -246,7 +247,7 @@ def test_every_door_says_the_same_sentence(tmp_path):
     console = open_console()
     console.width = 400
     with console.capture() as captured:
-        console.print(result_view(result.summary()))
+        console.print(as_view("result", result.summary()))
     assert sentence in captured.get()
     result.save(tmp_path / "result.heldout")
     loaded = ho.load(tmp_path / "result.heldout")

@@ -16,7 +16,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import heldout as ho
 from heldout.api import final
 from heldout.api import result as results
-from heldout.report.terminal import open_console, result_view
+from heldout.report.show import as_view
+from heldout.report.terminal import open_console
 from heldout.risk.intervals.bayle import bayle
 from heldout.risk.intervals.binomial import clopper_pearson
 from heldout.risk.rows_needed import dev_gap
@@ -123,7 +124,7 @@ def test_where_it_waits_the_terminal_says_so_in_two_lines():
     console = open_console()
     console.width = 80
     with console.capture() as captured:
-        console.print(result_view(summary))
+        console.print(as_view("result", summary))
     lines = [line.strip() for line in captured.get().splitlines()]
     first = next(place for place, line in enumerate(lines) if line.startswith("optimistic  –"))
     assert "result.predictor or --save model.skops" in " ".join(lines[first : first + 2])

@@ -9,8 +9,7 @@ from typing import Any
 
 from heldout.base.errors import OptionError
 from heldout.base.plain import plain
-from heldout.report.advice import render_advice
-from heldout.report.notebook_beside import advice_fragment
+from heldout.report.show import as_html, as_text
 from heldout.risk.recipe import LEARNER, PREDICTOR, Recipe, Situation, recommend
 from heldout.risk.rows_needed import Aims, aim, check_count
 
@@ -55,10 +54,10 @@ class Advice:
         }
 
     def __str__(self) -> str:
-        return render_advice(self.summary())
+        return as_text("advice", self.summary())
 
     def _repr_html_(self) -> str:
-        return advice_fragment(self.summary())
+        return as_html("advice", self.summary())
 
 
 def advise(

@@ -18,8 +18,7 @@ from heldout.base.plain import plain
 from heldout.base.seeds import derive
 from heldout.engine.progress import open_progress
 from heldout.engine.run import Running, run_study
-from heldout.report.comparison import render_chance
-from heldout.report.notebook_beside import text_fragment
+from heldout.report.show import as_html, as_text
 from heldout.results.question import Asked
 from heldout.results.spread import BHT
 from heldout.risk.comparison import permutation_p
@@ -82,10 +81,10 @@ class ChanceTest:
         }
 
     def __str__(self) -> str:
-        return render_chance(self.summary())
+        return as_text("chance", self.summary())
 
     def _repr_html_(self) -> str:
-        return text_fragment(str(self))
+        return as_html("chance", self.summary())
 
 
 def chance(

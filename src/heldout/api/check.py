@@ -19,8 +19,7 @@ from heldout.base.plain import plain
 from heldout.base.registered import registered
 from heldout.base.seeds import derive
 from heldout.data.stream import read_if_named, target_of
-from heldout.report.check import render_check
-from heldout.report.notebook_beside import check_fragment
+from heldout.report.show import as_html, as_text
 from heldout.splits import Given, as_strategy
 from heldout.splits.foreign import Pairs, default_strategy
 from heldout.study.study import TEST
@@ -70,10 +69,10 @@ class Checked:
         }
 
     def __str__(self) -> str:
-        return render_check(self.summary())
+        return as_text("check", self.summary())
 
     def _repr_html_(self) -> str:
-        return check_fragment(self.summary())
+        return as_html("check", self.summary())
 
 
 def check(

@@ -15,8 +15,7 @@ from heldout.base.errors import FitFailed, HeldoutError, InputError, LossError
 from heldout.base.options import Options
 from heldout.base.plain import plain
 from heldout.engine.run import Running
-from heldout.report.comparison import render_across
-from heldout.report.notebook_beside import text_fragment
+from heldout.report.show import as_html, as_text
 from heldout.results.frames import as_frame
 from heldout.results.question import Asked
 from heldout.risk.comparison.over_datasets import Ranks, rank_over_datasets
@@ -77,10 +76,10 @@ class AcrossComparison:
         }
 
     def __str__(self) -> str:
-        return render_across(self.summary())
+        return as_text("across", self.summary())
 
     def _repr_html_(self) -> str:
-        return text_fragment(str(self))
+        return as_html("across", self.summary())
 
 
 def compare_across(

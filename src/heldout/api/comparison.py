@@ -12,9 +12,8 @@ from heldout.api.result import Result
 from heldout.base.findings import Finding
 from heldout.base.plain import plain
 from heldout.base.registered import registered
-from heldout.report.comparison import render_comparison
-from heldout.report.notebook import comparison_fragment
-from heldout.report.page.write import write_page
+from heldout.report.page import write_page
+from heldout.report.show import as_html, as_text
 from heldout.results.figures_of_comparison import comparison_figure
 from heldout.results.frames import as_frame
 from heldout.results.summary import VERSION, choices_of
@@ -114,10 +113,10 @@ class Comparison:
         return f"<Comparison of {names} by {self.about['loss']}>"
 
     def __str__(self) -> str:
-        return render_comparison(self.summary())
+        return as_text("comparison", self.summary())
 
     def _repr_html_(self) -> str:
-        return comparison_fragment(self.summary())
+        return as_html("comparison", self.summary())
 
 
 def _learner(result: Result) -> dict[str, Any]:

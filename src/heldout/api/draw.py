@@ -15,9 +15,8 @@ from heldout.base.findings import Finding
 from heldout.base.registered import registered
 from heldout.base.seeds import derive
 from heldout.data.stream import is_stream, read_if_named
-from heldout.report.notebook_beside import splits_fragment, text_fragment
-from heldout.report.splits_picture import draw_picture
-from heldout.report.splits_text import render_summary
+from heldout.report.figures.splits import draw_picture
+from heldout.report.show import as_html, as_text
 from heldout.results.frames import as_frame
 from heldout.results.stored_splits import SplitsTold, read_splits, save_splits
 from heldout.splits import Splits, as_strategy
@@ -62,13 +61,16 @@ class SplitsSummary:
         return dict(self._told.summary.totals)
 
     def __str__(self) -> str:
-        summary = self._told.summary
-        return render_summary(summary.words, summary.parts, summary.totals)
+        return as_text("splits summary", self._values())
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return text_fragment(str(self))
+        return as_html("splits summary", self._values())
+
+    def _values(self) -> dict[str, Any]:
+        summary = self._told.summary
+        return {"words": summary.words, "parts": summary.parts, "totals": summary.totals}
 
 
 @registered
@@ -176,14 +178,15 @@ class DrawnSplits:
 
     def _repr_html_(self) -> str:
         splits = self._kept.splits
-        return splits_fragment(
+        return as_html(
+            "splits",
             {
                 "words": self.words,
                 "train_rows": splits.train_sizes.tolist(),
                 "held_rows": splits.held_sizes.tolist(),
                 "fingerprint": self.fingerprint,
                 "task_fingerprint": self.task_fingerprint,
-            }
+            },
         )
 
 

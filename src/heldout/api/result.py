@@ -20,9 +20,8 @@ from heldout.base.registered import registered
 from heldout.engine.run import Outcome, Running
 from heldout.journal import JournalUse
 from heldout.models.model import ModelParts
-from heldout.report.notebook import result_fragment
-from heldout.report.page.write import write_page
-from heldout.report.text import render_text
+from heldout.report.page import write_page
+from heldout.report.show import as_html, as_text
 from heldout.results.figures import figures_of
 from heldout.results.figures_of_candidates import candidate_rows
 from heldout.results.frames import as_frame
@@ -299,10 +298,10 @@ class Result:
         return f"<Result {risk.loss} {value}{between}: {risk.estimand}>"
 
     def __str__(self) -> str:
-        return render_text(self.summary())
+        return as_text("result", self.summary())
 
     def _repr_html_(self) -> str:
-        return result_fragment(self.summary())
+        return as_html("result", self.summary())
 
 
 def load(path: str | Path) -> Result:

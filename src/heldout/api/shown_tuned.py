@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from heldout.base.plain import plain
 from heldout.losses import Loss
-from heldout.report.notebook import tuned_fragment
+from heldout.report.show import as_html
 from heldout.results.selection import Selection
 from heldout.risk.verdict import label_of
 
@@ -19,7 +19,7 @@ class ShownTuned:
     def _html_repr(self) -> str:
         # Both of scikit-learn's ways to a notebook call this, and only where its `display` is "diagram".
         diagram: str = super()._html_repr()  # type: ignore[misc]
-        return diagram + tuned_fragment(_facts(self)) if hasattr(self, "best_params_") else diagram
+        return diagram + as_html("tuned", _facts(self)) if hasattr(self, "best_params_") else diagram
 
     def _get_fitted_attr_html(self, doc_link: str = "") -> Any:
         # scikit-learn reads every attribute for its table, properties too.

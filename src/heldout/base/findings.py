@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heldout.base.markup import finding_markup, view
+from heldout.base.shown import html_of
 
 # What each number stands for; the message says the rest.
 CODES = {
@@ -68,4 +68,4 @@ class Finding:
         return f"{self.code} {self.severity}: {self.message}"
 
     def _repr_html_(self) -> str:
-        return view(finding_markup(self.code, self.severity, self.message))
+        return html_of("finding", {"code": self.code, "severity": self.severity, "message": self.message})

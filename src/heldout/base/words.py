@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 # Control characters, marks that turn the direction of writing, and halves of characters that no file can hold.
@@ -80,21 +79,6 @@ def number(value: float | str | None) -> str:
         return clipped(str(value), 20)
 
 
-def amount(value: float | str | None) -> str:
-    """A number for people: four digits, all of those before the point; a dash for none.
-
-    >>> amount(0.123456), amount(12345.6), amount(None), amount(-0.00002), amount("inf")
-    ('0.1235', '12,346', '–', '-2e-05', '∞')
-    """
-    if value in ("inf", "-inf"):
-        return "∞" if value == "inf" else "-∞"
-    if isinstance(value, int) and abs(value) < 10**15:
-        return f"{value:,}"
-    if isinstance(value, float) and 1000 <= abs(value) < 1e7:
-        return f"{value:,.0f}"
-    return number(value)
-
-
 def share(value: float) -> str:
     """A share in per cent: one digit after the point, or as many as it takes not to say none or all where it is not.
 
@@ -105,26 +89,3 @@ def share(value: float) -> str:
     while digits < 9 and 0 < cents < 100 and round(cents, digits) in (0, 100):
         digits += 1
     return f"{cents:.{digits}f}%"
-
-
-def told(estimate: Mapping[str, Any]) -> str:
-    """The number of an estimate, or what is told in its place: "0.12 (rounded to 0.01)", "pass: at most 0.2".
-
-    >>> told({"value": 0.12, "answer": "rounded to 0.01"}), told({"value": None, "answer": "pass: at most 0.2"})
-    ('0.12 (rounded to 0.01)', 'pass: at most 0.2')
-    """
-    value, answer = estimate["value"], estimate.get("answer")
-    if answer is None:
-        return number(value)
-    return line(answer) if value is None else f"{number(value)} ({line(answer)})"
-
-
-def interval_words(estimate: Mapping[str, Any]) -> str:
-    """The interval of an estimate with its level; empty where there is none.
-
-    >>> interval_words({"low": 0.1, "high": 0.25, "level": 0.95})
-    '95% interval 0.1 to 0.25'
-    """
-    if estimate["low"] is None:
-        return ""
-    return f"{100 * estimate['level']:.4g}% interval {number(estimate['low'])} to {number(estimate['high'])}"

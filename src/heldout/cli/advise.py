@@ -52,7 +52,7 @@ def advise(question: Question | None, *, level: float, budget: str | None, talk:
       heldout advise --rows 10000 --candidates 17 --gap 0.05 --width 0.1 --error-rate 0.1
     """
     from heldout.cli.advising import advise_on_data, advise_on_numbers, seconds_of
-    from heldout.report.advice import advice_view, short_advice
+    from heldout.report.others import short_advice
 
     aims = {name: said[name] for name in ("gap", "width", "error_rate", "sd", "about")}
     known = {name: said[name] for name in _KNOWN if said[name]}
@@ -64,4 +64,4 @@ def advise(question: Question | None, *, level: float, budget: str | None, talk:
         if known:
             raise OptionError(f"--{min(known).replace('_', '-')} is for advice without DATA, which tell it themselves.")
         summary = advise_on_data(question, aims, budget=None if budget is None else seconds_of(budget))
-    talk.result(summary, view=advice_view, short=short_advice)
+    talk.result(summary, kind="advice", short=short_advice)

@@ -68,7 +68,8 @@ def check(ctx: click.Context, /, data: str, *, fail_on: str, quiet: bool, as_jso
     """
     from heldout.api.check import check as look_at
     from heldout.cli.output import echo_json
-    from heldout.report.check import check_view, count_words
+    from heldout.report.others import count_words
+    from heldout.report.show import as_view
     from heldout.report.terminal import open_console, show
 
     frame, head, arguments = _read(data, asked)
@@ -79,7 +80,7 @@ def check(ctx: click.Context, /, data: str, *, fail_on: str, quiet: bool, as_jso
     elif quiet:
         click.echo(count_words(summary))
     else:
-        show(check_view(summary, head), open_console())
+        show(as_view("check", {**summary, "head": head}), open_console())
     if fail_on != _NEVER and checked.at_least(fail_on):
         ctx.exit(FINDINGS)
 

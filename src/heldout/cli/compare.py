@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
+from heldout.base.words import line
 from heldout.cli.options import INCOMPLETE, Question, asks_contenders
 from heldout.cli.paging import asks_page, check_page, write_report
 from heldout.cli.running import How, asks_how, command_line
 from heldout.cli.talk import Talk, asks_talk
-from heldout.report.text import line
 
 
 @click.command(short_help="Which of several learners is better, on the same splits.")
@@ -45,20 +45,21 @@ def compare(
     from heldout.api.compare import compare as compare_all
     from heldout.cli.question import pose_several
     from heldout.cli.saving import files_of
-    from heldout.report.comparison_terminal import comparison_view, short_comparison
+    from heldout.report.comparison import short_comparison
 
     check_page(page, read=files_of(question))
     posed = pose_several(question)
     if talk.at_length:
-        from heldout.report.terminal import facts_view
+        from heldout.report.blocks import Facts
+        from heldout.report.terminal import terminal_view
 
-        talk.show(facts_view({**posed.head, **how.words()}))
+        talk.show(terminal_view([Facts({**posed.head, **how.words()})]))
     running = how.arguments(posed.options, progress=talk.progress)
     asked = {**posed.asked, "level": question.level, "rope": rope}
     with asked_by(command_line(ctx)):
         comparison = compare_all(posed.learner, posed.frame, asked.pop("y"), **running, **asked)
     summary = comparison.summary()
-    talk.result(summary, view=comparison_view, short=short_comparison)
+    talk.result(summary, kind="comparison", short=short_comparison)
     write_report(comparison.report, page, talk)
     missing = {name: one.reason for name, one in comparison.ranking.items() if one.value is None}
     missing |= dict(comparison.failures)

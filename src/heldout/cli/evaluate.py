@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heldout.base.words import line
 from heldout.cli.options import INCOMPLETE, Question, asks_question
 from heldout.cli.paging import asks_page, check_page, write_report
 from heldout.cli.running import How, asks_how, command_line
 from heldout.cli.talk import Talk, asks_talk
-from heldout.report.text import line
 
 if TYPE_CHECKING:
     from heldout.cli.question import Posed
@@ -72,7 +72,7 @@ def evaluate(
     from heldout.cli.saving import check_learner_saved, check_places, files_of, make_predictor, save_to
     from heldout.cli.study_writer import check_study_place
     from heldout.cli.study_writer import write_study as write
-    from heldout.report.terminal import one_line, result_view
+    from heldout.report.terminal import one_line
 
     check_places(save, read=files_of(question))
     check_page(page, read=files_of(question))
@@ -89,7 +89,7 @@ def evaluate(
         result = risk_of(posed.learner, posed.frame, level=question.level, **running, **posed.asked)
     make_predictor(save, result)
     summary = result.summary()
-    talk.result(summary, view=result_view, short=one_line)
+    talk.result(summary, kind="result", short=one_line)
     if talk.verbose:
         use = result.journal
         done = "none" if use is None else f"{use.recalled:,} cells from it, {use.computed:,} computed"
@@ -106,10 +106,9 @@ def _begin(posed: Posed, how: How, talk: Talk) -> None:
     """What was understood, and the plan: in a line or two, or the whole of it."""
     from heldout.api.explain import explain as plan_of
     from heldout.cli.output import plan_facts
-    from heldout.report.terminal import head_view, plan_view
+    from heldout.report.plan import plan_view, short_plan_view
 
     account = plan_of(posed.learner, posed.frame, options=posed.options, **posed.asked)
     head = {**posed.head, **how.words()}
-    console = talk.console
-    view = plan_view(head, str(account), width=console.width) if talk.verbose else head_view(head, plan_facts(account))
-    talk.show(view)
+    show_plan = plan_view if talk.verbose else short_plan_view
+    talk.show(show_plan(plan_facts(account), head))

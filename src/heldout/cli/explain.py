@@ -24,7 +24,7 @@ def explain(question: Question, *, talk: Talk) -> None:
     from heldout.api.explain import explain as plan_of
     from heldout.cli.output import echo_json, plan_facts
     from heldout.cli.question import pose
-    from heldout.report.terminal import head_view, plan_view
+    from heldout.report.plan import plan_view, short_plan_view
 
     posed = pose(question)
     account = plan_of(posed.learner, posed.frame, options=posed.options, **posed.asked)
@@ -32,6 +32,6 @@ def explain(question: Question, *, talk: Talk) -> None:
     if talk.as_json:
         echo_json(facts)
     elif talk.quiet:
-        talk.show(head_view({}, facts))
+        talk.show(short_plan_view(facts))
     else:
-        talk.show(plan_view(posed.head, str(account), width=talk.console.width))
+        talk.show(plan_view(facts, posed.head))

@@ -34,7 +34,7 @@ def ledger(journal: str, *, level: float, talk: Talk) -> None:
       heldout ledger genes.db --level 0.9 --json
     """
     from heldout.audit.ledger import JournalLedger, told_sets
-    from heldout.report.ledger import ledger_view, short_ledger
+    from heldout.report.others import short_ledger
 
     if not Path(journal).exists():
         raise JournalError(
@@ -43,4 +43,4 @@ def ledger(journal: str, *, level: float, talk: Talk) -> None:
         )
     sets = told_sets(JournalLedger(journal), level=level)
     summary = {"journal": journal, "level": level, "test_sets": [one.as_dict() for one in sets]}
-    talk.result(summary, view=ledger_view, short=short_ledger)
+    talk.result(summary, kind="ledger", short=short_ledger)

@@ -13,6 +13,7 @@ import click
 
 from heldout import __version__
 from heldout.base.errors import BackendError, FitFailed, HeldoutError, did_you_mean
+from heldout.base.words import line
 from heldout.cli.advise import advise
 from heldout.cli.check import check
 from heldout.cli.compare import compare
@@ -26,7 +27,6 @@ from heldout.cli.report import report
 from heldout.cli.running import interrupted_words, interruptible, remember_arguments, way_on
 from heldout.cli.serve import serve
 from heldout.cli.wording import as_option
-from heldout.report.text import line
 
 _LINE_WITHOUT_END = re.compile(r"(?<![.:;,?!])\n")  # lines of a message are told as one
 

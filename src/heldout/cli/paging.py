@@ -26,7 +26,7 @@ def check_page(page: str | None, *, option: str = "--report", read: tuple[str, .
     """Refuse a page that cannot be made or written, before anything is computed for it."""
     if page is None:
         return
-    from heldout.report.page.needs import check_page_packages
+    from heldout.report.page import check_page_packages
 
     check_writable(page, read=read, option=option)
     check_page_packages()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from heldout.base.errors import ColumnError, OptionError, StoredError, did_you_mean
-from heldout.report.text import line
+from heldout.base.words import line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,7 +85,7 @@ def predict(model: str, data: str, **asked: Any) -> None:
 
 
 def _say(model: SavedModel, answers: Answers, columns: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
-    from heldout.report.cells import table_text
+    from heldout.report.csv import table_text
 
     notes = (*model.notes, *answers.notes)
     if asked["as_json"]:
@@ -114,16 +114,14 @@ def _echo(label: str, text: str, *, err: bool) -> None:
 
 def _head(model: SavedModel, answers: Answers, asked: Mapping[str, Any]) -> dict[str, str]:
     """What people want to know beside the predictions."""
-    from heldout.report.text import number, told
+    from heldout.report.words import interval, told
 
     target = model.schema.target or "the target"
     head = {"model": f"{asked['model']} predicts {target} from {model.schema.width} columns"}
     if model.estimate is not None:
         risk = model.estimate.as_dict()
-        between = ""
-        if risk["low"] is not None:
-            between = f" ({100 * risk['level']:.4g}% interval {number(risk['low'])} to {number(risk['high'])})"
-        head["risk"] = f"{risk['loss']} {told(risk)}{between}: {risk['estimand']}"
+        sure = f" ({interval(risk)})" if risk["low"] is not None else ""
+        head["risk"] = f"{risk['loss']} {told(risk)}{sure}: {risk['estimand']}"
         head["covers"] = model.covers or ""
     if asked["verbose"]:
         head["columns"] = ", ".join(f"{column.name} ({column.kind})" for column in model.schema.columns)
@@ -194,7 +192,7 @@ def _check_out(out: str | None, *, read: tuple[str, ...]) -> None:
 
 
 def _write(out: str, columns: Mapping[str, Any]) -> None:
-    from heldout.report.cells import table_text
+    from heldout.report.csv import table_text
 
     place = Path(out)
     try:

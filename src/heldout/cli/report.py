@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from heldout.base.errors import OptionError
+from heldout.base.words import line
 from heldout.cli.options import INCOMPLETE
 from heldout.cli.paging import check_page, write_report
 from heldout.cli.report_all import PAGES, report_all
 from heldout.cli.running import JOURNAL
 from heldout.cli.talk import NEVER, Talk, asks_talk
-from heldout.report.text import line
 
 if TYPE_CHECKING:
     from heldout.api.result import Result
@@ -90,7 +90,9 @@ def report(
 def report_one(ctx: click.Context, result: str, *, page: str | None, table: str | None, talk: Talk) -> None:
     """Show one saved result."""
     from heldout.api.result import load
-    from heldout.report.terminal import one_line, plan_view, result_view
+    from heldout.cli.output import plan_facts
+    from heldout.report.plan import plan_view
+    from heldout.report.terminal import one_line
 
     check_page(page, option="--html", read=(result,))
     loaded = load(result)
@@ -98,9 +100,9 @@ def report_one(ctx: click.Context, result: str, *, page: str | None, table: str 
         click.echo(table_as_text(loaded, table), nl=False)
         return
     summary = loaded.summary()
-    talk.result(summary, view=result_view, short=one_line)
+    talk.result(summary, kind="result", short=one_line)
     if talk.verbose:
-        talk.show(plan_view({}, str(loaded.plan), width=talk.console.width))
+        talk.show(plan_view(plan_facts(loaded.plan)))
     write_report(loaded.report, page, talk, option="--html")
     risk = summary["risk"]
     if risk["value"] is None and risk["answer"] is None:
@@ -117,7 +119,7 @@ def _refuse_beside_all(asked: Mapping[str, str | None]) -> None:
 
 def table_as_text(result: Result, table: str) -> str:
     """A table of a result as CSV. One that is withheld is refused, as it is in Python."""
-    from heldout.report.cells import table_text
+    from heldout.report.csv import table_text
 
     if table == "predictions":
         _ = result.predictions  # says why where there are none

@@ -24,24 +24,24 @@ PAGES = f"{FOLDER}/report"  # where pages go unless said otherwise
 def report_all(journal: str | None, out: str | None, talk: Talk) -> None:
     """List a journal's studies, and write their pages; as JSON, only where a folder is named."""
     from heldout.journal import JournalReader
-    from heldout.report.index_terminal import index_view, short_index
+    from heldout.report.study_list import short_studies
 
     reader = JournalReader(JOURNAL if journal is None else journal)
     index = read_index(reader)
     if out is None and talk.as_json:
-        talk.result(index, view=index_view)
+        talk.result(index, kind="studies")
         return
     folder = Path(PAGES if out is None else out)
     _check_folder(folder)
     index = _write_pages(folder, reader, index, talk)
-    talk.result(index, view=index_view, short=short_index)
+    talk.result(index, kind="studies", short=short_studies)
     talk.remark("report", str(folder / "index.html"))
 
 
 def read_index(reader: JournalReader) -> dict[str, Any]:
     """The studies of a journal as they stand now."""
     from heldout.engine.live_file import read_live
-    from heldout.report.index import index_of
+    from heldout.report.study_list import index_of
 
     # How far the program is comes first: what it ends meanwhile is then seen as finished.
     live, busy = read_live(reader.path), reader.is_busy
@@ -51,7 +51,7 @@ def read_index(reader: JournalReader) -> dict[str, Any]:
 
 def _check_folder(folder: Path) -> None:
     """Make the folder of pages, or refuse it before anything is drawn."""
-    from heldout.report.page.needs import check_page_packages
+    from heldout.report.page import check_page_packages
 
     check_page_packages()
     try:
@@ -66,9 +66,9 @@ def _check_folder(folder: Path) -> None:
 
 def _write_pages(folder: Path, reader: JournalReader, index: Mapping[str, Any], talk: Talk) -> dict[str, Any]:
     """Write the page of each study that has one, then the list, whose links then all lead somewhere."""
-    from heldout.report.index import KEY
-    from heldout.report.page.index import render_index, render_study
-    from heldout.report.page.write import write_text
+    from heldout.report.page import write_text
+    from heldout.report.study_list import KEY
+    from heldout.report.study_pages import render_index, render_study
 
     keys = {row.key.hex()[:KEY]: row.key for row in reader.contents().summaries}
     asked = [one for one in index["studies"] if one["page"] is not None]

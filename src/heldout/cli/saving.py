@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from heldout.base.errors import HeldoutError, OptionError, StoredError
+from heldout.base.words import line
 from heldout.cli.options import Question
 from heldout.cli.output import check_writable, save_result
 from heldout.cli.talk import Talk
 from heldout.data.read_table import is_table_name
-from heldout.report.text import line
 
 if TYPE_CHECKING:
     from heldout.api.result import Result

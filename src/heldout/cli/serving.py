@@ -17,9 +17,9 @@ from heldout.base.errors import HeldoutError
 from heldout.base.words import line
 from heldout.cli.report_all import read_index
 from heldout.journal import JournalReader
-from heldout.report.index import KEY, RUNNING
-from heldout.report.page.frame import page_policy
-from heldout.report.page.index import live_facts, policy_of, render_index, render_live, render_study
+from heldout.report.page import page_policy
+from heldout.report.study_list import KEY, RUNNING
+from heldout.report.study_pages import live_facts, policy_of, render_index, render_live, render_study
 
 if TYPE_CHECKING:
     from starlette.requests import Request

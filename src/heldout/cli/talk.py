@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from heldout.base.errors import OptionError
+from heldout.base.words import line
 from heldout.cli.options import FINDINGS
-from heldout.report.text import line
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -53,19 +53,21 @@ class Talk:
         if self.at_length:
             click.echo(f"{label:<{_LABELS}}{line(text)}")
 
-    def result(
-        self, summary: Mapping[str, Any], *, view: Callable[[Any], Any], short: Callable[[Any], Any] | None = None
-    ) -> None:
-        """The result as JSON, on one line, or as people like it."""
+    def result(self, summary: Mapping[str, Any], *, kind: str, short: Callable[[Any], str] | None = None) -> None:
+        """The result as JSON, on one line, or as people like it. `kind` is one of :mod:`heldout.report.show`."""
         if self.as_json:
             from heldout.cli.output import echo_json
 
             echo_json(summary)
             return
         if self.quiet and short is not None:
-            click.echo(short(summary).plain)  # not cut to the width: programs read lines
+            click.echo(short(summary))  # not cut to the width: programs read lines
         else:
-            self.show(view(summary))
+            from heldout.report.show import as_view
+
+            if kind in ("result", "comparison"):  # what was understood stands above these
+                click.echo()
+            self.show(as_view(kind, summary))
 
     def end(self, ctx: click.Context, findings: Sequence[Mapping[str, Any]]) -> None:
         """Exit with 1 where a finding is as grave as --fail-on says."""

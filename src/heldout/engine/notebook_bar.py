@@ -10,7 +10,7 @@ from importlib import import_module
 from time import monotonic
 from typing import Any
 
-from heldout.base.markup import SPACE, element
+from heldout.base.markup import Html, element
 
 EVERY = 0.2  # seconds between two drawings
 KERNEL_SHELL = "ZMQInteractiveShell"  # what runs a notebook's cells; a kernel's own kind is derived from it
@@ -61,4 +61,7 @@ def _drawing(completed: float, total: float, sentence: str) -> dict[str, str]:
     """The bar as an output: markup for a notebook, words for anything else that shows it."""
     share = {"value": f"{min(1.0, completed / total):.4f}"} if total > 0 else {}  # without a value it only moves
     bar = element("progress", max=1, **share, style="width:20em;max-width:40%;vertical-align:middle")
-    return {"text/html": str(element("div", bar, SPACE, sentence, css="progress")), "text/plain": sentence}
+    return {
+        "text/html": str(element("div", bar, Html(" "), sentence, class_="heldout-progress")),
+        "text/plain": sentence,
+    }

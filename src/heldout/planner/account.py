@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from heldout.base.markup import element, view
-from heldout.base.words import clipped, fit_words
+from heldout.base.shown import html_of, text_of
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Sides, count_asked, sides_of
 from heldout.planner.cost import operations
 from heldout.planner.plan import PassRecord, Plan, transform_words
-from heldout.planner.plan_markup import plan_markup
 from heldout.planner.start_races import Started, race_record
 from heldout.study.study import EVERYWHERE, TEST, VALIDATION, Panel, Study
 from heldout.task.task import Task
@@ -59,46 +57,10 @@ class Account:
         return self.fits + sum(p.fits_before - p.fits_after for p in self.passes)
 
     def __str__(self) -> str:
-        fits = fit_words(self.fits, self.fits_before).replace(" fits", "")
-        head = [
-            f"Plan for {self.learner}",
-            f"  test        {self.outer}",
-            *([f"  validation  {self.inner}"] if self.inner else []),
-            f"  candidates  {self.candidates:,}",
-            f"  cells       {self.cells:,}",
-            f"  fits        {fits}",
-            "Steps",
-        ]
-        width = max((10, *(len(line.level) for line in self.lines)))
-        steps = [
-            f"  {i}. {line.level:<{width}}  {line.cells:>9,} cells  {fit_words(line.fits):>14}  {line.rule}, "
-            + f"tier {line.tier}"
-            + (f", about {line.operations:.0e} operations" if line.operations else "")
-            + (", once the choices are made" if line.waits else "")
-            for i, line in enumerate(self.lines, 1)
-        ]
-        rules = [f"  {line}" for p in self.passes for line in _rule_words(p)]
-        sections = {"Checks": [f"  {line}" for line in self.checked], "Rules": rules}
-        sections["Notes"] = [f"  {note}" for note in self.notes]
-        return "\n".join(head + steps + [line for title, own in sections.items() if own for line in (title, *own)])
+        return text_of("plan", asdict(self))
 
     def _repr_html_(self) -> str:
-        return view(element("p", clipped(f"Plan for {self.learner}", 200), css="head"), plan_markup(asdict(self)))
-
-
-def _rule_words(record: PassRecord) -> list[str]:
-    """What a pass did, and why it left what it left."""
-    head = f"{record.name}: not used"
-    if record.used:
-        head = f"{record.name}: {_change(record)}"
-        head += f", {record.note}" if record.note else ""
-    return [head, *(f"    {reason}" for reason in record.refusals)]
-
-
-def _change(record: PassRecord) -> str:
-    if record.fits_after or not record.fits_before:
-        return f"{record.fits_before:,} → {record.fits_after:,} fits"
-    return f"{record.fits_before:,} fits → {fit_words(0)}"
+        return html_of("plan", asdict(self))
 
 
 def account_for(study: Study, task: Task, plan: Plan, later: Plan | None = None) -> Account:

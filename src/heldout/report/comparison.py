@@ -1,148 +1,209 @@
-"""The summary of a comparison as text: what it shows first, then the numbers it rests on."""
+"""Summaries of comparisons as blocks: on one dataset, against chance, and over datasets."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from heldout.report.text import line, number
+from heldout.base.words import line
+from heldout.report.blocks import Block, Cell, Details, Facts, Headline, Note, Number, Table
+from heldout.report.result import findings_block, made_by, validation_columns, value_cell
+from heldout.report.words import DASH, amount, between, level_words, p_words, row_count
+from heldout.results.choices import words_of_choice
 
-MOST_SENTENCES = 45  # all pairs of ten learners
-
-
-def render_comparison(summary: Mapping[str, Any]) -> str:
-    """The whole comparison as plain text: sentences, ranking, pairs, and how they were made."""
-    blocks = [_sentences(summary["pairs"]), _ranking(summary["ranking"]), _pairs(summary["pairs"])]
-    blocks += ["\n".join(f"{f['code']} {f['severity']}: {line(f['message'])}" for f in summary["findings"])]
-    blocks += [_foot(summary)]
-    return "\n\n".join(block for block in blocks if block)
-
-
-def _sentences(pairs: Sequence[Mapping[str, Any]]) -> str:
-    shown = [line(pair["sentence"]) for pair in pairs[:MOST_SENTENCES]]
-    more = [f"… {len(pairs) - MOST_SENTENCES} more pairs"] if len(pairs) > MOST_SENTENCES else []
-    return "\n".join([*shown, *more])
+MOST_PAIRS = 45  # all pairs of ten learners
+FEW_PAIRS = 6  # whose sentences stand in sight
+_CHANCES = {"chance_first_better": "better", "chance_equal": "equal", "chance_second_better": "worse"}
+ALONE = "Each interval holds by itself: two that overlap do not mean that there is no difference."
 
 
-def _ranking(ranking: Sequence[Mapping[str, Any]]) -> str:
-    rows = [
-        (
-            line(one["name"]),
-            number(one["value"]),
-            "" if one["low"] is None else f"{number(one['low'])} to {number(one['high'])}",
-            "" if one["value"] is not None else line(one["reason"]),
-        )
-        for one in ranking
-    ]
-    level = f"{100 * ranking[0]['level']:.4g}% interval, each by itself"
-    return columns((("Ranking", line(ranking[0]["loss"]), level, ""), *rows))
-
-
-def _pairs(pairs: Sequence[Mapping[str, Any]]) -> str:
-    rows = [
-        (
-            f"{line(pair['first'])} − {line(pair['second'])}",
-            number(pair["difference"]),
-            "–" if pair["low"] is None else f"{number(pair['low'])} to {number(pair['high'])}",
-            number(pair["p"]),
-            number(pair["p_holm"]),
-            _chances(pair),
-        )
-        for pair in pairs[:MOST_SENTENCES]
-    ]
-    chances = "better / equal / worse" if any(pair["chance_equal"] is not None for pair in pairs) else "better / worse"
-    head = ("Difference", "", "interval", "p", "Holm p", chances if any(row[-1] for row in rows) else "")
-    return columns((head, *rows))
-
-
-def _chances(pair: Mapping[str, Any]) -> str:
-    chances = (pair["chance_first_better"], pair["chance_equal"], pair["chance_second_better"])
-    return " / ".join(f"{one:.3f}" for one in chances if one is not None)
-
-
-def _foot(summary: Mapping[str, Any]) -> str:
-    about, pairs = summary["about"], summary["pairs"]
-    level = f"{100 * summary['level']:.4g}%"
-    made = [pair for pair in pairs if pair["method"]]
-    lines = []
-    if made:
-        ways = dict.fromkeys(f"{one['method']}, {one['guarantee']}; p by {one['p_method']}" for one in made)
-        each = f"{100 * made[0]['interval_level']:.4g}%"
-        held = f"they hold together at {level}, each at {each}" if len(pairs) > 1 else f"at {level}"
-        lines.append(f"Intervals   {line('; '.join(ways))}; {held}")
-    if summary["rope"] is not None:
-        lines.append(f"Equal       within ±{number(summary['rope'])}")
-    lines += [f"{head:<12}{text}" for head, text in estimand_lines(summary["ranking"])]
-    lines.append(f"Test        {line(about['test'])}, the same for all")
-    lines.append(f"Data        {about['rows']:,} rows, {about['fingerprint'][:12]}; seed {about['seed']}")
-    return "\n".join(lines)
-
-
-def estimand_lines(ranking: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """What the numbers of a ranking estimate, and at which training size; learners that share it share a line."""
-    by_words: dict[str, list[str]] = {}
-    for one in ranking:
-        by_words.setdefault(line(one["estimand"]), []).append(line(one["name"]))
-    heads = ("Estimates", *[""] * (len(by_words) - 1))
-    alone = len(by_words) == 1
+def comparison_blocks(summary: Mapping[str, Any]) -> list[Block]:
+    """The verdict, ranking, differences of pairs, findings, and how they were made."""
+    verdict, pairs, ranking = summary["verdict"], summary["pairs"], summary["ranking"]
+    said = tuple(pair["sentence"] for pair in pairs[:MOST_PAIRS])
+    said += (f"… {len(pairs) - MOST_PAIRS} more pairs",) if len(pairs) > MOST_PAIRS else ()
+    every = Note(items=said)
     return [
-        (head, words if alone else f"{', '.join(names)}: {words}")
-        for head, (words, names) in zip(heads, by_words.items(), strict=True)
+        Headline(verdict["sentence"]),
+        Note(verdict["promise"]),
+        every if len(pairs) <= FEW_PAIRS else Note(),
+        ranking_table(ranking),
+        Note(ALONE) if ranking else Note(),
+        pairs_table(pairs),
+        tests_table(pairs),
+        failed_table(summary["failures"]),
+        findings_block(summary["findings"]),
+        comparison_facts(summary),
+        Details("Every pair in a sentence", (every,), always=True) if len(pairs) > FEW_PAIRS else Note(),
+        Details("What would make it more certain", (Note(items=tuple(verdict["surer"])),)),
+        Details(
+            "What the learners chose",
+            tuple(choices_table(name, one["choices"]) for name, one in summary["learners"].items()),
+        ),
+        Details("How it was made", tuple(made_by({"level": summary["level"], **summary["about"]}))),
     ]
 
 
-def render_chance(summary: Mapping[str, Any]) -> str:
-    """A test against chance as plain text."""
-    about, failed = summary["about"], summary["failed"]
-    missing = f", {failed} without a value, which count as no worse" if failed else ""
-    return "\n".join(
-        [
-            line(summary["sentence"]),
-            "",
-            f"Shuffled    {summary['permutations']:,} times: {line(summary['exchanged'])}{missing}",
-            f"Test        {line(about['test'])}",
-            f"Data        {about['rows']:,} rows, {about['fingerprint'][:12]}; seed {about['seed']}",
-        ]
+def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> Table:
+    """The learners, the best first, each with its interval."""
+    rows = tuple(
+        (
+            place,
+            one["name"],
+            value_cell(one),
+            Number(one["low"], between(one)),
+            Number(one["train_size"], row_count(one["train_size"])),
+            f"{one['method']}, {one['guarantee']}" if one["method"] else one["reason"] or "no interval",
+        )
+        for place, one in enumerate(ranking, 1)
+    )
+    head = ("", "learner", "", "interval", "training rows", "interval by")
+    if ranking:
+        head = ("", "learner", ranking[0]["loss"], f"{level_words(ranking[0]['level'])} interval", *head[4:])
+    return Table(title="Ranking", head=head, rows=rows, brief=MOST_PAIRS, key="ranking")
+
+
+def pairs_table(pairs: Sequence[Mapping[str, Any]]) -> Table:
+    """A row a pair: the difference of the first less the second, and what it shows."""
+    rows = tuple(
+        (one["first"], one["second"], one["difference"], Number(one["low"], between(one)), one["verdict"])
+        for one in pairs
+    )
+    level = f"{level_words(pairs[0]['interval_level'])} interval" if pairs else "interval"
+    head = ("first", "second", "difference", level, "what it shows")
+    title = "Differences of all pairs, first less second"
+    return Table(title=title, head=head, rows=rows, brief=MOST_PAIRS, most=500, key="pairs")
+
+
+def tests_table(pairs: Sequence[Mapping[str, Any]]) -> Table:
+    """A row a pair: p-values, and the chances that the first is better, that both are equal, that it is worse."""
+    chances = [key for key in _CHANCES if any(pair[key] is not None for pair in pairs)]
+    rows = tuple(
+        (
+            one["first"],
+            one["second"],
+            Number(one["p"], p_words(one["p"])),
+            Number(one["p_holm"], p_words(one["p_holm"])),
+            *chance_cells(one, chances),
+        )
+        for one in pairs
+    )
+    head = ("first", "second", "p", "Holm p", *(_CHANCES[key] for key in chances))
+    title = "Tests of the differences, and the chance that the first is better or worse"
+    return Table(title=title, head=head, rows=rows, brief=MOST_PAIRS, most=500, key="tests")
+
+
+def chance_cells(pair: Mapping[str, Any], chances: Sequence[str]) -> list[Number]:
+    """The chances of a pair with three digits after the point."""
+    return [Number(pair[key], DASH if pair[key] is None else f"{pair[key]:.3f}") for key in chances]
+
+
+def failed_table(failures: Mapping[str, Any]) -> Table:
+    """The learners that have no result."""
+    rows = tuple((name, str(why)) for name, why in failures.items())
+    return Table(title="Learners without a result", head=("learner", "why"), rows=rows, key="failures")
+
+
+def comparison_facts(summary: Mapping[str, Any]) -> Facts:
+    """How the differences were made, what the numbers estimate, and from what."""
+    about, made = summary["about"], [pair for pair in summary["pairs"] if pair["method"]]
+    ways = dict.fromkeys(f"{one['method']}, {one['guarantee']}; p by {one['p_method']}" for one in made)
+    level = level_words(summary["level"])
+    together = len(summary["pairs"]) > 1 and bool(made)
+    each = f", each at {level_words(made[0]['interval_level'])}" if together else ""
+    held = f"they hold together at {level}{each}" if together else f"at {level}"
+    equal = f"within ±{amount(summary['rope'])} two learners count as practically equal"
+    return Facts(
+        {
+            "intervals": f"{'; '.join(ways)}; {held}" if made else None,
+            "differences": "; ".join(list(dict.fromkeys(str(one["estimand"]) for one in made))[:5]),
+            "equal": None if summary["rope"] is None else equal,
+            "estimates": "; ".join(_estimands(summary["ranking"])),
+            "test": f"{about['test']}, the same for all",
+            "data": f"{about['rows']:,} rows, {about['fingerprint'][:12]}; seed {about['seed']}",
+        }
     )
 
 
-def render_across(summary: Mapping[str, Any]) -> str:
-    """A comparison over datasets as plain text: sentences, ranks, pairs, and how they were made."""
-    about, friedman = summary["about"], summary["friedman"]
-    ranks = [(line(one["name"]), number(one["mean_rank"]), "") for one in summary["mean_ranks"]]
-    pairs = [
+def _estimands(ranking: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What the numbers of a ranking estimate; learners that share it are named together."""
+    by_words: dict[str, list[str]] = {}
+    for one in ranking:
+        by_words.setdefault(str(one["estimand"]), []).append(str(one["name"]))
+    return [words if len(by_words) == 1 else f"{', '.join(names)}: {words}" for words, names in by_words.items()]
+
+
+def choices_table(name: str, choices: Sequence[Mapping[str, Any]], *, room: int = 60_000, key: str = "") -> Table:
+    """What each fold chose, by which number, and what stood in the way."""
+    inside = validation_columns(choices)
+    rows: list[tuple[Cell, ...]] = [
         (
-            f"{line(pair['first'])}, {line(pair['second'])}",
-            number(pair["p_nemenyi"]),
-            number(pair["p_permuted"]),
-            _chances(pair),
+            choice["fold"],
+            words_of_choice(choice),
+            *(choice[column] for column in inside),
+            Number(choice["tied"], f"{choice['tied']:,}" if choice["tied"] > 1 else "–"),
+            choice["failed_candidates"],
         )
-        for pair in summary["pairs"]
+        for choice in choices
     ]
-    chances = "better / equal / worse" if about["rope"] is not None else "better / worse"
-    foot = [
-        f"Friedman    chi-square {number(friedman['statistic'])}, p = {number(friedman['p'])}; "
-        f"by shuffled ranks p = {number(friedman['p_permuted'])}",
-        f"Nemenyi     mean ranks must differ by {number(summary['critical_distance'])} at {100 * about['level']:.4g}%",
-        f"Datasets    {len(about['datasets'])}, by {line(about['loss'])}; seed {about['seed']}",
-    ]
-    if not about["on_one_scale"]:
-        foot.insert(2, f"Signed rank none: {line(about['loss'])} of different datasets is not on one scale")
-    blocks = [
-        _sentences(summary["pairs"]),
-        columns((("Mean rank", "", ""), *ranks)),
-        columns((("Pairs", "Nemenyi p", "shuffled p", chances if about["on_one_scale"] else ""), *pairs)),
-        "\n".join(f"Left out    {line(why)}" for why in summary["left_out"].values()),
-        "\n".join(foot),
-    ]
-    return "\n\n".join(block for block in blocks if block)
+    head = (
+        "fold",
+        "chosen",
+        *(f"validation {loss}" for loss in inside.values()),
+        "tied candidates",
+        "failed candidates",
+    )
+    title = f"What each fold of {name} chose" if name else "What each fold chose"
+    return Table(title=title, head=head, rows=tuple(rows), brief=MOST_PAIRS, room=room, key=key)
 
 
-def columns(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of text under a heading, each column as wide as its widest; the first to the left, numbers to the right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = []
-    for place, row in enumerate(rows):
-        cells = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:-1], widths[1:-1], strict=True)), row[-1]]
-        lines.append(("  " if place else "") + "  ".join(cells).rstrip())
-    return "\n".join([lines[0].replace(rows[0][0], rows[0][0] + "  ", 1).rstrip(), *lines[1:]])
+def short_comparison(summary: Mapping[str, Any]) -> str:
+    """A line a pair: its sentence, and what its difference estimates."""
+    pairs = summary["pairs"]
+    lines = [f"{line(one['sentence'])} The difference estimates: {line(one['estimand'])}." for one in pairs]
+    more = [f"… {len(pairs) - MOST_PAIRS} more pairs"] if len(pairs) > MOST_PAIRS else []
+    return "\n".join([*lines[:MOST_PAIRS], *more])
+
+
+def chance_blocks(summary: Mapping[str, Any]) -> list[Block]:
+    """A test against chance."""
+    about, failed = summary["about"], summary["failed"]
+    missing = f", {failed} without a value, which count as no worse" if failed else ""
+    return [
+        Headline(summary["sentence"]),
+        Facts(
+            {
+                "shuffled": f"{summary['permutations']:,} times: {summary['exchanged']}{missing}",
+                "test": about["test"],
+                "data": f"{about['rows']:,} rows, {about['fingerprint'][:12]}; seed {about['seed']}",
+            }
+        ),
+    ]
+
+
+def across_blocks(summary: Mapping[str, Any]) -> list[Block]:
+    """A comparison over datasets: sentences, ranks, pairs, and how they were made."""
+    about, friedman, pairs = summary["about"], summary["friedman"], summary["pairs"]
+    chances = [key for key in _CHANCES if any(pair[key] is not None for pair in pairs)]
+    ranks = tuple((one["name"], one["mean_rank"]) for one in summary["mean_ranks"])
+    rows = tuple(
+        (one["first"], one["second"], one["p_nemenyi"], one["p_permuted"], *chance_cells(one, chances)) for one in pairs
+    )
+    head = ("first", "second", "Nemenyi p", "shuffled p", *(_CHANCES[key] for key in chances))
+    level = level_words(about["level"])
+    scale = f"none: {about['loss']} of different datasets is not on one scale"
+    return [
+        Note(items=tuple(pair["sentence"] for pair in pairs[:MOST_PAIRS])),
+        Table(title="Mean ranks", head=("learner", "mean rank"), rows=ranks, brief=MOST_PAIRS),
+        Table(title="Pairs", head=head, rows=rows, brief=MOST_PAIRS),
+        Note(title="Left out", items=tuple(map(str, summary["left_out"].values()))),
+        Facts(
+            {
+                "Friedman": f"chi-square {amount(friedman['statistic'])}, p = {amount(friedman['p'])}; "
+                f"by shuffled ranks p = {amount(friedman['p_permuted'])}",
+                "Nemenyi": f"mean ranks must differ by {amount(summary['critical_distance'])} at {level}",
+                "signed rank": None if about["on_one_scale"] else scale,
+                "datasets": f"{len(about['datasets'])}, by {about['loss']}; seed {about['seed']}",
+            }
+        ),
+    ]

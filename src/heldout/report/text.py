@@ -1,120 +1,109 @@
-"""The summary of a result as text for a terminal: the risk first, what it means, then what it rests on."""
+"""Blocks as plain text, no wider than its own words."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
-from heldout.base.words import clipped, fit_words, interval_words, line, number, safe, told
-from heldout.results.choices import words_of_choice
-from heldout.results.summary import is_shown
+from heldout.base.words import clipped, line, safe
+from heldout.report.blocks import (
+    Block,
+    Cell,
+    Code,
+    Details,
+    Facts,
+    Findings,
+    Headline,
+    Note,
+    Number,
+    Span,
+    Table,
+    is_infinite,
+)
+from heldout.report.words import amount, spaced
 
-__all__ = [
-    "MOST_OF_FINDING",
-    "is_shown",
-    "line",
-    "no_model_words",
-    "number",
-    "optimism_of",
-    "render_text",
-    "safe",
-    "told",
-]
-
-MOST_OF_FINDING = 500  # characters: the way out comes last, and the texts of fits can be long
-
-
-def render_text(summary: Mapping[str, Any]) -> str:
-    """The whole result as plain text, no wider than its own words."""
-    blocks = [
-        _risk(summary["risk"], no_model_words(summary)),
-        _beside(summary),
-        _folds(summary),
-        _choices(summary["choices"]),
-        _findings(summary["findings"]),
-        _footer(summary),
-    ]
-    return "\n\n".join(block for block in blocks if block)
+LABEL = 10  # characters of the names of facts
+MESSAGE = 500  # characters of a finding: the way out comes last, and the texts of fits can be long
 
 
-def _risk(risk: Mapping[str, Any], no_model: str | None) -> str:
-    lines = [f"{line(risk['loss'])} {told(risk)}"]
-    if risk["low"] is not None:
-        lines[0] += f"   {interval_words(risk)}"
-        lines.append(f"  interval    {risk['method']}, {risk['guarantee']}")
-        if risk["reason"]:
-            lines.append(f"  but         {line(risk['reason'])}")
-    elif risk["reason"]:
-        lines.append(f"  interval    {line(risk['reason'])}")
-    lines.append(f"  estimates   {line(risk['estimand'])}")
-    lines.append(f"  from        {risk['n']:,} held-out rows")
-    if no_model:
-        lines.append(f"  no model    {line(no_model)}")
+def render_text(blocks: Iterable[Block]) -> str:
+    """All blocks, with an empty line before and after those that have a title."""
+    lines: list[str] = []
+    close = False  # whether the block before has no title
+    for block in blocks:
+        shown = list(_lines(block))
+        if shown:
+            lines += [""] if lines and not (close and follows(block)) else []
+            lines += shown
+            close = is_untitled(block)
     return "\n".join(lines)
 
 
-def no_model_words(summary: Mapping[str, Any]) -> str | None:
-    """Whether the learner is better than no model, or why the two were not compared."""
-    verdict = summary["verdict"]
-    reason = None if summary["risk"]["value"] is None else (verdict.get("no_model") or {}).get("reason")
-    return verdict["against"] or (f"Not compared. {reason}" if reason else None)
+def is_untitled(block: Block) -> bool:
+    """Whether another block may stand right below this one."""
+    return not getattr(block, "title", "")
 
 
-def optimism_of(summary: Mapping[str, Any]) -> str | None:
-    """By how much the best validation number is better than the risk, where there is one."""
-    best = summary["estimates"].get("best_validation")
-    told = summary.get("verdict", {}).get("optimism")
-    return None if best is None or best["value"] is None or told is None else line(told)
+def follows(block: Block) -> bool:
+    """Whether this block may stand right below another one."""
+    return is_untitled(block) and not isinstance(block, Headline)
 
 
-def _beside(summary: Mapping[str, Any]) -> str:
-    lines, estimates = [], summary["estimates"]
-    for name, estimate in estimates.items():
-        if not is_shown(name, estimate):
-            continue
-        between = "" if estimate["low"] is None else f" ({number(estimate['low'])} to {number(estimate['high'])})"
-        made = estimate["value"] is not None
-        words = estimate["estimand"] if made else estimate["reason"] or ""
-        lines.append(f"  {line(name)}  {number(estimate['value'])}{between}   {line(words)}")
-    if (optimism := optimism_of(summary)) is not None:
-        lines.append(f"  {optimism}")
-    return "\n".join(["Other estimates", *lines]) if lines else ""
+def plain_text(text: Cell) -> str:
+    """A text or a cell on one line, without styles."""
+    if isinstance(text, tuple):
+        return "".join(spaced(span.text if isinstance(span, Span) else span) for span in text)
+    if isinstance(text, Span | str):
+        words = text.text if isinstance(text, Span) else text
+        return amount(words) if is_infinite(words) else line(words)
+    return text.words if isinstance(text, Number) else amount(text)
 
 
-def _folds(summary: Mapping[str, Any]) -> str:
-    folds, loss = summary["folds"], summary["risk"]["loss"]
-    if len(folds) < 2 or all(fold.get("held_rows") == 1 for fold in folds):  # single rows tell nothing one by one
-        return ""
-    values = [fold[loss] for fold in folds]
-    shown = "  ".join(number(value) for value in values[:12])
-    more = f"  … {len(values)} in all" if len(values) > 12 else ""
-    return f"Folds\n  {shown}{more}"
+def _lines(block: Block) -> Iterator[str]:
+    match block:
+        case Headline(text):
+            yield plain_text(text)
+        case Note(text, items, title):
+            yield from _under(
+                title, [*([plain_text(text)] if text else []), *(f"  - {plain_text(one)}" for one in items)]
+            )
+        case Facts(rows, title):
+            width = max([LABEL, *(len(line(label)) for label in rows)])
+            given = [(line(label), text) for label, text in rows.items() if text not in (None, "")]
+            yield from _under(title, [f"  {label:<{width}}  {plain_text(text)}" for label, text in given if text])
+        case Table():
+            yield from _table(block)
+        case Findings(rows, title=title):
+            shown = []
+            for code, severity, message, facts in rows:
+                shown.append(f"  {line(code)} {line(severity)}: {clipped(line(message), MESSAGE)}")
+                shown += [f"    {line(text)}" for text in facts.values()]
+            yield from _under(title, shown)
+        case Code(text, title):
+            yield from _under(title, [f"  {one}" for one in safe(text).splitlines()] if text else [])
+        case Details(title, blocks, always=True):
+            yield from _under(title, [one for inner in blocks for one in _lines(inner)])
 
 
-def _choices(choices: list[Mapping[str, Any]]) -> str:
-    if not choices:
-        return ""
-    words = Counter(words_of_choice(choice) for choice in choices)
-    lines = [f"  {count} of {len(choices)}  {text}" for text, count in words.most_common(8)]
-    more = [f"  … {len(words) - 8} more"] if len(words) > 8 else []
-    return "\n".join(["Chosen", *lines, *more])
+def _under(title: str, lines: Sequence[str]) -> Iterator[str]:
+    """Lines under their title; nothing where there are none."""
+    if lines and title:
+        yield line(title)
+    yield from lines
 
 
-def _findings(findings: list[Mapping[str, Any]]) -> str:
-    lines = [f"  {f['code']} {f['severity']}: {clipped(line(f['message']), MOST_OF_FINDING)}" for f in findings]
-    return "\n".join(["Findings", *lines]) if lines else ""
-
-
-def _footer(summary: Mapping[str, Any]) -> str:
-    about, plan, seconds = summary["about"], summary["plan"], summary["seconds"]
-    fits = sum(line["fits"] for line in plan["lines"])
-    return "\n".join(
-        [
-            f"Predictor   {line(summary['covers']['sentence'])}",
-            f"Test        {line(about['test'])}"
-            + (f"; validation {line(about['validation'])}" if about["validation"] else ""),
-            f"Work        {fit_words(fits)} in {seconds['total']:.3g} s; "
-            f"seed {about['seed']}, data {about['fingerprint'][:12]}",
-        ]
-    )
+def _table(table: Table) -> Iterator[str]:
+    """Each column as wide as its widest cell, numbers to the right."""
+    cells = [tuple(map(plain_text, row)) for row in table.rows[: table.brief]]
+    kept = table.columns()
+    if not cells or not kept:
+        return
+    rows = [tuple(map(line, table.head)), *cells]
+    widths = {place: max(len(row[place]) for row in rows) for place in kept}
+    if table.title:
+        yield line(table.title)
+    for row in rows:
+        words = [row[p].rjust(widths[p]) if numeric else row[p].ljust(widths[p]) for p, numeric in kept.items()]
+        yield ("  " + "  ".join(words)).rstrip()
+    more = len(table.rows) - len(cells) + table.left_out
+    if more:
+        yield f"  … {more:,} more"

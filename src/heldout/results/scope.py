@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from heldout.base.markup import element, view
+from heldout.base.shown import html_of
 from heldout.losses import Loss
 from heldout.results.estimates import fit_size, size_at_all_rows, trained_sizes
 from heldout.results.inside import validation_sizes
@@ -29,7 +29,7 @@ class Covers:
         return self.sentence
 
     def _repr_html_(self) -> str:
-        return view(element("p", self.sentence))
+        return html_of("covers", {"sentence": self.sentence})
 
 
 def covers_of(study: Study, task: Task, *, extrapolated: bool = False) -> dict[str, Any]:

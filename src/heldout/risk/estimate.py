@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from heldout.base.markup import view
+from heldout.base.shown import html_of
 from heldout.risk.estimands import Estimand, Sizes, Subject
-from heldout.risk.estimate_markup import estimate_markup
 
 GUARANTEES = ("exact", "finite-sample", "asymptotic", "heuristic")
 
@@ -79,7 +78,7 @@ class Estimate:
         return cls(**{**plain, **numbers, "estimand": estimand})
 
     def _repr_html_(self) -> str:
-        return view(estimate_markup(self.as_dict()))
+        return html_of("estimate", self.as_dict())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.base.words import amount
 from heldout.report.figures.canvas import Shape, axes_of, key, name_axes, present, quiet
 from heldout.report.figures.lettering import SMALL, cleaned, short, write
 from heldout.report.figures.palette import GREY, PAPER, SEVERAL, SOFT
 from heldout.report.figures.scales import ends, is_finite, real
 from heldout.report.figures.told import MOST_ROWS, POINTS, Told, counted, tell
+from heldout.report.words import amount
 
 FLOOR = -0.22  # below the curve, bars of how many rows stand behind each point
 TALLEST = 0.12

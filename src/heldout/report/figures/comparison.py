@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from heldout.base.words import amount
 from heldout.report.figures.canvas import Shape, axes_of, name_axes, present
 from heldout.report.figures.lettering import LETTERS, SMALL, cleaned, room, short, write
 from heldout.report.figures.palette import GREY, INK, SOFT
 from heldout.report.figures.rows import MOST_ROWS, Row, draw_rows, number_words, rows_shape
 from heldout.report.figures.scales import is_finite, real
 from heldout.report.figures.told import Told, counted, spread, tell
+from heldout.report.words import amount
 
 MINUS = " − "
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.base.words import amount
 from heldout.report.figures.canvas import Shape, axes_of, better, left_of_numbers, name_axes, present, quiet
 from heldout.report.figures.lettering import SMALL, write
 from heldout.report.figures.palette import BLUE, INK, PAPER, SOFT
 from heldout.report.figures.scales import ends, is_finite, linear, real, within
 from heldout.report.figures.told import POINTS, Told, between, counted, interval, some, spread, tell
+from heldout.report.words import amount
 
 MOST_DOTS = 2_000  # of leave-one-out on many rows; evenly spread over all
 FEW = 60

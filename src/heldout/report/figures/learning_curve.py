@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.base.words import amount
 from heldout.report.figures.canvas import Shape, axes_of, better, left_of_numbers, name_axes, present, quiet
 from heldout.report.figures.lettering import SMALL
 from heldout.report.figures.palette import BLUE, PAPER, SOFT
 from heldout.report.figures.scales import ends, is_finite, linear, log_ends, powers, real, within
 from heldout.report.figures.told import POINTS, Told, counted, spread, tell
+from heldout.report.words import amount
 
 LOG_FROM = 12.0  # how many times the smallest size the largest is, from which on powers of ten are clearer
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.base.words import amount
 from heldout.report.figures.canvas import Shape, axes_of, better, name_axes, present, quiet
 from heldout.report.figures.lettering import cleaned, room, short, write
 from heldout.report.figures.palette import BLUE, GREY, PAPER
 from heldout.report.figures.rows import MARK, MOST_ROWS, WORDS, rows_shape
 from heldout.report.figures.scales import ends, is_finite, linear, real
 from heldout.report.figures.told import MOST_TIPS, POINTS, Told, between, counted, some, spread, tell
+from heldout.report.words import amount
 
 MOST_PARTS = 200  # lines that are joined; more are a grey area
 ASIDE = 0.16  # of a row

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.base.words import amount, number
+from heldout.base.words import number
 from heldout.report.figures.canvas import Shape, axes_of, better, key, left_of_numbers, name_axes, present, quiet
 from heldout.report.figures.lettering import SMALL, cleaned, short
 from heldout.report.figures.palette import BLUE, INK, PAPER, SOFT, VERMILION
 from heldout.report.figures.scales import ends, is_finite, linear, log_ends, named, powers, real
 from heldout.report.figures.told import POINTS, Told, counted, some, spread, tell
+from heldout.report.words import amount
 
 Panel = Mapping[str, Any]
 ACROSS = 52  # letters of all categories side by side, else they stand upright

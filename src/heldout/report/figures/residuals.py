@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.base.words import amount
 from heldout.report.figures.canvas import Shape, axes_of, key, left_of_numbers, name_axes, present, quiet
 from heldout.report.figures.lettering import short
 from heldout.report.figures.palette import BLUE, INK, VERMILION
 from heldout.report.figures.scales import ends, is_finite, linear, real
 from heldout.report.figures.told import POINTS, Told, between, some, spread, tell
+from heldout.report.words import amount
 
 
 def shape_of_residuals(data: Mapping[str, Any]) -> Shape:

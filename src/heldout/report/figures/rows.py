@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heldout.base.words import amount
 from heldout.report.figures.canvas import Shape, quiet
 from heldout.report.figures.lettering import SMALL, room, short, write
 from heldout.report.figures.palette import BLUE, INK, PAPER, SOFT
 from heldout.report.figures.scales import ends, is_finite, linear, real, within
 from heldout.report.figures.told import POINTS
+from heldout.report.words import amount
 
 MOST_ROWS = 45  # all pairs of ten learners; more are no picture
 ROW = 0.46  # inches

@@ -13,6 +13,7 @@ from heldout.report.figures.lettering import TEXT, cleaned, literal, short
 from heldout.report.figures.palette import BLUE, GREY, INK, ORANGE
 from heldout.report.figures.scales import named
 from heldout.report.figures.told import MOST_ROWS, Told, counted, some, tell
+from heldout.splits.summary import Picture
 
 COLOURS = {"train": BLUE, "held": ORANGE, "unused": GREY}
 WORDS = {"train": "training", "held": "held out", "unused": "neither"}
@@ -133,3 +134,8 @@ def tell_splits(data: Mapping[str, Any]) -> Told:
         head=("part", "rows trained on", "rows held out", "rows that serve neither"),
         rows=rows,
     )
+
+
+def draw_picture(picture: Picture, ax: Any = None) -> Any:
+    """Draw a picture of :mod:`heldout.splits.summary`, and give back its axes."""
+    return draw_splits({name: getattr(picture, name) for name in Picture.__slots__}, ax)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from heldout.base.words import amount
 from heldout.report.figures.lettering import short
 from heldout.report.figures.scales import is_finite
+from heldout.report.words import amount
 
 MOST_ROWS = 200
 MOST_TIPS = 60  # marks that are worth a stop of the keyboard

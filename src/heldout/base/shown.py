@@ -1,0 +1,24 @@
+"""The door to how a value is shown: the room report/ lays it out, which rooms below it cannot import."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+_ROOM = "heldout.report.show"
+
+
+def html_of(kind: str, values: Mapping[str, Any]) -> str:
+    """The HTML of a value for ``_repr_html_``; `kind` is one of those in :mod:`heldout.report.show`.
+
+    The room is imported by name when something is first shown, so that no import points up the house.
+    """
+    html: str = import_module(_ROOM).as_html(kind, values)
+    return html
+
+
+def text_of(kind: str, values: Mapping[str, Any]) -> str:
+    """The same as plain text, for ``print``."""
+    text: str = import_module(_ROOM).as_text(kind, values)
+    return text

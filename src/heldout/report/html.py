@@ -1,0 +1,301 @@
+"""Blocks as HTML, for notebooks and for pages. Any text is escaped by :mod:`heldout.base.markup`.
+
+A fragment for a notebook has no script, no address and no `id`, so it can be shown twice and offline. A page has its
+own style and script: its tables sort, long names have tooltips, and figures are drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from heldout.base.markup import Html, element, html, lines_html, together
+from heldout.base.words import SHORT, clipped, line, shortened
+from heldout.report.blocks import (
+    Block,
+    Cell,
+    Code,
+    Details,
+    Facts,
+    Figure,
+    Findings,
+    Headline,
+    Note,
+    Number,
+    Span,
+    Table,
+    Text,
+    is_infinite,
+)
+from heldout.report.svg import Drawn, draw_all
+from heldout.report.words import amount
+
+_FRAME = "heldout-view tex2jax_ignore mathjax_ignore"  # a dollar sign in a name is no formula
+_BADGES = ("info", "warning", "error")
+_FLAT = 28  # characters: a column with nothing longer in it is not broken into lines
+_WHOLE = 500  # characters of a name that its tooltip holds
+_TIPPED = 0.25  # share of a table's room after which cut names have no tooltip any more: rows matter more
+
+
+def notebook_fragment(blocks: Iterable[Block]) -> str:
+    """Blocks as one fragment with its style, for `_repr_html_`."""
+    writer = Writer(prefix="heldout-", page=False, text=600, cell=80, code=2_000)
+    return f'<style>{_notebook_style()}</style><div class="{_FRAME}">{writer.blocks(blocks)}</div>'
+
+
+def page_writer() -> Writer:
+    """What writes the blocks of a page."""
+    return Writer(prefix="", page=True, text=1_500, cell=40, code=20_000)
+
+
+@cache
+def _notebook_style() -> str:
+    return asset("notebook.css").replace("\n", "")
+
+
+def asset(name: str) -> str:
+    """A style or a script of ours."""
+    return files("heldout.report").joinpath("assets", name).read_text(encoding="utf-8").strip()
+
+
+def named(value: Any, most: int = SHORT) -> Html:
+    """A text from data: where it is cut, its tooltip holds the whole up to a length."""
+    text = line(value)
+    if len(text) <= most:
+        return element("bdi", text)
+    return element("bdi", shortened(text, most), class_="cut", data_tip=clipped(text, _WHOLE), tabindex=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer:
+    """Writes blocks; the other values are the characters that are shown of a text, a cell and a program."""
+
+    prefix: str  # of the names of classes
+    page: bool
+    text: int
+    cell: int
+    code: int
+
+    def blocks(self, blocks: Iterable[Block]) -> Html:
+        """Blocks one after the other."""
+        return Html("".join(self.block(block) for block in blocks))
+
+    def block(self, block: Block) -> Html:
+        """One block; empty where there is nothing in it."""
+        match block:
+            case Headline(text):
+                return self._element("p", self._text(text), css="head")
+            case Note():
+                return self._note(block)
+            case Facts():
+                return self._facts(block)
+            case Table():
+                return self._table(block)
+            case Findings():
+                return self._findings(block)
+            case Code():
+                return self._code(block)
+            case Figure(name, data):
+                return self._figures(name, data) if self.page else Html("")
+            case Details(title, blocks, opened=opened):
+                inside = self.blocks(blocks)
+                return self._details(title, inside, opened=opened)
+
+    def _element(self, name: str, *inside: Any, css: str = "", **attributes: Any) -> Html:
+        classes = " ".join(self.prefix + one for one in css.split()) or None
+        return element(name, *inside, class_=classes, **attributes)
+
+    def _text(self, text: Text, most: int | None = None) -> Html:
+        most = self.text if most is None else most
+        if isinstance(text, tuple):
+            return together(*(self._text(span if isinstance(span, Span) else Span(span), most) for span in text))
+        if not isinstance(text, Span):
+            return html(text, most)
+        blank = Html(" ")
+        if text.text.isspace():
+            return blank
+        # Blanks at its ends keep a span apart from its neighbours.
+        before, after = (blank if end == " " else "" for end in (text.text[:1], text.text[-1:]))
+        return together(before, self._styled(html(text.text, most), text.style), after)
+
+    def _styled(self, shown: Html, style: str) -> Html:
+        if style in ("strong", "good"):
+            return element("strong", shown)
+        if not style:
+            return shown
+        known = style if style in _BADGES else ""
+        return self._element("span", shown, css="quiet" if style == "quiet" else f"badge {known}")
+
+    def _titled(self, title: str, inside: Html) -> Html:
+        if not inside or not title:
+            return inside
+        return together(element("h3", title) if self.page else self._element("p", title, css="title"), inside)
+
+    def _details(self, title: Any, inside: Html, *, opened: bool = False) -> Html:
+        if not inside:
+            return inside
+        shown = {"open": ""} if opened else {}
+        return self._element("details", element("summary", title), self._element("div", inside, css="inside"), **shown)
+
+    def _note(self, note: Note) -> Html:
+        items = element("ul", *(element("li", self._text(item)) for item in note.items)) if note.items else Html("")
+        sentence = element("p", self._text(note.text)) if note.text else Html("")
+        return self._titled(note.title, together(sentence, items))
+
+    def _facts(self, facts: Facts) -> Html:
+        given = {label: text for label, text in facts.rows.items() if text not in (None, "")}
+        rows = [
+            element("div", element("dt", html(label, self.cell)), element("dd", self._text(text)))
+            for label, text in given.items()
+            if text is not None
+        ]
+        return self._titled(facts.title, self._element("dl", *rows, css="facts")) if rows else Html("")
+
+    def _findings(self, findings: Findings) -> Html:
+        shown = findings.most if self.page else findings.brief
+        rows = [self._finding(*row) for row in findings.rows[: findings.most]]
+        hidden = len(findings.rows) - findings.most
+        more = self._element("p", f"{hidden:,} more findings left out here.", css="quiet") if hidden > 0 else Html("")
+        if not rows:
+            return Html("")
+        listed = self._element("ul", *rows[:shown], css="findings")
+        rest = rows[shown:]
+        folded = self._element("ul", *rest, css="findings") if rest else Html("")
+        inside = together(listed, self._details(f"{len(rest):,} more", folded), more)
+        return inside if self.page else self._titled(findings.title, inside)
+
+    def _finding(self, code: str, severity: str, message: str, facts: Any) -> Html:
+        mark = self._text(Span(f"{code} {severity}", severity if severity in _BADGES else "badge"))  # type: ignore[arg-type]
+        return element(
+            "li",
+            element("p", mark, Html(" "), html(message, 300 if not self.page else self.text)),
+            self._facts(Facts(facts)),
+        )
+
+    def _code(self, code: Code) -> Html:
+        if not code.text:
+            return Html("")
+        text = lines_html(code.text, self.code)
+        if not self.page:
+            return self._titled(code.title, self._element("pre", text, css="code"))
+        title = code.title or "Program"
+        copy = Html('<button type="button" class="quiet" data-copy hidden>Copy</button>')
+        program = element("pre", element("code", text), tabindex=0, role="group", aria_label=title)
+        return element("div", element("h3", title), copy, program, class_="program")
+
+    def _table(self, table: Table) -> Html:
+        columns = table.columns()
+        if not table.rows or not columns:
+            return Html("")
+        kinds = {place: self._kind(table, place, numeric=numeric) for place, numeric in columns.items()}
+        rows = [[row[place] for place in columns] for row in table.rows[: table.most if self.page else table.brief]]
+        lines = self._rows(rows, [*kinds.values()], table.room)
+        sort = {"data_sort": ""} if self.page else {}
+        head = [
+            self._element("th", html(shortened(table.head[place], self.cell)), css=kind, scope="col", **sort)
+            for place, kind in kinds.items()
+        ]
+        inside = together(
+            element("thead", element("tr", *head)), Html("<tbody>"), Html("".join(lines)), Html("</tbody>")
+        )
+        return self._boxed(table, inside, len(table.rows) - len(lines) + table.left_out, shown=len(lines))
+
+    def _boxed(self, table: Table, inside: Html, left_out: int, *, shown: int) -> Html:
+        """A table in a box that scrolls where it is wide, and a line that counts the rows that are not shown."""
+        if not self.page:
+            box = self._element("div", self._element("table", inside, css="table"), css="wide")
+            more = self._element("p", f"… {left_out:,} more", css="quiet") if left_out else ""
+            return self._titled(table.title, together(box, more))
+        caption = element("caption", table.title, class_=None if table.titled else "unseen")
+        made = element("table", caption, inside, id=f"{table.key}-table" if table.key else None)
+        long = " long" if shown > 20 else ""
+        box = element("div", made, class_=f"scroll{long}", role="group", aria_label=table.title, tabindex=0)
+        words = (
+            f"{left_out:,} more row{'s' * (left_out > 1)} left out here, to keep this file small; the result itself "
+        )
+        return together(box, element("p", f"{words}holds all.", class_="quiet") if left_out else "")
+
+    def _rows(self, rows: Sequence[Sequence[Cell]], kinds: Sequence[str], room: int) -> list[str]:
+        """The rows that fit: in a page those that are too large are left out, since later ones may be small."""
+        lines: list[str] = []
+        used = 0
+        for row in rows:
+            tips = self.page and used < _TIPPED * room
+            cells = [
+                self._cell(cell, kind, tips=tips, first=not at)
+                for at, (cell, kind) in enumerate(zip(row, kinds, strict=True))
+            ]
+            text = f"<tr>{''.join(cells)}</tr>"
+            size = len(text.encode("utf-8"))
+            if self.page and used + size > room and lines:
+                continue
+            used += size
+            lines.append(text)
+        return lines
+
+    def _kind(self, table: Table, place: int, *, numeric: bool) -> str:
+        """How a column is set: numbers to the right, short words on one line."""
+        if numeric or self.page:
+            return "n" if numeric else ""
+        texts = [table.head[place], *(str(self._inside(row[place], tips=False)) for row in table.rows[: table.brief])]
+        return "short" if all(len(text) <= _FLAT for text in texts) else "words"
+
+    def _cell(self, cell: Cell, kind: str, *, tips: bool, first: bool) -> str:
+        name, scope = ("th", "row") if first and self.page else ("td", None)
+        return self._element(
+            name,
+            self._inside(cell, tips=tips),
+            css=kind,
+            scope=scope,
+            data_value=_sorted_by(cell) if self.page else None,
+        )
+
+    def _inside(self, cell: Cell, *, tips: bool) -> Html:
+        if isinstance(cell, Number):
+            return html(cell.words, self.cell)
+        if cell is None or isinstance(cell, int | float) or is_infinite(cell):
+            return html(amount(cell))  # type: ignore[arg-type]
+        if not isinstance(cell, str):
+            return self._text(cell)
+        if not self.page:
+            return html(cell, self.cell)
+        if tips:
+            return named(cell, self.cell)
+        return element("bdi", shortened(cell, self.cell)) if cell else Html("")
+
+    def _figures(self, name: str, data: Any) -> Html:
+        """Every panel of a figure; empty where nothing is drawn."""
+        drawn = [self._figure(one) for one in draw_all(name, data, prefix=f"{name.replace('_', '-')}-")]
+        return Html(drawn[0]) if len(drawn) == 1 else element("div", *drawn, class_="several") if drawn else Html("")
+
+    def _figure(self, drawn: Drawn) -> Html:
+        numbers = Table(title=f"The numbers: {drawn.title}", head=drawn.head, rows=drawn.rows, titled=False)
+        unseen = element("span", f" of {drawn.title}", class_="unseen")
+        return element(
+            "figure",
+            element("figcaption", drawn.title, element("p", html(drawn.alt, self.text), aria_hidden="true")),
+            Html(drawn.svg),  # svg.py escapes what it draws
+            self._details(together("The numbers", unseen), self._table(numbers)),
+        )
+
+
+def sorted_by(value: Any) -> Html:
+    """The attribute that a cell sorts by, where its value is a number."""
+    number = _sorted_by(value)
+    return Html("" if number is None else f'data-value="{number}"')
+
+
+def _sorted_by(cell: Any) -> str | None:
+    """What a cell sorts by, where that is a number; a whole number beyond the largest float sorts as infinite."""
+    value = cell.value if isinstance(cell, Number) else cell
+    if is_infinite(value):
+        return str(value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        return f"{float(value):.10g}"
+    except OverflowError:
+        return "inf" if value > 0 else "-inf"

@@ -1,0 +1,88 @@
+"""The small scale under the key number: its interval, the folds and the optimistic number on one line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from heldout.report.words import between, of_loss
+
+WIDTH, MARGIN = 320.0, 14.0  # of the drawing, and at each end of its line
+NEAREST, FARTHEST = 1e-300, 1e300  # between marks: beyond, ticks would be no numbers
+MOST_FOLDS = 60  # marks of folds that can still be told apart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """Where things stand on the line, in the drawing's own units."""
+
+    value: float
+    low: float | None
+    high: float | None
+    folds: tuple[float, ...]
+    optimistic: float | None
+    ticks: tuple[tuple[float, str], ...]
+    words: str
+
+
+def scale_of(summary: Mapping[str, Any]) -> Scale | None:
+    """The scale of a result's risk; None where it has no value, or nothing that differs from it."""
+    risk = summary["risk"]
+    folds = _numbers(fold[risk["loss"]] for fold in summary["folds"])
+    folds = folds if len(folds) == len(summary["folds"]) and 1 < len(folds) <= MOST_FOLDS else []
+    best = summary["estimates"].get("best_validation")
+    optimistic = best["value"] if best is not None and best["loss"] == risk["loss"] else None
+    ends = (risk["low"], risk["high"])
+    marks = _numbers([risk["value"], *ends, optimistic, *folds])
+    if not _numbers([risk["value"]]) or not NEAREST < max(marks) - min(marks) < FARTHEST:
+        return None
+    ticks, place = _line(min(marks), max(marks))
+    words = [_short(tick, risk["loss"]) for tick in ticks]
+    if len(set(words)) < len(words):  # nearly the same numbers: four digits do not tell them apart
+        return None
+    low, high = (None if end is None else place(end) for end in ends)
+    return Scale(
+        value=place(risk["value"]),
+        low=low,
+        high=high,
+        folds=tuple(place(fold) for fold in folds),
+        optimistic=place(optimistic) if _numbers([optimistic]) else None,
+        ticks=tuple(zip(map(place, ticks), words, strict=True)),
+        words=_words(risk, folds=len(folds), optimistic=optimistic),
+    )
+
+
+def _words(risk: Mapping[str, Any], *, folds: int, optimistic: Any) -> str:
+    value, best = of_loss(risk["value"], risk["loss"]), of_loss(optimistic, risk["loss"])
+    parts = [f"{value} on a scale"]
+    parts += [f"with its interval from {between(risk, loss=risk['loss'])}"] if risk["low"] is not None else []
+    parts += [f"the values of {folds} folds"] if folds else []
+    parts += [f"the best validation number {best}"] if optimistic is not None else []
+    return ", ".join(parts)
+
+
+def _short(tick: float, loss: str) -> str:
+    return of_loss(tick, loss).replace(".0%", "%")
+
+
+def _numbers(values: Iterable[Any]) -> list[float]:
+    """Those that are finite; infinity comes as text."""
+    return [value for value in values if isinstance(value, int | float)]
+
+
+def _line(least: float, most: float) -> tuple[list[float], Any]:
+    """Round ticks that enclose the marks, and the function that places a value among them."""
+    rough = (most - least) / 3
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * times for times in (1, 2, 5, 10) if power * times >= rough)
+    first, last = math.floor(least / step), math.ceil(most / step)
+    ticks = [step * count + 0.0 for count in range(first, last + 1)]
+    span = ticks[-1] - ticks[0]
+
+    def place(value: Any) -> float:
+        share = (float(value) - ticks[0]) / span
+        return round(MARGIN + (WIDTH - 2 * MARGIN) * min(max(share, 0.0), 1.0), 1)
+
+    return ticks, place

@@ -1,0 +1,267 @@
+"""Checks of data, advice, drawn splits, ledgers and single remarks as blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from heldout.base.amounts import show_seconds
+from heldout.base.words import fit_words, line
+from heldout.report.blocks import Block, Cell, Code, Facts, Findings, Headline, Note, Number, Remark, Span, Table, Text
+from heldout.report.result import GRAVE_FIRST, gravest_first
+from heldout.report.words import amount, counted, level_words
+
+MOST_PARTS = 20  # of splits, that are listed one by one
+
+_COLUMNS = {
+    "part": "part",
+    "train_rows": "trains on",
+    "held_rows": "holds out",
+    "unused_rows": "unused",
+    "buffer_rows": "by buffer",
+    "train_groups": "groups trained on",
+    "held_groups": "held out",
+    "held_from": "held out from",
+    "held_to": "to",
+}
+
+
+def finding_blocks(finding: Mapping[str, Any]) -> list[Block]:
+    """One finding by itself."""
+    return [Findings(((finding["code"], finding["severity"], finding["message"], {}),), title="")]
+
+
+def sentence_blocks(values: Mapping[str, Any]) -> list[Block]:
+    """A sentence by itself."""
+    return [Note(values["sentence"])]
+
+
+def check_blocks(summary: Mapping[str, Any]) -> list[Block]:
+    """What `check` found, the gravest first: what was seen, why it matters and the way out; then what no check sees."""
+    found = tuple(
+        (one["code"], one["severity"], one["seen"], {"why": one["why"], "way out": one["way_out"]})
+        for one in gravest_first(summary["findings"])
+    )
+    unseen = f"Not seen by any check: {'. '.join(summary['not_seen'])}."
+    head = Facts(summary.get("head") or {})
+    return [head, Headline(count_words(summary)), Findings(found, brief=20, title=""), Note(Span(unseen, "quiet"))]
+
+
+def count_words(summary: Mapping[str, Any]) -> str:
+    """How many findings there are of each severity, and what they rest on.
+
+    >>> counts = {"info": 1, "warning": 2, "error": 0}
+    >>> facts = {"counts": counts, "rows": 10, "rows_looked_at": 10, "columns": 3, "ignored": ["H601"]}
+    >>> count_words(facts)
+    '2 warnings, 1 info in 10 rows and 3 columns; ignored: H601'
+    """
+    counts = summary["counts"]
+    found = ", ".join(_of_severity(counts[one], one) for one in GRAVE_FIRST if counts[one]) or "Nothing found"
+    rows, looked = summary["rows"], summary["rows_looked_at"]
+    of_rows = counted(rows, "row") if looked == rows else f"{looked:,} rows drawn at random from {rows:,}"
+    ignored = f"; ignored: {', '.join(summary['ignored'])}" if summary["ignored"] else ""
+    return f"{found} in {of_rows} and {counted(summary['columns'], 'column')}{ignored}"
+
+
+def _of_severity(count: int, severity: str) -> str:
+    return f"{count} {severity}" if count == 1 or severity == "info" else f"{count} {severity}s"
+
+
+def advice_blocks(advice: Mapping[str, Any]) -> list[Block]:
+    """The recipe with its call and its reasons, then the rows that promises need and what the rows at hand promise.
+
+    The command adds what it read (`head`), its own line in place of the call (`command`) and the `cost`.
+    """
+    head = Facts(advice.get("head") or {})
+    if advice["recipe"] is None:
+        way = "name a table, or --rows." if "command" in advice else "pass n=…"
+        recipe: list[Block] = [Headline(f"No recipe without the number of rows: {way}")]
+    else:
+        sizes, each = advice["sizes"], ", in each part" if advice["k"] else ""
+        dev = f", {sizes['dev']:,} to choose" if sizes["dev"] else ""
+        rows = f"{sizes['train']:,} to train{dev}, {sizes['test']:,} to test{each}"
+        candidates = counted(advice["candidates"], "candidate")
+        recipe = [
+            Headline((Span(line(advice["recipe"]), "good"), f"   for {advice['n']:,} rows and {candidates}")),
+            Code(over_lines(advice["command"]) if advice.get("command") else advice["call"]),
+            Facts({"rows": rows, "cost": _cost(advice.get("cost"))}),
+            Note(items=tuple(advice["reasons"])),
+        ]
+    return [head, *recipe, _needs(advice), _promises(advice)]
+
+
+def short_advice(advice: Mapping[str, Any]) -> str:
+    """The command alone, or the rows that are needed."""
+    return str(advice["command"]) or "\n".join(" ".join(map(str, row)) for row in _needed(advice))
+
+
+def _needs(advice: Mapping[str, Any]) -> Note:
+    return Note(title=f"Rows needed, at {level_words(advice['level'])}", items=tuple(_needed(advice)))
+
+
+def _needed(advice: Mapping[str, Any]) -> list[str]:
+    rows, found = advice["test_rows"], []
+    if advice["dev_rows"] is not None:
+        best = counted(advice["candidates"], "candidate")
+        found.append(
+            f"choose within {amount(advice['gap'])} of the best of {best}: {advice['dev_rows']:,} development rows"
+        )
+    if advice["width"] is not None:
+        ways = (("bound", "whatever the losses"), ("normal", "by normal planning"))
+        words = [f"{rows[by]:,} test rows {how}" for by, how in ways if rows[by] is not None]
+        found.append(f"an interval {amount(advice['width'])} wide: {', '.join(words)}")
+    return found
+
+
+def _promises(advice: Mapping[str, Any]) -> Note:
+    gap, width = advice["bounds"]["dev_gap"], advice["bounds"]["test_width"]
+    found = []
+    if gap is not None:
+        found.append(f"choosing on {advice['sizes']['dev']:,} rows once: within {amount(gap)} of the best candidate")
+    if width is not None:
+        found.append(f"testing on {advice['sizes']['test']:,} rows once: an interval at most {amount(width)} wide")
+    return Note(title="What the rows at hand promise", items=tuple(found))
+
+
+def over_lines(command: str, most: int = 76) -> str:
+    """A command line cut before options, so that it can be copied as it stands.
+
+    >>> over_lines("heldout evaluate a.csv --target y --test kfold:5", 32).splitlines()
+    ['heldout evaluate a.csv \\\\', '  --target y --test kfold:5']
+    """
+    first, *options = command.split(" --")
+    lines = [first]
+    for option in options:
+        if len(lines[-1]) + len(option) + 7 <= most:
+            lines[-1] += f" --{option}"
+        else:
+            lines.append(f"  --{option}")
+    return " \\\n".join(lines)
+
+
+def _cost(cost: Mapping[str, Any] | None) -> str | None:
+    if cost is None:
+        return None
+    time = f", about {show_seconds(cost['seconds'])} on this machine" if cost["seconds"] is not None else ""
+    return f"{cost['cells']:,} cells, {fit_words(cost['fits'], cost['fits_before'])}{time}"
+
+
+def splits_blocks(splits: Mapping[str, Any]) -> list[Block]:
+    """Drawn splits: how they were drawn, and the sizes of the first parts."""
+    rows = tuple(enumerate(zip(splits["train_rows"], splits["held_rows"], strict=True)))
+    return [
+        Headline(splits["words"]),
+        Table(
+            title="",
+            head=("part", "trains on", "holds out"),
+            rows=tuple((part, train, held) for part, (train, held) in rows),
+        ),
+        Facts({"fingerprint": splits["fingerprint"][:12], "of data": splits["task_fingerprint"][:12]}),
+    ]
+
+
+def splits_summary_blocks(summary: Mapping[str, Any]) -> list[Block]:
+    """Drawn splits counted: a row a part, then training size, buffers and class shares in a line each."""
+    parts, totals = summary["parts"], summary["totals"]
+    buffered = totals["buffer_mean"] > 0
+    names = [name for name in _COLUMNS if name in parts and (buffered or name != "buffer_rows")]
+    table = Table(
+        title="",
+        head=tuple(_COLUMNS[name] for name in names),
+        rows=tuple(zip(*(map(_split_cell, list(parts[name])) for name in names), strict=True)),
+        brief=MOST_PARTS,
+    )
+    thrown = f"buffers throw away {_mean(totals['buffer_mean'])} rows a part on average"
+    found: tuple[Remark, ...] = tuple(("H101", "warning", note, {}) for note in totals.get("notes", ()))
+    return [
+        Headline(f"{summary['words']}: {counted(totals['parts'], 'part')} of {totals['rows']:,} rows"),
+        table,
+        Note(_training_words(totals)),
+        Note(thrown if buffered else ""),
+        Note(_share_words(totals) if "strata" in totals else ""),
+        Findings(found),
+    ]
+
+
+def _split_cell(value: Any) -> Cell:
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if kind == "M":
+        return str(value.astype("datetime64[s]")).removesuffix("T00:00:00")
+    if isinstance(value, float) or kind == "f":
+        return Number(float(value), f"{value:g}")
+    return int(value) if kind in "iu" and kind else str(value)
+
+
+def _training_words(totals: Mapping[str, Any]) -> str:
+    least, most = totals["train_least"], totals["train_most"]
+    size = f"{least:,}" if least == most else f"{least:,} to {most:,}, {_mean(totals['train_mean'])} on average"
+    words = f"training size {size}, {totals['train_share']:.1%} of the rows"
+    if totals["effective_mean"] < totals["train_mean"] * (1 - 1e-9):
+        words += f"; by their weights they count as {_mean(totals['effective_mean'])}"
+    return words
+
+
+def _share_words(totals: Mapping[str, Any]) -> str:
+    count, word = totals["strata_count"], totals["strata"]
+    if totals.get("shares_untold"):
+        return f"{count:,} {word}: too many to tell their shares in each of {totals['parts']:,} parts"
+    held, train = totals["held_deviation"], totals["train_deviation"]
+    where = "" if abs(held["points"]) < 0.05 else f" (the farthest: {held['of']} in part {held['part']})"
+    return (
+        f"{count:,} {word}: held-out shares are those of all rows to within {abs(held['points']):.1f} points{where}, "
+        f"training shares to within {abs(train['points']):.1f}"
+    )
+
+
+def _mean(value: float) -> str:
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def ledger_blocks(summary: Mapping[str, Any]) -> list[Block]:
+    """Each test set with its looks, the first first, and what is left for the next."""
+    if not summary["test_sets"]:
+        return [Note(f"No test set was looked at, by {summary['journal']}. Cross-validation is no look.")]
+    blocks: list[Block] = []
+    for one in summary["test_sets"]:
+        name: tuple[Text, ...] = (Span(f"test set {one['rows_key'][:8]}", "strong"), f"  {_looks_of(one)}")
+        blocks += [Headline(name), _looks(one["looks"]), Note(width_words(one, summary["level"]))]  # type: ignore[arg-type]
+    return blocks
+
+
+def short_ledger(summary: Mapping[str, Any]) -> str:
+    """A line a test set.
+
+    >>> one = {"rows_key": "ab" * 16, "rows": 50, "next_width": 0.4, "looks": [{}]}
+    >>> short_ledger({"level": 0.95, "test_sets": [one]})
+    'abababab  50 rows, 1 look  next look: an interval up to 0.4 wide at 95%, for a loss from 0 to 1'
+    """
+    return "\n".join(
+        f"{one['rows_key'][:8]}  {_looks_of(one)}  {width_words(one, summary['level'])}" for one in summary["test_sets"]
+    )
+
+
+def width_words(one: Mapping[str, Any], level: float) -> str:
+    """What the next look may still tell."""
+    if one["next_width"] is None:
+        return "next look: no bound covers a learner chosen after these. Test on fresh rows"
+    if one["next_width"] >= 1:
+        return "next look: these rows are used up, the interval would tell nothing. Test on fresh rows"
+    width = amount(one["next_width"])
+    return f"next look: an interval up to {width} wide at {level_words(level)}, for a loss from 0 to 1"
+
+
+def _looks_of(one: Mapping[str, Any]) -> str:
+    return f"{one['rows']:,} rows, {counted(len(one['looks']), 'look')}"
+
+
+def _looks(looks: Sequence[Mapping[str, Any]]) -> Table:
+    rows = tuple(
+        (
+            look["when"].replace("T", " ").removesuffix("+00:00"),
+            look["learner"],
+            look["loss"],
+            look["answer"] + (f": {look['told']}" if look.get("told") else ""),
+        )
+        for look in looks
+    )
+    return Table(title="", head=("when", "learner", "loss", "told"), rows=rows, brief=10_000)

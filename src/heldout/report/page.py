@@ -1,0 +1,228 @@
+"""A summary as one HTML file that needs nothing else, asks the network for nothing and trusts no text."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heldout.base.amounts import show_seconds
+from heldout.base.errors import OptionError
+from heldout.base.markup import Html
+from heldout.base.words import clipped, line, shortened
+from heldout.report.blocks import Facts
+from heldout.report.figures.palette import PALETTE_CSS
+from heldout.report.html import asset, named, page_writer, sorted_by
+from heldout.report.interval_strip import scale_of
+from heldout.report.result import GRAVE_FIRST, estimate_facts, no_model_words
+from heldout.report.sections import comparison_sections, result_sections
+from heldout.report.words import amount, between, counted, interval, level_words, of_loss, row_count, told
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+PACKAGES = ("jinja2", "matplotlib")
+_VERSION = 2
+_PROSE = 1_500  # characters of a sentence
+_SECTIONS = {"result": result_sections, "comparison": comparison_sections}
+
+
+def check_page_packages() -> None:
+    """Refuse early where a package is missing, and say how to get it."""
+    missing = [name for name in PACKAGES if find_spec(name) is None]
+    if missing:
+        raise OptionError(
+            f"A report page needs {' and '.join(missing)}. Install it with pip install 'heldout[report]', or print the "
+            "result."
+        )
+
+
+def write_page(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    """Render the page of a summary with figures and write it to `path`."""
+    write_text(render_page(summary), path)
+
+
+def write_text(text: str, path: str | os.PathLike[str]) -> None:
+    """Write a whole text: an existing file is replaced only once the new one is whole."""
+    target = Path(path)
+    unfinished = target.with_name(target.name + ".part")
+    try:
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
+        os.replace(unfinished, target)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def render_page(summary: Mapping[str, Any]) -> str:
+    """The page of a result or of a comparison, from its summary with figures; the same summary gives the same bytes."""
+    version, kind = summary.get("version"), summary.get("kind")
+    if version != _VERSION or kind not in _SECTIONS:
+        raise OptionError(
+            f"The page is made from a summary of version {_VERSION} whose kind is 'result' or 'comparison', not "
+            f"version {version!r} and kind {kind!r}. Take it from result.summary(figures=True)."
+        )
+    if "figures" not in summary:
+        raise OptionError("The page needs what its figures show. Make the summary with summary(figures=True).")
+    check_page_packages()
+    writer = page_writer()
+    written = [(section, writer.blocks(section.blocks)) for section in _SECTIONS[kind](summary)]
+    values = {
+        "kind": "evaluation" if kind == "result" else "comparison",
+        "counts": _counts(summary["findings"]),
+        "sections": [(section, body) for section, body in written if body],
+        **(_result_head(summary) if kind == "result" else _comparison_head(summary)),
+    }
+    return render_template("page.html.j2", values)
+
+
+def _result_head(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """What stands above the sections of a result: what was studied, the verdict and the key number."""
+    about, verdict, risk = summary["about"], summary["verdict"], summary["risk"]
+    families = about["families"]
+    heading = " or ".join(map(line, families)) if len(families) > 1 else line(about["learner"])
+    columns = "" if about["columns"] is None else f" × {counted(about['columns'], 'column')}"
+    setting = [f"tuned over {counted(about['candidates'], 'candidate')}"] if about["tuned"] else []
+    setting += [f"{counted(about['rows'], 'row')}{columns}", f"test: {about['test']}"]
+    setting += [f"validation: {about['validation']}"] if about["validation"] else []
+    label, trained = verdict["meanings"]["risk"], row_count(risk["train_size"])
+    return {
+        "title": f"{clipped(heading, 60)}: how good it is",
+        "eyebrow": "How good is it really?",
+        "heading": named(heading, 80),
+        "built": named(" / ".join(about["estimators"]), 160) if about["estimators"] else "",
+        "setting": setting,
+        "sentence": verdict["sentence"],
+        "key": {
+            "label": label["label"],
+            "loss": f"{risk['loss']}, {'higher' if risk['greater_is_better'] else 'lower'} is better",
+            "value": told(risk) if risk["value"] is None else of_loss(risk["value"], risk["loss"]),
+            "answer": risk["answer"] if risk["value"] is not None else None,
+            "interval": interval(risk, loss=risk["loss"]),
+            "scale": scale_of(summary),
+            "meaning": label["text"],
+            "facts": page_writer().block(Facts({**estimate_facts(risk), "training rows": trained})),
+        },
+        "points": {
+            "Why there is no interval" if risk["low"] is None else "What the interval promises": verdict["promise"],
+            "Against no model at all": no_model_words(summary),
+            "The number that chose": verdict["optimism"],
+            "The model to ship": summary["covers"]["sentence"],
+            "To be surer": " ".join(verdict["surer"]),
+        },
+    }
+
+
+def _comparison_head(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """What stands above the sections of a comparison."""
+    about, verdict = summary["about"], summary["verdict"]
+    names = ", ".join(line(one["name"]) for one in summary["ranking"])
+    return {
+        "title": f"{clipped(names, 80)}: which is better",
+        "eyebrow": "Which is better?",
+        "heading": named(names, 100),
+        "built": "",
+        "setting": [
+            counted(len(summary["ranking"]), "learner"),
+            counted(about["rows"], "row"),
+            f"{about['loss']}, {'higher' if about['greater_is_better'] else 'lower'} is better",
+            f"test, the same for all: {about['test']}",
+        ],
+        "sentence": verdict["sentence"],
+        "key": None,
+        "points": {"What the intervals promise": verdict["promise"], "To be surer": " ".join(verdict["surer"])},
+    }
+
+
+def _counts(findings: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """How many findings there are of each severity that there is, the gravest first."""
+    found = [one["severity"] for one in findings]
+    counts = {severity: found.count(severity) for severity in GRAVE_FIRST if severity in found}
+    return [(severity, f"{n} {severity}{'s' * (n > 1 and severity != 'info')}") for severity, n in counts.items()]
+
+
+def render_template(
+    name: str, values: Mapping[str, Any], *, script: str = "", style: str = "", connect: bool = False
+) -> str:
+    """A template of ours as a whole page; what it holds is escaped unless it is markup of our own making.
+
+    `script` and `style` stand beside the page's own, and `connect` lets scripts ask the server the page came from.
+    """
+    return (
+        _environment()
+        .get_template(name)
+        .render(
+            values,
+            policy=page_policy(script=script, style=style, connect=connect),
+            style=Html(_style() + style),
+            scripts=[Html(text) for text in (_script(), script) if text],
+        )
+    )
+
+
+def page_policy(*, script: str = "", style: str = "", connect: bool = False) -> str:
+    """The content security policy of a page: our style and scripts by their hashes, pictures in the page, no more."""
+    scripts = " ".join(_hash(text) for text in (_script(), script) if text)
+    rules = ["default-src 'none'", f"style-src {_hash(_style() + style)}", f"script-src {scripts}", "img-src data:"]
+    rules += ["connect-src 'self'"] if connect else []
+    return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{b64encode(digest).decode('ascii')}'"
+
+
+@cache
+def _style() -> str:
+    return PALETTE_CSS.strip() + "\n" + asset("style.css")
+
+
+@cache
+def _script() -> str:
+    return asset("script.js")
+
+
+def _prose(text: Any) -> str:
+    """A sentence, which may hold names of any length, on one line and with an end."""
+    return clipped(line(text), _PROSE)
+
+
+_FILTERS: dict[str, Callable[..., Any]] = {
+    "amount": amount,
+    "between": between,
+    "by": sorted_by,
+    "counted": counted,
+    "level": level_words,
+    "line": line,
+    "named": named,
+    "prose": _prose,
+    "seconds": show_seconds,
+    "shortened": shortened,
+    "told": told,
+}
+
+
+@cache
+def _environment() -> Environment:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError:
+        raise OptionError(
+            "The page of a report needs Jinja2. Install it with pip install 'heldout[report]', or print the result "
+            "and read it as text."
+        ) from None
+    made = Environment(
+        loader=PackageLoader("heldout.report", "assets/templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(_FILTERS)
+    return made

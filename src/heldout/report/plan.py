@@ -1,0 +1,126 @@
+"""A plan as blocks: what is asked, the steps, what each rule saved, and why others were not used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from heldout.base.amounts import show_seconds
+from heldout.base.words import fit_words
+from heldout.report.blocks import Block, Details, Facts, Headline, Note, Number, Span, Table, Text
+from heldout.report.words import counted
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+MOST_STEPS = 30
+MOST_REASONS = 100
+SLOW = 0.1  # seconds that a rule took, from which on they are told
+
+
+def account_blocks(plan: Mapping[str, Any]) -> list[Block]:
+    """What :func:`heldout.explain` answers: the learner, then its plan."""
+    return [Headline(f"Plan for {plan['learner']}"), *plan_blocks(plan)]
+
+
+def plan_blocks(plan: Mapping[str, Any]) -> list[Block]:
+    """The facts of a plan, its steps, checks, rules and notes."""
+    lines, passes = plan["lines"], plan["passes"]
+    fits = sum(line["fits"] for line in lines)
+    saved = sum(one["fits_before"] - one["fits_after"] for one in passes)
+    return [
+        Facts(
+            {
+                "test": plan["outer"],
+                "validation": plan["inner"],
+                "candidates": f"{plan['candidates']:,}",
+                "cells": f"{sum(line['cells'] for line in lines):,}",
+                "fits": fit_words(fits, fits + saved).replace(" fits", ""),
+            }
+        ),
+        _steps(lines),
+        _checks(plan.get("checks", ())),
+        Note(title="Checks", items=tuple(plan.get("checked", ()))),
+        _rules([one for one in passes if one["used"]]),
+        _refusals([one for one in passes if one["refusals"] or not one["used"]]),
+        Note(title="Notes", items=tuple(plan["notes"])),
+    ]
+
+
+def plan_view(plan: Mapping[str, Any], head: Mapping[str, str] | None = None) -> Group:
+    """What was understood of the question, then the whole plan, for a terminal."""
+    from heldout.report.terminal import terminal_view
+
+    return terminal_view([Facts(head or {}), *account_blocks(plan)])
+
+
+def short_plan_view(plan: Mapping[str, Any], head: Mapping[str, str] | None = None) -> Group:
+    """What was understood of the question, then the plan in a line or two."""
+    from heldout.report.terminal import terminal_view
+
+    words = f"{counted(plan['candidates'], 'candidate')}, {plan['cells']:,} cells"
+    facts = {"plan": f"{words}, {fit_words(plan['fits'], plan['fits_before'])}", "test": plan["outer"]}
+    return terminal_view([Facts({**(head or {}), **facts, "validation": plan["inner"]})])
+
+
+def _steps(lines: Sequence[Mapping[str, Any]]) -> Table:
+    rows = tuple(
+        (
+            place,
+            line["level"],
+            line["cells"],
+            line["fits"] or Number(0, fit_words(0)),
+            line["rule"],
+            line["tier"],
+            ", ".join(
+                words
+                for words in (
+                    f"about {line['operations']:.0e} operations" if line["operations"] else "",
+                    "once the choices are made" if line["waits"] else "",
+                )
+                if words
+            ),
+        )
+        for place, line in enumerate(lines, 1)
+    )
+    head = ("", "level", "cells", "fits", "done by", "tier", "")
+    return Table(title="Steps", head=head, rows=rows, brief=MOST_STEPS, key="steps")
+
+
+def _rules(passes: Iterable[Mapping[str, Any]]) -> Note:
+    """What each rule saved, in its own words where it has some, since not all that rules save are fits."""
+    items: list[Text] = []
+    for one in passes:
+        before, after = one["fits_before"], one["fits_after"]
+        words = f"{before:,} fits → {fit_words(0)}" if before and not after else f"{before:,} → {after:,} fits"
+        note = f", {one['note']}" if one["note"] else ""
+        slow = f", planned in {show_seconds(one['seconds'])}" if one["seconds"] >= SLOW else ""
+        items.append((Span(one["name"], "strong"), f": {words}{note}{slow}"))
+    return Note(title="Rules", items=tuple(items))
+
+
+def _refusals(passes: Sequence[Mapping[str, Any]]) -> Details:
+    """Rules that did nothing, and what the others left alone, each with its reasons."""
+    items: list[Text] = []
+    for one in passes:
+        reasons = [] if one["used"] else ["not used"]
+        reasons += one["refusals"][:MOST_REASONS]
+        items.append((Span(one["name"], "strong"), f": {'; '.join(reasons)}"))
+    title = f"What {counted(len(passes), 'rule')} left alone, and why"
+    return Details(title, (Note(items=tuple(items)),) if items else (), always=True)
+
+
+def _checks(checks: Sequence[Mapping[str, Any]]) -> Details:
+    rows = tuple(
+        (one["kernel"], one.get("level", ""), one["cell"], one["tier"], one["difference"], _verdict(one))
+        for one in checks
+    )
+    head = ("kernel", "level", "cell", "tier", "difference", "passed")
+    table = Table(title="Cells answered again by brute force", head=head, rows=rows, key="checks", titled=False)
+    return Details("Answers that were checked against brute force", (table,))
+
+
+def _verdict(check: Mapping[str, Any]) -> str:
+    if not check.get("conclusive", True):
+        return "no verdict"
+    return "yes" if check["passed"] else "no"

@@ -1,0 +1,230 @@
+"""The summary of a result as blocks: what is shown first, and what is a click away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from heldout.base.words import clipped, fit_words, line
+from heldout.report.blocks import Block, Cell, Code, Details, Facts, Findings, Headline, Note, Number, Span, Table, Text
+from heldout.report.plan import plan_blocks
+from heldout.report.words import DASH, between, counted, interval, level_words, told
+from heldout.results.choices import choice_words, words_of_choice
+from heldout.results.summary import is_shown
+
+GRAVE_FIRST = ("error", "warning", "info")
+OPTIMISTIC = Span("optimistic", "warning")
+MOST_FOLDS = 12  # from where on choices are counted as well
+MOST_CHOICES = 8
+_OF_FOLDS = ("fold", "repeat", "train_rows", "held_rows")  # the columns of folds that are no loss
+_VALIDATION = "validation_"  # columns of choices that hold the numbers that chose
+
+
+def result_blocks(summary: Mapping[str, Any]) -> list[Block]:
+    """The risk and what it means, the numbers beside it, folds and choices, findings, and what it rests on."""
+    return [
+        headline(summary["risk"]),
+        *(Note(sentence) for sentence in sentences(summary)),
+        Facts({**estimate_facts(summary["risk"]), "promise": summary["verdict"]["promise"]}),
+        estimates_table(summary),
+        folds_table(summary),
+        chosen_table(summary["choices"]) if len(summary["folds"]) > MOST_FOLDS else Note(),
+        findings_block(summary["findings"]),
+        foot(summary),
+        Details("What the numbers mean", (meanings(summary),)),
+        Details("What would make it more certain", (Note(items=tuple(summary["verdict"]["surer"])),)),
+        Details("How it was made", tuple(made_by(summary["about"]))),
+        Details("The plan", tuple(plan_blocks(summary["plan"]))),
+        Details(counted(len(summary["failures"]), "failed cell"), (failures_table(summary["failures"]),)),
+    ]
+
+
+def headline(estimate: Mapping[str, Any]) -> Headline:
+    """The number with its interval."""
+    sure = interval(estimate)
+    mark: tuple[Text, ...] = (" ", OPTIMISTIC) if estimate["optimistic"] else ()
+    words = (Span(f"{estimate['loss']} ", "strong"), Span(told(estimate), "good"), f"   {sure}" if sure else "", *mark)
+    return Headline(words)  # type: ignore[arg-type]
+
+
+def sentences(summary: Mapping[str, Any]) -> list[str]:
+    """The verdict, whether it is better than no model, and how optimistic the number that chose is."""
+    verdict = summary["verdict"]
+    found = [verdict["sentence"], no_model_words(summary), verdict.get("optimism")]
+    return [sentence for sentence in found if sentence]
+
+
+def no_model_words(summary: Mapping[str, Any]) -> str | None:
+    """Whether the learner is better than no model, or why the two were not compared."""
+    verdict = summary["verdict"]
+    reason = None if summary["risk"]["value"] is None else (verdict.get("no_model") or {}).get("reason")
+    return verdict["against"] or (f"No model: not compared. {reason}" if reason else None)
+
+
+def estimate_blocks(estimate: Mapping[str, Any]) -> list[Block]:
+    """One estimate by itself."""
+    return [headline(estimate), Facts(estimate_facts(estimate))]
+
+
+def estimate_facts(estimate: Mapping[str, Any]) -> dict[str, Text | None]:
+    """What a number estimates, how its interval was made, and from what."""
+    made = estimate["low"] is not None
+    return {
+        "estimates": estimate["estimand"],
+        "interval": f"{estimate['method']}, {estimate['guarantee']}" if made else estimate["reason"] or "none",
+        "but": estimate["reason"] if made else None,
+        "from": f"{estimate['n']:,} held-out rows",
+    }
+
+
+def estimates_table(summary: Mapping[str, Any]) -> Table:
+    """The other estimates, each with what it estimates, or why it has no value."""
+    labels = {name: one["label"] for name, one in summary["verdict"]["meanings"].items()}
+    return beside_table({name: one for name, one in summary["estimates"].items() if is_shown(name, one)}, labels)
+
+
+def beside_table(estimates: Mapping[str, Any], labels: Mapping[str, str]) -> Table:
+    """Estimates under each other; those that are optimistic say so."""
+    rows = tuple(
+        (
+            (labels.get(name, name), " ", OPTIMISTIC) if one["optimistic"] else labels.get(name, name),
+            value_cell(one),
+            Number(one["low"], "none" if one["low"] is None else between(one)),
+            Span(one["estimand"] if one["value"] is not None or one["answer"] else one["reason"] or ""),
+        )
+        for name, one in estimates.items()
+    )
+    level = level_words(next(iter(estimates.values()))["level"]) if rows else ""
+    return Table(title="Other estimates", head=("", "value", f"{level} interval", "estimates"), rows=rows, brief=50)
+
+
+def value_cell(estimate: Mapping[str, Any]) -> Cell:
+    """The number of an estimate, or what is told in its place."""
+    value: float | str | None = estimate["value"]
+    return value if estimate.get("answer") is None else Number(value, told(estimate))
+
+
+def folds_table(summary: Mapping[str, Any]) -> Table:
+    """A row a fold with what was chosen in it; single rows tell nothing one by one."""
+    folds, choices = summary["folds"], {choice["fold"]: choice for choice in summary["choices"]}
+    head: list[str] = []
+    rows: list[tuple[Cell, ...]] = []
+    if (len(folds) > 1 or choices) and not all(fold["held_rows"] == 1 for fold in folds):
+        losses = [name for name in folds[0] if name not in _OF_FOLDS]
+        repeat = ["repeat"] if any(fold["repeat"] for fold in folds) else []
+        inside = validation_columns(summary["choices"])
+        names = ["fold", *repeat, "train_rows", "held_rows", *losses]
+        head = ["fold", *repeat, "trained on", "held out", *losses]
+        head += [
+            *("validation" if len(inside) == 1 else f"validation {loss}" for loss in inside.values()),
+            "chosen",
+        ] * bool(choices)
+        for fold in folds:
+            choice = choices.get(fold["fold"])
+            numbers = [None if choice is None else choice[name] for name in inside]
+            chosen = [*numbers, DASH if choice is None else words_of_choice(choice)] if choices else []
+            rows.append((*(fold[name] for name in names), *chosen))
+    return Table(title="Folds", head=tuple(head), rows=tuple(rows), brief=MOST_FOLDS, key="folds")
+
+
+def validation_columns(choices: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The columns of choices that hold the numbers that chose, and their losses."""
+    names = [name for name in (choices[0] if choices else {}) if name.startswith(_VALIDATION)]
+    return {name: name.removeprefix(_VALIDATION) for name in names}
+
+
+def chosen_table(choices: Sequence[Mapping[str, Any]]) -> Table:
+    """How often each choice was made."""
+    words = Counter(words_of_choice(choice) for choice in choices)
+    rows = tuple((f"{count} of {len(choices)}", text) for text, count in words.most_common())
+    return Table(title="Chosen", head=("folds", "chosen"), rows=rows, brief=MOST_CHOICES, key="chosen")
+
+
+def findings_block(findings: Iterable[Mapping[str, Any]]) -> Findings:
+    """Findings, the gravest first."""
+    return Findings(tuple((one["code"], one["severity"], one["message"], {}) for one in gravest_first(findings)))
+
+
+def gravest_first(findings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Findings by severity, then by code."""
+    return sorted(findings, key=lambda one: (GRAVE_FIRST.index(one["severity"]), one["code"]))
+
+
+def foot(summary: Mapping[str, Any]) -> Facts:
+    """The predictor, and what the study was and took."""
+    about, seconds = summary["about"], summary["seconds"]
+    fits = sum(step["fits"] for step in summary["plan"]["lines"])
+    data = f"data {about['fingerprint'][:12]}"
+    return Facts(
+        {
+            "predictor": summary["covers"]["sentence"],
+            "test": about["test"],
+            "validation": about["validation"],
+            "work": f"{fit_words(fits)} in {seconds['total']:.3g} s; seed {about['seed']}, {data}",
+        }
+    )
+
+
+def meanings(summary: Mapping[str, Any]) -> Facts:
+    """What each number that is shown means, with its estimand and how its interval was made."""
+    texts, found = summary["verdict"]["meanings"], {}
+    for name, one in summary["estimates"].items():
+        if name in texts and (name in ("risk", "fold_predictors") or is_shown(name, one)):
+            how = f" Interval: {one['method']}, {one['guarantee']}." if one["method"] else f" {one['reason'] or ''}"
+            found[texts[name]["label"]] = f"{texts[name]['text']} It estimates: {one['estimand']}.{how}"
+    return Facts(found)
+
+
+def made_by(about: Mapping[str, Any]) -> list[Block]:
+    """The setting of a study, and the programs that ask it again."""
+    columns = f", {about['columns']:,} columns" if about.get("columns") is not None else ""
+    facts = {
+        "learner": " / ".join(map(str, about.get("estimators") or [about.get("learner") or ""])),
+        "data": f"{about['rows']:,} rows{columns}",
+        "classes": _classes(about.get("classes")),
+        "data fingerprint": about["fingerprint"],
+        "test": about["test"],
+        "validation": about.get("validation"),
+        "splits fingerprint": about.get("splits_fingerprint"),
+        "losses": ", ".join(about.get("losses") or [about.get("loss") or ""]),
+        "seed": str(about["seed"]),
+        "level": level_words(about["level"]) if about.get("level") is not None else None,
+        "with": ", ".join(f"{name} {version}" for name, version in about["environment"].items()),
+    }
+    return [Code(about.get("call"), "In Python"), Code(about.get("command"), "In a shell"), Facts(facts)]
+
+
+def _classes(classes: Sequence[Any] | None, most: int = 20) -> str | None:
+    if not classes:
+        return None
+    more = f", … {len(classes):,} in all" if len(classes) > most else ""
+    return ", ".join(clipped(line(one), 40) for one in classes[:most]) + more
+
+
+def failures_table(failures: Sequence[Mapping[str, Any]]) -> Table:
+    """A row a failed cell."""
+    names = ("stage", "panel", "part", "candidate", "error")
+    rows = tuple((*(one[name] for name in names), Span(clipped(line(one["message"]), 300))) for one in failures)
+    head = ("stage", "where", "part", "candidate", "error", "message")
+    return Table(title="Failed cells", head=head, rows=rows, most=100, key="failures", titled=False)
+
+
+def tuned_blocks(tuned: Mapping[str, Any]) -> list[Block]:
+    """A tuned learner that was fitted: the choice, its validation number and what corrects it, and what covers it."""
+    of = f", of {tuned['candidates']:,} candidates" if tuned["candidates"] > 1 else ", the only candidate"
+    mean = f"mean of {tuned['parts']:,} parts" if tuned["parts"] > 1 else "one part"
+    number = f"{tuned['loss']} {told({'value': tuned['value']})} in validation, {mean}"
+    waits = "What corrects this number is in estimates_, made when asked for."
+    return [
+        Note(("Chosen: ", Span(choice_words(tuned["family"], tuned["params"]), "strong"), of)),
+        Note((number, " ", OPTIMISTIC) if tuned["optimistic"] else number),
+        beside_table(tuned["estimates"], tuned["labels"]),
+        Note(Span(waits, "quiet") if tuned["optimistic"] and not tuned["estimates"] else ""),
+        Facts(
+            {
+                "predictor": tuned["covers"],
+                "failed": f"{tuned['failed']:,} cells: see failures_" if tuned["failed"] else None,
+            }
+        ),
+    ]

@@ -1,0 +1,109 @@
+"""The page of a journal's studies, and the page of one that runs; served pages move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import PurePath
+from typing import Any
+
+from heldout.base.amounts import show_seconds
+from heldout.base.errors import StoredError
+from heldout.base.words import clipped, line
+from heldout.report.html import asset
+from heldout.report.page import page_policy, render_page, render_template
+from heldout.report.study_list import STATES, page_name
+from heldout.report.words import moment
+
+_LONGEST = 200  # characters of a text that moves
+
+
+def render_index(index: Mapping[str, Any], *, served: bool = False) -> str:
+    """The list of studies. Served, its links lead to the server and it moves; else to files beside it."""
+    values = {
+        **index,
+        "served": served,
+        "live": live_facts(index),
+        "name": PurePath(index["journal"]).name,
+        "studies": [_row(one, served=served) for one in index["studies"]],
+        "made": moment(index["made"]),
+    }
+    return render_template("index.html.j2", values, **_extras(served=served))
+
+
+def render_live(index: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
+    """The page of a study that has no report yet, which moves while it runs."""
+    values = {"entry": _row(entry, served=True), "live": live_facts(index), "journal": index["journal"]}
+    return render_template("live.html.j2", values, **_extras(served=True))
+
+
+def render_study(summary: Mapping[str, Any]) -> str:
+    """The report of a kept summary; a StoredError where it cannot be shown, since anybody may have written it."""
+    from jinja2 import TemplateError
+
+    try:
+        return render_page(summary)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, TemplateError) as error:
+        raise StoredError(
+            f"The summary of this study cannot be shown ({type(error).__name__}: {clipped(line(error))}). Run the same "
+            "command again: it answers from the journal, and keeps it anew."
+        ) from error
+
+
+def live_facts(index: Mapping[str, Any]) -> dict[str, Any]:
+    """What moves, in words: how far the program at work is, and where each study stands."""
+    running = index["running"]
+    studies = {one["key"]: [one["state"], one["page"] is not None] for one in index["studies"]}
+    return {"running": None if running is None else _words(running), "studies": studies, "busy": index["busy"]}
+
+
+def policy_of(*, served: bool) -> str:
+    """The content security policy of these pages."""
+    return page_policy(**_extras(served=served))
+
+
+def _row(one: Mapping[str, Any], *, served: bool) -> dict[str, Any]:
+    """A study with its links and words."""
+    return {
+        **one,
+        "href": None if one["page"] is None else _href(one["key"], served=served),
+        "whole": None if one["part_of"] is None else _href(one["part_of"], served=served),
+        "when": moment(one["ended"] or one["started"]),
+        "begun": moment(one["started"]),
+        "mark": one["state"] if one["state"] in STATES else "left",
+    }
+
+
+def _href(key: str, *, served: bool) -> str:
+    return f"/study/{key}" if served else page_name(key)
+
+
+def _words(running: Mapping[str, Any]) -> dict[str, Any]:
+    left, failed = running["seconds_left"], running["failed"]
+    moves = running["stopped"] is None
+    return {
+        "studies": running["studies"],
+        "percent": max(0, min(100, int(100 * running["share"]))),
+        "stopped": None if moves else clipped(line(running["stopped"]), _LONGEST),
+        "learner": clipped(line(running["words"].get("learner", "")), _LONGEST),
+        "cells": f"{running['done']:,} of {max(running['total'], running['done']):,} cells",
+        "stage": f"stage {running['stage']:,}",
+        "seconds": f"{show_seconds(running['seconds'])} so far",
+        "left": f"about {show_seconds(left)} left" if moves and left is not None else "",
+        "failed": f"{failed:,} failed" if failed else "",
+        "failure": "" if running["failure"] is None else clipped(line(running["failure"]), _LONGEST),
+    }
+
+
+def _extras(*, served: bool) -> dict[str, Any]:
+    return {"style": _style(), "script": _script() if served else "", "connect": served}
+
+
+@cache
+def _style() -> str:
+    return "\n" + asset("index.css")
+
+
+@cache
+def _script() -> str:
+    return asset("live.js")
