@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeRegressor
 
 import heldout as ho
-from heldout.base.words import amount
+from heldout.report.words import amount
 from heldout.report.figures.catalogue import KINDS, TOGETHER
 
 X, y = load_diabetes(return_X_y=True)
