@@ -118,7 +118,7 @@ def test_the_estimand_names_class_shares_and_weights():
 
 def test_comparisons_and_tests_against_chance_name_what_they_estimate():
     words = "expected zero-one risk of the learner trained on 160 rows, at the class shares of the sample"
-    assert f"Estimates   {words}" in str(ho.compare({"one": KNN, "two": DummyClassifier()}, X, Y, jobs=1))
+    assert f"estimates    {words}" in str(ho.compare({"one": KNN, "two": DummyClassifier()}, X, Y, jobs=1))
     tuned = ho.Tuned(KNN, SOME)
     text = str(ho.compare({"one": KNN, "two": tuned}, X, Y, jobs=1))
     assert f"one: {words}" in text

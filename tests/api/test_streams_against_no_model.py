@@ -118,9 +118,9 @@ def test_one_test_set_has_the_value_and_with_its_rows_the_interval(numbers, loss
 
 def test_where_it_is_absent_the_text_says_why(numbers):
     result = evaluate(Ridge(), numbers, test=ho.Holdout(0.3), loss="absolute")
-    assert "no model    Not compared. Sums do not tell which constant answer is best" in str(result)
+    assert "No model: not compared. Sums do not tell which constant answer is best" in str(result)
     poisson = evaluate(Ridge(), numbers, test=ho.Holdout(0.3), loss="poisson")
-    assert "no model    Not compared. Sums do not tell what a constant answer costs" in str(poisson)
+    assert "No model: not compared. Sums do not tell what a constant answer costs" in str(poisson)
 
 
 def test_deviances_are_compared_on_the_sample_with_the_mean_of_all_rows(numbers, small_samples):

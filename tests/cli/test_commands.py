@@ -72,10 +72,12 @@ def test_compare_gives_the_numbers_of_the_library(frame: pd.DataFrame) -> None:
     shown = run("compare", *words, "--validation", "holdout:0.3")
     assert shown.exit_code == 0
     assert max(map(len, shown.stdout.splitlines())) <= 80
-    assert shown.stdout.index("ridge, dummy, knn+tree") < shown.stdout.index("\nrisk") < shown.stdout.index("\ndiff")
+    assert (
+        shown.stdout.index("ridge, dummy, knn+tree") < shown.stdout.index("\nRanking\n") < shown.stdout.index("\nDiff")
+    )
     quiet = run("compare", *words, "--validation", "holdout:0.3", "--quiet").stdout
     assert "ridge" in quiet
-    assert "\nrisk" not in quiet
+    assert "\nRanking" not in quiet
 
 
 @pytest.mark.parametrize(

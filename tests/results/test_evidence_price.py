@@ -79,6 +79,6 @@ def test_explain_says_it_in_one_line() -> None:
     X, y = numbers(500, 20)
     plan = ho.explain(ho.Tuned(Ridge(), {"alpha": [0.1, 1.0, 10.0]}), X, y, test=ho.KFold(5))
     lines = [line for line in str(plan).splitlines() if "interval" in line]
-    assert lines == ["  interval: the predictors of 5 test parts also answer 500 rows, at no further fits"]
+    assert lines == ["  - interval: the predictors of 5 test parts also answer 500 rows, at no further fits"]
     without = ho.explain(ho.Tuned(Ridge(), {"alpha": [0.1, 1.0, 10.0]}), X, y, test=ho.KFold(5), options=OFF)
     assert (plan.fits, plan.cells, plan.fits_before) == (without.fits, without.cells, without.fits_before)

@@ -308,7 +308,7 @@ def test_a_second_look_keeps_the_reason_why_nothing_was_compared():
         ho.evaluate(Ridge(alpha), *DIABETES, test=ho.Holdout(0.3), loss=loss, options=options) for alpha in (1.0, 2.0)
     )
     assert "no constant answer is known" in second.summary()["verdict"]["no_model"]["reason"]
-    assert "no model    Not compared. 'own' belongs to whole sets" in str(first)
+    assert "No model: not compared. 'own' belongs to whole sets" in str(first)
 
 
 def test_withheld_rows_are_compared_with_nothing():

@@ -126,9 +126,9 @@ def test_where_it_waits_the_terminal_says_so_in_two_lines():
     with console.capture() as captured:
         console.print(as_view("result", summary))
     lines = [line.strip() for line in captured.get().splitlines()]
-    first = next(place for place, line in enumerate(lines) if line.startswith("optimistic  –"))
-    assert "result.predictor or --save model.skops" in " ".join(lines[first : first + 2])
-    assert lines[first + 2] == ""
+    first = next(place for place, line in enumerate(lines) if line.startswith("best validation number optimistic"))
+    assert "result.predictor or --save model.skops" in " ".join(lines[first + 1 : first + 3])
+    assert lines[first + 3] == ""
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,6 @@ def report(
 def report_one(ctx: click.Context, result: str, *, page: str | None, table: str | None, talk: Talk) -> None:
     """Show one saved result."""
     from heldout.api.result import load
-    from heldout.cli.output import plan_facts
     from heldout.report.plan import plan_view
     from heldout.report.terminal import one_line
 
@@ -102,7 +101,7 @@ def report_one(ctx: click.Context, result: str, *, page: str | None, table: str 
     summary = loaded.summary()
     talk.result(summary, kind="result", short=one_line)
     if talk.verbose:
-        talk.show(plan_view(plan_facts(loaded.plan)))
+        talk.show(plan_view(summary["plan"]))
     write_report(loaded.report, page, talk, option="--html")
     risk = summary["risk"]
     if risk["value"] is None and risk["answer"] is None:

@@ -67,6 +67,7 @@ class Table:
     left_out: int = 0  # rows that the summary itself leaves out
     key: str = ""  # the name of the table in a page
     titled: bool = True  # whether a page shows the title, or only reads it out
+    sentences: bool = False  # whether the last column holds sentences: text and terminal set them below their row
 
     def columns(self) -> dict[int, bool]:
         """The places of the columns that have a heading or hold something, and whether they hold numbers alone."""

@@ -96,7 +96,13 @@ def beside_table(estimates: Mapping[str, Any], labels: Mapping[str, str]) -> Tab
         for name, one in estimates.items()
     )
     level = level_words(next(iter(estimates.values()))["level"]) if rows else ""
-    return Table(title="Other estimates", head=("", "value", f"{level} interval", "estimates"), rows=rows, brief=50)
+    return Table(
+        title="Other estimates",
+        head=("", "value", f"{level} interval", "estimates"),
+        rows=rows,
+        brief=50,
+        sentences=True,
+    )
 
 
 def value_cell(estimate: Mapping[str, Any]) -> Cell:

@@ -7,6 +7,7 @@ a terminal would act on; so names in the data are shown as they are, whatever th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from rich import table as rich_table
@@ -16,7 +17,7 @@ from rich.text import Text
 
 from heldout.base.words import clipped, line, safe
 from heldout.report.blocks import Block, Cell, Code, Details, Facts, Findings, Headline, Note, Span, Table
-from heldout.report.text import LABEL, MESSAGE, follows, is_untitled, plain_text
+from heldout.report.text import LABEL, MESSAGE, follows, is_untitled, plain_text, table_lines
 from heldout.report.words import interval, spaced, told
 
 _STYLES = {
@@ -140,6 +141,11 @@ def _table(table: Table) -> RenderableType | None:
     columns, rows = table.columns(), table.rows[: table.brief]
     if not rows or not columns:
         return None
+    if table.sentences:
+        lines = list(table_lines(replace(table, title="")))
+        indents = [len(row) - len(row.lstrip()) for row in lines]
+        shown = [Padding(Text(row.lstrip()), (0, 0, 0, indent)) for row, indent in zip(lines, indents, strict=True)]
+        return _titled(table.title, [*shown])
     made = rich_table.Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for place, numeric in columns.items():
         title = Text(line(table.head[place]))

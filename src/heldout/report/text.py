@@ -71,7 +71,7 @@ def _lines(block: Block) -> Iterator[str]:
             given = [(line(label), text) for label, text in rows.items() if text not in (None, "")]
             yield from _under(title, [f"  {label:<{width}}  {plain_text(text)}" for label, text in given if text])
         case Table():
-            yield from _table(block)
+            yield from table_lines(block)
         case Findings(rows, title=title):
             shown = []
             for code, severity, message, facts in rows:
@@ -91,19 +91,21 @@ def _under(title: str, lines: Sequence[str]) -> Iterator[str]:
     yield from lines
 
 
-def _table(table: Table) -> Iterator[str]:
-    """Each column as wide as its widest cell, numbers to the right."""
+def table_lines(table: Table) -> Iterator[str]:
+    """Each column as wide as its widest cell, numbers to the right, and sentences below their row."""
     cells = [tuple(map(plain_text, row)) for row in table.rows[: table.brief]]
-    kept = table.columns()
+    kept = {place: numeric for place, numeric in table.columns().items() if place < len(table.head) - table.sentences}
     if not cells or not kept:
         return
     rows = [tuple(map(line, table.head)), *cells]
     widths = {place: max(len(row[place]) for row in rows) for place in kept}
     if table.title:
         yield line(table.title)
-    for row in rows:
+    for at, row in enumerate(rows):
         words = [row[p].rjust(widths[p]) if numeric else row[p].ljust(widths[p]) for p, numeric in kept.items()]
         yield ("  " + "  ".join(words)).rstrip()
+        if table.sentences and at and row[-1]:
+            yield f"    {row[-1]}"
     more = len(table.rows) - len(cells) + table.left_out
     if more:
         yield f"  … {more:,} more"

@@ -10,8 +10,8 @@ from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeRegressor
 
 import heldout as ho
-from heldout.report.words import amount
 from heldout.report.figures.catalogue import KINDS, TOGETHER
+from heldout.report.words import amount
 
 X, y = load_diabetes(return_X_y=True)
 BARE = re.compile(r"(?<![\d.,e])\d{4,}(?![\d.]*[a-z])|\de\+")  # 3037 or 3.04e+03, but no decimals
