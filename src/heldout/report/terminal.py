@@ -143,7 +143,7 @@ def _table(table: Table) -> RenderableType | None:
         return None
     if table.sentences:
         lines = list(table_lines(replace(table, title="")))
-        indents = [len(row) - len(row.lstrip()) for row in lines]
+        indents = [len(row) - len(row.lstrip()) - 2 for row in lines]  # text is two further in
         shown = [Padding(Text(row.lstrip()), (0, 0, 0, indent)) for row, indent in zip(lines, indents, strict=True)]
         return _titled(table.title, [*shown])
     made = rich_table.Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
