@@ -134,7 +134,7 @@ def test_each_number_beside_the_risk_has_its_name(iris: str) -> None:
     assert "\ncorrected by Tibshirani" in shown
     words = ["--test", "holdout:0.3", "--validation", "holdout:0.3", "--loss", "accuracy", "--jobs", "1"]
     shown = run("evaluate", iris, "-t", "species", "-l", "knn", *words).stdout
-    assert "\nbest of the family   " in shown
+    assert "\nbest of the family optimistic  " in shown
     assert re.search(r"\ncost of choosing +0 +0 to 0\.", shown)
     assert shown.count("\nbest validation number ") == 1
     assert "\naccuracy   " not in shown

@@ -59,7 +59,7 @@ def test_hostile_text_is_text_in_an_estimate():
 @pytest.fixture(scope="module")
 def plan():
     tuned = ho.Tuned(SVC(), {"C": [1, 5, 15]}, validation=ho.SharedBlocks())
-    return ho.explain(tuned, X, y, test=ho.KFold(5))
+    return ho.explain(tuned, X, y, test=ho.KFold(5), options=ho.Options(rules={"vectors": False}))
 
 
 def test_a_plan_shows_cells_steps_and_what_each_rule_saved(plan):
