@@ -27,7 +27,7 @@ PATIENT = 60_000  # milliseconds: programs start slowly on a busy machine
 def journal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two studies with reports, and a comparison whose learners have hostile names."""
     path = tmp_path_factory.mktemp("served") / "genes.db"
-    shutil.copyfile(FIXTURES / "journal-3.db", path)
+    shutil.copyfile(FIXTURES / "journal-4.db", path)
     reader = JournalReader(path)
     studies = [row.key for row in reader.contents().studies]
     summary = reader.summary(studies[0])

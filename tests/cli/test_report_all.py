@@ -29,7 +29,7 @@ def run(*words: str) -> Result:
 
 @pytest.fixture
 def journal(working_folder: Path) -> Path:
-    shutil.copyfile(FIXTURES / "journal-3.db", working_folder / "genes.db")
+    shutil.copyfile(FIXTURES / "journal-4.db", working_folder / "genes.db")
     return working_folder / "genes.db"
 
 

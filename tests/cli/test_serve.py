@@ -34,7 +34,7 @@ PORT = 8765
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Path:
-    shutil.copyfile(FIXTURES / "journal-3.db", tmp_path / "genes.db")
+    shutil.copyfile(FIXTURES / "journal-4.db", tmp_path / "genes.db")
     return tmp_path / "genes.db"
 
 

@@ -241,7 +241,7 @@ def same_answer_twice(folder: Path) -> str:
     asked: dict[str, Any] = {"test": TEST, "progress": False, "backend": "inline", "journal": journal}
     first = ho.evaluate(Tricky(), X, y, **asked)
     with closing(sqlite3.connect(journal)) as connection:
-        rows = connection.execute("SELECT side, content FROM cells").fetchall()
+        rows = connection.execute("SELECT key, content FROM cells").fetchall()
     _commit_again(journal, rows)
     again = ho.evaluate(Tricky(), X, y, **asked)
     expect(again.risk == first.risk, "the later answer was taken")

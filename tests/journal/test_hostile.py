@@ -21,7 +21,7 @@ from heldout.journal.store import Store, open_journal
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-FIXTURE = FIXTURES / "journal-3.db"
+FIXTURE = FIXTURES / "journal-4.db"
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_half_a_commit_is_undone(path: Path, tmp_path: Path):
         one.execute("PRAGMA cache_size = 1")
         one.execute("BEGIN IMMEDIATE")
         for _ in range(300):
-            one.execute("INSERT INTO cells (side, content, sum) VALUES (?, ?, ?)", (bytes(16), bytes(900), bytes(8)))
+            one.execute("INSERT INTO cells (key, content, sum) VALUES (?, ?, ?)", (bytes(16), bytes(900), bytes(8)))
         os.kill(os.getpid(), signal.SIGKILL)
 
     assert in_a_child(die) == -signal.SIGKILL

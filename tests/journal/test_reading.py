@@ -17,11 +17,12 @@ import pytest
 
 from heldout.base.errors import JournalError
 from heldout.journal import JournalReader, open_journal, read_summaries, reader
-from heldout.journal.schema import create
+from heldout.journal.records import decode, encode
+from heldout.journal.schema import checksum, create
 from heldout.journal.studies import keep_summary
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-FIXTURE, SLOW = FIXTURES / "journal-3.db", FIXTURES / "slow_study.py"
+FIXTURE, SLOW = FIXTURES / "journal-4.db", FIXTURES / "slow_study.py"
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def alone(path: Path) -> bool:
 def test_a_journal_is_read_without_a_byte_of_it_changing(path: Path):
     shutil.copyfile(FIXTURE, path)
     contents = JournalReader(path).contents()
-    assert contents.format == 3
+    assert contents.format == 4
     assert [row.state for row in contents.studies] == ["finished", "finished"]
     assert [row.words["families"] for row in contents.studies] == [["SVR"], ["Ridge"]]
     assert [row.key for row in contents.summaries] == [row.key for row in contents.studies]
@@ -52,7 +53,7 @@ def test_a_journal_of_another_format_is_refused_by_its_number_and_left_as_it_is(
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 2")
     before = path.read_bytes()
-    with pytest.raises(JournalError, match="has format 2, this heldout reads format 3 alone"):
+    with pytest.raises(JournalError, match="has format 2, this heldout reads format 4 alone"):
         JournalReader(path).contents()
     assert path.read_bytes() == before
     assert alone(path)
@@ -137,7 +138,7 @@ def test_files_that_are_no_journal_are_refused_in_the_words_of_the_writer(path: 
     with closing(sqlite3.connect(path)) as later:
         later.execute("PRAGMA user_version = 99")
     assert refusal(path) == refusal_of_the_writer(path)
-    assert "has format 99, this heldout reads format 3 alone" in refusal(path)
+    assert "has format 99, this heldout reads format 4 alone" in refusal(path)
     assert alone(path)
 
 
@@ -148,6 +149,18 @@ def test_a_torn_file_is_told_as_damaged_and_left_to_the_writer(path: Path):
         JournalReader(path).contents()
     assert path.read_bytes() == raw[: len(raw) // 3]
     assert alone(path)
+
+
+def test_a_row_that_is_not_what_we_would_write_is_left_out_and_named(path: Path):
+    shutil.copyfile(FIXTURE, path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        key, content = connection.execute("SELECT key, content FROM studies WHERE id = 1").fetchone()
+        record = decode(content)
+        other = encode({**record, "words": {**record["words"], "rows": "<b>many</b>"}})
+        connection.execute(
+            "UPDATE studies SET content = ?, sum = ? WHERE id = 1", (other, checksum("studies", key, other))
+        )
+    assert JournalReader(path).contents().damaged == ("studies/1",)
 
 
 def test_a_table_that_only_looks_like_ours_is_not_asked(path: Path):
@@ -193,7 +206,7 @@ def test_a_reader_waits_for_a_commit_to_end_and_not_for_ever(path: Path, monkeyp
         writer.execute("ROLLBACK")
 
 
-def test_half_a_commit_of_a_program_that_was_killed_is_not_seen_and_not_touched(path: Path, tmp_path: Path):
+def test_half_a_commit_of_a_program_that_was_killed_is_left_to_the_next_writer(path: Path, tmp_path: Path):
     shutil.copyfile(FIXTURE, path)
     program = (
         "import os, signal, sqlite3, sys\n"
@@ -210,13 +223,14 @@ def test_half_a_commit_of_a_program_that_was_killed_is_not_seen_and_not_touched(
     assert done.returncode == -signal.SIGKILL
     files = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
     assert set(files) == {"study.db", "study.db-journal"}
-    reader = JournalReader(path)
-    contents = reader.contents()
-    assert [row.state for row in contents.studies] == ["finished", "finished"]
-    assert len(contents.summaries) == 2
-    assert contents.damaged == ()
-    assert reader.summary(contents.studies[0].key)["kind"] == "result"
+    with pytest.raises(JournalError, match=r"holds half a commit .* Run that program again.* then try again"):
+        JournalReader(path).contents()
     assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == files
+    with open_journal(path) as store:
+        assert store.notes == []
+    contents = JournalReader(path).contents()
+    assert [row.state for row in contents.studies] == ["finished", "finished"]
+    assert (len(contents.summaries), contents.damaged) == (2, ())
 
 
 def test_a_program_that_writes_is_not_disturbed_by_one_that_reads_all_the_time(tmp_path: Path):

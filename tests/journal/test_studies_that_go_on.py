@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 import zipfile
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from journal_runs import Counted, fits, run, tuned
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -22,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 import heldout as ho
+from heldout.catalogue.learners import learner_named
 from heldout.journal import list_studies, open_journal, read_splits
 from heldout.kernels import brute
 from heldout.planner.checked_cells import SpotCheck
@@ -286,3 +290,45 @@ def test_the_predictor_of_a_tuned_learner_uses_the_journal(data: tuple[Any, Any]
     again = run(tuned(), data, journal).predictor
     assert len(fits) == 1  # the predictor itself, which is never an answer
     assert again.mean_ == first.mean_
+
+
+def rename_every_module_of_ours(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Give every class and function of heldout the module path that it would have in a renamed file."""
+    things = {
+        id(thing): thing
+        for name, module in list(sys.modules.items())
+        if name.startswith("heldout.")
+        for thing in vars(module).values()
+        if isinstance(thing, type | FunctionType) and thing.__module__ == name
+    }
+    for thing in things.values():
+        monkeypatch.setattr(thing, "__module__", thing.__module__.replace("heldout.", "heldout.renamed."))
+    return len(things)
+
+
+def test_every_answer_comes_back_though_our_modules_were_renamed(data: tuple[Any, Any], journal: Path, monkeypatch):
+    X, y = data
+    frame = pd.DataFrame(X, columns=list("abc")).assign(kind=np.where(X[:, 1] > 0, "x", "z"))
+    classes = np.where(y > 2, "high", "low")
+    by_name, _ = learner_named("ridge", frame, classification=False)
+
+    def ask() -> list[Any]:
+        searched = ho.Tuned(
+            SVC(), {"C": [1.0, 10.0]}, validation=ho.Holdout(0.3), loss=["balanced_accuracy", "zero_one"]
+        )
+        return [
+            run(searched, (X, classes), journal, loss=["zero_one", "balanced_accuracy"]),
+            run(by_name, (frame, y), journal, loss=["squared", "absolute"]),
+            run(tuned(), data, journal, loss=ho.row_loss(doubled_error, name="doubled")),
+        ]
+
+    first = ask()
+    assert all(result.journal.computed for result in first)
+    assert rename_every_module_of_ours(monkeypatch) > 500
+    again = ask()
+    assert [result.journal.computed for result in again] == [0, 0, 0]
+    assert [result.risk for result in again] == [result.risk for result in first]
+
+
+def doubled_error(y: Any, prediction: Any) -> Any:
+    return 2 * np.abs(y - prediction)

@@ -1,127 +1,35 @@
-"""Reads a journal beside the program that writes it: its studies, and the summaries of what they found."""
+"""Reads a journal beside the program that writes it: its studies, and the summaries of what they found.
+
+A reader takes no lock of ours, makes the writer wait no longer than one small query takes, and changes no byte. It
+never repairs a file: whoever writes does.
+"""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 from typing import Any, TypeVar
 
 from heldout.base.errors import JournalError
 from heldout.journal import schema
 from heldout.journal.lock import is_held
-from heldout.journal.records import decode
-from heldout.journal.repair import no_journal, refuse_others, rollback_of
 from heldout.journal.schema import is_whole
-from heldout.journal.studies import head_in, summary_in
+from heldout.journal.studies import head_in, summary_in, words_in
 
 PATIENCE = 5.0  # seconds that a reader waits for a commit to end
+FRESH = 1.0  # seconds, far more than the step of any file system's clock
 _ONE_TRY, _PAUSE = 0.2, 0.02  # seconds
 _BUSY, _LOCKED, _CORRUPT, _NO_DATABASE = 5, 6, 11, 26  # SQLite's own numbers
 _HALF_A_COMMIT = 776  # a rollback file lies there whose program is dead, and a reader may not apply it
 
 Found = TypeVar("Found")
-FRESH = 1.0  # seconds, far more than the step of any file system's clock
-
-
-def read_beside(path: Path, read: Callable[[sqlite3.Connection], Found]) -> Found:
-    """What `read` finds in the journal, once a commit that is under way has ended."""
-    _refuse_no_file(path)
-    deadline = monotonic() + PATIENCE
-    while True:
-        try:
-            with closing(_connect(path)) as connection:
-                return read(connection)
-        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
-            number = getattr(error, "sqlite_errorcode", 0)
-            if number == _HALF_A_COMMIT:
-                copied = _in_a_copy(path, read)
-                if copied is not None:
-                    return copied[0]
-            elif number & 0xFF not in (_BUSY, _LOCKED):
-                raise _cannot_read(path, error, number) from error
-            if monotonic() > deadline:
-                raise JournalError(
-                    f"The journal {str(path)!r} could not be read for {PATIENCE:.0f} seconds: a program is writing a "
-                    "lot. Try again in a moment."
-                ) from error
-        sleep(_PAUSE)
-
-
-def _refuse_no_file(path: Path) -> None:
-    try:
-        there, is_file = path.exists(), path.is_file()
-    except OSError as error:  # a folder that may not be entered
-        raise _cannot_read(path, error, 0) from error
-    if not there:
-        raise JournalError(
-            f"There is no journal {str(path)!r}. heldout evaluate and compare keep one in the folder they are run in; "
-            "name another file if it is elsewhere."
-        )
-    if not is_file:
-        raise JournalError(f"The journal {str(path)!r} is not a file. Name one, such as 'study.db'.")
-
-
-def _connect(path: Path, *, mode: str = "ro") -> sqlite3.Connection:
-    # Through SQLite alone: whoever opens and closes the file itself drops the locks that this process has on it.
-    connection = sqlite3.connect(f"{path.as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=_ONE_TRY)
-    try:
-        connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # as the writer's
-        connection.execute("PRAGMA trusted_schema = OFF")
-        if connection.execute("PRAGMA page_count").fetchone()[0]:
-            refuse_others(connection, path)
-            if not schema.own_statements() <= schema.statements(connection):
-                raise _damaged(path, "a table is missing")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _in_a_copy(path: Path, read: Callable[[sqlite3.Connection], Found]) -> tuple[Found] | None:
-    """The same from a copy, in which half a commit of a dead program is undone; None where a program came meanwhile."""
-    rollback = rollback_of(path)
-    with TemporaryDirectory(prefix="heldout-") as folder:
-        copy = Path(folder) / path.name
-        try:
-            before = [_stamp(one) for one in (path, rollback)]
-            shutil.copyfile(path, copy)
-            shutil.copyfile(rollback, rollback_of(copy))
-            if before != [_stamp(one) for one in (path, rollback)]:
-                return None
-        except FileNotFoundError:  # the rollback file: whoever opened the journal to write has applied it
-            return None
-        with closing(_connect(copy, mode="rw")) as connection:
-            return (read(connection),)
-
-
-def _stamp(path: Path) -> tuple[int, int, int]:
-    found = path.stat()
-    return found.st_mtime_ns, found.st_size, found.st_ino
-
-
-def _cannot_read(path: Path, error: Exception, number: int) -> JournalError:
-    if number & 0xFF == _NO_DATABASE:
-        return no_journal(path)
-    if number & 0xFF == _CORRUPT or isinstance(error, UnicodeDecodeError):
-        return _damaged(path, str(error))
-    return JournalError(f"The journal {str(path)!r} cannot be read: {error}. Name a file that you may read.")
-
-
-def _damaged(path: Path, what: str) -> JournalError:
-    return JournalError(
-        f"The journal {str(path)!r} is damaged ({what}). Run the command that wrote it again: it keeps a copy, and "
-        "saves every row that is whole."
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,36 +95,44 @@ class JournalReader:
             raise JournalError(f"The journal {str(self.path)!r} keeps no summary of study {key.hex()[:12]}.")
         return summary_in(content)
 
+    def read_content(self, key: bytes) -> bytes | None:
+        """The content of a summary, None where there is none; a JournalError where it is not as it was written."""
+        select = "SELECT id, content, sum FROM summaries WHERE key = ?"
+        for number, content, mark in _read_beside(self.path, lambda file: file.execute(select, (key,)).fetchall()):
+            if not is_whole("summaries", key, content, mark):
+                raise JournalError(
+                    f"The summary {number} in {str(self.path)!r} is damaged. Run the same command again: it answers "
+                    "from the journal, and keeps the summary anew."
+                )
+            return bytes(content)
+        return None
+
     def _read(self) -> Contents:
-        studies, listed = read_beside(self.path, _list_all)
+        studies, listed = _read_beside(self.path, _list_all) or ((), ())
         rows, damaged = [], list[str]()
-        for number, key, content, kept, *rest in studies:
-            words = _words_in(content) if is_whole("studies", key, content, kept) else None
+        for number, key, content, kept, state, started, ended, seconds in studies:
+            words = words_in(content) if is_whole("studies", key, content, kept) else None
             if words is None:
                 damaged.append(f"studies/{number}")
-            else:
-                state, started, ended, seconds = rest
-                rows.append(
-                    StudyRow(
-                        number=number,
-                        key=key,
-                        state=str(state),
-                        started=str(started),
-                        ended=None if ended is None else str(ended),
-                        seconds=float(seconds) if isinstance(seconds, int | float) else None,
-                        words=words,
-                    )
-                )
+                continue
+            row = StudyRow(
+                number=number,
+                key=key,
+                state=str(state),
+                started=str(started),
+                ended=None if ended is None else str(ended),
+                seconds=float(seconds) if isinstance(seconds, int | float) else None,
+                words=words,
+            )
+            rows.append(row)
         self._heads = {(key, mark): self._head(key, mark) for _, key, mark in listed}
         damaged += [f"summaries/{number}" for number, key, mark in listed if self._heads[key, mark] is None]
-        kept_rows = [
-            SummaryRow(key=key, mark=mark, head=head) for (key, mark), head in self._heads.items() if head is not None
-        ]
+        summaries = [SummaryRow(key=key, mark=mark, head=head) for (key, mark), head in self._heads.items() if head]
         return Contents(
             path=self.path,
             format=schema.FORMAT,
             studies=tuple(rows),
-            summaries=tuple(kept_rows),
+            summaries=tuple(summaries),
             damaged=tuple(damaged),
         )
 
@@ -229,17 +145,6 @@ class JournalReader:
         except JournalError:
             return None
 
-    def read_content(self, key: bytes) -> bytes | None:
-        """The content of a summary, None where there is none; a JournalError where it is not as it was written."""
-        for number, content, mark in read_beside(self.path, partial(_one_summary, key=key)):
-            if not is_whole("summaries", key, content, mark):
-                raise JournalError(
-                    f"The summary {number} in {str(self.path)!r} is damaged. Run the same command again: it answers "
-                    "from the journal, and keeps the summary anew."
-                )
-            return bytes(content)
-        return None
-
 
 def read_summaries(journal: str | os.PathLike[str]) -> dict[bytes, dict[str, Any]]:
     """Every sound summary of a journal by the key of its study, in the order they were kept."""
@@ -248,8 +153,6 @@ def read_summaries(journal: str | os.PathLike[str]) -> dict[bytes, dict[str, Any
 
 
 def _list_all(connection: sqlite3.Connection) -> tuple[list[Any], list[Any]]:
-    if _is_empty(connection):
-        return [], []
     connection.execute("BEGIN")  # both lists at one moment; nothing is decoded before it ends
     studies = connection.execute(
         "SELECT id, key, content, sum, state, started, ended, seconds FROM studies ORDER BY id"
@@ -259,23 +162,63 @@ def _list_all(connection: sqlite3.Connection) -> tuple[list[Any], list[Any]]:
     return studies, listed
 
 
-def _one_summary(connection: sqlite3.Connection, *, key: bytes) -> list[Any]:
-    if _is_empty(connection):
-        return []
-    return connection.execute("SELECT id, content, sum FROM summaries WHERE key = ?", (key,)).fetchall()
+def _read_beside(path: Path, read: Callable[[sqlite3.Connection], Found]) -> Found | tuple[()]:
+    """What `read` finds in the journal, once a commit that is under way has ended; nothing in a file still empty."""
+    _refuse_no_file(path)
+    deadline = monotonic() + PATIENCE
+    while True:
+        try:
+            with closing(schema.open_to_read(path, timeout=_ONE_TRY)) as connection:
+                if not schema.pragma(connection, "page_count"):
+                    return ()  # a program is about to make it
+                schema.refuse_other_file(connection, path)
+                if not schema.has_all_tables(connection):
+                    raise _damaged(path, "a table is missing")
+                return read(connection)
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in (_BUSY, _LOCKED):
+                raise _cannot_read(path, error) from error
+            if monotonic() > deadline:
+                raise JournalError(
+                    f"The journal {str(path)!r} could not be read for {PATIENCE:.0f} seconds: a program is writing a "
+                    "lot. Try again in a moment."
+                ) from error
+        sleep(_PAUSE)
 
 
-def _is_empty(connection: sqlite3.Connection) -> bool:
-    """Whether a program is about to make the journal."""
-    return not connection.execute("PRAGMA page_count").fetchone()[0]
-
-
-def _words_in(content: bytes) -> Mapping[str, Any] | None:
+def _refuse_no_file(path: Path) -> None:
     try:
-        words = decode(content)["words"]
-    except (JournalError, KeyError, TypeError, RecursionError):
-        return None
-    return words if isinstance(words, dict) else None
+        there, is_file = path.exists(), path.is_file()
+    except OSError as error:  # a folder that may not be entered
+        raise _cannot_read(path, error) from error
+    if not there:
+        raise JournalError(
+            f"There is no journal {str(path)!r}. heldout evaluate and compare keep one in the folder they are run in; "
+            "name another file if it is elsewhere."
+        )
+    if not is_file:
+        raise JournalError(f"The journal {str(path)!r} is not a file. Name one, such as 'study.db'.")
+
+
+def _cannot_read(path: Path, error: Exception) -> JournalError:
+    number = getattr(error, "sqlite_errorcode", 0)
+    if number == _HALF_A_COMMIT:
+        return JournalError(
+            f"The journal {str(path)!r} holds half a commit of a program that was ended in the middle of it. Run that "
+            "program again, which undoes it and goes on from there; then try again."
+        )
+    if number & 0xFF == _NO_DATABASE:
+        return schema.not_a_journal(path)
+    if number & 0xFF == _CORRUPT or isinstance(error, UnicodeDecodeError):
+        return _damaged(path, str(error))
+    return JournalError(f"The journal {str(path)!r} cannot be read: {error}. Name a file that you may read.")
+
+
+def _damaged(path: Path, what: str) -> JournalError:
+    return JournalError(
+        f"The journal {str(path)!r} is damaged ({what}). Run the command that wrote it again: it keeps a copy, and "
+        "saves every row that is whole."
+    )
 
 
 def _stamp_of(path: Path) -> tuple[int, ...]:

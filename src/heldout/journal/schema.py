@@ -1,50 +1,44 @@
-"""The format of a journal: its tables and its version. Another version is refused."""
+"""The file of a journal: its tables and checksums, how it is opened, and which files are refused."""
 
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
-from functools import cache
+from functools import partial
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
+from heldout.base.errors import JournalError
+
 APPLICATION = 0x48454C44  # "HELD": tells a journal from any other SQLite file
-FORMAT = 3  # a change of the tables, or of what their rows hold, is another format
+FORMAT = 4  # a change of the tables, or of what their rows hold, is another format
+HEADER_BYTES = 100  # of every SQLite file: https://sqlite.org/fileformat2.html
+_MAGIC = b"SQLite format 3\0"
+_CACHE = 1 << 13  # kibibytes
 
-# Every row carries a checksum over its table, its key and its content. `cells` holds answers that depend on nothing but
-# the cell, a row the answers of one step on one held-out side; `steps` the answers of a step whose last bits depend on
-# all of it.
-TABLES = """
-CREATE TABLE studies (
-    id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, likeness BLOB NOT NULL, content BLOB NOT NULL, sum BLOB NOT NULL,
-    state TEXT NOT NULL, started TEXT NOT NULL, ended TEXT, seconds REAL
-);
-CREATE INDEX studies_alike ON studies (likeness);
-CREATE TABLE splits (
-    study INTEGER NOT NULL, name TEXT NOT NULL, content BLOB NOT NULL, sum BLOB NOT NULL, PRIMARY KEY (study, name)
-) WITHOUT ROWID;
-CREATE TABLE cells (id INTEGER PRIMARY KEY, side BLOB NOT NULL, content BLOB NOT NULL, sum BLOB NOT NULL);
-CREATE INDEX cells_of_a_side ON cells (side);
-CREATE TABLE steps (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, content BLOB NOT NULL, sum BLOB NOT NULL);
-CREATE TABLE checks (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, content BLOB NOT NULL, sum BLOB NOT NULL);
-CREATE TABLE looks (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, content BLOB NOT NULL, sum BLOB NOT NULL);
-CREATE TABLE look_rows (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, content BLOB NOT NULL, sum BLOB NOT NULL);
-CREATE TABLE summaries (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, content BLOB NOT NULL, sum BLOB NOT NULL);
-"""
+# `cells` holds answers that depend on nothing but the cell: a row has the answers of one step for one held-out side, so
+# that a key may have several rows. `steps` holds the answers of steps whose last bits depend on the whole step. Both,
+# and `checks`, can be computed again: a damaged row is dropped and named.
+ANSWER_TABLES = ("cells", "steps", "checks")
+TABLES = (*ANSWER_TABLES, "looks", "look_rows", "summaries", "splits", "studies")
+_COLUMNS_OF_STUDIES = ", likeness BLOB NOT NULL, state TEXT NOT NULL, started TEXT NOT NULL, ended TEXT, seconds REAL"
 
-# Tables whose rows are answers: they can be computed again, so a damaged one is dropped and named. The column that
-# tells a row's answer, under which its checksum was taken.
-ANSWER_TABLES = {"cells": "side", "steps": "key", "checks": "key"}
-KEYED_TABLES = {**ANSWER_TABLES, "looks": "key", "look_rows": "key", "summaries": "key", "studies": "key"}
-# Tables of one shape: number, key, content, checksum.
-ROW_TABLES = (*ANSWER_TABLES, "looks", "look_rows", "summaries")
+
+def _create_table(table: str) -> str:
+    unique, more = "" if table == "cells" else " UNIQUE", _COLUMNS_OF_STUDIES if table == "studies" else ""
+    columns = f"id INTEGER PRIMARY KEY, key BLOB NOT NULL{unique}, content BLOB NOT NULL, sum BLOB NOT NULL{more}"
+    return f"CREATE TABLE {table} ({columns})"
+
+
+CREATE_TABLE = {table: _create_table(table) for table in TABLES}
+_CREATE_INDEXES = ("CREATE INDEX cells_by_key ON cells (key)", "CREATE INDEX studies_alike ON studies (likeness)")
 
 
 def checksum(table: str, key: bytes, content: bytes) -> bytes:
-    """What a row carries to tell whether a byte of it has changed, and which table it belongs to."""
-    found = blake2b(b"%s\0%s\0" % (table.encode(), key), digest_size=8)
-    found.update(content)
-    return found.digest()
+    """Checksum over a row's table, key and content: it tells whether a byte of the row has changed."""
+    digest = blake2b(b"%s\0%s\0" % (table.encode(), key), digest_size=8)
+    digest.update(content)
+    return digest.digest()
 
 
 def is_whole(table: str, key: Any, content: Any, kept: Any) -> bool:
@@ -52,18 +46,12 @@ def is_whole(table: str, key: Any, content: Any, kept: Any) -> bool:
     return isinstance(key, bytes) and isinstance(content, bytes) and checksum(table, key, content) == kept
 
 
-def splits_key(study: int, name: str) -> bytes:
-    """Under which the checksum of a row of `splits` is taken."""
-    return f"{study}/{name}".encode()
-
-
 def create(connection: sqlite3.Connection) -> None:
-    """The tables of a journal."""
+    """Create the tables of a journal."""
     connection.execute("PRAGMA page_size = 4096")
     connection.execute("BEGIN IMMEDIATE")
-    for statement in TABLES.split(";"):
-        if statement.strip():
-            connection.execute(statement)
+    for statement in (*CREATE_TABLE.values(), *_CREATE_INDEXES):
+        connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {FORMAT}")
     connection.execute("COMMIT")
@@ -74,9 +62,84 @@ def statements(connection: sqlite3.Connection) -> set[str]:
     return {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master") if sql is not None}
 
 
-@cache
-def own_statements() -> frozenset[str]:
-    """Those of a journal."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        create(connection)
-        return frozenset(statements(connection))
+def has_all_tables(connection: sqlite3.Connection) -> bool:
+    """Whether the tables and indexes of a journal are all there."""
+    return {*CREATE_TABLE.values(), *_CREATE_INDEXES} <= statements(connection)
+
+
+def pragma(connection: sqlite3.Connection, name: str) -> int:
+    """The value of a pragma that is a number."""
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+
+def open_to_write(path: Path) -> sqlite3.Connection:
+    """A connection that writes. What it has committed survives a crash of the machine, not only of the program."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
+    try:
+        read_any_text(connection)
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("PRAGMA synchronous = EXTRA")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE}")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        # What is deleted is wiped, so that a repair, which looks at every page, never brings it back.
+        connection.execute("PRAGMA secure_delete = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_to_read(path: Path, *, timeout: float, options: str = "") -> sqlite3.Connection:
+    """A connection that only reads, and trusts nothing in the file.
+
+    It goes through SQLite alone: whoever opens and closes the file itself drops the locks of this process on it.
+    """
+    uri = f"{path.as_uri()}?mode=ro{options}"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=timeout)
+    read_any_text(connection)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    return connection
+
+
+def read_any_text(connection: sqlite3.Connection) -> None:
+    """Read texts with a changed byte too: the checksum of their row tells."""
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+
+
+def rollback_of(path: Path) -> Path:
+    """Where SQLite keeps what a commit replaces, until it has ended."""
+    return path.with_name(path.name + "-journal")
+
+
+def format_in(path: Path) -> int | None:
+    """The format number in the first bytes of a journal, None where the file is empty; other files are refused."""
+    with path.open("rb") as file:
+        head = file.read(HEADER_BYTES)
+    ours = head.startswith(_MAGIC) and int.from_bytes(head[68:72], "big") == APPLICATION
+    if head and not (ours and len(head) == HEADER_BYTES):
+        raise not_a_journal(path)
+    return int.from_bytes(head[60:64], "big") if head else None
+
+
+def refuse_other_file(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse an SQLite file that is no journal, or a journal of another format."""
+    if pragma(connection, "application_id") != APPLICATION:
+        raise not_a_journal(path)
+    refuse_other_format(path, pragma(connection, "user_version"))
+
+
+def refuse_other_format(path: Path, number: int) -> None:
+    """Refuse a journal of another format, by its number."""
+    if number != FORMAT:
+        raise JournalError(
+            f"The journal {str(path)!r} has format {number}, this heldout reads format {FORMAT} alone. Use the "
+            "heldout that wrote it, or name another file."
+        )
+
+
+def not_a_journal(path: Path) -> JournalError:
+    """The error for a file that is something else."""
+    return JournalError(
+        f"{str(path)!r} is no journal of heldout (or its first bytes are damaged), and is left as it is. "
+        "Name another file, or move this one away."
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -14,11 +15,12 @@ from typing import Any
 from heldout.base.errors import FitFailed, JournalError
 from heldout.journal import schema
 from heldout.journal.lock import JournalLock
-from heldout.journal.repair import cannot_write, connect, keep_copy
+from heldout.journal.repair import is_sound, keep_copy, named, repair
 from heldout.journal.schema import checksum, is_whole
 
 LONGEST_UNWRITTEN = 0.2  # seconds that a finished answer waits for others to be committed with
 MOST_UNWRITTEN = 64 << 20  # bytes that may wait before the study waits for the disk
+KEYS_A_QUERY = 500
 
 Row = tuple[str, bytes, bytes]  # table, key, content
 
@@ -38,11 +40,10 @@ class Store:
         self._lock = JournalLock(path)
         self._lock.take()
         try:
-            self.connection, notes = connect(path)
+            self.connection = _connect(path, self.notes)
         except BaseException:
             self._lock.release()
             raise
-        self.notes += notes
         self.database = threading.RLock()  # one thread at a time talks to SQLite, none while the program forks
         self._changed = threading.Condition()
         self._waiting: list[tuple[Row, ...]] = []
@@ -92,61 +93,56 @@ class Store:
         Damaged ones are named in `notes` and dropped, after a copy of the file was kept: they are computed again. No
         row may be handed over until all were read.
         """
-        column = schema.KEYED_TABLES[table]
-        damaged: list[tuple[int, bytes]] = []
+        wanted, damaged = sorted(set(keys)), list[int]()
         self.flush()
-        with self.database, self._told():
-            self.connection.execute("CREATE TEMP TABLE IF NOT EXISTS asked (key BLOB PRIMARY KEY) WITHOUT ROWID")
-            self.connection.execute("DELETE FROM temp.asked")
-            self.connection.execute("BEGIN")
-            self.connection.executemany("INSERT OR IGNORE INTO temp.asked VALUES (?)", ((key,) for key in keys))
-            self.connection.execute("COMMIT")
-            found = self.connection.execute(
-                f"SELECT id, {table}.{column}, content, sum FROM temp.asked CROSS JOIN {table} "
-                f"ON {table}.{column} = asked.key ORDER BY asked.key, id"
-            )
-            for number, key, content, kept in found:
-                if is_whole(table, key, content, kept):
-                    yield key, content
-                else:
-                    damaged.append((number, key))
+        with self.database, self._errors_named():
+            for start in range(0, len(wanted), KEYS_A_QUERY):
+                batch = wanted[start : start + KEYS_A_QUERY]
+                marks = ", ".join("?" * len(batch))
+                select = f"SELECT id, key, content, sum FROM {table} WHERE key IN ({marks}) ORDER BY key, id"
+                for number, key, content, kept in self.connection.execute(select, batch):
+                    if is_whole(table, key, content, kept):
+                        yield key, content
+                    else:
+                        damaged.append(number)
         if damaged:
             self._drop(table, damaged)
 
     def all_rows(self, table: str) -> list[tuple[bytes, bytes]]:
-        """Every sound row of a table that is keyed, in the order they were committed; `notes` names the others."""
-        column = schema.KEYED_TABLES[table]
+        """Every sound row of a table, in the order they were committed; `notes` names the others."""
         self.flush()
-        with self.database, self._told():
-            found = self.connection.execute(f"SELECT id, {column}, content, sum FROM {table} ORDER BY id").fetchall()
-        sound = [(key, content) for _, key, content, kept in found if is_whole(table, key, content, kept)]
-        if len(sound) < len(found):
-            bad = [number for number, key, content, kept in found if not is_whole(table, key, content, kept)]
-            note = f"{len(bad):,} damaged rows of the journal {self.path.name!r} are left out ({_some(table, bad)})."
+        found = self.query(f"SELECT id, key, content, sum FROM {table} ORDER BY id")
+        damaged = [f"{table}/{number}" for number, *row in found if not is_whole(table, *row)]
+        if damaged:
+            note = f"{len(damaged):,} damaged rows of the journal {self.path.name!r} are left out ({named(damaged)})."
             self.notes += [] if note in self.notes else [note]
-        return sound
+        return [(key, content) for _, key, content, kept in found if is_whole(table, key, content, kept)]
 
     def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a small query."""
-        with self.database, self._told():
+        with self.database, self._errors_named():
             return self.connection.execute(statement, values).fetchall()
+
+    def replace(self, rows: Iterable[Row]) -> None:
+        """Write these rows now, in place of any with the same keys."""
+        self.write(_insert("REPLACE", *row) for row in rows)
 
     def write(self, statements: Iterable[tuple[str, Sequence[Any]]]) -> None:
         """Execute statements in one transaction, now."""
         self.flush()
-        with self.database, self._told(), self._transaction():
+        with self.database, self._errors_named(), self._transaction():
             for statement, values in statements:
                 self.connection.execute(statement, values)
 
-    def _drop(self, table: str, damaged: list[tuple[int, bytes]]) -> None:
+    def _drop(self, table: str, numbers: list[int]) -> None:
         with self.database:
             backup = keep_copy(self.path)
-            numbers = [number for number, _ in damaged]
-            with self._told(), self._transaction():
+            with self._errors_named(), self._transaction():
                 self.connection.executemany(f"DELETE FROM {table} WHERE id = ?", ((number,) for number in numbers))
+        names = named([f"{table}/{number}" for number in numbers])
         self.notes.append(
-            f"{len(numbers):,} damaged rows of the journal {self.path.name!r} were dropped ({_some(table, numbers)}) "
-            f"and are computed again. The file as it was is {backup.name!r}."
+            f"{len(numbers):,} damaged rows of the journal {self.path.name!r} were dropped ({names}) and are computed "
+            f"again. The file as it was is {backup.name!r}."
         )
 
     def _write_until_closed(self) -> None:
@@ -177,13 +173,10 @@ class Store:
     def _commit(self, batch: list[tuple[Row, ...]]) -> JournalError | None:
         try:
             with self.database, self._transaction():
-                for table, key, content in (row for rows in batch for row in rows):
-                    self.connection.execute(
-                        f"INSERT OR IGNORE INTO {table} ({schema.KEYED_TABLES[table]}, content, sum) VALUES (?, ?, ?)",
-                        (key, content, checksum(table, key, content)),
-                    )
+                for row in (row for rows in batch for row in rows):
+                    self.connection.execute(*_insert("IGNORE", *row))
         except (sqlite3.Error, OSError) as error:
-            return cannot_write(self.path, error)
+            return _cannot_write(self.path, error)
         return None
 
     @contextmanager
@@ -198,19 +191,70 @@ class Store:
             raise
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _errors_named(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
-            raise cannot_write(self.path, error) from error
+            raise _cannot_write(self.path, error) from error
 
     def _refuse_if_broken(self) -> None:
         if self._error is not None:
             raise self._error
 
 
-def _some(table: str, numbers: list[int]) -> str:
-    return ", ".join(f"{table}/{number}" for number in numbers[:5]) + (", …" if len(numbers) > 5 else "")
+def _insert(conflict: str, table: str, key: bytes, content: bytes) -> tuple[str, Sequence[Any]]:
+    """The statement that writes a row; `conflict` says what happens where its key is there: IGNORE or REPLACE."""
+    statement = f"INSERT OR {conflict} INTO {table} (key, content, sum) VALUES (?, ?, ?)"
+    return statement, (key, content, checksum(table, key, content))
+
+
+def _connect(path: Path, notes: list[str]) -> sqlite3.Connection:
+    """A connection to the journal, which is made or repaired where needed; a repair is added to the notes."""
+    if path.exists() and not path.is_file():
+        raise JournalError(f"The journal {str(path)!r} is not a file. Name one, such as 'study.db'.")
+    connection = None
+    try:
+        if path.exists():
+            # Beside a rollback file lies a journal whose program was killed within a commit: its first bytes may be
+            # half written until SQLite, on opening it, has undone that.
+            if not schema.rollback_of(path).exists():
+                schema.format_in(path)
+            sound, number = is_sound(path), schema.format_in(path)
+            if number is not None and not sound:
+                schema.refuse_other_format(path, number)
+                notes.append(repair(path))
+        connection = schema.open_to_write(path)
+        if schema.pragma(connection, "page_count"):
+            schema.refuse_other_file(connection, path)
+        else:
+            schema.create(connection)
+        # Begin a write and take it back, so that a journal that cannot be written is refused before any fit.
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(f"PRAGMA user_version = {schema.FORMAT}")
+        connection.execute("ROLLBACK")
+    except BaseException as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite3.Error | OSError):
+            raise _cannot_write(path, error) from error
+        raise
+    return connection
+
+
+def _cannot_write(path: Path, error: Exception) -> JournalError:
+    """What a failure of SQLite means to people, and the way out."""
+    text = str(error)
+    if "full" in text or "disk I/O error" in text or "No space" in text:
+        free = shutil.disk_usage(path.parent).free / 1e6 if path.parent.exists() else 0.0
+        return JournalError(
+            f"The journal {str(path)!r} cannot grow: {text} ({free:,.1f} MB free). What was written stays readable. "
+            "Make room and run the same again: it goes on from there."
+        )
+    if "readonly" in text or "unable to open" in text or isinstance(error, PermissionError):
+        return JournalError(
+            f"The journal {str(path)!r} cannot be written: {text}. Name a file in a folder where you may write."
+        )
+    return JournalError(f"The journal {str(path)!r} cannot be used: {text}. Name another file.")
 
 
 def _finish(store: Store) -> None:

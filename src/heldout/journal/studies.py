@@ -12,14 +12,16 @@ from datetime import UTC, datetime
 from os import PathLike
 from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec import Struct
 
 from heldout.base.errors import Argument, JournalChanged, JournalError, Sentence
 from heldout.base.words import clipped
 from heldout.journal.identity import digest
 from heldout.journal.keys import SearchKeys, Setting, differences, loss_identity, setting_of
 from heldout.journal.records import decode, encode
-from heldout.journal.schema import checksum, is_whole, splits_key
+from heldout.journal.schema import checksum, is_whole
 from heldout.journal.store import Store, open_journal
 from heldout.splits.drawn import Recipe, Splits
 from heldout.study.pose import OUTER
@@ -30,10 +32,59 @@ COMPARISON = "comparison"
 MOST_BYTES = 1 << 26  # of a summary unpacked: past this it is no summary of ours, whatever a stranger packed
 _LENGTH = struct.Struct("<I")
 _LONGEST = 500  # characters of a text in the head
-_OF_AN_ESTIMATE = ("loss", "value", "low", "high", "level", "method", "guarantee", "greater_is_better", "answer")
 _NONSENSE = (struct.error, zlib.error, ValueError, TypeError, RecursionError)
 MOST_NUMBERS = 1 << 22  # row numbers of a study's splits: past this only the outer ones are stored and compared
 UNFINISHED, FINISHED, LEFT = "unfinished", "finished", "left"
+
+
+class StudyWords(Struct):
+    """What a study asked, as a journal lists it."""
+
+    learner: list[str]
+    families: list[str]
+    candidates: int
+    tuned: bool
+    losses: list[str]
+    test: str | None
+    validation: str | None
+    seed: int
+    rows: int
+    columns: int | None
+    fingerprint: str
+    race: str | None = None
+
+
+class RiskHead(Struct):
+    """The estimate that a list of studies shows; infinite numbers are texts."""
+
+    loss: str | None
+    value: float | str | None
+    low: float | str | None
+    high: float | str | None
+    level: float | None
+    method: str | None
+    guarantee: str | None
+    greater_is_better: bool | None
+    answer: str | None
+
+
+class SummaryHead(Struct):
+    """The little of a summary that a list of studies shows."""
+
+    kept: str
+    studies: list[str]
+    kind: str
+    version: int
+    learner: str | None
+    test: str | None
+    rows: int | None
+    columns: int | None
+    fingerprint: str | None
+    best: str | None
+    risk: RiskHead | None
+    findings: dict[str, int]
+    seconds: float | None
+    sentence: str | None
 
 
 def keep_summary(
@@ -44,9 +95,7 @@ def keep_summary(
     `studies` are the keys of those that a comparison compares. `summary` is plain values, figures included.
     """
     with open_journal(journal) as store:
-        content = packed(summary, studies=studies)
-        statement = "INSERT OR REPLACE INTO summaries (key, content, sum) VALUES (?, ?, ?)"
-        store.write([(statement, (key, content, checksum("summaries", key, content)))])
+        store.replace([("summaries", key, packed(summary, studies=studies))])
 
 
 def comparison_key(studies: Iterable[bytes]) -> bytes:
@@ -64,10 +113,11 @@ def packed(summary: Mapping[str, Any], *, studies: Iterable[bytes] = ()) -> byte
 def head_in(content: bytes) -> dict[str, Any]:
     """What a list of studies shows of a summary; a JournalError where the bytes hold none."""
     try:
-        head, _ = _parts(content)
-        return _dict_of(head)
+        head: dict[str, Any] = json.loads(_parts(content)[0])
+        msgspec.convert(head, SummaryHead)
     except _NONSENSE as error:
         raise JournalError(f"These bytes are no summary of a study: {error}") from error
+    return head
 
 
 def summary_in(content: bytes) -> dict[str, Any]:
@@ -77,9 +127,19 @@ def summary_in(content: bytes) -> dict[str, Any]:
         whole = unpacking.decompress(_parts(content)[1], MOST_BYTES)
         if not unpacking.eof:
             raise ValueError(f"it is cut off, or longer than {MOST_BYTES:,} bytes")
-        return _dict_of(whole)
+        return msgspec.convert(json.loads(whole), dict[str, Any])
     except _NONSENSE as error:
         raise JournalError(f"These bytes are no summary of a study: {error}") from error
+
+
+def words_in(content: bytes) -> dict[str, Any] | None:
+    """What a study asked, from its row; None where that is not what we would write."""
+    try:
+        words: dict[str, Any] = decode(content)["words"]
+        msgspec.convert(words, StudyWords)
+    except (JournalError, *_NONSENSE, KeyError):
+        return None
+    return words
 
 
 def head_of(summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,7 +157,7 @@ def head_of(summary: Mapping[str, Any]) -> dict[str, Any]:
         "columns": about.get("columns"),
         "fingerprint": _short(about.get("fingerprint")),
         "best": _short(best["name"]) if ranking and best is not None else None,
-        "risk": None if best is None else {name: _short(best.get(name)) for name in _OF_AN_ESTIMATE},
+        "risk": None if best is None else {name: _short(best.get(name)) for name in RiskHead.__struct_fields__},
         "findings": dict(Counter(_short(one["severity"]) for one in summary["findings"])),
         "seconds": summary["seconds"]["total"] if "seconds" in summary else None,
         "sentence": _short(summary["verdict"]["sentence"]) if "verdict" in summary else None,
@@ -117,13 +177,6 @@ def _short(value: Any) -> Any:
 
 def _json(values: Any) -> bytes:
     return json.dumps(values, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
-
-
-def _dict_of(raw: bytes) -> dict[str, Any]:
-    found = json.loads(raw)
-    if not isinstance(found, dict):
-        raise ValueError("not a table of names and values")
-    return found
 
 
 class Question:
@@ -161,26 +214,21 @@ class Question:
             self._refuse(store, decode(alike[0][2]))
         content = encode({"words": self.words, "setting": self.setting})
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        left = [("UPDATE studies SET state = ? WHERE id = ?", (LEFT, number)) for number, _, _ in alike]
-        values = (self.key, self.likeness, content, checksum("studies", self.key, content), UNFINISHED, now)
-        store.write(
-            [
-                *left,
-                (
-                    "INSERT INTO studies (key, likeness, content, sum, state, started) VALUES (?, ?, ?, ?, ?, ?)",
-                    values,
-                ),
-            ]
-        )
+        statement = "INSERT INTO studies (key, content, sum, likeness, state, started) VALUES (?, ?, ?, ?, ?, ?)"
+        values = (self.key, content, checksum("studies", self.key, content), self.likeness, UNFINISHED, now)
+        left = [("UPDATE studies SET state = ? WHERE id = ?", (LEFT, number)) for number, *_ in alike]
+        store.write([*left, (statement, values)])
         self.number = int(store.query("SELECT id FROM studies WHERE key = ?", (self.key,))[0][0])
         self._keep_splits(store)
 
     def _keep_splits(self, store: Store) -> None:
         """Store the splits that are not there: a kill, or damage, may have come between a study and its splits."""
-        there = {name for (name,) in store.query("SELECT name FROM splits WHERE study = ?", (self.number,))}
-        missing = [self._splits_row(name, one) for name, one in self._splits.items() if name not in there]
+        known = store.query("SELECT key FROM splits WHERE key BETWEEN ? AND ?", _keys_of(self.number))
+        there = {key for (key,) in known}
+        drawn = {_splits_key(self.number, name): splits for name, splits in self._splits.items()}
+        missing = [("splits", key, encode(splits_record(one))) for key, one in drawn.items() if key not in there]
         if missing:
-            store.write(missing)
+            store.replace(missing)
 
     def end(self, store: Store, *, seconds: float) -> None:
         """The study is answered. How long it took the first time is kept.
@@ -202,12 +250,6 @@ class Question:
                 Argument("journal_anew", True, of="Options"),
             ),
         )
-
-    def _splits_row(self, name: str, splits: Splits) -> tuple[str, tuple[Any, ...]]:
-        content = encode(splits_record(splits))
-        key = splits_key(self.number, name)
-        statement = "INSERT OR REPLACE INTO splits (study, name, content, sum) VALUES (?, ?, ?, ?)"
-        return statement, (self.number, name, content, checksum("splits", key, content))
 
 
 def words_of(study: Study, task: Task) -> dict[str, Any]:
@@ -246,15 +288,26 @@ def read_splits(journal: str | PathLike[str], study: int) -> dict[str, Splits]:
     """The splits that a study of this journal drew, as rows."""
     found = {}
     with open_journal(journal) as store:
-        rows = store.query("SELECT name, content, sum FROM splits WHERE study = ? ORDER BY name", (study,))
-    for name, content, kept in rows:
-        if not is_whole("splits", splits_key(study, name), content, kept):
+        select = "SELECT key, content, sum FROM splits WHERE key BETWEEN ? AND ? ORDER BY key"
+        rows = store.query(select, _keys_of(study))
+    for key, content, kept in rows:
+        name = key.decode(errors="replace").partition("/")[2]
+        if not is_whole("splits", key, content, kept):
             raise JournalError(f"The splits {name!r} of study {study} in {str(journal)!r} are damaged.")
         record = decode(content)
         recipe = Recipe(**record.pop("recipe"))
-        numbers: dict[str, Any] = {key: one if one is None else one.astype(np.intp) for key, one in record.items()}
-        found[name] = Splits(recipe=recipe, **numbers)
+        arrays: dict[str, Any] = {side: rows if rows is None else rows.astype(np.intp) for side, rows in record.items()}
+        found[name] = Splits(recipe=recipe, **arrays)
     return found
+
+
+def _splits_key(study: int, name: str) -> bytes:
+    return f"{study}/{name}".encode()
+
+
+def _keys_of(study: int) -> tuple[bytes, bytes]:
+    """The first and the last key that splits of a study may have."""
+    return f"{study}/".encode(), f"{study}0".encode()  # "0" follows "/"
 
 
 def list_studies(journal: str | PathLike[str]) -> list[dict[str, Any]]:
