@@ -80,7 +80,7 @@ def account_for(study: Study, task: Task, plan: Plan, later: Plan | None = None)
         candidates=len(search),
         outer=outer.recipe.words if outer is not None else "none: tuning alone",
         inner=inner.recipe.words if inner is not None else None,
-        lines=_together(_lines(plan.steps, study, task)) + _together(waiting),
+        lines=_merged_lines(_lines(plan.steps, study, task)) + _merged_lines(waiting),
         passes=plan.passes,
         notes=(*search.notes, *filter(None, [study.everywhere.words])),
     )
@@ -91,13 +91,10 @@ def account_of_race(started: Started, task: Task, plans: Sequence[Plan]) -> Acco
     study = started.study
     lines = [line for plan in plans for line in _lines(plan.steps, study, task)]
     waited = [replace(line, stage=2, waits=True) for line in lines if line.level != VALIDATION]
-    passes: dict[str, PassRecord] = {}
-    for record in (record for plan in plans for record in plan.passes):
-        sofar = passes.get(record.name)
-        passes[record.name] = record if sofar is None else _both(sofar, record)
+    passes = _merged_passes(record for plan in plans for record in plan.passes)
     whole = account_for(study, task, started.plan)
-    rounds = _together(line for line in lines if line.level == VALIDATION)
-    return with_race(replace(whole, lines=rounds + _together(waited), passes=tuple(passes.values())), started, plans)
+    rounds = _merged_lines(line for line in lines if line.level == VALIDATION)
+    return with_race(replace(whole, lines=rounds + _merged_lines(waited), passes=passes), started, plans)
 
 
 def with_race(account: Account, started: Started, plans: Sequence[Plan] = ()) -> Account:
@@ -111,12 +108,18 @@ def taken_together(account: Account, other: Account, *, words: str) -> Account:
     lines = tuple(
         replace(line, level=words if line.level != VALIDATION else f"{words}, {VALIDATION}") for line in other.lines
     )
-    passes = {record.name: record for record in account.passes}
-    for record in other.passes:
-        sofar = passes.get(record.name)
-        passes[record.name] = record if sofar is None else _both(sofar, record)
+    passes = _merged_passes((*account.passes, *other.passes))
     checked = account.checked + tuple(f"{words}: {line}" for line in other.checked)
-    return replace(account, lines=account.lines + lines, passes=tuple(passes.values()), checked=checked)
+    return replace(account, lines=account.lines + lines, passes=passes, checked=checked)
+
+
+def _merged_passes(records: Iterable[PassRecord]) -> tuple[PassRecord, ...]:
+    """One record a pass, whatever the number of plans."""
+    passes: dict[str, PassRecord] = {}
+    for record in records:
+        before = passes.get(record.name)
+        passes[record.name] = record if before is None else _both(before, record)
+    return tuple(passes.values())
 
 
 def _both(one: PassRecord, other: PassRecord) -> PassRecord:
@@ -173,19 +176,12 @@ def _waiting_line(panel: Panel) -> Line:
     )
 
 
-def _together(lines: Iterable[Line]) -> tuple[Line, ...]:
+def _merged_lines(lines: Iterable[Line]) -> tuple[Line, ...]:
     merged: dict[tuple[object, ...], Line] = {}
     for line in lines:
         key = (line.stage, line.level, line.rule, line.tier, line.waits)
-        sofar = merged.get(key)
-        merged[key] = (
-            line
-            if sofar is None
-            else replace(
-                sofar,
-                cells=sofar.cells + line.cells,
-                fits=sofar.fits + line.fits,
-                operations=None if line.operations is None else (sofar.operations or 0.0) + line.operations,
-            )
-        )
+        if (before := merged.get(key)) is not None:
+            work = None if line.operations is None else (before.operations or 0.0) + line.operations
+            line = replace(line, cells=before.cells + line.cells, fits=before.fits + line.fits, operations=work)
+        merged[key] = line
     return tuple(merged.values())

@@ -28,9 +28,8 @@ def share_fits(draft: Draft) -> Rewrite:
         return refused(NOTHING_SHARED)
     used = set().union(*(splits_of(step.trainings) for step in draft.steps))
     keys = {name: train_keys(draft.splits[name], draft.task) for name in used}
-    merged: dict[
-        Any, tuple[int, Training]
-    ] = {}  # by identity: the step that keeps it, and the training with all answers
+    # By identity: the step that keeps it, and the training with all answers.
+    merged: dict[Any, tuple[int, Training]] = {}
     shared = False
     for number, step in enumerate(draft.steps):
         for training in step.trainings:
