@@ -34,7 +34,7 @@ from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
-from heldout.study.race import Entrant, Race, RaceRule, begin, blocks, next_round
+from heldout.study.race import CandidateGroup, Race, RaceRule, begin, blocks, next_round
 
 SEEDS = 30
 LEVEL = 0.05
@@ -176,7 +176,7 @@ def replayed(whole: Whole, kind: str, seed: int) -> Seed:
     race = begin(
         Race(
             rule=RaceRule(kind=kind, level=LEVEL),
-            entrants=tuple(Entrant(candidates=(candidate,)) for candidate in range(count)),
+            entrants=tuple(CandidateGroup(candidates=(candidate,)) for candidate in range(count)),
             order=tuple(order),
             low=whole.span[0],
             high=whole.span[1],

@@ -13,7 +13,7 @@ from benchmarks.coverage.simulate import Replication, replications, restored
 from benchmarks.coverage.tally import LEVEL, Cell, Shot, tally
 from benchmarks.coverage.truth import Truth, read_truths, truth_path
 from heldout.base.errors import OptionError
-from heldout.risk.doubts import doubts, leaning_note
+from heldout.risk.doubts import interval_warnings, leaning_note
 from heldout.risk.estimands import Estimand, Subject
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk
@@ -32,7 +32,7 @@ def estimate_of(record: Record, method: str) -> Estimate:
 
 def warns(record: Record, columns: int) -> bool:
     """Whether a user is warned about the interval: by the losses, or since the learner leans to the commoner class."""
-    return leans(record) or any(finding.severity == "warning" for finding in doubts(record, columns=columns))
+    return leans(record) or any(finding.severity == "warning" for finding in interval_warnings(record, columns=columns))
 
 
 def leans(record: Record) -> bool:

@@ -18,7 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.answers import FULL, PASS_FAIL, ROUNDED, VALUE, Answer
-from heldout.risk.earlier_looks import UNBOUNDED, VACUOUS, Past, Told, alphabet_of, rounded, told_estimate
+from heldout.risk.earlier_looks import (
+    UNBOUNDED,
+    VACUOUS,
+    Disclosed,
+    EarlierLooks,
+    alphabet_of,
+    disclosed_estimate,
+    rounded,
+)
 from heldout.risk.estimands import predictor_risk
 from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.record import Record
@@ -84,21 +92,25 @@ def final_answer(answer: Answer, errors: NDArray[np.float64]) -> Answer:
     return Answer(kind=PASS_FAIL, size=float(np.ceil(errors.mean() * 100 - 1e-9) / 100))
 
 
-def judge(right: NDArray[np.bool_], answer: Answer, *, level: float) -> tuple[Told, Told, float]:
+def judge(right: NDArray[np.bool_], answer: Answer, *, level: float) -> tuple[Disclosed, Disclosed, float]:
     """The last look as heldout states it, the same as if it were the first, and the accuracy it saw."""
     errors = 1.0 - attack(right, answer)
     record = record_of(errors)
     told = final_answer(answer, errors)
     plain = estimate_risk(record, name="risk", estimand=predictor_risk("zero_one", train_size=None), level=level)
     size = alphabet_of(answer, record, right_or_wrong=True)
-    past = Past(alphabets=(size,) * len(right), rows_shown=answer.kind == FULL)
-    return told_estimate(record, plain, told, past), told_estimate(record, plain, told, Past()), 1 - errors.mean()
+    past = EarlierLooks(alphabets=(size,) * len(right), rows_shown=answer.kind == FULL)
+    return (
+        disclosed_estimate(record, plain, told, past),
+        disclosed_estimate(record, plain, told, EarlierLooks()),
+        1 - errors.mean(),
+    )
 
 
 def rows(replications: int = 200, *, level: float = 0.95, seed: int = 0) -> list[Row]:
     """The table: every coarseness by every number of looks."""
     rng = np.random.default_rng(seed)
-    cells: dict[tuple[str, int], list[tuple[Told, Told, float]]] = {}
+    cells: dict[tuple[str, int], list[tuple[Disclosed, Disclosed, float]]] = {}
     for _ in range(replications):
         right = rng.integers(0, 2, size=(max(LOOKS), TEST_ROWS)).astype(bool)
         for answer in ANSWERS:
@@ -107,13 +119,13 @@ def rows(replications: int = 200, *, level: float = 0.95, seed: int = 0) -> list
     return [_row(answer, looks, cell) for (answer, looks), cell in cells.items()]
 
 
-def _row(answer: str, looks: int, cell: list[tuple[Told, Told, float]]) -> Row:
+def _row(answer: str, looks: int, cell: list[tuple[Disclosed, Disclosed, float]]) -> Row:
     stated, plain = [one for one, _, _ in cell], [one for _, one, _ in cell]
     covers = float(np.mean([_contains(one) for one in stated]))
-    standings = {one.standing for one in stated}
-    if standings == {UNBOUNDED}:
+    statuses = {one.status for one in stated}
+    if statuses == {UNBOUNDED}:
         verdict = "no bound, and said so"
-    elif VACUOUS in standings:
+    elif VACUOUS in statuses:
         verdict = "vacuous"
     else:
         verdict = "holds" if covers >= stated[0].estimate.level else "fails"
@@ -125,12 +137,12 @@ def _row(answer: str, looks: int, cell: list[tuple[Told, Told, float]]) -> Row:
     )
 
 
-def _contains(told: Told) -> bool:
+def _contains(told: Disclosed) -> bool:
     low, high = told.estimate.low, told.estimate.high
     return low is not None and high is not None and low <= TRUTH <= high
 
 
-def _width(told: Told) -> float:
+def _width(told: Disclosed) -> float:
     assert told.estimate.low is not None
     assert told.estimate.high is not None
     return told.estimate.high - told.estimate.low

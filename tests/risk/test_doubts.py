@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from heldout.base.findings import CODES
 from heldout.risk import estimate_risk as estimates
 from heldout.risk.choose_interval import choose_method
-from heldout.risk.doubts import doubts
+from heldout.risk.doubts import interval_warnings
 from heldout.risk.intervals.t_intervals import cautious_t, corrected_t
 from heldout.risk.record import Answers, Elsewhere, Record
 
@@ -34,7 +34,7 @@ def record_of(parts, *, high=np.inf, trained=80, **changed):
 
 
 def codes(record, **options):
-    found = doubts(record, **options)
+    found = interval_warnings(record, **options)
     assert all(finding.code in CODES for finding in found)
     return [(finding.code, finding.severity) for finding in found]
 
@@ -75,7 +75,7 @@ def test_heavy_tails_are_a_warning_over_folds_too():
 
 @pytest.mark.parametrize(("family", "safer"), [("squared", "absolute"), ("log", "Brier"), ("other", "a bounded")])
 def test_the_safer_loss_is_one_for_the_same_targets(family, safer):
-    (found,) = doubts(record_of(np.split(np.exp(2.5 * squares(500) ** 0.5), 5), family=family))
+    (found,) = interval_warnings(record_of(np.split(np.exp(2.5 * squares(500) ** 0.5), 5), family=family))
     assert f"{safer} loss" in found.message
 
 

@@ -16,14 +16,14 @@ from heldout.risk.earlier_looks import (
     UNBOUNDED,
     VACUOUS,
     WIDENED,
-    Past,
+    EarlierLooks,
     alphabet_of,
+    disclosed_estimate,
+    disclosed_interval,
     half_width,
     refuse_transcript,
     relative_entropy,
     rounded,
-    told_estimate,
-    told_interval,
     transcript_interval,
 )
 from heldout.risk.estimate_risk import estimate_risk
@@ -138,7 +138,10 @@ def test_equal_answers_have_equal_intervals_whatever_the_rows(rows, step, data):
     other = data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows)))
     first, second = record(rows), record(other)
     for answer in (Answer(kind="rounded", size=step), Answer(kind="pass/fail", size=step)):
-        told = [told_estimate(one, estimate(one), answer, Past(alphabets=(2.0,))).estimate for one in (first, second)]
+        told = [
+            disclosed_estimate(one, estimate(one), answer, EarlierLooks(alphabets=(2.0,))).estimate
+            for one in (first, second)
+        ]
         if (told[0].value, told[0].answer) == (told[1].value, told[1].answer):
             assert told[0] == told[1]
 
@@ -150,11 +153,11 @@ def test_rounding_moves_by_half_a_step_at_most(value, step):
 
 def test_a_coarser_answer_has_a_wider_interval_that_contains_the_finer_one():
     made = record(errors(123, 1000))
-    fine = told_interval(Answer(kind="value"), made, 0.123, level=0.95, alphabets=(2.0,))
-    coarse = told_interval(parse_answer("rounded:0.1"), made, 0.123, level=0.95, alphabets=(2.0,))
+    fine = disclosed_interval(Answer(kind="value"), made, 0.123, level=0.95, alphabets=(2.0,))
+    coarse = disclosed_interval(parse_answer("rounded:0.1"), made, 0.123, level=0.95, alphabets=(2.0,))
     assert coarse.low < fine.low < fine.high < coarse.high
-    passed = told_interval(parse_answer("pass/fail:0.2"), made, 0.123, level=0.95, alphabets=(2.0,))
-    failed = told_interval(parse_answer("pass/fail:0.1"), made, 0.123, level=0.95, alphabets=(2.0,))
+    passed = disclosed_interval(parse_answer("pass/fail:0.2"), made, 0.123, level=0.95, alphabets=(2.0,))
+    failed = disclosed_interval(parse_answer("pass/fail:0.1"), made, 0.123, level=0.95, alphabets=(2.0,))
     assert passed.low == 0
     assert 0.2 < passed.high < 0.3
     assert 0 < failed.low < 0.1
@@ -163,12 +166,12 @@ def test_a_coarser_answer_has_a_wider_interval_that_contains_the_finer_one():
 
 def test_scores_pass_from_above():
     accuracy = record(errors(1, 10) - 1, sign=-1, low=-1.0, high=0.0, loss="accuracy")
-    told = told_estimate(accuracy, estimate(accuracy), parse_answer("pass/fail:0.9"), Past()).estimate
+    told = disclosed_estimate(accuracy, estimate(accuracy), parse_answer("pass/fail:0.9"), EarlierLooks()).estimate
     assert told.answer == "pass: at least 0.9"
     assert told.value is None
     assert told.high == 1
     assert told.low < 0.9
-    told = told_estimate(accuracy, estimate(accuracy), parse_answer("pass/fail:0.95"), Past()).estimate
+    told = disclosed_estimate(accuracy, estimate(accuracy), parse_answer("pass/fail:0.95"), EarlierLooks()).estimate
     assert told.answer == "fail: below 0.95"
     assert told.low == 0
     assert 0.95 < told.high <= 1
@@ -176,16 +179,16 @@ def test_scores_pass_from_above():
 
 def test_a_first_full_look_is_left_alone():
     made = record(errors(10, 100))
-    told = told_estimate(made, estimate(made), Answer(), Past())
+    told = disclosed_estimate(made, estimate(made), Answer(), EarlierLooks())
     assert told.estimate == estimate(made)
-    assert told.standing == FIRST
+    assert told.status == FIRST
 
 
 def test_a_later_look_is_widened_and_says_so():
     made = record(errors(100, 1000))
-    told = told_estimate(made, estimate(made), Answer(), Past(alphabets=(2.0, 2.0)))
+    told = disclosed_estimate(made, estimate(made), Answer(), EarlierLooks(alphabets=(2.0, 2.0)))
     plain = estimate(made)
-    assert told.standing == WIDENED
+    assert told.status == WIDENED
     assert told.estimate.method == "transcript bound, widened for the 3rd look"
     assert told.estimate.guarantee == "finite-sample"
     assert told.estimate.low < plain.low < plain.high < told.estimate.high
@@ -193,14 +196,17 @@ def test_a_later_look_is_widened_and_says_so():
 
 def test_a_stratified_draw_keeps_its_heuristic_guarantee():
     made = record(errors(100, 1000), stratified=True)
-    assert told_estimate(made, estimate(made), Answer(), Past(alphabets=(2.0,))).estimate.guarantee == "heuristic"
+    assert (
+        disclosed_estimate(made, estimate(made), Answer(), EarlierLooks(alphabets=(2.0,))).estimate.guarantee
+        == "heuristic"
+    )
 
 
 def test_after_rows_were_shown_the_plain_interval_says_when_it_holds():
     made = record(errors(100, 1000))
-    told = told_estimate(made, estimate(made), Answer(), Past(alphabets=(inf,), rows_shown=True))
+    told = disclosed_estimate(made, estimate(made), Answer(), EarlierLooks(alphabets=(inf,), rows_shown=True))
     plain = estimate(made)
-    assert told.standing == UNBOUNDED
+    assert told.status == UNBOUNDED
     assert (told.estimate.low, told.estimate.high) == (plain.low, plain.high)
     assert told.estimate.guarantee == "heuristic"
     assert told.estimate.method == "Clopper–Pearson, not widened for the 2nd look"
@@ -210,13 +216,13 @@ def test_after_rows_were_shown_the_plain_interval_says_when_it_holds():
 
 def test_many_looks_leave_a_vacuous_interval():
     made = record(errors(10, 50))
-    told = told_estimate(made, estimate(made), Answer(kind="value"), Past(alphabets=(51.0,) * 30))
-    assert told.standing == VACUOUS
+    told = disclosed_estimate(made, estimate(made), Answer(kind="value"), EarlierLooks(alphabets=(51.0,) * 30))
+    assert told.status == VACUOUS
 
 
 def test_a_coarse_answer_of_a_loss_without_bounds_has_no_interval():
     made = record(np.linspace(0, 9, 50), loss="squared", high=inf)
-    told = told_estimate(made, estimate(made), parse_answer("rounded:0.5"), Past()).estimate
+    told = disclosed_estimate(made, estimate(made), parse_answer("rounded:0.5"), EarlierLooks()).estimate
     assert told.value == 4.5
     assert told.low is None
     assert told.method is None

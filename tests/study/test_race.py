@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from heldout.study.race import Entrant, Race, RaceRule, begin, blocks, next_round, round_ends, weighed
+from heldout.study.race import CandidateGroup, Race, RaceRule, begin, blocks, next_round, round_ends, weighed
 
 
 def run(table, kind="exact", *, entrants=None, whole=(), order=None, low=0.0, high=1.0, level=0.05, weights=None):
@@ -17,7 +17,7 @@ def run(table, kind="exact", *, entrants=None, whole=(), order=None, low=0.0, hi
     entrants = [(candidate,) for candidate in range(count)] if entrants is None else entrants
     race = Race(
         rule=RaceRule(kind=kind, level=level),
-        entrants=tuple(Entrant(candidates=group) for group in entrants),
+        entrants=tuple(CandidateGroup(candidates=group) for group in entrants),
         order=tuple(range(parts)) if order is None else tuple(order),
         low=low,
         high=high,
@@ -180,7 +180,7 @@ def test_chance_is_asked_only_while_parts_are_a_random_sample(kind, parts, high,
     table = rng.random((20, parts)) * np.linspace(0.3, 1.0, 20)[:, None]
     order = tuple(rng.permutation(parts).tolist())
     _, race = run(table, kind, order=order, high=high)
-    assert race.looks == looks
+    assert race.test_points == looks
     first = max(looks, default=1)
     assert race.order[:first] == order[:first]
     assert sorted(race.order) == list(range(parts))

@@ -22,7 +22,7 @@ from heldout.report.show import as_html, as_text
 from heldout.results.question import Asked
 from heldout.results.spread import BHT
 from heldout.risk.comparison import permutation_p
-from heldout.risk.estimate_risk import inside_value
+from heldout.risk.estimate_risk import record_value
 from heldout.study.study import Everywhere
 
 
@@ -176,7 +176,7 @@ def _shuffled_losses(
             one = ask(asked.learner, task.X, target, roles=roles, **question)
             try:
                 outcome = run_study(replace(one.study, everywhere=Everywhere()), one.task, quiet)  # no interval here
-                value = inside_value(first_record(one, outcome), pool=one.options.pool)
+                value = record_value(first_record(one, outcome), pool=one.options.pool)
             except FitFailed:
                 value = None
             losses[number] = np.nan if value is None else value

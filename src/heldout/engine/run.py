@@ -30,7 +30,7 @@ from heldout.planner.checked_cells import SpotCheck
 from heldout.planner.expected_work import expected_work
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import Plan, ready_panels
-from heldout.planner.start_races import Started, start_races
+from heldout.planner.start_races import RaceStart, start_races
 from heldout.study.advance import advance, give_up, is_answered
 from heldout.study.answers import Tables
 from heldout.study.pose import aside_of, losses_by_level
@@ -149,7 +149,7 @@ class _Loop:
     limited: bool
     stage: Stage
     plans: list[Plan] = field(default_factory=list)
-    races: Started | None = None  # where a race was asked for
+    races: RaceStart | None = None  # where a race was asked for
     finally_fit: bool = False
     early: Early | None = None  # a final predictor that waits for a check
 

@@ -10,13 +10,13 @@ from heldout.kernels.step import Step
 from heldout.kernels.trainings import Sides, count_asked, sides_of
 from heldout.planner.cost import operations
 from heldout.planner.plan import PassRecord, Plan, transform_words
-from heldout.planner.start_races import Started, race_record
+from heldout.planner.start_races import RaceStart, race_record
 from heldout.study.study import EVERYWHERE, TEST, VALIDATION, Panel, Study
 from heldout.task.task import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class PlanLine:
     """Steps of one stage, level and rule, together."""
 
     stage: int
@@ -37,7 +37,7 @@ class Account:
     candidates: int
     outer: str  # the test splits, in words
     inner: str | None
-    lines: tuple[Line, ...]
+    lines: tuple[PlanLine, ...]
     passes: tuple[PassRecord, ...]
     notes: tuple[str, ...] = ()
     checked: tuple[str, ...] = ()  # which cells of each kernel are answered again by brute force, and what that found
@@ -86,7 +86,7 @@ def account_for(study: Study, task: Task, plan: Plan, later: Plan | None = None)
     )
 
 
-def account_of_race(started: Started, task: Task, plans: Sequence[Plan]) -> Account:
+def account_of_race(started: RaceStart, task: Task, plans: Sequence[Plan]) -> Account:
     """The account of a study whose races were run: the rounds of validation together, and what waited for them."""
     study = started.study
     lines = [line for plan in plans for line in _lines(plan.steps, study, task)]
@@ -97,13 +97,13 @@ def account_of_race(started: Started, task: Task, plans: Sequence[Plan]) -> Acco
     return with_race(replace(whole, lines=rounds + _merged_lines(waited), passes=passes), started, plans)
 
 
-def with_race(account: Account, started: Started, plans: Sequence[Plan] = ()) -> Account:
+def with_race(account: Account, started: RaceStart, plans: Sequence[Plan] = ()) -> Account:
     """The account with what a race did, or why there is none, among its rules."""
     record = race_record(started, plans)
     return account if record is None else replace(account, passes=(*account.passes, record))
 
 
-def taken_together(account: Account, other: Account, *, words: str) -> Account:
+def merge_accounts(account: Account, other: Account, *, words: str) -> Account:
     """The account of a study and of another that is asked beside it, whose lines say so."""
     lines = tuple(
         replace(line, level=words if line.level != VALIDATION else f"{words}, {VALIDATION}") for line in other.lines
@@ -138,7 +138,7 @@ def _both(one: PassRecord, other: PassRecord) -> PassRecord:
     )
 
 
-def _lines(steps: Iterable[Step], study: Study, task: Task) -> list[Line]:
+def _lines(steps: Iterable[Step], study: Study, task: Task) -> list[PlanLine]:
     lines = []
     for step in steps:
         if not step.cells:  # what is asked for intervals alone
@@ -150,7 +150,7 @@ def _lines(steps: Iterable[Step], study: Study, task: Task) -> list[Line]:
         rule = step.rule + (", shared" if count_asked(step.trainings) > len(step.trainings) else "")
         cost = operations(step, task, study.splits)
         lines.append(
-            Line(
+            PlanLine(
                 stage=1,
                 level=level,
                 rule=rule,
@@ -169,15 +169,15 @@ def waiting_cells(study: Study) -> int:
     return rounds + sum(_waiting_line(panel).cells for panel in study.panels if panel.candidates is None)
 
 
-def _waiting_line(panel: Panel) -> Line:
+def _waiting_line(panel: Panel) -> PlanLine:
     fits = sum(len(panel.trains_of(part)) for part in panel.parts)
-    return Line(
+    return PlanLine(
         stage=2, level=panel.level, rule="brute force", tier="identical", cells=len(panel.parts), fits=fits, waits=True
     )
 
 
-def _merged_lines(lines: Iterable[Line]) -> tuple[Line, ...]:
-    merged: dict[tuple[object, ...], Line] = {}
+def _merged_lines(lines: Iterable[PlanLine]) -> tuple[PlanLine, ...]:
+    merged: dict[tuple[object, ...], PlanLine] = {}
     for line in lines:
         key = (line.stage, line.level, line.rule, line.tier, line.waits)
         if (before := merged.get(key)) is not None:

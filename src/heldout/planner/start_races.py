@@ -21,7 +21,7 @@ from heldout.kernels.within import grow_branches
 from heldout.planner.plan import BRUTE, PassRecord, Plan
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.race import Entrant, Race, RaceRule, begin, blocks, round_ends, weighed
+from heldout.study.race import CandidateGroup, Race, RaceRule, begin, blocks, round_ends, weighed
 from heldout.study.study import VALIDATION, Panel, Study
 from heldout.task.task import Task
 
@@ -30,7 +30,7 @@ BY_FITS = frozenset({BRUTE, WITHIN, *FITS_EACH})  # kernels whose work grows wit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Started:
+class RaceStart:
     """A study whose races have begun, or the same study and why they have not."""
 
     study: Study
@@ -42,18 +42,18 @@ class Started:
         return bool(self.study.races)
 
 
-def start_races(study: Study, task: Task, plan: Plan) -> Started:
+def start_races(study: Study, task: Task, plan: Plan) -> RaceStart:
     """The study with each of its validation panels in the first round of a race.
 
     `plan` is that of the study without races. Law: a race asks for cells of the study alone, each at most once.
     """
     rule = study.race
     if rule is None:
-        return Started(study=study, plan=plan)
+        return RaceStart(study=study, plan=plan)
     groups, whole = _who_shares(plan.steps, study.search)
     refusal = _refusal(study, plan, groups, whole)
     if refusal is not None:
-        return Started(study=study, plan=plan, refusal=refusal)
+        return RaceStart(study=study, plan=plan, refusal=refusal)
     races, panels = {}, []
     for panel in study.panels:
         if panel.level == VALIDATION:
@@ -62,14 +62,14 @@ def start_races(study: Study, task: Task, plan: Plan) -> Started:
             races[panel.key] = first
             panel = replace(panel, asked=blocks(None, first))
         panels.append(panel)
-    return Started(study=replace(study, panels=tuple(panels), races=races), plan=plan)
+    return RaceStart(study=replace(study, panels=tuple(panels), races=races), plan=plan)
 
 
 def _race(rule: RaceRule, panel: Panel, study: Study, task: Task, groups: Sequence[tuple[int, ...]]) -> Race:
     splits, loss = study.splits[panel.splits], study.search.losses[0]
     race = Race(
         rule=rule,
-        entrants=tuple(Entrant(candidates=group) for group in groups),
+        entrants=tuple(CandidateGroup(candidates=group) for group in groups),
         order=_order(rule, splits, derive(study.search.seed, RACE, task.content_key(splits.rows))),
         low=loss.low,
         high=loss.high,
@@ -140,7 +140,7 @@ def _refusal(study: Study, plan: Plan, groups: Sequence[tuple[int, ...]], whole:
     return None
 
 
-def race_record(started: Started, done: Sequence[Plan] = ()) -> PassRecord | None:
+def race_record(started: RaceStart, done: Sequence[Plan] = ()) -> PassRecord | None:
     """What the race did, or will do at most where no plan is `done` yet; None where none was asked for."""
     rule = started.study.race
     if rule is None:

@@ -10,7 +10,7 @@ import numpy as np
 from heldout.losses import Loss
 from heldout.results.inside import inner_of, shown_beside, validation_sizes
 from heldout.risk.estimands import Estimand, excess_risk, family_risk, kept_predictor_risk
-from heldout.risk.estimate import About, Estimate, Interval, Scale, shown_estimate
+from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
 from heldout.risk.intervals.method import promised
 from heldout.risk.selection import development_bounds
 from heldout.splits.drawn import Splits
@@ -43,8 +43,8 @@ def development_estimates(
             guarantee=promised("finite-sample", inner.recipe),
         )
 
-    def about(name: str, estimand: Estimand, reason: str | None = None) -> About:
-        return About(
+    def about(name: str, estimand: Estimand, reason: str | None = None) -> EstimateInfo:
+        return EstimateInfo(
             name=name,
             estimand=estimand,
             level=level,
@@ -73,11 +73,11 @@ def development_estimates(
     return found
 
 
-def _gap_estimate(loss: Loss, gap: float, about: About, like: Interval) -> Estimate:
-    scale = Scale(loss=loss.name, sign=1, low=0.0, high=loss.high - loss.low)
+def _gap_estimate(loss: Loss, gap: float, about: EstimateInfo, like: Interval) -> Estimate:
+    scale = LossRange(loss=loss.name, sign=1, low=0.0, high=loss.high - loss.low)
     method = "Chernoff–Hoeffding and union bound"
     interval = Interval(low=0.0, high=gap, level=about.level, method=method, guarantee=like.guarantee)
-    return shown_estimate(scale, about, value=0.0, interval=interval)
+    return user_estimate(scale, about, value=0.0, interval=interval)
 
 
 def _given_up(final: str) -> str:

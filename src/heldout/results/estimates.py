@@ -15,7 +15,7 @@ from heldout.results.inside import inner_of
 from heldout.results.selection import FOLD_PREDICTORS, NOT_MADE, Selection, tuning_estimates, waiting_estimates
 from heldout.results.test_losses import blank_record, test_records
 from heldout.risk.choose_interval import WITH_FITS, check_asked
-from heldout.risk.doubts import doubts
+from heldout.risk.doubts import interval_warnings
 from heldout.risk.estimands import Estimand, Sizes, conditions, estimand_of, fold_predictors_risk, taken_over
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk
@@ -146,4 +146,4 @@ def records_of(task: Task, outcome: Outcome, *, seed: int = 0) -> list[Record]:
 
 def interval_findings(task: Task, records: Sequence[Record]) -> list[Finding]:
     """What the losses themselves say against their intervals."""
-    return [finding for record in records for finding in doubts(record, columns=task.n_columns)]
+    return [finding for record in records for finding in interval_warnings(record, columns=task.n_columns)]

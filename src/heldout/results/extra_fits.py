@@ -8,7 +8,7 @@ from typing import Any
 
 from heldout.base.options import Options
 from heldout.engine.run import Outcome, Running, run_study
-from heldout.planner.account import Account, account_for, taken_together, with_race
+from heldout.planner.account import Account, account_for, merge_accounts, with_race
 from heldout.planner.checked_cells import foreseen_checks
 from heldout.planner.passes import make_plan, stand_in
 from heldout.planner.start_races import start_races
@@ -55,9 +55,9 @@ def answer_beside(
 def account_beside(account: Account, beside: Beside, task: Task, how: Mapping[str, Any]) -> Account:
     """The account of a study with all that is asked beside it; `how` is what a plan is made by besides the study."""
     if beside.spread is not None:
-        account = taken_together(account, account_of(beside.spread.study, task, how), words=SPREAD)
+        account = merge_accounts(account, account_of(beside.spread.study, task, how), words=SPREAD)
     if beside.curve is not None:
-        account = taken_together(account, account_of(beside.curve, task, how), words=CURVE)
+        account = merge_accounts(account, account_of(beside.curve, task, how), words=CURVE)
     return account
 
 
@@ -74,7 +74,7 @@ def _counted(facts: Facts, outcome: Outcome, found: Outcome, words: str) -> tupl
     """Plan, time and findings of what ran beside the study, added to its own."""
     outcome = replace(
         outcome,
-        account=taken_together(outcome.account, found.account, words=words),
+        account=merge_accounts(outcome.account, found.account, words=words),
         checks=(*outcome.checks, *found.checks),
     )
     late = [replace(one, message=f"In the {words}: {one.message}") for one in fit_findings(found)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heldout.risk.estimands import Sizes
-from heldout.risk.estimate import About, Estimate, Interval, Scale, shown_estimate
+from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
 from heldout.splits.drawn import Splits
 from heldout.study.study import Choice, Study
 
@@ -20,8 +20,8 @@ def validation_sizes(study: Study, choice: Choice) -> Sizes:
     return sizes
 
 
-def shown_beside(study: Study, about: About, value: float | None, interval: Interval | None) -> Estimate:
+def shown_beside(study: Study, about: EstimateInfo, value: float | None, interval: Interval | None) -> Estimate:
     """An estimate in the loss that chooses."""
     loss = study.search.losses[0]
-    scale = Scale(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
-    return shown_estimate(scale, about, value=value, interval=interval)
+    scale = LossRange(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
+    return user_estimate(scale, about, value=value, interval=interval)

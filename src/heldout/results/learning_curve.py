@@ -15,8 +15,8 @@ from heldout.results.estimates import size_at_all_rows, trained_sizes
 from heldout.results.record import Facts
 from heldout.results.test_losses import test_record
 from heldout.risk.estimands import Estimand, Subject, learner_risk
-from heldout.risk.estimate import About, Estimate, Scale, shown_estimate
-from heldout.risk.estimate_risk import estimate_risk, inside_value
+from heldout.risk.estimate import Estimate, EstimateInfo, LossRange, user_estimate
+from heldout.risk.estimate_risk import estimate_risk, record_value
 from heldout.risk.learning_curve import FEWEST_SIZES, fit_power_law
 from heldout.risk.record import Record
 from heldout.splits import Given, SharedBlocks
@@ -111,9 +111,9 @@ def _extrapolated(task: Task, study: Study, records: Sequence[Record], level: fl
     """The risk at all rows, read off an inverse power law: marked so, and without an interval."""
     loss = study.reported[0]
     sizes = np.array([np.mean(record.train_sizes) for record in records])
-    means = np.array([np.nan if (value := inside_value(record)) is None else value for record in records])
+    means = np.array([np.nan if (value := record_value(record)) is None else value for record in records])
     target = size_at_all_rows(task, study)
-    about = About(
+    about = EstimateInfo(
         name=EXTRAPOLATED,
         estimand=learner_risk(loss.name, train_size=target, tuned=study.search.tuned, sign=loss.sign)
         + ", extrapolated from smaller sizes",
@@ -122,12 +122,12 @@ def _extrapolated(task: Task, study: Study, records: Sequence[Record], level: fl
         n=records[-1].predicted,
         reason="No interval: an inverse power law through the learning curve is a rule of thumb; it may bend.",
     )
-    scale = Scale(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
+    scale = LossRange(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
     if len(np.unique(sizes)) < FEWEST_SIZES or not np.isfinite(means).all():
         reason = f"No value: a power law needs the losses at {FEWEST_SIZES} training sizes, and some are missing."
-        return shown_estimate(scale, replace(about, reason=reason), value=None)
+        return user_estimate(scale, replace(about, reason=reason), value=None)
     law = fit_power_law(sizes, means, weights=_weights(records), low=loss.low)
-    return shown_estimate(scale, about, value=law.at(target.mean))
+    return user_estimate(scale, about, value=law.at(target.mean))
 
 
 def _weights(records: Sequence[Record]) -> Any:

@@ -28,7 +28,7 @@ from heldout.results.constant_answer import (
 from heldout.results.test_losses import pooled_score
 from heldout.risk.comparison import compare_records
 from heldout.risk.comparison.sentences import Verdict
-from heldout.risk.estimate_risk import failed_parts, inside_value
+from heldout.risk.estimate_risk import failed_parts, record_value
 from heldout.risk.record import Floats, PooledScore, Record
 from heldout.risk.verdict import BETTER, NOT_SHOWN, WORSE, Reference
 from heldout.splits.drawn import Recipe, Splits
@@ -51,7 +51,7 @@ def against_no_model(
     """The learner compared with no model as `compare` would compare them; where that has no meaning, the reason."""
     study = outcome.study
     outer, loss = study.splits[OUTER], study.reported[0]
-    if inside_value(record, pool=pool) is None:
+    if record_value(record, pool=pool) is None:
         return Reference(reason=failed_parts(record))
     try:
         with catch_warnings(record=True):
@@ -64,7 +64,7 @@ def against_no_model(
     if isinstance(found, str):
         return Reference(reason=found)
     learner, plain = found.learner, found.plain
-    value = inside_value(plain, pool=pool)
+    value = record_value(plain, pool=pool)
     if value is None or not np.isfinite(value):
         return Reference(reason=f"A constant answer has no {loss.name!r} on these parts.")
     (pair,) = compare_records({"the learner": learner, "no model": plain}, level=level, pool=pool, interval=interval)

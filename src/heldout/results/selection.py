@@ -29,7 +29,7 @@ from heldout.risk.estimands import (
     learner_risk,
     predictor_risk,
 )
-from heldout.risk.estimate import About, Estimate
+from heldout.risk.estimate import Estimate, EstimateInfo
 from heldout.risk.estimate_risk import OPTIMISTIC, estimate_risk
 from heldout.risk.intervals.bayle import BAYLE
 from heldout.risk.intervals.method import NO_WIDTH, has_no_width
@@ -146,7 +146,7 @@ def waiting_estimates(study: Study, reason: str, *, level: float) -> dict[str, E
     found = {}
     for name in names:
         words = best_validation if name == BEST_VALIDATION else corrected_validation
-        about = About(
+        about = EstimateInfo(
             name=name,
             estimand=words(loss.name, train_size=None, candidates=candidates, sign=loss.sign),
             level=level,
@@ -178,7 +178,7 @@ def best_validation_estimate(study: Study, *, level: float) -> Estimate:
             estimand = predictor_risk(loss.name, train_size=size, sign=loss.sign)
         else:
             estimand = learner_risk(loss.name, train_size=size, tuned=False, sign=loss.sign)
-    about = About(
+    about = EstimateInfo(
         name=BEST_VALIDATION,
         estimand=estimand,
         level=level,
@@ -255,7 +255,7 @@ def _corrected(own: Selection, name: str, found: Correction | str) -> Estimate:
         interval, reason = None, NO_WIDTH
     elif made is not None and interval is None:
         reason = "No interval: the method gives a value alone."
-    about = About(
+    about = EstimateInfo(
         name=name,
         estimand=corrected_validation(loss.name, train_size=size, candidates=len(study.search), sign=loss.sign),
         level=own.level,

@@ -20,12 +20,12 @@ from heldout.results.record import Facts
 from heldout.results.scope import covers_of
 from heldout.risk.choose_interval import WITH_FITS
 from heldout.risk.estimands import learner_risk
-from heldout.risk.estimate import About, Estimate, Interval, Scale, shown_estimate
+from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
 from heldout.risk.intervals.bht import BHT_METHOD, RATIO_METHOD, Repetition, bht, ratio
 from heldout.risk.intervals.method import NO_WIDTH, has_no_width
 from heldout.splits import KFold, SharedBlocks
 from heldout.study.answers import Tables
-from heldout.study.pairs_of_blocks import BLOCKS, pose_spread, without
+from heldout.study.pairs_of_blocks import BLOCKS, pose_pairs_of_blocks, without
 from heldout.study.pose import OUTER
 from heldout.study.study import VALIDATION, Study
 from heldout.task import Task
@@ -65,7 +65,7 @@ def ask_spread(study: Study, task: Task, test: Any, *, options: Options, seed: i
         if repeats == outer.recipe.repeats
         else replace(test, repeats=repeats).draw(task, task.all_rows, seed=seed)
     )
-    posed = pose_spread(study.search, task, blocks, known=len(outer), reported=study.reported)
+    posed = pose_pairs_of_blocks(study.search, task, blocks, known=len(outer), reported=study.reported)
     return Spread(method=method, study=replace(posed, race=study.race), known=len(outer))
 
 
@@ -129,7 +129,7 @@ def _risk_name(number: int, loss: Loss) -> str:
 def _by_bht(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None, *, task: Task, study: Study) -> Estimate:
     """The estimate at all rows that takes the place of the plain one."""
     size = size_at_all_rows(task, study)
-    about = About(
+    about = EstimateInfo(
         name=plain.name,
         estimand=learner_risk(loss.name, train_size=size, tuned=study.search.tuned, sign=loss.sign),
         level=plain.level,
@@ -142,7 +142,7 @@ def _by_bht(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None, *
             if loss.rows is not None
             else f"{_whole_sets(loss)}, and this interval needs the losses of single rows"
         )
-        return shown_estimate(_scale(loss), replace(about, reason=f"No value: {reason}."), value=None)
+        return user_estimate(_scale(loss), replace(about, reason=f"No value: {reason}."), value=None)
     made = bht(repetitions, level=plain.level)
     return _shown(loss, about, made.centre, made.interval)
 
@@ -154,21 +154,21 @@ def _by_ratio(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None)
     if loss.rows is None:
         reason = f"The {RATIO_METHOD} was asked for, but {_whole_sets(loss)}; so this is {plain.method}."
         return plain if plain.method is None else replace(plain, reason=reason)
-    about = About(name=plain.name, estimand=plain.estimand, level=plain.level, train_size=plain.sizes, n=plain.n)
+    about = EstimateInfo(name=plain.name, estimand=plain.estimand, level=plain.level, train_size=plain.sizes, n=plain.n)
     value = loss.sign * plain.value
     if repetitions is None:
-        return shown_estimate(_scale(loss), replace(about, reason=f"No interval: {FAILED}."), value=value)
+        return user_estimate(_scale(loss), replace(about, reason=f"No interval: {FAILED}."), value=value)
     return _shown(loss, about, value, ratio(repetitions, value=value, low=loss.low, high=loss.high, level=plain.level))
 
 
-def _shown(loss: Loss, about: About, value: float, interval: Interval) -> Estimate:
+def _shown(loss: Loss, about: EstimateInfo, value: float, interval: Interval) -> Estimate:
     if has_no_width(interval):
-        return shown_estimate(_scale(loss), replace(about, reason=NO_WIDTH), value=value)
-    return shown_estimate(_scale(loss), about, value=value, interval=interval)
+        return user_estimate(_scale(loss), replace(about, reason=NO_WIDTH), value=value)
+    return user_estimate(_scale(loss), about, value=value, interval=interval)
 
 
-def _scale(loss: Loss) -> Scale:
-    return Scale(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
+def _scale(loss: Loss) -> LossRange:
+    return LossRange(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
 
 
 def _whole_sets(loss: Loss) -> str:

@@ -27,7 +27,16 @@ from heldout.results.estimates import RISK, trained_sizes
 from heldout.results.question import Asked
 from heldout.results.record import Facts
 from heldout.results.test_losses import test_record
-from heldout.risk.earlier_looks import FIRST, UNBOUNDED, VACUOUS, Past, alphabet_of, passes, rounded, told_estimate
+from heldout.risk.earlier_looks import (
+    FIRST,
+    UNBOUNDED,
+    VACUOUS,
+    EarlierLooks,
+    alphabet_of,
+    disclosed_estimate,
+    passes,
+    rounded,
+)
 from heldout.risk.estimate import Estimate
 from heldout.risk.record import Record
 from heldout.risk.verdict import NOT_SHOWN, Reference
@@ -129,8 +138,10 @@ def content_key(thing: Any) -> str:
 def tell(facts: Facts, asked: Asked, outcome: Outcome, sight: Sight) -> Facts:
     """The facts as they may be told: intervals that account for earlier looks, coarse answers, rows withheld."""
     answer = parse_answer(asked.options.answer)
-    past = Past(alphabets=tuple(look.price for look in sight.past), rows_shown=any(k.rows_shown for k in sight.past))
-    told = {n: told_estimate(r, facts.estimates[n], answer, past) for n, _, r in _records(asked, outcome)}
+    past = EarlierLooks(
+        alphabets=tuple(look.price for look in sight.past), rows_shown=any(k.rows_shown for k in sight.past)
+    )
+    told = {n: disclosed_estimate(r, facts.estimates[n], answer, past) for n, _, r in _records(asked, outcome)}
     estimates = {name: told[name].estimate if name in told else one for name, one in facts.estimates.items()}
     about = {**facts.about, "answer": str(answer), "looks_before": len(sight.past)}
     tables = dict(facts.tables)
@@ -138,7 +149,7 @@ def tell(facts: Facts, asked: Asked, outcome: Outcome, sight: Sight) -> Facts:
         tables["predictions"] = {}
         tables["folds"] = {**tables["folds"], **_coarse_columns(asked, outcome, answer)}
     kept = [one for one in facts.findings if not (answer.withholds and one.code in FROM_TEST_LOSSES)]
-    findings = (*kept, *_findings(told[RISK].standing, sight))
+    findings = (*kept, *_findings(told[RISK].status, sight))
     no_model = _against(facts.no_model, sight, withheld=answer.withholds)
     return replace(facts, estimates=estimates, about=about, tables=tables, findings=findings, no_model=no_model)
 
@@ -201,8 +212,8 @@ def _coarse_columns(asked: Asked, outcome: Outcome, answer: Answer) -> dict[str,
     return columns
 
 
-def _findings(standing: str, sight: Sight) -> list[Finding]:
-    if standing == FIRST:
+def _findings(status: str, sight: Sight) -> list[Finding]:
+    if status == FIRST:
         return []
     whole = all(look.rows.key == sight.rows.key for look in sight.past)
     which = "these test rows" if whole else "test sets that share rows with this one"
@@ -211,12 +222,12 @@ def _findings(standing: str, sight: Sight) -> list[Finding]:
     times = "One earlier look was" if len(sight.past) == 1 else f"{len(sight.past)} earlier looks were"
     seen = f"{times} taken at {which} ({named})"
     way_out = 'test on fresh rows, or let them answer "rounded" or "pass/fail:…" from the first look on.'
-    if standing == UNBOUNDED:
+    if status == UNBOUNDED:
         text = f"{seen}. No bound covers a learner chosen after them: {way_out} {ESCAPES}"
         return [Finding(code="H402", severity="warning", message=text)]
     text = f"{seen}. The interval is widened, so that it holds for a learner chosen after them. {ESCAPES}"
     found = [Finding(code="H401", severity="warning", message=text)]
-    if standing == VACUOUS:
+    if status == VACUOUS:
         text = f"The earlier looks have used these test rows up, the interval tells next to nothing: {way_out}"
         found.append(Finding(code="H403", severity="warning", message=text))
     return found

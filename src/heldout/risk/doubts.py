@@ -42,7 +42,7 @@ _SAFER = {  # the loss to take where a few large losses decide the mean
 _OF_COUNTS = ("f1", "matthews", "recalls", "means")
 
 
-def doubts(record: Record, *, columns: int | None = None) -> tuple[Finding, ...]:
+def interval_warnings(record: Record, *, columns: int | None = None) -> tuple[Finding, ...]:
     """What the record says against its own interval: warnings, and a caution where `columns` outnumber training rows.
 
     Examples
@@ -51,7 +51,7 @@ def doubts(record: Record, *, columns: int | None = None) -> tuple[Finding, ...]
     ...     loss="squared", sign=1, low=0.0, high=np.inf, fold_losses=np.array([1.5]), kind="holdout",
     ...     row_losses=(np.array([1.0, 2.0]),), train_sizes=np.array([8]), held_sizes=np.array([2]),
     ... )
-    >>> [finding.code for finding in doubts(record, columns=3)]
+    >>> [finding.code for finding in interval_warnings(record, columns=3)]
     ['H303']
     """
     if record.timed or (np.isnan(record.fold_losses).any() and record.pooled is None):

@@ -23,7 +23,7 @@ import numpy as np
 from heldout.base.answers import FULL, PASS_FAIL, ROUNDED, VALUE, Answer
 from heldout.base.errors import OptionError
 from heldout.risk.estimate import Estimate, Interval, shown_interval
-from heldout.risk.estimate_risk import inside_value, scale_of
+from heldout.risk.estimate_risk import record_value, scale_of
 from heldout.risk.intervals.method import promised, refuse_dependent_test_rows, refuse_out_of_range
 from heldout.risk.record import Record
 
@@ -108,19 +108,19 @@ def refuse_transcript(record: Record) -> str | None:
     return refuse_out_of_range(record)
 
 
-def told_between(answer: Answer, record: Record, value: float) -> tuple[float, float]:
+def disclosed_between(answer: Answer, record: Record, value: float) -> tuple[float, float]:
     """Between which numbers the answer says that the mean loss lies, inside sign; `value` is the mean itself."""
     if answer.kind == ROUNDED:
         assert answer.size is not None
         middle = rounded(value, answer.size)
         return max(middle - answer.size / 2, record.low), min(middle + answer.size / 2, record.high)
     if answer.kind == PASS_FAIL:
-        mark = min(max(inside_mark(answer, record), record.low), record.high)
+        mark = min(max(internal_mark(answer, record), record.low), record.high)
         return (record.low, mark) if passes(answer, record, value) else (mark, record.high)
     return value, value
 
 
-def inside_mark(answer: Answer, record: Record) -> float:
+def internal_mark(answer: Answer, record: Record) -> float:
     """The mark to pass, lower is better."""
     assert answer.size is not None
     return record.sign * answer.size
@@ -128,7 +128,7 @@ def inside_mark(answer: Answer, record: Record) -> float:
 
 def passes(answer: Answer, record: Record, value: float) -> bool:
     """Whether this mean loss passes the mark: at most a loss's mark, at least a score's."""
-    return value <= inside_mark(answer, record)
+    return value <= internal_mark(answer, record)
 
 
 def rounded(value: float, step: float) -> float:
@@ -140,7 +140,7 @@ def rounded(value: float, step: float) -> float:
     return round(round(value / step) * step, 12)
 
 
-def told_interval(
+def disclosed_interval(
     answer: Answer, record: Record, value: float, *, level: float, alphabets: Sequence[float]
 ) -> Interval:
     """The interval of a risk from what the answer tells of one test set, after earlier looks; in the inside sign.
@@ -148,7 +148,7 @@ def told_interval(
     The record must not be one that :func:`refuse_transcript` refuses.
     """
     spread = record.high - record.low
-    ends = [min(max((end - record.low) / spread, 0.0), 1.0) for end in told_between(answer, record, value)]
+    ends = [min(max((end - record.low) / spread, 0.0), 1.0) for end in disclosed_between(answer, record, value)]
     rows = int(np.sum(record.held_sizes))
     found = transcript_interval(*ends, rows=rows, level=level, alphabets=alphabets)
     return Interval(
@@ -190,7 +190,7 @@ FIRST, WIDENED, VACUOUS, UNBOUNDED = "first", "widened", "vacuous", "unbounded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
+class EarlierLooks:
     """What a test set has told before: the alphabet of each answer, infinite where none bounds it."""
 
     alphabets: tuple[float, ...] = ()
@@ -207,35 +207,35 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Disclosed:
     """An estimate as it is told, and how its interval stands.
 
-    `standing` is FIRST without earlier looks, WIDENED where the interval accounts for them, VACUOUS where it does and
+    `status` is FIRST without earlier looks, WIDENED where the interval accounts for them, VACUOUS where it does and
     then tells nothing, UNBOUNDED where nothing can account for them.
     """
 
     estimate: Estimate
-    standing: str
+    status: str
 
 
-def told_estimate(record: Record, plain: Estimate, answer: Answer, past: Past) -> Told:
+def disclosed_estimate(record: Record, plain: Estimate, answer: Answer, past: EarlierLooks) -> Disclosed:
     """The estimate of one test set, given what the same rows have told before.
 
     `plain` is the estimate as it were if everything was shown and this was the only look, `answer` how much is told,
     and `past` what was told before.
     """
-    value = inside_value(record)
+    value = record_value(record)
     if value is None:
-        return Told(estimate=plain, standing=FIRST)
+        return Disclosed(estimate=plain, status=FIRST)
     coarse = _coarse(record, plain, answer, value) if answer.withholds else plain
     refusal = refuse_transcript(record)
     if refusal is None and past.bounded:
         if not past.alphabets and _tells_no_more(plain, answer):
-            return Told(estimate=coarse, standing=FIRST)
-        found = told_interval(answer, record, value, level=plain.level, alphabets=past.alphabets)
+            return Disclosed(estimate=coarse, status=FIRST)
+        found = disclosed_interval(answer, record, value, level=plain.level, alphabets=past.alphabets)
         return _widened(record, coarse, found, past)
     if not past.alphabets and not answer.withholds:
-        return Told(estimate=plain, standing=FIRST)
+        return Disclosed(estimate=plain, status=FIRST)
     return _not_widened(record, coarse, answer, past, refusal=refusal, value=value)
 
 
@@ -257,38 +257,38 @@ def _coarse(record: Record, plain: Estimate, answer: Answer, value: float) -> Es
     return replace(plain, value=None, answer=words)
 
 
-def _widened(record: Record, coarse: Estimate, found: Interval, past: Past) -> Told:
+def _widened(record: Record, coarse: Estimate, found: Interval, past: EarlierLooks) -> Disclosed:
     rows, ends = int(np.sum(record.held_sizes)), (record.low, record.high)
     half = half_width(rows, level=found.level, alphabets=past.alphabets)
     vacuous = half >= 0.5 or (found.low <= ends[0] and found.high >= ends[1])
-    standing = FIRST if not past.alphabets else VACUOUS if vacuous else WIDENED
+    status = FIRST if not past.alphabets else VACUOUS if vacuous else WIDENED
     method = f"{found.method}, widened for the {past.look} look" if past.alphabets else found.method
-    return Told(estimate=_with_interval(record, coarse, replace(found, method=method)), standing=standing)
+    return Disclosed(estimate=_with_interval(record, coarse, replace(found, method=method)), status=status)
 
 
 def _not_widened(
-    record: Record, coarse: Estimate, answer: Answer, past: Past, *, refusal: str | None, value: float
-) -> Told:
+    record: Record, coarse: Estimate, answer: Answer, past: EarlierLooks, *, refusal: str | None, value: float
+) -> Disclosed:
     """Where no bound covers a learner chosen after the earlier looks: the interval of a single look, and why."""
-    standing = UNBOUNDED if past.alphabets else FIRST
+    status = UNBOUNDED if past.alphabets else FIRST
     if answer.withholds and refusal is not None:
         reason = f"No interval: the answer is all that is told of the losses, and {refusal}."
         none = replace(coarse, low=None, high=None, unclipped=None, method=None, guarantee=None, reason=reason)
-        return Told(estimate=none, standing=standing)
+        return Disclosed(estimate=none, status=status)
     if answer.withholds and not _tells_no_more(coarse, answer):
-        single = told_interval(answer, record, value, level=coarse.level, alphabets=())
+        single = disclosed_interval(answer, record, value, level=coarse.level, alphabets=())
         coarse = _with_interval(record, coarse, single)
     if coarse.low is None:
-        return Told(estimate=coarse, standing=standing)
+        return Disclosed(estimate=coarse, status=status)
     reason = (
         "The interval holds only if this learner was settled before the earlier looks at these test rows: "
         f"{_why_unbounded(past, refusal)}, so no bound covers a learner chosen after them."
     )
     method = f"{coarse.method}, not widened for the {past.look} look"
-    return Told(estimate=replace(coarse, method=method, guarantee="heuristic", reason=reason), standing=standing)
+    return Disclosed(estimate=replace(coarse, method=method, guarantee="heuristic", reason=reason), status=status)
 
 
-def _why_unbounded(past: Past, refusal: str | None) -> str:
+def _why_unbounded(past: EarlierLooks, refusal: str | None) -> str:
     if past.rows_shown:
         return "they showed results of single rows"
     if not past.bounded:

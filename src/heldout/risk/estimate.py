@@ -82,7 +82,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
+class LossRange:
     """What a loss is called, which way round it is shown, and its range inside."""
 
     loss: str
@@ -97,7 +97,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class About:
+class EstimateInfo:
     """What an estimate is called and speaks of."""
 
     name: str
@@ -109,17 +109,17 @@ class About:
     reason: str | None = None
 
 
-def shown_estimate(
-    scale: Scale, about: About, *, value: float | None, interval: Interval | None = None, clip: bool = True
+def user_estimate(
+    scale: LossRange, about: EstimateInfo, *, value: float | None, interval: Interval | None = None, clip: bool = True
 ) -> Estimate:
     """The estimate of a value and an interval in inside sign; with `clip` the value is kept inside the range too.
 
     >>> from heldout.risk.estimands import predictor_risk
-    >>> scale = Scale(loss="accuracy", sign=-1, low=-1.0, high=0.0)
+    >>> scale = LossRange(loss="accuracy", sign=-1, low=-1.0, high=0.0)
     >>> estimand = predictor_risk("accuracy", train_size=80, sign=-1)
-    >>> about = About(name="risk", estimand=estimand, level=0.95, train_size=80, n=20)
+    >>> about = EstimateInfo(name="risk", estimand=estimand, level=0.95, train_size=80, n=20)
     >>> found = Interval(low=-1.1, high=-0.7, level=0.95, method="Student", guarantee="asymptotic")
-    >>> shown = shown_estimate(scale, about, value=-0.9, interval=found)
+    >>> shown = user_estimate(scale, about, value=-0.9, interval=found)
     >>> shown.value, shown.low, shown.high
     (0.9, 0.7, 1.0)
     """
@@ -142,7 +142,7 @@ def shown_estimate(
     )
 
 
-def shown_interval(scale: Scale, interval: Interval | None) -> dict[str, Any]:
+def shown_interval(scale: LossRange, interval: Interval | None) -> dict[str, Any]:
     """The fields of an estimate that tell of its interval: its ends as shown, and the same unclipped."""
     if interval is None:
         return dict.fromkeys(("low", "high", "unclipped", "method", "guarantee", "interval_seed"))

@@ -7,7 +7,7 @@ import numpy as np
 from heldout.base.errors import Argument, OptionError, Sentence
 from heldout.risk.choose_interval import NoInterval, choose_method, choose_method_leniently
 from heldout.risk.estimands import Estimand, Sizes
-from heldout.risk.estimate import About, Estimate, Interval, Scale, shown_estimate
+from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
 from heldout.risk.intervals.method import NO_WIDTH, Method, has_no_width
 from heldout.risk.record import POOLED, Floats, Record
 
@@ -58,7 +58,7 @@ def estimate_risk(
     """
     if not 0 < level < 1:
         raise OptionError(f"level is the probability that the interval covers, between 0 and 1, but it is {level!r}.")
-    value = inside_value(record, pool=pool)
+    value = record_value(record, pool=pool)
     made: Interval | None = None
     if value is None:
         reason = reason or failed_parts(record)
@@ -72,7 +72,7 @@ def estimate_risk(
                 made, reason = None, NO_WIDTH
             elif method.belongs_to not in (None, name):
                 estimand += f"; the interval is that of {method.estimand}"
-    about = About(
+    about = EstimateInfo(
         name=name,
         estimand=estimand,
         level=level,
@@ -81,12 +81,12 @@ def estimate_risk(
         optimistic=optimistic,
         reason=reason,
     )
-    return shown_estimate(scale_of(record), about, value=value, interval=made, clip=False)
+    return user_estimate(scale_of(record), about, value=value, interval=made, clip=False)
 
 
-def scale_of(record: Record) -> Scale:
+def scale_of(record: Record) -> LossRange:
     """What the loss of a record is called, which way round it is shown, and its range."""
-    return Scale(loss=record.loss, sign=record.sign, low=record.low, high=record.high)
+    return LossRange(loss=record.loss, sign=record.sign, low=record.low, high=record.high)
 
 
 def _method(record: Record, asked: str | Method | None, *, strict: bool) -> tuple[Method | None, str | None]:
@@ -101,7 +101,7 @@ def _method(record: Record, asked: str | Method | None, *, strict: bool) -> tupl
     return (None, method.reason) if isinstance(method, NoInterval) else (method, said)
 
 
-def inside_value(record: Record, *, pool: bool | None = None) -> float | None:
+def record_value(record: Record, *, pool: bool | None = None) -> float | None:
     """The mean of the means of the parts, or with `pool` the mean over rows; None where a part failed.
 
     Scores that are functions of means are taken of all rows together unless `pool` is False. Where rows have weights

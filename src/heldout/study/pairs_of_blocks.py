@@ -24,7 +24,9 @@ def without(part: int) -> str:
     return f"without/{part}"
 
 
-def pose_spread(search: Search, task: Task, blocks: Splits, *, known: int, reported: tuple[Loss, ...]) -> Study:
+def pose_pairs_of_blocks(
+    search: Search, task: Task, blocks: Splits, *, known: int, reported: tuple[Loss, ...]
+) -> Study:
     """Every pair of blocks left out, in every repetition of `blocks`.
 
     Parameters

@@ -95,7 +95,7 @@ SAMPLED = {EXACT: 0.0, HOEFFDING: 0.25, BERNSTEIN: 0.25, PAIRED: 0.5}  # share o
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entrant:
+class CandidateGroup:
     """Candidates that share fits, so that they run together, and how many parts of the order they were asked on."""
 
     candidates: tuple[int, ...]
@@ -116,7 +116,7 @@ class Race:
     """One choice's race as it stands."""
 
     rule: RaceRule
-    entrants: tuple[Entrant, ...]
+    entrants: tuple[CandidateGroup, ...]
     order: tuple[int, ...]  # in which parts are run; the hardest first, once no more looks are to come
     low: float  # the range of the loss
     high: float
@@ -140,7 +140,7 @@ class Race:
         return isfinite(self.low)
 
     @property
-    def looks(self) -> tuple[int, ...]:
+    def test_points(self) -> tuple[int, ...]:
         """After how many parts a statistical bound is asked: those parts are a random sample.
 
         A loss without a smallest value has no other way to drop a candidate, so there it is asked in every round.
@@ -158,7 +158,7 @@ class Race:
         may be any other.
         """
         leaders = sum(len(one.candidates) for one in self.entrants) - 1 if self.rule.kind == PAIRED else 1
-        return self.rule.level / (max(1, len(self.looks)) * max(1, leaders))
+        return self.rule.level / (max(1, len(self.test_points)) * max(1, leaders))
 
     @property
     def cells_left(self) -> int:
@@ -236,7 +236,7 @@ def next_round(race: Race, losses: NDArray[np.float64]) -> Race:
     reached = _reached(race)
     end = min(bound for bound in race.bounds if bound > reached)
     behind = [place for place, one in enumerate(race.entrants) if one.running and one.reach < end]
-    if reached >= max(race.looks, default=0):
+    if reached >= max(race.test_points, default=0):
         race = replace(race, order=_hardest_first(race, ordered))
     return _advanced(race, dict.fromkeys(behind, end))
 
@@ -276,7 +276,7 @@ def _front_runners(race: Race, ordered: NDArray[np.float64]) -> list[int]:
     known = np.isfinite(ordered).all(axis=1)
     mark = float(sofar[known].min()) - _margin(race) if known.any() else inf
 
-    def promise(one: Entrant) -> float:
+    def promise(one: CandidateGroup) -> float:
         return min((float(sofar[c]) for c in one.candidates if np.isfinite(sofar[c])), default=inf)
 
     behind = ((promise(one), place) for place, one in enumerate(race.entrants) if one.running and one.reach == reached)
@@ -302,7 +302,7 @@ def _leader(ordered: NDArray[np.float64]) -> int | None:
     return int(np.argmin(np.where(known, means, inf))) if known.any() else None
 
 
-def _judged(race: Race, ordered: NDArray[np.float64]) -> Iterator[Entrant]:
+def _judged(race: Race, ordered: NDArray[np.float64]) -> Iterator[CandidateGroup]:
     """The entrants, those stopped of whom no candidate can be chosen."""
     leader = _leader(ordered)
     out = np.zeros(len(ordered), dtype=bool)
@@ -325,7 +325,7 @@ def _hopeless(race: Race, run: NDArray[np.float64], leader: NDArray[np.float64])
     out = np.zeros(len(run), dtype=bool)
     if race.floored:
         out |= exact_low(run, parts=parts, low=race.low) > best
-    if n not in race.looks:
+    if n not in race.test_points:
         return out
     if race.rule.kind == HOEFFDING:
         out |= hoeffding_low(run, parts=parts, span=span, level=race.level) > best

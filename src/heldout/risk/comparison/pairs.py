@@ -16,7 +16,7 @@ from heldout.risk.comparison.paired_rows import PAIRED_ROWS
 from heldout.risk.comparison.sentences import Pair, Verdict, judge, pair_sentence
 from heldout.risk.estimands import Estimand, Sizes, Subject, risk_words, rows_words
 from heldout.risk.estimate import Estimate
-from heldout.risk.estimate_risk import estimate_risk, failed_parts, inside_value
+from heldout.risk.estimate_risk import estimate_risk, failed_parts, record_value
 from heldout.risk.intervals import METHODS, Method
 from heldout.risk.intervals.method import refuse_dependent_test_rows
 from heldout.risk.intervals.t_intervals import held_to_trained
@@ -56,7 +56,7 @@ def compare_records(
     suits: paired rows over several parts.
     """
     options = _Options(pool=pool, interval=interval)
-    able = sum(inside_value(record, pool=pool) is not None for record in records.values())
+    able = sum(record_value(record, pool=pool) is not None for record in records.values())
     family = max(1, able * (able - 1) // 2)
     each = 1 - (1 - level) / family
     pairs = [_compare(two, records, each, rope, options) for two in combinations(records, 2)]
@@ -118,11 +118,11 @@ def _reason_of_no_value(
     failed = [
         f"{name!r}: {failed_parts(one)}"
         for name, one in zip(names, records, strict=True)
-        if np.isnan(one.fold_losses).any() and inside_value(one, pool=pool) is None
+        if np.isnan(one.fold_losses).any() and record_value(one, pool=pool) is None
     ]
     if failed:
         return " ".join(failed)
-    value = inside_value(record, pool=pool)
+    value = record_value(record, pool=pool)
     if any(np.isinf(one.fold_losses).any() for one in (*records, record)) or value in (np.inf, -np.inf):
         return "No value: a loss is infinite, or the difference of two losses is."
     return "No value: the score of all held-out rows together could not be taken." if value is None else None
@@ -167,7 +167,7 @@ def _p_value(
         wrong = zero_one_errors(first), zero_one_errors(second)
         if wrong[0] is not None and wrong[1] is not None:
             return mcnemar(wrong[0], wrong[1]).p, "exact McNemar"
-    value = inside_value(record, pool=pool)
+    value = record_value(record, pool=pool)
     assert value is not None
     return p_of_method(method, record, value, difference.level), method.name
 
@@ -218,7 +218,7 @@ def _posterior(
         return None
     if method.spread is not None:
         spread = method.spread(record)
-        value = inside_value(record, pool=pool)
+        value = record_value(record, pool=pool)
         assert value is not None
         return t_posterior(spread.shrink * value, spread.error, spread.freedom, rope=rope or 0.0)
     if METHODS["corrected-t"].refusal(record) is not None:
