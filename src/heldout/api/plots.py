@@ -7,14 +7,11 @@ from typing import Any
 
 from heldout.base.errors import OptionError, did_you_mean
 from heldout.report.figures.calibration import curves_of, draw_calibration
-from heldout.report.figures.comparison import draw_comparison
 from heldout.report.figures.confusion import draw_confusion
-from heldout.report.figures.estimates import draw_estimates
-from heldout.report.figures.folds import draw_folds
+from heldout.report.figures.estimates import draw_comparison, draw_estimates, draw_ranking
+from heldout.report.figures.folds import draw_folds, draw_paired_folds
 from heldout.report.figures.learning_curve import draw_learning_curve
-from heldout.report.figures.paired_folds import draw_paired_folds
 from heldout.report.figures.parameters import draw_parameters
-from heldout.report.figures.ranking import draw_ranking
 from heldout.report.figures.residuals import draw_residuals, outputs_of
 from heldout.report.figures.splits import draw_splits
 from heldout.report.figures.stability import draw_stability

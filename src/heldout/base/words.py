@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-# Control characters, marks that turn the direction of writing, and halves of characters that no file can hold.
-_ACTS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Control characters, marks that turn the direction of writing, and what no file can hold: halves of characters, and
+# two that XML forbids.
+_ACTS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
 
 SHORT = 60  # characters of a name that are shown among others
 

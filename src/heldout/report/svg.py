@@ -1,20 +1,22 @@
-"""Figures as drawings for a page: the SVG, its title, its words, and the numbers behind it."""
+"""Figures as drawings for a page: SVG in the page's own colours and font, with words for those who cannot see it."""
 
 from __future__ import annotations
 
 import io
+import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
 
 from heldout.base.errors import OptionError, did_you_mean
 from heldout.base.warnings import catch_warnings
-from heldout.report.figures.canvas import axes_of, matplotlib_figure
+from heldout.report.figures.canvas import NAMES, axes_of, matplotlib_figure
 from heldout.report.figures.catalogue import KINDS, TOGETHER, Kind
-from heldout.report.figures.told import Cell
-from heldout.report.svg_cleaning import cleaned_svg
+from heldout.report.figures.describe import POINTS, Cell, Description
 
 _LOCK = Lock()  # matplotlib's settings are those of the whole program, and a server draws on several threads
 _SETTINGS: dict[str, Any] = {
@@ -23,6 +25,13 @@ _SETTINGS: dict[str, Any] = {
     "text.parse_math": False,
     "path.simplify": False,
 }
+_CLASS_OF = {colour.lower(): name for colour, name in NAMES.items()}
+_KEPT = ("stroke-width", "stroke-dasharray", "stroke-opacity", "fill-opacity", "opacity", "stroke-linecap")
+_TEXT = ("font-size", "font-weight", "text-anchor")
+_NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
+_NO_TURN = re.compile(r"rotate\(-?0(?:\.0*)? [^)]*\)")
+_FONT = re.compile(r"(?:(?P<weight>\d+|bold)\s+)?(?P<size>[\d.]+px)")
+DOTS_FROM = 61  # points without words of their own, from which on they are one path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +52,8 @@ def draw_all(name: str, data: Mapping[str, Any], *, prefix: str) -> list[Drawn]:
     Parameters
     ----------
     name : str
-        As in the summary. "comparison" gives three drawings: "ranking", "comparison" and "paired_folds"; each of the
-        first and the last can be asked for by its own name.
+        As in the summary. "comparison" gives three drawings: "ranking", "comparison" and "paired_folds"; each can be
+        asked for by itself as ("comparison",) cannot, by the names in ``TOGETHER``.
     data : mapping
         The figure's values.
     prefix : str
@@ -65,9 +74,9 @@ def draw_all(name: str, data: Mapping[str, Any], *, prefix: str) -> list[Drawn]:
 
 def _drawn(name: str, panel: Mapping[str, Any], *, prefix: str) -> Drawn:
     kind = KINDS[name]
-    told = kind.tell(panel)
-    svg = cleaned_svg(_raw(kind, panel), told, prefix=prefix)
-    return Drawn(name=name, svg=svg, title=told.title, alt=told.alt, head=told.head, rows=told.rows)
+    words = kind.describe(panel)
+    svg = page_svg(_raw(kind, panel), words, prefix=prefix)
+    return Drawn(name=name, svg=svg, title=words.title, alt=words.alt, head=words.head, rows=words.rows)
 
 
 def _raw(kind: Kind, panel: Mapping[str, Any]) -> str:
@@ -83,3 +92,127 @@ def _raw(kind: Kind, panel: Mapping[str, Any]) -> str:
         out = io.StringIO()
         ax.figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
     return out.getvalue()
+
+
+def page_svg(text: str, words: Description, *, prefix: str) -> str:
+    """What matplotlib wrote, ready to stand in a page beside others.
+
+    Colours of the palette become classes, so that a page can turn them; ids begin with the prefix; marks that have
+    words get them as ``data-tip`` and can be reached by the keyboard. Raises where marks and words do not agree in
+    number, since then they would belong to each other's neighbours.
+    """
+    source = ElementTree.fromstring(text)
+    svg = Element("svg", {"viewBox": _rounded(source.get("viewBox", "")), "class": "fig"})
+    svg.set("role", "group" if words.tips else "img")  # what is an image to a screen reader has nothing in it to reach
+    svg.set("aria-labelledby", f"{prefix}t {prefix}d")
+    for tag, said in (("title", words.title), ("desc", words.alt)):
+        SubElement(svg, tag, {"id": f"{prefix}{tag[0]}"}).text = said
+    _Copy(source, words.tips, prefix).into(SubElement(svg, "g", {"stroke-linejoin": "round", "fill": "none"}))
+    return ElementTree.tostring(svg, encoding="unicode")
+
+
+class _Copy:
+    """Copies the marks of one drawing without matplotlib's own styles and ids."""
+
+    def __init__(self, source: Element, tips: Mapping[str, tuple[str, ...]], prefix: str) -> None:
+        self.source, self.prefix = source, prefix
+        self.paths = {one.get("id", ""): one for one in source.iter() if _tag(one) == "path" and one.get("id")}
+        self.tips: dict[str, Iterator[str]] = {name: iter(texts) for name, texts in tips.items()}
+        self.used: dict[str, str] = {}  # marks that are drawn many times, by their old id
+
+    def into(self, parent: Element) -> None:
+        """Everything; all words must have found their mark."""
+        self._children(parent, self.source, None)
+        defs = Element("defs")
+        for old, new in self.used.items():
+            path = self.paths[old]
+            SubElement(defs, "path", {"id": new, "d": _rounded(path.get("d", "")), **_looks(path)})
+        parent.insert(0, defs)
+        if any(next(texts, None) is not None for texts in self.tips.values()):
+            raise ValueError(f"The drawing {self.prefix!r} has fewer marks than words for them.")
+
+    def _children(self, parent: Element, source: Element, group: str | None) -> None:
+        for one in source:
+            tag, looks = _tag(one), _looks(one)
+            if tag == "g":
+                name = one.get("id")
+                uses = [use for use in one.iter() if _tag(use) == "use"]
+                if name == POINTS and name not in self.tips and len(uses) >= DOTS_FROM:
+                    self._dots(parent, uses)
+                else:
+                    self._children(parent, one, name if name in self.tips else group)
+            elif tag == "use":
+                new = self.used.setdefault(_target(one), f"{self.prefix}m{len(self.used)}")
+                self._mark(SubElement(parent, "use", {"href": f"#{new}", **_place(one), **looks}), group)
+            elif tag == "path" and one.get("d") and (looks.keys() & {"class", "fill", "stroke"} or group):
+                # A path that is neither filled nor stroked is a background.
+                self._mark(SubElement(parent, "path", {"d": _rounded(one.get("d", "")), **looks}), group)
+            elif tag == "text" and (one.text or "").strip():
+                _text(parent, one)
+
+    def _mark(self, element: Element, group: str | None) -> None:
+        if group is None:
+            return
+        words = next(self.tips[group], None)
+        if words is None:
+            raise ValueError(f"The drawing {self.prefix!r} has more marks than words for them.")
+        element.attrib.update({"data-tip": words, "tabindex": "0", "role": "img", "aria-label": words})
+
+    def _dots(self, parent: Element, uses: list[Element]) -> None:
+        """Very many round marks as one path: lines of no length with round ends."""
+        across = [float(number) for number in _NUMBER.findall(self.paths[_target(uses[0])].get("d", ""))[::2]]
+        looks = {name.replace("fill", "stroke"): one for name, one in _looks(uses[0]).items() if "stroke" not in name}
+        looks["class"] = looks.get("class", "").split(" ")[0].replace("f-", "s-")
+        path = "".join(f"M{place['x']} {place['y']}h0" for place in map(_place, uses))
+        width = f"{max(across) - min(across):.2f}"
+        SubElement(parent, "path", {"d": path, **looks, "stroke-width": width, "stroke-linecap": "round"})
+
+
+def _tag(element: Element) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+def _target(use: Element) -> str:
+    return next(value for name, value in use.attrib.items() if name.endswith("href")).removeprefix("#")
+
+
+def _place(element: Element) -> dict[str, str]:
+    return {name: _rounded(element.get(name, "0")) for name in ("x", "y")}
+
+
+def _rounded(text: str) -> str:
+    """A text with its numbers to two decimals: a hundredth of a point is not seen."""
+    return " ".join(_NUMBER.sub(lambda match: f"{float(match[0]):.2f}".rstrip("0").rstrip("."), text).split())
+
+
+def _style(element: Element) -> dict[str, str]:
+    pairs = (part.split(":", 1) for part in element.get("style", "").split(";") if ":" in part)
+    return {name.strip(): value.strip() for name, value in pairs}
+
+
+def _looks(element: Element) -> dict[str, str]:
+    """The style of a path or a mark as attributes, and its colours as classes where the palette has them."""
+    style = _style(element)
+    unsaid = "#000000" if _tag(element) == "path" and not element.get("id") else "none"
+    sides = {"fill": style.get("fill", unsaid), "stroke": style.get("stroke", "none")}
+    colours = {side: colour for side, colour in sides.items() if colour != "none"}
+    known = {side: _CLASS_OF[colour.lower()] for side, colour in colours.items() if colour.lower() in _CLASS_OF}
+    looks = {side: colour for side, colour in colours.items() if side not in known}
+    if known:
+        looks["class"] = " ".join(f"{side[0]}-{name}" for side, name in known.items())
+    kept = [name for name in _KEPT if name in style and ("stroke" in colours or not name.startswith("stroke"))]
+    return looks | {name: _rounded(style[name]) for name in kept}
+
+
+def _text(parent: Element, one: Element) -> None:
+    style = _style(one)
+    if "font" in style and (font := _FONT.match(style["font"])):  # as matplotlib wrote it before 3.10
+        style |= {f"font-{name}": value for name, value in font.groupdict().items() if value is not None}
+    looks = {name: style[name].removesuffix("px") for name in _TEXT if name in style}
+    looks |= {name: value for name, value in _place(one).items() if one.get(name)}
+    turn = _NO_TURN.sub("", one.get("transform", "")).strip()
+    colour = style.get("fill", "#000000")
+    name = _CLASS_OF.get(colour.lower())
+    looks |= {"transform": _rounded(turn)} if turn else {}
+    looks |= {"class": f"f-{name}"} if name else {"fill": colour}
+    SubElement(parent, "text", looks).text = one.text

@@ -13,19 +13,16 @@ import pytest
 from heldout.base.errors import OptionError
 from heldout.report.figures.calibration import draw_calibration
 from heldout.report.figures.catalogue import KINDS, TOGETHER
-from heldout.report.figures.comparison import draw_comparison
 from heldout.report.figures.confusion import draw_confusion
-from heldout.report.figures.estimates import draw_estimates
-from heldout.report.figures.folds import draw_folds
+from heldout.report.figures.describe import MOST_ROWS, MOST_TIPS, POINTS
+from heldout.report.figures.estimates import draw_comparison, draw_estimates, draw_ranking
+from heldout.report.figures.folds import draw_folds, draw_paired_folds
 from heldout.report.figures.learning_curve import draw_learning_curve
-from heldout.report.figures.paired_folds import draw_paired_folds
 from heldout.report.figures.parameters import draw_parameters
-from heldout.report.figures.ranking import draw_ranking
 from heldout.report.figures.residuals import draw_residuals
 from heldout.report.figures.splits import draw_splits
 from heldout.report.figures.stability import draw_stability
 from heldout.report.figures.time import draw_time
-from heldout.report.figures.told import MOST_ROWS, MOST_TIPS, POINTS
 from heldout.report.svg import draw_all
 
 DRAW = {
@@ -109,7 +106,7 @@ def test_what_is_told_is_short_and_fits_what_is_drawn(name):
     kind = KINDS[name]
     for figure in (example(name), data.naughty(example(name))):
         for panel in kind.panels(figure):
-            told = kind.tell(panel)
+            told = kind.describe(panel)
             assert told.title
             assert len(told.title) <= 120
             assert 20 < len(told.alt) <= 900

@@ -8,10 +8,10 @@ import pytest
 from matplotlib.collections import FillBetweenPolyCollection
 from matplotlib.patches import Rectangle
 
-from heldout.report.figures.calibration import FLOOR, TALLEST, curves_of, draw_calibration, tell_calibration
-from heldout.report.figures.confusion import DARKEST, draw_confusion, tell_confusion
-from heldout.report.figures.residuals import draw_residuals, outputs_of, tell_residuals
-from heldout.report.figures.told import POINTS
+from heldout.report.figures.calibration import FLOOR, TALLEST, curves_of, describe_calibration, draw_calibration
+from heldout.report.figures.confusion import DARKEST, describe_confusion, draw_confusion
+from heldout.report.figures.describe import POINTS
+from heldout.report.figures.residuals import describe_residuals, draw_residuals, outputs_of
 
 
 def dots(ax):
@@ -56,7 +56,7 @@ def test_calibration_in_words_and_numbers():
     figure = data.calibration()
     bins = figure["curves"][0]["bins"]
     worst = max(bins, key=lambda one: abs(one["observed"] - one["predicted"]))
-    told = tell_calibration(figure)
+    told = describe_calibration(figure)
     assert told.alt == (
         "Share of rows where it was true against the predicted probability of class 0, in 10 bins of 576 rows. "
         f"Farthest from the diagonal: predicted {worst['predicted']:.4g}, observed {worst['observed']:.4g} in "
@@ -98,7 +98,7 @@ def test_many_classes_show_counts_only_and_a_class_without_rows_is_blank():
 
 
 def test_confusion_in_words_and_numbers():
-    told = tell_confusion({"labels": ["no", "yes"], "counts": [[50, 2], [7, 41]], "rows": 100})
+    told = describe_confusion({"labels": ["no", "yes"], "counts": [[50, 2], [7, 41]], "rows": 100})
     assert told.alt == (
         "91 of 100 rows on the diagonal, of 2 classes. Most often mixed up: “yes” taken for “no” in 7; "
         "“no” taken for “yes” in 2 rows."
@@ -136,16 +136,16 @@ def test_residuals_without_bands_or_of_several_outputs():
     ax = draw_residuals(figure)
     assert not [one for one in ax.collections if isinstance(one, FillBetweenPolyCollection)]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["20 rows"]
-    told = tell_residuals(figure)
+    told = describe_residuals(figure)
     assert told.head == ("predicted", "residual")
     assert len(told.rows) == 20
     pieces = outputs_of(figure)
-    assert [tell_residuals(piece).title for piece in pieces] == ["Residuals of y0", "Residuals of y1"]
+    assert [describe_residuals(piece).title for piece in pieces] == ["Residuals of y0", "Residuals of y1"]
     assert draw_residuals(pieces[1]).get_xlabel() == "predicted y1"
 
 
 def test_residuals_in_words_and_numbers():
-    told = tell_residuals(data.residuals(400))
+    told = describe_residuals(data.residuals(400))
     assert told.alt.endswith("Their middle is 2 at the lowest predictions and -2.5 at the highest.")
     assert told.alt.startswith("Residuals of 400 rows, from ")
     assert told.head == ("predicted", "low", "middle", "high")

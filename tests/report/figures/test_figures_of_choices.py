@@ -8,10 +8,10 @@ import pytest
 from matplotlib.colors import to_hex
 
 from heldout.base.errors import OptionError
-from heldout.report.figures.palette import BLUE, VERMILION
-from heldout.report.figures.parameters import draw_parameters, panels_of, shape_of_panel, tell_panel
-from heldout.report.figures.stability import draw_stability, tell_stability, views_of
-from heldout.report.figures.told import POINTS
+from heldout.report.figures.canvas import BLUE, VERMILION
+from heldout.report.figures.describe import POINTS
+from heldout.report.figures.parameters import describe_panel, draw_parameters, panels_of, shape_of_panel
+from heldout.report.figures.stability import describe_stability, draw_stability, views_of
 
 
 def dots(ax):
@@ -114,11 +114,11 @@ def test_counts_stand_above_where_more_is_better():
     figure = {**data.parameters(), "greater_is_better": True}
     (count, _) = draw_parameters(figure)[0].texts
     assert count.xyann[1] > 0
-    assert tell_panel(panels_of(figure)[0]).alt.split(". ")[1] == "Best at 1e-06: 0.38"
+    assert describe_panel(panels_of(figure)[0]).alt.split(". ")[1] == "Best at 1e-06: 0.38"
 
 
 def test_a_panel_in_words_and_numbers():
-    told = tell_panel(panels_of(data.parameters())[0])
+    told = describe_panel(panels_of(data.parameters())[0])
     assert told.title == "Risk against ridge__alpha of ridge"
     assert told.alt == (
         "9 values of ridge__alpha of ridge by validation log_loss (lower is better). Best at 0.01: 0.3. "
@@ -159,16 +159,16 @@ def test_of_many_choices_the_first_are_drawn_and_that_is_said():
     ax = draw_stability({**figure, "folds": 30})
     assert sum(patch.get_gid() == POINTS for patch in ax.patches) == 12
     assert ax.get_xlabel() == "folds that chose it, 12 of 30"
-    assert len(tell_stability(figure).rows) == 30
+    assert len(describe_stability(figure).rows) == 30
 
 
 def test_parameters_on_which_folds_differ_have_a_view_of_their_own():
     views = views_of(data.stability())
-    assert [tell_stability(view).title for view in views] == [
+    assert [describe_stability(view).title for view in views] == [
         "How often each choice won",
         "How often each alpha of ridge was chosen",
     ]
-    told = tell_stability(views[1])
+    told = describe_stability(views[1])
     assert told.alt == "What 10 folds chose as alpha of ridge: 0.01 by 7; 0.001 by 3."
     assert told.rows == (("0.01", 7, 10), ("0.001", 3, 10))
     single = data.stability()

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from heldout.report.figures.folds import MOST_DOTS, draw_folds, tell_folds
-from heldout.report.figures.learning_curve import draw_learning_curve, tell_learning_curve
-from heldout.report.figures.palette import BLUE, PAPER
-from heldout.report.figures.splits import COLOURS, LANE, draw_splits, tell_splits
-from heldout.report.figures.told import POINTS
+from heldout.report.figures.canvas import BLUE, PAPER
+from heldout.report.figures.describe import POINTS
+from heldout.report.figures.folds import MOST_DOTS, describe_folds, draw_folds
+from heldout.report.figures.learning_curve import describe_learning_curve, draw_learning_curve
+from heldout.report.figures.splits import COLOURS, LANE, describe_splits, draw_splits
 
 
 def dots(ax):
@@ -51,7 +51,7 @@ def test_without_an_interval_there_is_no_band_and_without_a_value_no_line():
     assert (len(ax.patches), len(ax.lines), words(ax)) == (0, 1, ["0.31"])
     ax = draw_folds({**bare, "value": None})
     assert (len(ax.patches), len(ax.lines), words(ax)) == (0, 0, [])
-    assert "without an interval" in tell_folds(bare).alt
+    assert "without an interval" in describe_folds(bare).alt
 
 
 def test_an_interval_without_an_end_fills_the_axes_to_their_edge():
@@ -70,7 +70,7 @@ def test_repeats_are_columns_with_their_folds_side_by_side():
     np.testing.assert_allclose(found[:, 1], [point["value"] for point in figure["points"]])
     assert ax.get_xlabel() == "repeat"
     assert (
-        tell_folds(figure).tips[POINTS][5]
+        describe_folds(figure).tips[POINTS][5]
         == f"fold 5, repeat 1: {figure['points'][5]['value']:.4g} (105 rows held out)"
     )
 
@@ -79,7 +79,7 @@ def test_a_fold_without_a_value_has_no_dot_and_is_told():
     figure = data.folds(5)
     figure["points"][2]["value"] = None
     assert dots(draw_folds(figure))[:, 0].tolist() == [0, 1, 3, 4]
-    told = tell_folds(figure)
+    told = describe_folds(figure)
     assert told.alt.endswith("1 fold without a value.")
     assert told.rows[2] == (2, 0, None, 900, 102)
     assert len(told.tips[POINTS]) == 4
@@ -92,7 +92,7 @@ def test_of_very_many_folds_some_are_drawn_and_that_is_said():
     assert len(places) == MOST_DOTS
     assert (places[0], places[-1]) == (0, 4_999)
     assert ax.get_xlabel() == "fold (2,000 of 5,000 are drawn)"
-    told = tell_folds(figure)
+    told = describe_folds(figure)
     assert len(told.rows) == 200
     assert told.alt.endswith("The table has 200 of 5,000 folds.")
     assert told.tips == {}
@@ -101,7 +101,7 @@ def test_of_very_many_folds_some_are_drawn_and_that_is_said():
 def test_the_folds_in_words():
     figure = data.folds(3)
     values = [point["value"] for point in figure["points"]]
-    told = tell_folds(figure)
+    told = describe_folds(figure)
     assert told.alt == (
         f"3 folds by log_loss (lower is better), from {min(values):.4g} to {max(values):.4g}. "
         "The estimate is 0.31, 95% interval 0.27 to 0.36."
@@ -161,7 +161,7 @@ def test_many_lanes_are_drawn_in_fewer_stretches_with_the_same_rows():
 
 
 def test_the_splits_in_words():
-    told = tell_splits(data.splits(5))
+    told = describe_splits(data.splits(5))
     assert told.alt == (
         "5 blocks of rows, buffer of 1: 5 parts, rows in the order of the data. "
         "Part 0 trains on 80 rows and holds out 20."
@@ -191,7 +191,7 @@ def test_a_curve_without_extrapolation_has_no_hollow_point():
     ax = draw_learning_curve(figure)
     assert len(dots(ax)) == 5
     assert len(ax.texts) == 0
-    told = tell_learning_curve(figure)
+    told = describe_learning_curve(figure)
     assert told.alt == ("5 training sizes by log_loss (lower is better): 0.29 with 50 rows, 0.2525 with 800 rows.")
     assert told.rows[0] == (50, 0.29, 0.27, 0.33, "measured")
-    assert tell_learning_curve(data.learning_curve()).rows[-1] == (2_400, 0.2508, None, None, "extrapolated")
+    assert describe_learning_curve(data.learning_curve()).rows[-1] == (2_400, 0.2508, None, None, "extrapolated")

@@ -8,14 +8,20 @@ import pytest
 from matplotlib.colors import to_hex
 
 from heldout.base.errors import OptionError
-from heldout.report.figures.comparison import draw_comparison, tell_comparison
-from heldout.report.figures.estimates import draw_estimates, tell_estimates
-from heldout.report.figures.paired_folds import ASIDE, draw_paired_folds, tell_paired_folds
-from heldout.report.figures.palette import BLUE, GREY, INK, ORANGE, PAPER, VERMILION
-from heldout.report.figures.ranking import draw_ranking, tell_ranking
-from heldout.report.figures.rows import MARK, MOST_ROWS
-from heldout.report.figures.time import NO_BARS, draw_time, seconds, tell_time, timed
-from heldout.report.figures.told import POINTS
+from heldout.report.figures.canvas import BLUE, GREY, INK, ORANGE, PAPER, VERMILION
+from heldout.report.figures.describe import POINTS
+from heldout.report.figures.estimates import (
+    MARK,
+    MOST_ROWS,
+    describe_comparison,
+    describe_estimates,
+    describe_ranking,
+    draw_comparison,
+    draw_estimates,
+    draw_ranking,
+)
+from heldout.report.figures.folds import ASIDE, describe_paired_folds, draw_paired_folds
+from heldout.report.figures.time import NO_BARS, describe_time, draw_time, seconds, timed
 
 
 def points(ax):
@@ -70,7 +76,7 @@ def test_an_interval_without_an_end_has_an_arrow_at_the_edge():
 
 
 def test_estimates_in_words_and_numbers():
-    told = tell_estimates(data.estimates())
+    told = describe_estimates(data.estimates())
     assert told.alt == (
         "3 estimates of log_loss (lower is better): nested 10-fold cross-validation 0.31 (0.27 to 0.36); best "
         "validation mean (optimistic) 0.275; the same, corrected for choosing by a bootstrap 0.29 (0.24 to ∞)."
@@ -89,7 +95,7 @@ def test_the_ranking_has_the_best_on_top_and_a_failed_learner_no_dot():
     failed = draw_ranking(figure)
     assert len(dots(failed)) == 2
     assert words(failed)[-1] == "–"
-    told = tell_ranking(figure)
+    told = describe_ranking(figure)
     assert told.rows[2] == (3, "nearest neighbours", None, None, None, 0.95)
     assert len(told.tips[POINTS]) == 2
 
@@ -129,7 +135,7 @@ def test_the_sides_of_zero_say_who_is_better(greater, side):
     way = "above" if greater else "below"
     assert (
         f"{way} 0 where the first is better"
-        in tell_comparison({**data.comparison(3), "greater_is_better": greater}).alt
+        in describe_comparison({**data.comparison(3), "greater_is_better": greater}).alt
     )
 
 
@@ -138,7 +144,7 @@ def test_of_very_many_pairs_the_first_are_drawn_and_that_is_said():
     ax = draw_comparison(figure)
     assert len(dots(ax)) == MOST_ROWS
     assert ax.get_xlabel().endswith("45 of 66 pairs")
-    assert len(tell_comparison(figure).rows) == 66
+    assert len(describe_comparison(figure).rows) == 66
 
 
 def test_long_names_of_a_pair_share_the_room():
@@ -170,14 +176,14 @@ def test_paired_folds_in_words_and_a_fold_that_failed():
     figure = data.comparison(2, parts=4)
     figure["folds"]["values"][1][2] = None
     assert len(dots(draw_paired_folds(figure))) == 7
-    told = tell_paired_folds(figure)
+    told = describe_paired_folds(figure)
     assert told.head == ("fold", "forest", "ridge")
     assert told.rows[2] == (2, figure["folds"]["values"][0][2], None)
     assert len(told.tips[POINTS]) == 7
     assert told.tips[POINTS][0] == f"forest, fold 0: {figure['folds']['values'][0][0]:.4g}"
     many = data.comparison(2, parts=1_000)
     assert draw_paired_folds(many).get_xlabel() == "log_loss (lower is better), 200 of 1,000 folds"
-    assert tell_paired_folds(many).alt.endswith("The table has 200 of 1,000 folds.")
+    assert describe_paired_folds(many).alt.endswith("The table has 200 of 1,000 folds.")
 
 
 def test_time_is_fitting_then_scoring_the_longest_first():
@@ -197,7 +203,7 @@ def test_time_that_nobody_took_has_no_bar_and_no_words():
     figure = data.time()
     figure["bars"][1]["score"] = 0.0
     assert len(draw_time(figure).patches) == 5
-    assert len(tell_time(figure).tips[POINTS]) == 5
+    assert len(describe_time(figure).tips[POINTS]) == 5
     empty = {**figure, "bars": []}
     assert timed(empty) == []
     with pytest.raises(OptionError, match=NO_BARS):
@@ -205,7 +211,7 @@ def test_time_that_nobody_took_has_no_bar_and_no_words():
 
 
 def test_time_in_words_and_numbers():
-    told = tell_time(data.time())
+    told = describe_time(data.time())
     assert told.alt.startswith("The study took 17.2 s. Work: validation: forest 12.5 s fitting and 1.25 s scoring; ")
     assert told.rows[0] == ("validation", "forest", 12.5, 1.25, 900)
     assert [seconds(value) for value in (0.04321, 119, 150, 9_000, None)] == [

@@ -35,7 +35,7 @@ def drawn(summary):
             for panel in KINDS[name].panels(data):
                 ax = Figure(figsize=(5, 3)).subplots()
                 KINDS[name].draw(panel, ax)
-                told = KINDS[name].tell(panel)
+                told = KINDS[name].describe(panel)
                 ticks = [*ax.get_xticklabels(), *ax.get_yticklabels()]
                 on_axes = [one.get_text() for one in (*ax.texts, ax.xaxis.label, ax.yaxis.label, *ticks)]
                 yield name, [*on_axes, told.alt, *(tip for tips in told.tips.values() for tip in tips)]

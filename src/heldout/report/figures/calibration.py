@@ -5,12 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.report.figures.canvas import Shape, axes_of, key, name_axes, present, quiet
-from heldout.report.figures.lettering import SMALL, cleaned, short, write
-from heldout.report.figures.palette import GREY, PAPER, SEVERAL, SOFT
-from heldout.report.figures.scales import ends, is_finite, real
-from heldout.report.figures.told import MOST_ROWS, POINTS, Told, counted, tell
-from heldout.report.words import amount
+from heldout.base.words import line, shortened
+from heldout.report.figures.canvas import (
+    GREY,
+    PAPER,
+    SEVERAL,
+    SMALL,
+    SOFT,
+    Shape,
+    axes_of,
+    ends,
+    is_finite,
+    key,
+    name_axes,
+    present,
+    quiet,
+    real,
+    write,
+)
+from heldout.report.figures.describe import (
+    MOST_ROWS,
+    POINTS,
+    Description,
+    describe,
+)
+from heldout.report.words import amount, counted
 
 FLOOR = -0.22  # below the curve, bars of how many rows stand behind each point
 TALLEST = 0.12
@@ -46,7 +65,7 @@ def draw_calibration(data: Mapping[str, Any], ax: Any = None) -> Any:
         _rows(ax, _bins(data["curves"][0]))
     else:
         _classes(ax, data["curves"])
-    of = f" of {short(data['curves'][0]['label'], 24)}" if len(data["curves"]) == 1 else " of the class"
+    of = f" of {shortened(data['curves'][0]['label'], 24)}" if len(data["curves"]) == 1 else " of the class"
     name_axes(ax, x=f"predicted probability{of}", y="share of rows where it was true")
     if len(data["curves"]) > 1:
         ax.yaxis.set_label_coords(0, 1.085)
@@ -109,18 +128,18 @@ def _classes(ax: Any, curves: Sequence[Mapping[str, Any]]) -> None:
             marker=MARKS[place // len(SEVERAL) % len(MARKS)],
             markersize=6,
             linewidth=1.2,
-            label=short(curve["label"], room),
+            label=shortened(curve["label"], room),
         )
         for place, curve in enumerate(curves)
     ]
     key(ax, handles)
 
 
-def tell_calibration(data: Mapping[str, Any]) -> Told:
+def describe_calibration(data: Mapping[str, Any]) -> Description:
     """The curves in words and numbers."""
     curves = data["curves"]
     single = len(curves) == 1
-    of = f" of {short(curves[0]['label'], 60)}" if single else ""
+    of = f" of {shortened(curves[0]['label'], 60)}" if single else ""
     bins = [(curve, one) for curve in curves for one in _bins(curve)]
     off = [abs(real(one["observed"]) - real(one["predicted"])) for _, one in bins]
     alt = f"Share of rows where it was true against the predicted probability{of}, in {counted(len(bins), 'bin')}"
@@ -131,12 +150,12 @@ def tell_calibration(data: Mapping[str, Any]) -> Told:
             f" Farthest from the diagonal: predicted {amount(worst['predicted'])}, observed {amount(worst['observed'])}"
             f" in {counted(int(worst['rows']), 'row')}."
         )
-    return tell(
+    return describe(
         title=f"Calibration{of}",
         alt=alt,
         head=("class", "predicted", "observed", "low", "high", "rows"),
         rows=tuple(
-            (cleaned(c["label"]), b["predicted"], b["observed"], b["observed_low"], b["observed_high"], b["rows"])
+            (line(c["label"]), b["predicted"], b["observed"], b["observed_low"], b["observed_high"], b["rows"])
             for c, b in bins[:MOST_ROWS]
         ),
         tips=[_tip(one) for _, one in bins],

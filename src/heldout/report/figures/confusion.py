@@ -5,11 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.report.figures.canvas import Shape, axes_of, name_axes, present, quiet
-from heldout.report.figures.lettering import SMALL, TEXT, cleaned, short, write
-from heldout.report.figures.palette import BLUE, GRID, INK
-from heldout.report.figures.scales import named
-from heldout.report.figures.told import MOST_ROWS, POINTS, Told, counted, some, tell
+from heldout.base.words import line, shortened
+from heldout.report.figures.canvas import (
+    BLUE,
+    GRID,
+    INK,
+    SMALL,
+    TEXT,
+    Shape,
+    axes_of,
+    name_axes,
+    named,
+    present,
+    quiet,
+    write,
+)
+from heldout.report.figures.describe import (
+    MOST_ROWS,
+    POINTS,
+    Description,
+    describe,
+    left_out,
+)
+from heldout.report.words import counted
 
 DARKEST = 0.6  # so that ink stays readable on it, in light and in dark
 SHARES_TO = 6  # classes up to which the share stands under the count
@@ -52,7 +70,7 @@ def _lies(classes: int) -> bool:
 
 
 def _names(data: Mapping[str, Any], most: int) -> list[str]:
-    return [short(label, most) for label in data["labels"]]
+    return [shortened(label, most) for label in data["labels"]]
 
 
 def _shares(row: Sequence[int]) -> list[float]:
@@ -88,27 +106,27 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f}%" if share >= 0.01 or share == 0 else "<1%"
 
 
-def tell_confusion(data: Mapping[str, Any]) -> Told:
+def describe_confusion(data: Mapping[str, Any]) -> Description:
     """The table in words and numbers."""
-    labels, counts = [cleaned(label) for label in data["labels"]], data["counts"]
+    labels, counts = [line(label) for label in data["labels"]], data["counts"]
     right = sum(int(counts[place][place]) for place in range(len(labels)))
     cells = [(t, p, int(n)) for t, row in enumerate(counts) for p, n in enumerate(row)]
     wrong = sorted((cell for cell in cells if cell[0] != cell[1] and cell[2]), key=lambda cell: -cell[2])
     alt = f"{right:,} of {data['rows']:,} rows on the diagonal, of {counted(len(labels), 'class')}."
     if wrong:
         told = "; ".join(
-            f"“{short(labels[t], 40)}” taken for “{short(labels[p], 40)}” in {n:,}" for t, p, n in wrong[:3]
+            f"“{shortened(labels[t], 40)}” taken for “{shortened(labels[p], 40)}” in {n:,}" for t, p, n in wrong[:3]
         )
         alt += f" Most often mixed up: {told} rows."
     whole = [sum(int(n) for n in row) for row in counts]
     listed = [cell for cell in cells if cell[2]][:MOST_ROWS]
-    return tell(
+    return describe(
         title="Which classes are taken for which",
-        alt=alt + some(len(listed), sum(1 for cell in cells if cell[2]), "pairs of classes"),
+        alt=alt + left_out(len(listed), sum(1 for cell in cells if cell[2]), "pairs of classes"),
         head=("true class", "predicted class", "rows", "share of the true class"),
         rows=tuple((labels[t], labels[p], n, n / whole[t]) for t, p, n in listed),
         tips=[
-            f"“{short(labels[t], 36)}” taken for “{short(labels[p], 36)}”: {n:,} of {whole[t]:,} rows"
+            f"“{shortened(labels[t], 36)}” taken for “{shortened(labels[p], 36)}”: {n:,} of {whole[t]:,} rows"
             for t, p, n in cells
         ],
     )

@@ -5,12 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.report.figures.canvas import Shape, axes_of, better, left_of_numbers, name_axes, present, quiet
-from heldout.report.figures.lettering import SMALL
-from heldout.report.figures.palette import BLUE, PAPER, SOFT
-from heldout.report.figures.scales import ends, is_finite, linear, log_ends, powers, real, within
-from heldout.report.figures.told import POINTS, Told, counted, spread, tell
-from heldout.report.words import amount
+from heldout.report.figures.canvas import (
+    BLUE,
+    PAPER,
+    SMALL,
+    SOFT,
+    Shape,
+    axes_of,
+    better,
+    ends,
+    is_finite,
+    left_of_numbers,
+    linear,
+    log_ends,
+    name_axes,
+    powers,
+    present,
+    quiet,
+    real,
+    within,
+)
+from heldout.report.figures.describe import (
+    POINTS,
+    Description,
+    describe,
+    evenly,
+)
+from heldout.report.words import amount, counted
 
 LOG_FROM = 12.0  # how many times the smallest size the largest is, from which on powers of ten are clearer
 
@@ -92,7 +113,7 @@ def _sizes(ax: Any, sizes: list[float]) -> None:
     ax.tick_params(which="both", length=0)
 
 
-def tell_learning_curve(data: Mapping[str, Any]) -> Told:
+def describe_learning_curve(data: Mapping[str, Any]) -> Description:
     """The curve in words and numbers."""
     points, beyond = _points(data), _beyond(data)
     alt = f"{counted(len(points), 'training size')} by {better(data)}"
@@ -102,7 +123,7 @@ def tell_learning_curve(data: Mapping[str, Any]) -> Told:
         alt += f", {amount(last['value'])} with {real(last['size']):,.0f} rows"
     alt += "."
     rows: list[tuple[Any, ...]] = [
-        (p["size"], p["value"], p["low"], p["high"], "measured") for p in spread(points, 199)
+        (p["size"], p["value"], p["low"], p["high"], "measured") for p in evenly(points, 199)
     ]
     texts = [_tip(point) for point in points]
     if beyond:
@@ -110,7 +131,7 @@ def tell_learning_curve(data: Mapping[str, Any]) -> Told:
         rows.append((beyond["size"], beyond["value"], None, None, "extrapolated"))
         texts.append(f"{real(beyond['size']):,.0f} rows: {amount(beyond['value'])}, extrapolated")
     head = ("training rows", better(data), "low", "high", "how")
-    return tell(title="Learning curve", alt=alt, head=head, rows=tuple(rows), tips=texts)
+    return describe(title="Learning curve", alt=alt, head=head, rows=tuple(rows), tips=texts)
 
 
 def _tip(point: Mapping[str, Any]) -> str:

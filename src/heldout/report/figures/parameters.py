@@ -5,13 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.base.words import number
-from heldout.report.figures.canvas import Shape, axes_of, better, key, left_of_numbers, name_axes, present, quiet
-from heldout.report.figures.lettering import SMALL, cleaned, short
-from heldout.report.figures.palette import BLUE, INK, PAPER, SOFT, VERMILION
-from heldout.report.figures.scales import ends, is_finite, linear, log_ends, named, powers, real
-from heldout.report.figures.told import POINTS, Told, counted, some, spread, tell
-from heldout.report.words import amount
+from heldout.base.words import line, number, shortened
+from heldout.report.figures.canvas import (
+    BLUE,
+    INK,
+    PAPER,
+    SMALL,
+    SOFT,
+    VERMILION,
+    Shape,
+    axes_of,
+    better,
+    ends,
+    is_finite,
+    key,
+    left_of_numbers,
+    linear,
+    log_ends,
+    name_axes,
+    named,
+    powers,
+    present,
+    quiet,
+    real,
+)
+from heldout.report.figures.describe import (
+    POINTS,
+    Description,
+    describe,
+    evenly,
+    left_out,
+)
+from heldout.report.words import amount, counted
 
 Panel = Mapping[str, Any]
 ACROSS = 52  # letters of all categories side by side, else they stand upright
@@ -126,12 +151,12 @@ def _lies(values: Sequence[Any]) -> bool:
 
 
 def _word(value: Any) -> str:
-    return number(value) if isinstance(value, float) else cleaned(value)
+    return number(value) if isinstance(value, float) else line(value)
 
 
 def _name(panel: Panel) -> str:
-    family = cleaned(panel["family"] or "")
-    return f"{short(panel['param'], 36)} of {short(family, 18)}" if family else short(panel["param"], 56)
+    family = line(panel["family"] or "")
+    return f"{shortened(panel['param'], 36)} of {shortened(family, 18)}" if family else shortened(panel["param"], 56)
 
 
 def _x_axis(ax: Any, panel: Panel) -> None:
@@ -148,7 +173,7 @@ def _x_axis(ax: Any, panel: Panel) -> None:
         ax.set_xlim(-0.6, len(values) - 0.4)
         lies = _lies(values)
         step = -(-len(values) // MOST_NAMED)
-        words = [_word(value) if lies else short(_word(value), UPRIGHT) for value in values]
+        words = [_word(value) if lies else shortened(_word(value), UPRIGHT) for value in values]
         named(ax.xaxis, range(0, len(values), step), words[::step], rotation=0 if lies else 90)
     ax.tick_params(which="both", length=0)
 
@@ -205,7 +230,7 @@ def _key(ax: Any, data: Mapping[str, Any], limit: Any) -> None:
         key(ax, handles)
 
 
-def tell_panel(data: Mapping[str, Any]) -> Told:
+def describe_panel(data: Mapping[str, Any]) -> Description:
     """One parameter in words and numbers."""
     panel = data["panels"][0]
     points, chosen = _shown(panel), {repr(value): count for value, count in panel["chosen"]}
@@ -216,15 +241,15 @@ def tell_panel(data: Mapping[str, Any]) -> Told:
         alt += f" Best at {_word(best['value'])}: {amount(best['mean'])}."
     if chosen:
         told = "; ".join(
-            f"{short(_word(value), 40)} by {counted(count, 'fold')}" for value, count in panel["chosen"][:5]
+            f"{shortened(_word(value), 40)} by {counted(count, 'fold')}" for value, count in panel["chosen"][:5]
         )
         alt += f" Chosen: {told}{'; …' if len(chosen) > 5 else ''}."
     if panel["simplest"] is not None:
-        alt += f" The one-standard-error rule would take {short(_word(panel['simplest']), 40)}."
-    listed = spread(list(panel["points"]))
-    return tell(
+        alt += f" The one-standard-error rule would take {shortened(_word(panel['simplest']), 40)}."
+    listed = evenly(list(panel["points"]))
+    return describe(
         title=f"Risk against {_name(panel)}",
-        alt=alt + some(len(listed), len(panel["points"]), "values"),
+        alt=alt + left_out(len(listed), len(panel["points"]), "values"),
         head=(_name(panel), "mean", "standard error", "candidates", "chosen by folds"),
         rows=tuple(
             (_cell(p["value"]), p["mean"], p["se"], p["candidates"], chosen.get(repr(p["value"]), 0)) for p in listed
@@ -234,10 +259,10 @@ def tell_panel(data: Mapping[str, Any]) -> Told:
 
 
 def _cell(value: Any) -> Any:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else cleaned(value)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else line(value)
 
 
 def _tip(point: Mapping[str, Any], times: int) -> str:
     error = f" ± {amount(point['se'])}" if is_finite(point["se"]) else ""
     taken = f", chosen by {counted(times, 'fold')}" if times else ""
-    return f"{short(_word(point['value']), 60)}: {amount(point['mean'])}{error}{taken}"
+    return f"{shortened(_word(point['value']), 60)}: {amount(point['mean'])}{error}{taken}"

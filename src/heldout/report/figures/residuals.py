@@ -5,11 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.report.figures.canvas import Shape, axes_of, key, left_of_numbers, name_axes, present, quiet
-from heldout.report.figures.lettering import short
-from heldout.report.figures.palette import BLUE, INK, VERMILION
-from heldout.report.figures.scales import ends, is_finite, linear, real
-from heldout.report.figures.told import POINTS, Told, between, some, spread, tell
+from heldout.base.words import shortened
+from heldout.report.figures.canvas import (
+    BLUE,
+    INK,
+    VERMILION,
+    Shape,
+    axes_of,
+    ends,
+    is_finite,
+    key,
+    left_of_numbers,
+    linear,
+    name_axes,
+    present,
+    quiet,
+    real,
+)
+from heldout.report.figures.describe import (
+    POINTS,
+    Description,
+    describe,
+    evenly,
+    left_out,
+    span,
+)
 from heldout.report.words import amount
 
 
@@ -51,7 +71,7 @@ def draw_residuals(data: Mapping[str, Any], ax: Any = None) -> Any:
         ax.plot(along, sides[1], color=VERMILION, linewidth=1.8, zorder=4)
     linear(ax.xaxis)
     linear(ax.yaxis)
-    of = f" {short(output['label'], 24)}" if output["label"] else ""
+    of = f" {shortened(output['label'], 24)}" if output["label"] else ""
     name_axes(ax, x=f"predicted{of}", y="residual: target less prediction")
     _marks(ax, data, banded=bool(bands))
     return ax
@@ -92,13 +112,13 @@ def _marks(ax: Any, data: Mapping[str, Any], *, banded: bool) -> None:
     ax.yaxis.set_label_coords(0, 1.1)
 
 
-def tell_residuals(data: Mapping[str, Any]) -> Told:
+def describe_residuals(data: Mapping[str, Any]) -> Description:
     """The residuals in words, and their bands (or the points, where there are none) in numbers."""
     output = data["outputs"][0]
     points, bands = _points(output), _bands(output)
-    of = f" of {short(output['label'], 60)}" if output["label"] else ""
-    alt = f"Residuals{of} of {len(points):,} rows, {between([p['residual'] for p in points])}, against predictions "
-    alt += f"{between([p['predicted'] for p in points])}."
+    of = f" of {shortened(output['label'], 60)}" if output["label"] else ""
+    alt = f"Residuals{of} of {len(points):,} rows, {span([p['residual'] for p in points])}, against predictions "
+    alt += f"{span([p['predicted'] for p in points])}."
     if bands:
         first, last = bands[0], bands[-1]
         alt += (
@@ -108,12 +128,12 @@ def tell_residuals(data: Mapping[str, Any]) -> Told:
     title = f"Residuals{of}"
     texts = [f"predicted {amount(p['predicted'])}: residual {amount(p['residual'])}" for p in points]
     if bands:
-        rows = tuple(tuple(band[side] for side in BAND) for band in spread(bands))
-        return tell(title=title, alt=alt, head=("predicted", "low", "middle", "high"), rows=rows, tips=texts)
-    listed = spread(points)
-    return tell(
+        rows = tuple(tuple(band[side] for side in BAND) for band in evenly(bands))
+        return describe(title=title, alt=alt, head=("predicted", "low", "middle", "high"), rows=rows, tips=texts)
+    listed = evenly(points)
+    return describe(
         title=title,
-        alt=alt + some(len(listed), len(points), "rows"),
+        alt=alt + left_out(len(listed), len(points), "rows"),
         head=("predicted", "residual"),
         rows=tuple((point["predicted"], point["residual"]) for point in listed),
         tips=texts,

@@ -8,11 +8,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.report.figures.canvas import Shape, axes_of, key, name_axes, present, quiet
-from heldout.report.figures.lettering import TEXT, cleaned, literal, short
-from heldout.report.figures.palette import BLUE, GREY, INK, ORANGE
-from heldout.report.figures.scales import named
-from heldout.report.figures.told import MOST_ROWS, Told, counted, some, tell
+from heldout.base.words import line, shortened
+from heldout.report.figures.canvas import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    TEXT,
+    Shape,
+    axes_of,
+    key,
+    literal,
+    name_axes,
+    named,
+    present,
+    quiet,
+)
+from heldout.report.figures.describe import (
+    MOST_ROWS,
+    Description,
+    describe,
+    left_out,
+)
+from heldout.report.words import counted
 from heldout.splits.summary import Picture
 
 COLOURS = {"train": BLUE, "held": ORANGE, "unused": GREY}
@@ -100,7 +118,7 @@ def _dress(ax: Any, data: Mapping[str, Any], *, shown: list[str]) -> None:
         label.set_horizontalalignment(side)
     name_axes(ax, x="rows in time order" if data["in_time"] else "rows in the order of the data")
     ax.set_ylabel(f"{lanes:,} of {parts:,} parts" if parts > lanes else "part", fontsize=TEXT, color=INK)
-    words = short(data["words"], LONGEST_TITLE)
+    words = shortened(data["words"], LONGEST_TITLE)
     size = TEXT * min(1.0, WIDE_TITLE / len(words)) if words else TEXT
     literal((ax.set_title(words, loc="left", fontsize=size, color=INK, pad=21),))
     key(ax, [Patch(color=COLOURS[side], label=WORDS[side], linewidth=0) for side in shown])
@@ -108,19 +126,19 @@ def _dress(ax: Any, data: Mapping[str, Any], *, shown: list[str]) -> None:
 
 def _marks(data: Mapping[str, Any]) -> list[tuple[Any, str]]:
     """As many of the marks along the rows as have room beside each other; the first and the last always."""
-    marks = [(place, short(words, 25)) for place, words in data["marks"]]
+    marks = [(place, shortened(words, 25)) for place, words in data["marks"]]
     for step in (1, 2):
         if sum(len(words) + 2 for _, words in marks[::step]) <= ACROSS:
             return marks[::step]
     return marks if len(marks) < 2 else [marks[0], marks[-1]]
 
 
-def tell_splits(data: Mapping[str, Any]) -> Told:
+def describe_splits(data: Mapping[str, Any]) -> Description:
     """The splits in words, and each part's rows in numbers."""
     parts, lanes = int(data["parts"]), list(data["lanes"])
     sums = {side: [sum(int(n) for n in row) for row in data[side]] for side in COLOURS}
     order = "in time order" if data["in_time"] else "in the order of the data"
-    alt = f"{cleaned(data['words'])}: {counted(parts, 'part')}, rows {order}."
+    alt = f"{line(data['words'])}: {counted(parts, 'part')}, rows {order}."
     if lanes:
         alt += f" Part {lanes[0]} trains on {sums['train'][0]:,} rows and holds out {sums['held'][0]:,}"
         alt += f", {sums['unused'][0]:,} serve neither." if sums["unused"][0] else "."
@@ -128,9 +146,9 @@ def tell_splits(data: Mapping[str, Any]) -> Told:
         (lane, sums["train"][place], sums["held"][place], sums["unused"][place])
         for place, lane in enumerate(lanes[:MOST_ROWS])
     )
-    return tell(
+    return describe(
         title="Who is held out when",
-        alt=alt + some(len(rows), parts, "parts"),
+        alt=alt + left_out(len(rows), parts, "parts"),
         head=("part", "rows trained on", "rows held out", "rows that serve neither"),
         rows=rows,
     )

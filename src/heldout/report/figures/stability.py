@@ -6,12 +6,30 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.base.errors import OptionError, did_you_mean
-from heldout.base.words import number
-from heldout.report.figures.canvas import Shape, axes_of, name_axes, present, quiet
-from heldout.report.figures.lettering import SMALL, cleaned, room, short, write
-from heldout.report.figures.palette import BLUE, GREY, INK, SOFT
-from heldout.report.figures.scales import linear
-from heldout.report.figures.told import POINTS, Told, counted, some, spread, tell
+from heldout.base.words import line, number, shortened
+from heldout.report.figures.canvas import (
+    BLUE,
+    GREY,
+    INK,
+    SMALL,
+    SOFT,
+    Shape,
+    axes_of,
+    linear,
+    name_axes,
+    present,
+    quiet,
+    room,
+    write,
+)
+from heldout.report.figures.describe import (
+    POINTS,
+    Description,
+    describe,
+    evenly,
+    left_out,
+)
+from heldout.report.words import counted
 
 MOST_BARS = 12
 ROW, THICK = 0.42, 0.3
@@ -54,10 +72,12 @@ def draw_stability(data: Mapping[str, Any], ax: Any = None, *, param: str | None
     for place, (words, count) in enumerate(shown):
         share = f"{count:,} of {folds:,}"
         most = max(room(ax) - len(share), 6)
-        write(ax, (0, place - 0.17), short(words, most), transform=flat, va="center", color=INK)
+        write(ax, (0, place - 0.17), shortened(words, most), transform=flat, va="center", color=INK)
         write(ax, (1, place - 0.17), share, transform=flat, va="center", ha="right", color=SOFT, fontsize=SMALL)
     more = f", {MOST_BARS} of {len(bars):,}" if len(bars) > MOST_BARS else ""
-    name_axes(ax, x=f"folds that chose it{more}" if what is None else f"folds that chose this {short(what, 30)}{more}")
+    name_axes(
+        ax, x=f"folds that chose it{more}" if what is None else f"folds that chose this {shortened(what, 30)}{more}"
+    )
     return ax
 
 
@@ -72,33 +92,33 @@ def _only(data: Mapping[str, Any], param: str) -> Mapping[str, Any]:
 def _bars(data: Mapping[str, Any]) -> tuple[list[tuple[str, int]], str | None]:
     """Words and count of each bar; and the parameter, where the bars are its values."""
     if data["choices"]:
-        return [(cleaned(one["words"]), int(one["count"])) for one in data["choices"]], None
+        return [(line(one["words"]), int(one["count"])) for one in data["choices"]], None
     one = data["params"][0]
     return [(_word(value["value"]), int(value["count"])) for value in one["values"]], _name(one)
 
 
 def _name(one: Mapping[str, Any]) -> str:
-    family = cleaned(one["family"] or "")
-    return f"{short(one['param'], 36)} of {short(family, 18)}" if family else short(one["param"], 56)
+    family = line(one["family"] or "")
+    return f"{shortened(one['param'], 36)} of {shortened(family, 18)}" if family else shortened(one["param"], 56)
 
 
 def _word(value: Any) -> str:
-    return number(value) if isinstance(value, float) else cleaned(value)
+    return number(value) if isinstance(value, float) else line(value)
 
 
-def tell_stability(data: Mapping[str, Any]) -> Told:
+def describe_stability(data: Mapping[str, Any]) -> Description:
     """The choices in words and numbers."""
     bars, what = _bars(data)
     folds = int(data["folds"])
     alt = f"What {counted(folds, 'fold')} chose{f' as {what}' if what else ''}: "
-    alt += "; ".join(f"{short(words, 60)} by {count:,}" for words, count in bars[:5]) + (
+    alt += "; ".join(f"{shortened(words, 60)} by {count:,}" for words, count in bars[:5]) + (
         "; …" if len(bars) > 5 else "."
     )
-    listed = spread(bars)
-    return tell(
+    listed = evenly(bars)
+    return describe(
         title=f"How often each {what} was chosen" if what else "How often each choice won",
-        alt=alt + some(len(listed), len(bars), "choices"),
+        alt=alt + left_out(len(listed), len(bars), "choices"),
         head=(what or "choice", "folds", "of"),
         rows=tuple((words, count, folds) for words, count in listed),
-        tips=[f"{short(words, 200)}: {count:,} of {counted(folds, 'fold')}" for words, count in bars[:MOST_BARS]],
+        tips=[f"{shortened(words, 200)}: {count:,} of {counted(folds, 'fold')}" for words, count in bars[:MOST_BARS]],
     )

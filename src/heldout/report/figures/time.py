@@ -6,11 +6,32 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from heldout.base.errors import OptionError
-from heldout.report.figures.canvas import Shape, axes_of, key, name_axes, present, quiet
-from heldout.report.figures.lettering import SMALL, cleaned, room, short, write
-from heldout.report.figures.palette import BLUE, INK, ORANGE, SOFT
-from heldout.report.figures.scales import is_finite, linear, real
-from heldout.report.figures.told import POINTS, Told, counted, spread, tell
+from heldout.base.words import line, shortened
+from heldout.report.figures.canvas import (
+    BLUE,
+    INK,
+    ORANGE,
+    SMALL,
+    SOFT,
+    Shape,
+    axes_of,
+    is_finite,
+    key,
+    linear,
+    name_axes,
+    present,
+    quiet,
+    real,
+    room,
+    write,
+)
+from heldout.report.figures.describe import (
+    POINTS,
+    Description,
+    describe,
+    evenly,
+)
+from heldout.report.words import counted
 
 NO_BARS = "This result does not say where its time went: no fit was timed."
 MOST_BARS = 16
@@ -54,7 +75,7 @@ def draw_time(data: Mapping[str, Any], ax: Any = None) -> Any:
     flat = ax.get_yaxis_transform()
     for place, bar in enumerate(bars):
         words = f"{seconds(_fit(bar) + _score(bar))}, {bar['cells']:,} cells"
-        label = short(_name(bar), max(room(ax) - len(words), 6))
+        label = shortened(_name(bar), max(room(ax) - len(words), 6))
         write(ax, (0, place - 0.17), label, transform=flat, va="center", color=INK)
         write(ax, (1, place - 0.17), words, transform=flat, va="center", ha="right", color=SOFT, fontsize=SMALL)
     more = f", {MOST_BARS} of {len(data['bars']):,}" if len(data["bars"]) > MOST_BARS else ""
@@ -87,7 +108,7 @@ def _score(bar: Mapping[str, Any]) -> float:
 
 
 def _name(bar: Mapping[str, Any]) -> str:
-    level, family = cleaned(bar["level"]), cleaned(bar["family"] or "")
+    level, family = line(bar["level"]), line(bar["family"] or "")
     return f"{level}: {family}" if family else level
 
 
@@ -103,24 +124,23 @@ def _key(ax: Any) -> None:
     key(ax, [Patch(color=BLUE, label="fitting", linewidth=0), Patch(color=ORANGE, label="scoring", linewidth=0)])
 
 
-def tell_time(data: Mapping[str, Any]) -> Told:
+def describe_time(data: Mapping[str, Any]) -> Description:
     """The seconds in words and numbers."""
     bars = _bars(data)
     alt = f"The study took {seconds(data['total'])}. Work: "
     alt += "; ".join(
-        f"{short(_name(bar), 60)} {seconds(_fit(bar))} fitting and {seconds(_score(bar))} scoring" for bar in bars[:4]
+        f"{shortened(_name(bar), 60)} {seconds(_fit(bar))} fitting and {seconds(_score(bar))} scoring"
+        for bar in bars[:4]
     )
     drawn = bars[:MOST_BARS]
     texts = [
         f"{_name(bar)}: {seconds(_fit(bar))} fitting {counted(int(bar['cells']), 'cell')}" for bar in drawn if _fit(bar)
     ]
     texts += [f"{_name(bar)}: {seconds(_score(bar))} scoring" for bar in drawn if _score(bar)]
-    return tell(
+    return describe(
         title="Where the time went",
         alt=alt + ("; …" if len(bars) > 4 else "."),
         head=("level", "family", "seconds fitting", "seconds scoring", "cells"),
-        rows=tuple(
-            (cleaned(b["level"]), cleaned(b["family"] or ""), b["fit"], b["score"], b["cells"]) for b in spread(bars)
-        ),
+        rows=tuple((line(b["level"]), line(b["family"] or ""), b["fit"], b["score"], b["cells"]) for b in evenly(bars)),
         tips=texts,
     )

@@ -8,20 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout.report.figures.lettering import cleaned, room, short
-from heldout.report.figures.scales import ends, is_finite, log_ends, powers, real, tick_words, within
-from heldout.report.figures.told import between, counted, interval, some, spread
+from heldout.base.words import line, shortened
+from heldout.report.figures.canvas import ends, is_finite, log_ends, powers, real, room, tick_words, within
+from heldout.report.figures.describe import evenly, left_out, span
+from heldout.report.words import counted, interval
 
 
 @given(st.text(), st.integers(3, 40))
 def test_a_text_is_never_longer_than_its_place_and_keeps_both_ends(text, most):
-    whole, cut = cleaned(text), short(text, most)
+    whole, cut = line(text), shortened(text, most)
     assert len(cut) <= most
     assert cut == whole or (cut[0] == whole[0] and cut[-1] == whole[-1] and "…" in cut)
 
 
 def test_what_no_file_of_a_page_can_hold_is_replaced():
-    assert cleaned("a\ufffeb\uffffc\ud800d\x00e\u202ef\n g") == "a�b�c�d�e�f g"
+    assert line("a\ufffeb\uffffc\ud800d\x00e\u202ef\n g") == "a�b�c�d�e�f g"
 
 
 def test_room_follows_the_width_of_the_axes():
@@ -90,15 +91,15 @@ def test_powers_are_written_in_full_where_that_is_short():
 
 
 def test_some_of_many_are_spread_evenly():
-    assert spread(list(range(1_000)), 5) == [0, 249, 499, 749, 999]
-    assert spread([1, 2, 3], 5) == [1, 2, 3]
-    assert some(5, 1_000, "folds") == " The table has 5 of 1,000 folds."
-    assert some(5, 5, "folds") == ""
+    assert evenly(list(range(1_000)), 5) == [0, 249, 499, 749, 999]
+    assert evenly([1, 2, 3], 5) == [1, 2, 3]
+    assert left_out(5, 1_000, "folds") == " The table has 5 of 1,000 folds."
+    assert left_out(5, 5, "folds") == ""
 
 
 def test_numbers_in_words():
-    assert interval(0.1, 0.25, 0.9) == "90% interval 0.1 to 0.25"
-    assert interval(None, 0.2) == ""
+    assert interval({"low": 0.1, "high": 0.25, "level": 0.9}) == "90% interval 0.1 to 0.25"
+    assert interval({"low": None, "high": None, "level": 0.9}) == ""
     assert [counted(1, "class"), counted(2, "class"), counted(3_000, "fold")] == ["1 class", "2 classes", "3,000 folds"]
-    assert between([None, 2.0, "inf", -1]) == "from -1 to 2"
-    assert between([None]) == "without a number"
+    assert span([None, 2.0, "inf", -1]) == "from -1 to 2"
+    assert span([None]) == "without a number"
