@@ -17,8 +17,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import heldout as ho
 from heldout.base.responses import METHODS, Responses
-from heldout.kernels.bayes import answer as bayes
-from heldout.kernels.driver import score as ridge
+from heldout.kernels.driver import score as driver
 from heldout.kernels.within import answer as within
 from heldout.planner import checked_cells as spots
 
@@ -28,7 +27,7 @@ Y = X[:, 0] + RNG.normal(size=120)
 LABELS = np.where(Y > 0, 2, 1)
 ALPHAS = {"alpha": [0.1, 1.0, 10.0]}
 SMOOTHINGS = {"var_smoothing": [1e-9, 1e-3, 1e-1]}
-PLACES = {"ridge": ridge, "bayes": bayes}  # by kernel: the module that hands its responses over to be scored
+PLACES = {"ridge": driver, "bayes": driver}  # by kernel: the module that hands its responses over to be scored
 LEARNERS = {
     "ridge": (Ridge(), Y, "ridge"),
     "bayes": (GaussianNB(), LABELS, "bayes"),

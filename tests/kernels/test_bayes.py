@@ -17,7 +17,6 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import heldout as ho
 from heldout.api.evaluate import ask
 from heldout.engine.run import work_of
-from heldout.kernels import bayes
 from heldout.kernels.bayes import KERNEL
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.step import Held, Step, Training, Work
@@ -211,7 +210,7 @@ def test_texts_without_words_are_no_doubt(monkeypatch: pytest.MonkeyPatch) -> No
     X[::5] = 0.0
     step, work = posed(tuned(MultinomialNB()), X, y)
     assert worst_difference(step, work) < 1e-12
-    monkeypatch.setattr(bayes.answer, "answer_by_brute_force", None)
+    monkeypatch.setattr("heldout.kernels.driver.score.answer_by_brute_force", None)
     answers = list(KERNEL.answer(step, work))
     assert sum(one.count for one in answers) == step.cells
     assert not any(one.failures for one in answers)
@@ -241,10 +240,11 @@ def test_a_small_budget_cuts_candidates() -> None:
         (CategoricalNB(), "CategoricalNB is not GaussianNB"),
         (make_pipeline(MinMaxScaler(), GaussianNB()), "MinMaxScaler stands before GaussianNB"),
         (make_pipeline(MinMaxScaler(), MultinomialNB()), "MinMaxScaler stands before MultinomialNB"),
+        (make_pipeline(StandardScaler(), MultinomialNB()), "a step stands before"),
         (MultinomialNB(alpha=[0.5] * 8), "alpha is not one number"),
-        (GaussianNB(priors=[0.5, 0.5]), "one prior for each class"),
+        (GaussianNB(priors=[0.5, 0.5]), "not one number above 0 for each class"),
         (GaussianNB(priors=[0.5, 0.5, 0.5]), "do not sum to 1"),
-        (GaussianNB(priors=[0.5, 0.5, 0.0]), "not above 0"),
+        (GaussianNB(priors=[0.5, 0.5, 0.0]), "not one number above 0 for each class"),
     ],
 )
 def test_learners_it_refuses(learner: Any, reason: str) -> None:
@@ -254,8 +254,8 @@ def test_learners_it_refuses(learner: Any, reason: str) -> None:
 @pytest.mark.parametrize(
     ("learner", "change", "reason"),
     [
-        (GaussianNB(), lambda X: X.astype(np.float32), "single precision"),
-        (GaussianNB(), sparse.csr_array, "does not take"),
+        (GaussianNB(), lambda X: X.astype(np.float32), "type float32"),
+        (GaussianNB(), sparse.csr_array, "X is sparse"),
         (MultinomialNB(), lambda X: X - 1, "negative values"),
         (BernoulliNB(), lambda X: X.astype(np.float16), "float16"),
     ],

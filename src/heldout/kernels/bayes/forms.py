@@ -1,135 +1,104 @@
-"""The form of a candidate: all of a naive Bayes learner but its smoothing. Candidates of one form go together."""
+"""The form of a naive Bayes learner: all of it but the number that smooths."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import binarize
 
-from heldout.kernels.claims import chain_of
-from heldout.kernels.ridge.columns import Unreadable
-from heldout.losses import Loss, needed_methods
+from heldout.kernels.driver.parameters import is_number, read_flag, read_priors
+from heldout.kernels.sums.data import data_problem, matrix_of, remember
+from heldout.kernels.sums.rounding import Refuse
+from heldout.task.containers import container_kind
 from heldout.task.task import Task
 
-KINDS: dict[type, str] = {
-    GaussianNB: "gaussian",
-    MultinomialNB: "multinomial",
-    ComplementNB: "complement",
-    BernoulliNB: "bernoulli",
+MODELS: dict[type, tuple[str, ...]] = {
+    GaussianNB: ("var_smoothing",),
+    MultinomialNB: ("alpha",),
+    ComplementNB: ("alpha",),
+    BernoulliNB: ("alpha",),
 }
 LEAST_ALPHA = 1e-10  # what scikit-learn raises alpha to, where force_alpha is False
-METHODS = ("predict", "predict_proba")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """X as the learners of counts read it, dense or sparse; of Bernoulli 1 where a number is above the threshold."""
+
+    negative: bool  # whether values below 0 are understood
+    threshold: float | None = None  # None: numbers stay as they are
+    threshold_type: str = ""  # a threshold of another type is compared in another precision
+
+    def problem(self, task: Task) -> str:
+        return remember(task, ("problem of counts", self.negative), self._problem)
+
+    def _problem(self, task: Task) -> str:
+        if container_kind(task.X) == "sparse":
+            kind = task.X.dtype
+            if kind.kind not in "biuf" or kind == np.float16 or kind.itemsize > 8:
+                return f"X is of type {kind}; only float64, float32, whole numbers and booleans are read"
+            if not np.isfinite(task.X.data).all():
+                return "X has missing or infinite values"
+        elif problem := data_problem(task):
+            return problem
+        values = task.X.data if container_kind(task.X) == "sparse" else matrix_of(task)
+        if not self.negative and values.size and values.min() < 0:
+            return "X has negative values, which are no counts"
+        return ""
+
+    def make(self, task: Task) -> Any:
+        X = task.X.tocsr() if container_kind(task.X) == "sparse" else matrix_of(task)
+        return X if self.threshold is None else binarize(X, threshold=self.threshold)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
     """A naive Bayes learner. Equal forms differ in nothing but the number that smooths."""
 
-    kind: str  # of KINDS
-    scaled: bool | None = None  # behind a StandardScaler, and whether that divides; None without one
+    kind: type
     prior: tuple[float, ...] | None = None  # the user's own
     fit_prior: bool = True
     force_alpha: bool = True
     norm: bool = False  # of complement
-    threshold: float | None = None  # of Bernoulli: above it a number counts as 1; None where numbers stay as they are
-    threshold_type: str = ""  # a threshold of another type is compared in another precision
+    counts: Counts | None = None  # None: Gaussian
 
     @property
     def gaussian(self) -> bool:
-        return self.kind == "gaussian"
-
-    @property
-    def reading(self) -> tuple[Any, ...]:
-        """What the sums of this form depend on, the task apart."""
-        return (self.gaussian, self.threshold, self.threshold_type)
+        return self.kind is GaussianNB
 
 
-def no_model(kind: type) -> str:
-    """Why a learner of this type is refused."""
-    return f"{kind.__name__} is not GaussianNB, MultinomialNB, ComplementNB or BernoulliNB"
-
-
-def read_form(estimator: Any, task: Task) -> tuple[Form, float]:
-    """The form and the smoothing of an unfitted estimator; raises Unreadable with the reason to refuse it."""
-    chain = chain_of(estimator)
-    model, before = chain[-1][1], [step for _, step in chain[:-1]]
-    if type(model) not in KINDS:
-        raise Unreadable(no_model(type(model)))
-    name, kind = type(model).__name__, KINDS[type(model)]
-    if kind == "gaussian":
-        prior = _prior(model.priors, task)
+def read_form(model: Any, task: Task) -> Form:
+    """The form of an unfitted model. Raises Refuse."""
+    kind = type(model)
+    if kind is GaussianNB:
+        prior = read_priors(model.priors, task)
         if prior is not None and not np.isclose(sum(prior), 1.0):
-            raise Unreadable("priors of GaussianNB do not sum to 1")
-        return Form(kind=kind, scaled=_scaling(before), prior=prior), _number("var_smoothing", model.var_smoothing)
-    if before:
-        raise Unreadable(f"{type(before[0]).__name__} stands before {name}; the sums are those of X as it is")
-    threshold, of_type = None, ""
-    if kind == "bernoulli" and model.binarize is not None:
-        threshold, of_type = _number("binarize", model.binarize), type(model.binarize).__name__
-    form = Form(
+            raise Refuse("priors of GaussianNB do not sum to 1")
+        return Form(kind=kind, prior=prior)
+    counts = Counts(negative=kind is BernoulliNB)
+    if kind is BernoulliNB and model.binarize is not None:
+        threshold = _one_number("binarize", model.binarize)
+        counts = Counts(negative=True, threshold=threshold, threshold_type=type(model.binarize).__name__)
+    return Form(
         kind=kind,
-        prior=None if kind == "complement" else _prior(model.class_prior, task),
-        fit_prior=_flag("fit_prior", model.fit_prior),
-        force_alpha=_flag("force_alpha", model.force_alpha),
-        norm=kind == "complement" and _flag("norm", model.norm),
-        threshold=threshold,
-        threshold_type=of_type,
+        prior=None if kind is ComplementNB else read_priors(model.class_prior, task),
+        fit_prior=read_flag("fit_prior", model.fit_prior),
+        force_alpha=read_flag("force_alpha", model.force_alpha),
+        norm=kind is ComplementNB and read_flag("norm", model.norm),
+        counts=counts,
     )
-    alpha = _number("alpha", model.alpha)
-    return form, alpha if form.force_alpha else max(alpha, LEAST_ALPHA)
 
 
-def lacking(losses: tuple[Loss, ...]) -> str | None:
-    """What these losses ask for that recorded responses cannot give, in words; None if nothing."""
-    for loss in losses:
-        if loss.asks_predictor:
-            return f"the loss {loss.name!r} asks the fitted estimator itself"
-    for alternatives in needed_methods(losses):
-        if not any(method in METHODS for method in alternatives):
-            return f"the loss needs {' or '.join(alternatives)}, which naive Bayes lacks"
-    return None
+def read_smoothing(form: Form, value: Any) -> float:
+    """The number that smooths. Raises Refuse."""
+    number = _one_number("var_smoothing" if form.gaussian else "alpha", value)
+    return number if form.force_alpha else max(number, LEAST_ALPHA)
 
 
-def wants_proba(losses: tuple[Loss, ...]) -> bool:
-    """Whether scikit-learn would ask predict_proba for some of these losses."""
-    asked = (next((m for m in alternatives if m in METHODS), None) for alternatives in needed_methods(losses))
-    return "predict_proba" in asked
-
-
-def _scaling(before: list[Any]) -> bool | None:
-    if not before:
-        return None
-    if len(before) > 1 or type(before[0]) is not StandardScaler:
-        odd = next((step for step in before if type(step) is not StandardScaler), before[0])
-        raise Unreadable(f"{type(odd).__name__} stands before GaussianNB; only one StandardScaler may")
-    return bool(before[0].with_std)
-
-
-def _number(name: str, value: Any) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or not 0 <= float(value) < np.inf:
-        raise Unreadable(f"{name} is not one number from 0 up")
+def _one_number(name: str, value: Any) -> float:
+    if not is_number(value):
+        raise Refuse(f"{name} is not one number from 0 up")
     return float(value)
-
-
-def _flag(name: str, value: Any) -> bool:
-    if type(value) not in (bool, np.bool_):
-        raise Unreadable(f"{name}={value!r} is neither True nor False")
-    return bool(value)
-
-
-def _prior(given: Any, task: Task) -> tuple[float, ...] | None:
-    if given is None:
-        return None
-    try:
-        prior = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise Unreadable("priors are no numbers") from None
-    if task.classes is None or prior.shape != task.classes.shape:
-        raise Unreadable("there is not one prior for each class")
-    if not (np.isfinite(prior).all() and (prior > 0).all()):
-        raise Unreadable("a prior is not above 0")
-    return tuple(prior.tolist())

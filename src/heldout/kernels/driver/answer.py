@@ -59,16 +59,22 @@ def make_group(kernel: Kernel, form: tuple[Any, Columns], members: dict[int, Any
 
 def dataset_of(work: Work, layout: Layout) -> Dataset:
     """The data in this layout, made once a study."""
-    key, matrix_key = ("dataset", layout), ("matrix", layout.places)
+    key = ("dataset", layout)
     if key not in work.products:
-        if ("matrix", None) not in work.products:
-            work.products["matrix", None] = matrix_of(work.task)
-        if matrix_key not in work.products:
-            assert layout.places is not None, "the whole matrix is there"
-            work.products[matrix_key] = np.ascontiguousarray(work.products["matrix", None][:, list(layout.places)])
-        work.products[key] = make_dataset(work.task, layout, work.products[matrix_key])
+        work.products[key] = make_dataset(work.task, layout, _matrix(work, layout))
     data: Dataset = work.products[key]
     return data
+
+
+def _matrix(work: Work, layout: Layout) -> Any:
+    """The columns of this layout, made once a study."""
+    whole, picked = ("matrix", layout.matrix, None), ("matrix", layout.matrix, layout.places)
+    if whole not in work.products:
+        work.products[whole] = matrix_of(work.task) if layout.matrix is None else layout.matrix.make(work.task)
+    if picked not in work.products:
+        assert layout.places is not None, "the whole matrix is there"
+        work.products[picked] = np.ascontiguousarray(work.products[whole][:, list(layout.places)])
+    return work.products[picked]
 
 
 def _answer_group(kernel: Kernel, group: Group, step: Step) -> Iterator[Answer]:

@@ -67,7 +67,7 @@ class Reader:
         path = self._kernel.models[type(model)]
         try:
             form = self._kernel.read(model, self._task)
-            columns = read_columns([step for _, step in chain[:-1]], self._task, self._kernel.words)
+            columns = read_columns([step for _, step in chain[:-1]], self._task, type(model).__name__)
         except Refuse as reason:
             return reason
         names = tuple(f"{prefix}__{name}" if prefix else name for name in path)
@@ -143,7 +143,9 @@ def task_problem(task: Task, needs: Needs, columns: Columns) -> str:
             return "sample weights go where metadata routing sends them"
     if sklearn.get_config()["array_api_dispatch"]:
         return "array_api_dispatch may send the fit to another library"
-    if problem := data_problem(task):
+    if not needs.columns and columns != Columns():
+        return "a step stands before these learners, which are answered on X as it is"
+    if problem := data_problem(task) if needs.matrix is None else needs.matrix.problem(task):
         return problem
     if not needs.float32 and numeric_type(task, columns.places, first_of_polars=False) == np.float32:
         return "X is of type float32, in which scikit-learn computes these learners to seven digits"

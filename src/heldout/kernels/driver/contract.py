@@ -14,7 +14,7 @@ from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.kernels.designs.columns import Columns
 from heldout.kernels.step import Held, Training, Work
-from heldout.kernels.sums.dataset import Dataset, Layout
+from heldout.kernels.sums.dataset import Dataset, Layout, MatrixSource
 from heldout.kernels.sums.rounding import Bools
 from heldout.kernels.sums.sums import Sums
 from heldout.kernels.sums.training_sums import TrainingSums
@@ -34,6 +34,8 @@ class Needs:
     one_output: bool = False  # y has one column
     weights: bool = True  # whether sample weights are understood
     float32: bool = True  # whether columns of single precision are
+    columns: bool = True  # whether picked or scaled columns are
+    matrix: MatrixSource | None = None  # how the matrix that is summed is made of X
     largest: int | None = None  # bytes that the sums of one set of rows may take
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,28 @@ from heldout.kernels.sums.shifts import CHUNK_NUMBERS, Shift, class_shifts, colu
 from heldout.task.task import Task
 
 
+class MatrixSource(Protocol):
+    """How the matrix that is summed is made of a task, where it is not X as it is. Hashable."""
+
+    def problem(self, task: Task) -> str:
+        """Why it cannot be made, in words; "" if it can."""
+        ...
+
+    def make(self, task: Task) -> Any:
+        """The matrix: dense, or sparse by rows."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     """Which sums are kept. Equal layouts share them, whatever the kernel."""
 
+    kind: str = "products"  # of columns, targets and one; "squares": Σx and Σx² alone; "totals": Σx alone
+    matrix: MatrixSource | None = None  # None: X as it is
     places: tuple[int, ...] | None = None  # the columns of X that the model sees, in its order; None: all
     targets: str = ""  # "numbers", "signs" of ±1 for each class, or "" where sums need no targets
     by_class: bool = False  # whether each class has sums of its own
     class_weight: tuple[tuple[Any, float], ...] = ()  # fixed weights of classes
-    products: bool = True  # all products of columns, targets and one; or Σx and Σx² alone, about means of classes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -31,7 +44,7 @@ class Dataset:
     """The data as a layout reads them."""
 
     layout: Layout
-    X: NDArray[Any]  # rows × columns, C order, any numeric type
+    X: Any  # rows × columns: C order, any numeric type; or sparse by rows, for totals
     Y: Floats  # rows × targets
     shift: Shift
     weight: Floats | None = None  # of rows
@@ -40,13 +53,15 @@ class Dataset:
 
     @property
     def width(self) -> int:
-        """Columns, targets and the constant side by side."""
-        return int(self.X.shape[1] + self.Y.shape[1] + 1) if self.layout.products else max(1, int(self.X.shape[1]))
+        """Columns, and where products are kept targets and the constant beside them."""
+        more = self.Y.shape[1] + 1 if self.layout.kind == "products" else 0
+        return max(1, int(self.X.shape[1] + more))
 
     @property
     def shape(self) -> tuple[int, int, int]:
         """The shape of the sums of one set of rows."""
-        return (self.class_count, self.width if self.layout.products else 2, self.width)
+        layers = {"products": self.width, "squares": 2, "totals": 1}[self.layout.kind]
+        return (self.class_count, layers, self.width)
 
     @property
     def chunk(self) -> int:
@@ -63,12 +78,14 @@ class Dataset:
 
     def own_shift(self, rows: Rows) -> Shift:
         """About the means of these rows, or of their classes."""
+        if self.layout.kind == "totals":
+            return self.shift
         if self.codes is None or self.layout.targets:
             return Shift(column_shift(self.X, rows), column_shift(self.Y, rows))
         return Shift(class_shifts(self.X, self.codes, rows, self.class_count), np.zeros(0))
 
 
-def make_dataset(task: Task, layout: Layout, X: NDArray[Any]) -> Dataset:
+def make_dataset(task: Task, layout: Layout, X: Any) -> Dataset:
     """The data of a task in this layout; X holds the layout's columns."""
     codes, count, weight = None, 1, task.weight
     if layout.by_class or layout.class_weight:
@@ -82,8 +99,10 @@ def make_dataset(task: Task, layout: Layout, X: NDArray[Any]) -> Dataset:
             weight = by_class[codes] if weight is None else weight * by_class[codes]
         codes, count = (codes, len(task.classes)) if layout.by_class else (None, 1)
     Y = _targets(task, layout)
-    if layout.products:
+    if layout.kind == "products":
         shift = Shift(column_shift(X, None), column_shift(Y, None) if Y.shape[1] else np.zeros(0))
+    elif layout.kind == "totals":
+        shift = Shift(np.zeros(X.shape[1]), np.zeros(0))
     else:
         assert codes is not None, "sums of squares alone are kept by class"
         shift = Shift(class_shifts(X, codes, None, count), np.zeros(0))
@@ -118,7 +137,7 @@ class ChunkReader:
         """
         shifts = bool(shift.any())
         if self._X.dtype == np.float64 and not shifts and _follow_each_other(rows):
-            view = self._X[int(rows[0]) : int(rows[-1]) + 1]
+            view: Floats = self._X[int(rows[0]) : int(rows[-1]) + 1]
             view.flags.writeable = False
             return view
         taken, changed = self._taken[: len(rows)], self._changed[: len(rows)]

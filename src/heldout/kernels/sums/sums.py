@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from heldout.base.rowkeys import Rows
 from heldout.kernels.sums.dataset import ChunkReader, Dataset
@@ -16,11 +17,12 @@ from heldout.kernels.sums.shifts import Shift
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sums:
-    """Of one set of rows and for each class: products of [x − shift, y − shift, 1], or Σ(x − shift) and Σ(x − shift)².
+    """Of one set of rows and for each class: products of [x − shift, y − shift, 1], or Σ(x − shift) with Σ(x − shift)².
 
     `whole` remembers the sums that these were subtracted from: their size tells how many digits are left.
     """
 
+    kind: str = "products"  # or "squares" or "totals": see Layout
     grams: Floats  # of the dataset's shape
     counts: NDArray[np.int64]  # rows in each class
     weights: Floats  # sums of row weights in each class
@@ -30,21 +32,32 @@ class Sums:
 
     @property
     def reach(self) -> Floats:
-        """How large sums of squares were before rows were taken out: classes × width."""
-        grams = (self if self.whole is None else self.whole).grams
-        return np.asarray(np.einsum("sii->si", grams)) if grams.shape[1] > 2 else grams[:, 1]
+        """How large sums of squares (or totals) were before rows were taken out: classes × width."""
+        grams = self._before.grams
+        return np.asarray(np.einsum("sii->si", grams)) if self.kind == "products" else grams[:, -1]
+
+    @property
+    def weights_reach(self) -> Floats:
+        """How large the sums of weights were: classes."""
+        return self._before.weights
 
     @property
     def plain_reach(self) -> Floats | None:
-        plain = (self if self.whole is None else self.whole).plain
-        return None if plain is None else plain[:, 1]
+        return None if self._before.plain is None else self._before.plain[:, 1]
+
+    @property
+    def _before(self) -> Sums:
+        return self if self.whole is None else self.whole
 
 
 def sum_rows(data: Dataset, rows: Rows, shift: Shift | None = None) -> Sums:
     """The sums of these rows, read in chunks of a fixed size."""
     shift = data.shift if shift is None else shift
-    grams = np.empty(data.shape) if data.layout.products else np.zeros(data.shape)
-    plain = None if data.weight is None else np.zeros((data.class_count, 2, data.X.shape[1]))
+    kind = data.layout.kind
+    if sparse.issparse(data.X):
+        return _totals_of_sparse(data, rows, shift)
+    grams = np.empty(data.shape) if kind == "products" else np.zeros(data.shape)
+    plain = None if data.weight is None or kind == "totals" else np.zeros((data.class_count, 2, data.X.shape[1]))
     counts, weights = np.zeros(data.class_count, dtype=np.int64), np.zeros(data.class_count)
     reader = ChunkReader(data, min(data.chunk, len(rows)))
     for code, members in enumerate(data.by_class(rows)):
@@ -59,7 +72,7 @@ def sum_rows(data: Dataset, rows: Rows, shift: Shift | None = None) -> Sums:
             weights[code] += len(chunk) if weight is None else weight.sum()
             if plain is not None:
                 _add_squares(plain[code], x, None, reader)
-            if data.layout.products:
+            if kind == "products":
                 rest = _targets_and_one(data, chunk, shift)
                 if weight is not None:
                     root = np.sqrt(weight)[:, None]
@@ -67,7 +80,18 @@ def sum_rows(data: Dataset, rows: Rows, shift: Shift | None = None) -> Sums:
                 _add_products(grams[code], x, rest, first=start == 0)
             else:
                 _add_squares(grams[code], x, weight, reader)
-    return Sums(grams=grams, counts=counts, weights=weights, shift=shift, plain=plain)
+    return Sums(kind=kind, grams=grams, counts=counts, weights=weights, shift=shift, plain=plain)
+
+
+def _totals_of_sparse(data: Dataset, rows: Rows, shift: Shift) -> Sums:
+    by_class = data.by_class(rows)
+    order, counts = np.concatenate(by_class), np.array([len(members) for members in by_class], dtype=np.int64)
+    weight = np.ones(len(order)) if data.weight is None else data.weight[order]
+    cuts = np.concatenate([[0], np.cumsum(counts)])
+    pick: Any = sparse.csr_array((weight, order, cuts), shape=(len(counts), data.X.shape[0]))
+    totals = np.asarray((pick @ data.X).toarray(), dtype=np.float64)[:, None]
+    weights = np.asarray(pick.sum(axis=1), dtype=np.float64).ravel()
+    return Sums(kind="totals", grams=totals, counts=counts, weights=weights, shift=shift)
 
 
 def _targets_and_one(data: Dataset, rows: Rows, shift: Shift) -> Floats:
@@ -93,7 +117,8 @@ def _add_products(gram: Floats, x: Floats, rest: Floats, *, first: bool) -> None
 def _add_squares(table: Floats, x: Floats, weight: Floats | None, reader: ChunkReader) -> None:
     weight = np.ones(len(x)) if weight is None else weight
     table[0] += weight @ x
-    table[1] += weight @ reader.squares(x)
+    if len(table) > 1:
+        table[1] += weight @ reader.squares(x)
 
 
 def plus(left: Sums, right: Sums) -> Sums:

@@ -157,7 +157,7 @@ class TrainingSums:
         if name not in self._pieces_of:
             splits, count = self._work.splits[name], len(self._work.splits[name].rows)
             blocks = int(np.searchsorted(splits.held_cuts, count)) if covers(splits) else count
-            least = self._data.width if self._data.layout.products else 32
+            least = self._data.width if self._data.layout.kind == "products" else 32
             if count >= blocks * least:
                 self._pieces_of[name] = [RowSet("held", name, part) for part in range(blocks)]
             else:

@@ -7,22 +7,28 @@ same bits: there only the product of rows with log probabilities is rounded diff
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.bayes.data import Data
-from heldout.kernels.bayes.doubt import EPS, ROUNDINGS, best_two, classes_first, doubtful, probabilities
 from heldout.kernels.bayes.forms import Form
-from heldout.kernels.bayes.sums import Space, Sums
-from heldout.kernels.ridge.design import Floats
+from heldout.kernels.bayes.labels import best_two, classes_first, doubtful, probabilities
+from heldout.kernels.driver.contract import Group
+from heldout.kernels.sums.dataset import ChunkReader, Dataset
+from heldout.kernels.sums.rounding import EPS, ROUNDINGS, Bools, Floats, LostDigits
+from heldout.kernels.sums.sums import Sums
 
+WHOLE = 2.0**52  # up to here sums of whole numbers are exact
+SPARSE_NUMBERS = 1 << 18  # scores of sparse rows made at a time
 LOST = 1e-13  # relative error of a smoothed count past which it is summed from the rows themselves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Logs:
+class CountScores:
     """The scores of one training set: x·logs + constant, by candidate and class."""
 
     logs: Floats  # columns × (candidates · classes), or × candidates where classes are subtracted
@@ -30,7 +36,7 @@ class Logs:
     largest: Floats  # candidates: of the logs
     error: Floats  # candidates: errors of the logs
     fixed: Floats  # candidates: errors of the constants
-    good: NDArray[np.bool_]
+    good: Bools
     classes: int
     subtracted: bool  # two classes, of which only the difference is wanted
 
@@ -45,22 +51,54 @@ class Errors:
     @classmethod
     def of(cls, sums: Sums, *, exact: bool) -> Errors:
         each = 0.0 if exact else ROUNDINGS * EPS
-        return cls(counts=each * sums.reach[0], weights=each * sums.reach_weights)
+        return cls(counts=each * sums.reach, weights=each * sums.weights_reach)
 
 
-def has_lost_digits(sums: Sums, values: Floats, *, exact: bool) -> bool:
-    """Whether subtraction left too few digits of some count for the smallest of these smoothings."""
-    if exact:
+def row_sizes(group: Group) -> Floats:
+    """Σ|x| of each row, computed once a study."""
+    key = ("sizes of rows", group.data.layout)
+    if key not in group.work.products:
+        group.work.products[key] = np.asarray(abs(group.data.X).sum(axis=1), dtype=np.float64).ravel()
+    sizes: Floats = group.work.products[key]
+    return sizes
+
+
+def is_exact(group: Group) -> bool:
+    """Whether sums are of whole numbers so small that they lose no bit."""
+    key = ("exact sums", group.data.layout)
+    if key not in group.work.products:
+        group.work.products[key] = _is_exact(group.data, row_sizes(group))
+    exact: bool = group.work.products[key]
+    return exact
+
+
+def _is_exact(data: Dataset, sizes: Floats) -> bool:
+    X: Any = data.X
+    values = X.data if sparse.issparse(data.X) else X
+    if values.dtype.kind == "f" and not (values == np.floor(values)).all():
         return False
-    errors = Errors.of(sums, exact=False).counts
-    with np.errstate(divide="ignore", invalid="ignore"):
-        lost = (errors > LOST * (sums.table[0] + values.min())) & (sums.reach[0] > 0)
-    return bool(lost.any())
+    if data.weight is None:
+        return bool(sizes.sum() < WHOLE)
+    whole = (data.weight == np.floor(data.weight)).all()
+    return bool(whole and (sizes * np.maximum(data.weight, 1.0)).sum() < WHOLE)
 
 
-def logs_of(form: Form, values: Floats, sums: Sums, *, exact: bool, proba: bool) -> Logs:
-    """The scores for every smoothing."""
-    counts = np.ascontiguousarray(np.maximum(sums.table[0], 0.0))
+def count_scores(group: Group, sums: Sums, *, own_rows: bool) -> CountScores:
+    """The scores for every smoothing. Raises LostDigits where subtraction left too few digits of some count.
+
+    `own_rows` says that nothing was subtracted.
+    """
+    exact, smallest = is_exact(group), float(group.values.min())
+    if not (exact or own_rows):
+        errors = Errors.of(sums, exact=False).counts
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if ((errors > LOST * (sums.grams[:, 0] + smallest)) & (sums.reach > 0)).any():
+                raise LostDigits
+    return _scores(group.form, group.values, sums, exact=exact, proba="predict_proba" in group.all_methods)
+
+
+def _scores(form: Form, values: Floats, sums: Sums, *, exact: bool, proba: bool) -> CountScores:
+    counts = np.ascontiguousarray(np.maximum(sums.grams[:, 0], 0.0))
     errors = Errors.of(sums, exact=exact)
     classes, columns = counts.shape
     subtracted = classes == 2 and not proba
@@ -73,12 +111,12 @@ def logs_of(form: Form, values: Floats, sums: Sums, *, exact: bool, proba: bool)
     for place, alpha in enumerate(values.tolist()):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             table, beside, off = _tables(form, alpha, (counts, sums.weights), errors)
-            added = beside if form.kind == "complement" else prior + beside
+            added = beside if form.kind is ComplementNB else prior + beside
             fixed[place] = off[1] + prior_error
             error[place], largest[place] = off[0], np.abs(table).max(initial=0.0)
             if not exact:
                 fixed[place] += EPS * ROUNDINGS * float(np.abs(added).max())
-            elif form.kind == "bernoulli":  # the last sum of two numbers may be another
+            elif form.kind is BernoulliNB:  # the last sum of two numbers may be another
                 fixed[place] += 4 * EPS * float(np.abs(added).max())
         usable = np.isfinite(table).all() and np.isfinite(added).all() and np.isfinite(fixed[place] + error[place])
         good[place] = usable and bool((sums.weights > 0).all())
@@ -90,7 +128,7 @@ def logs_of(form: Form, values: Floats, sums: Sums, *, exact: bool, proba: bool)
         else:
             logs[:, place] = table.T
             constant[place] = added
-    return Logs(
+    return CountScores(
         logs=logs.reshape(columns, -1),
         constant=constant.reshape(-1),
         largest=largest,
@@ -119,7 +157,7 @@ def _tables(
     """What multiplies x (classes × columns), what is added (classes), and the errors of both."""
     counts, weights = counted
     inexact = bool(errors.weights.any())
-    if form.kind == "complement":
+    if form.kind is ComplementNB:
         every = counts.sum(axis=0)
         rest = every + alpha - counts
         logged = np.log(rest / rest.sum(axis=1, keepdims=True))
@@ -132,7 +170,7 @@ def _tables(
         return -logged, np.zeros(len(counts)), (off, 0.0)
     smoothed = counts + alpha
     off = float((errors.counts / smoothed).max()) + inexact * ROUNDINGS * EPS
-    if form.kind == "multinomial":
+    if form.kind is MultinomialNB:
         total = smoothed.sum(axis=1)
         logs = np.log(smoothed) - np.log(total.reshape(-1, 1))
         return logs, np.zeros(len(counts)), (2 * off, 0.0)
@@ -145,37 +183,31 @@ def _tables(
     return logs - negative, negative.sum(axis=1), (2 * off + float(each.max()), float(each.sum(axis=1).max()))
 
 
-def respond(
-    logs: Logs, data: Data, rows: Rows, *, proba: bool
-) -> tuple[NDArray[np.intp], Floats | None, NDArray[np.bool_]]:
-    """Class places for rows × candidates, probabilities where wanted, and which candidates are sure of every row."""
-    count = len(logs.good)
+def count_respond(
+    group: Group, scores: CountScores, rows: Rows, *, proba: bool
+) -> tuple[NDArray[np.intp], Floats | None, Bools]:
+    """Class places for rows × candidates, probabilities where wanted, and which candidates are certain of every row."""
+    data, count = group.data, len(scores.good)
     codes = np.empty((len(rows), count), dtype=np.intp)
-    found = np.empty((len(rows), count, logs.classes)) if proba else None
-    good = logs.good.copy()
-    assert data.norms is not None, "counts have norms"
-    space = None if data.is_sparse else Space(data, len(rows))
-    step = _rows_at_a_time(data, logs) if data.is_sparse else data.chunk
-    none = np.zeros(0)
+    found = np.empty((len(rows), count, scores.classes)) if proba else None
+    good = scores.good.copy()
+    is_sparse, sizes = sparse.issparse(data.X), row_sizes(group)
+    reader = None if is_sparse else ChunkReader(data, min(data.chunk, len(rows)))
+    step = max(256, SPARSE_NUMBERS // max(1, scores.logs.shape[1])) if is_sparse else data.chunk
     for start in range(0, len(rows), step):
         chunk = rows[start : start + step]
-        own = slice(start, start + len(chunk))
-        x = data.X[chunk] if space is None else space.read(chunk, none)
-        values = np.asarray(x @ logs.logs)
-        values += logs.constant
-        if logs.subtracted:
-            np.greater(values, 0.0, out=codes[own], casting="unsafe")
-            gap = np.abs(values, out=values)
+        where = slice(start, start + len(chunk))
+        x = data.X[chunk] if reader is None else reader.read(chunk, data.shift.x)
+        values = np.asarray(x @ scores.logs)
+        values += scores.constant
+        if scores.subtracted:
+            np.greater(values, 0.0, out=codes[where], casting="unsafe")
+            margin = np.abs(values, out=values)
         else:
-            shaped = classes_first(values, logs.classes)
-            codes[own], gap = best_two(shaped)
+            by_class = classes_first(values, scores.classes)
+            codes[where], margin = best_two(by_class)
             if found is not None:
-                found[own] = probabilities(shaped)
-        norm = data.norms[chunk][:, None]
-        bound = norm * (ROUNDINGS * EPS * logs.largest + logs.error) + logs.fixed
-        good &= ~doubtful(gap, bound, logs.classes, proba=proba).any(axis=0)
+                found[where] = probabilities(by_class)
+        errors = sizes[chunk][:, None] * (ROUNDINGS * EPS * scores.largest + scores.error) + scores.fixed
+        good &= ~doubtful(margin, errors, scores.classes, proba=proba).any(axis=0)
     return codes, found, good
-
-
-def _rows_at_a_time(data: Data, logs: Logs) -> int:
-    return int(max(256, (1 << 18) // max(1, logs.logs.shape[1])))

@@ -1,15 +1,13 @@
-"""Where rounding may decide: labels whose two best classes are too near, probabilities past the tier."""
+"""Labels and probabilities from scores of classes, and where rounding may decide them."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.ridge.design import Floats
+from heldout.kernels.sums.rounding import Bools, Floats
 
-EPS = float(np.finfo(np.float64).eps)
-ROUNDINGS = 16.0  # rounding errors of a sum of products, in units of the last place of what it is made of
-GAP = 4.0  # errors of two classes, on both sides
+MARGIN = 4.0  # errors of two classes, on both sides
 TOLERATED = 1e-10  # error of a probability: a tenth of the tier
 
 
@@ -30,13 +28,13 @@ def best_two(scores: Floats) -> tuple[NDArray[np.intp], Floats]:
     return codes, np.subtract(best, second, out=best)
 
 
-def doubtful(gap: Floats, bound: Floats, classes: int, *, proba: bool) -> NDArray[np.bool_]:
-    """Where scores with errors up to `bound` may have another best class, or a probability past the tier."""
+def doubtful(margin: Floats, errors: Floats, classes: int, *, proba: bool) -> Bools:
+    """Where scores with errors up to these may have another best class, or a probability past the tier."""
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-        sure = gap >= GAP * bound  # an exact tie is sure where nothing was rounded
+        certain = margin >= MARGIN * errors  # an exact tie is certain where nothing was rounded
         if proba:
-            sure &= bound * np.minimum(1.0, classes * np.exp(-gap)) <= TOLERATED
-    return np.asarray(~sure)
+            certain &= errors * np.minimum(1.0, classes * np.exp(-margin)) <= TOLERATED
+    return np.asarray(~certain)
 
 
 def probabilities(scores: Floats) -> Floats:
