@@ -14,8 +14,8 @@ from heldout.base.errors import InputError, OptionError, TargetError
 from heldout.data.dask_frame import is_dask_frame, open_dask
 from heldout.data.parquet import open_parquet
 from heldout.data.read_table import is_read_whole, read_table
-from heldout.kernels.ridge.design import LOOKED_AT, Shift
 from heldout.kernels.statistics.gather import first_shift
+from heldout.kernels.sums.shifts import SAMPLED_ROWS, Shift
 from heldout.task.stream import Chunk, Stream, StreamedTask
 
 MOST_CLASSES = 1_000
@@ -58,7 +58,9 @@ def declare_stream(stream: Stream, *, classification: bool) -> tuple[StreamedTas
     if first is None or not len(first):
         raise InputError(f"{stream.name!r} has no rows.")
     y = _classes(stream) if classification else _numbers(first, stream.name)
-    head = pd.DataFrame({name: column[:LOOKED_AT] for name, column in zip(stream.columns, first.columns, strict=True)})
+    head = pd.DataFrame(
+        {name: column[:SAMPLED_ROWS] for name, column in zip(stream.columns, first.columns, strict=True)}
+    )
     task = StreamedTask(
         X=head,
         y=y,
@@ -77,7 +79,7 @@ def _numbers(first: Chunk, name: str) -> NDArray[Any]:
             f"The target of {name!r} holds {type(first.y[0]).__name__}, but this learner predicts numbers. "
             "Name a column of numbers, or use a classifier."
         )
-    return first.y[:LOOKED_AT]
+    return first.y[:SAMPLED_ROWS]
 
 
 def _classes(stream: Stream) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from heldout.api.streamed import ask_stream
 from heldout.base.options import Options
 from heldout.engine.run import Running, run_study
 from heldout.engine.streaming.run import run_streamed
-from heldout.kernels.ridge.design import Shift
+from heldout.kernels.sums.shifts import Shift
 from heldout.splits.cells import rows_of_cells
 from heldout.splits.drawn import Splits
 from heldout.study.study import TEST

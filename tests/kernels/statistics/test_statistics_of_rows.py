@@ -13,14 +13,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from heldout.kernels.ridge.columns import Unreadable
-from heldout.kernels.ridge.design import Shift
-from heldout.kernels.ridge.normal import LostDigits
 from heldout.kernels.statistics.bayes import BayesFamily
 from heldout.kernels.statistics.discriminant import DiscriminantFamily, check_discriminant
 from heldout.kernels.statistics.gather import Layout, first_shift, mean_shift, products_of
 from heldout.kernels.statistics.moments import Chain, Moments
 from heldout.kernels.statistics.scores import from_squares
+from heldout.kernels.sums.rounding import LostDigits, Refuse
+from heldout.kernels.sums.shifts import Shift
 from heldout.losses import resolve_losses
 from heldout.task.stream import Chunk
 
@@ -142,13 +141,13 @@ def test_collinear_columns_fail_by_name():
     ],
 )
 def test_discriminants_that_look_at_single_rows_are_refused(model):
-    with pytest.raises(Unreadable):
+    with pytest.raises(Refuse):
         check_discriminant(model)
 
 
 def test_only_a_scaler_may_stand_before_the_model():
     assert Chain.of(RidgeClassifier()).scaler is None
-    with pytest.raises(Unreadable, match="more than one"):
+    with pytest.raises(Refuse, match="more than one"):
         Chain.of(make_pipeline(StandardScaler(), StandardScaler(), RidgeClassifier()))
 
 

@@ -13,8 +13,9 @@ from heldout.base.errors import InputError, TargetError
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
 from heldout.engine.streaming.source import Source
-from heldout.kernels.ridge.design import Floats, Shift
 from heldout.kernels.statistics.gather import Layout, Products, Statistics, products_of
+from heldout.kernels.sums.rounding import Floats
+from heldout.kernels.sums.shifts import Shift
 from heldout.splits.cells import Codes
 from heldout.task.hashing import row_hashes
 from heldout.task.stream import Chunk, Stream

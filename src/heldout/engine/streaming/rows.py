@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.engine.streaming.source import Source
-from heldout.kernels.ridge.design import Floats
 from heldout.kernels.statistics.family import Family, Fits
+from heldout.kernels.sums.rounding import Floats
 from heldout.losses import Loss, row_losses
 from heldout.losses.rows import squared_rows
 from heldout.splits.cells import Codes

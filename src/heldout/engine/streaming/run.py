@@ -25,12 +25,11 @@ from heldout.engine.streaming.rows import Ask, Solved, Tally, ask_rows
 from heldout.engine.streaming.sampled import OfStream, SampledRows, TargetSums, ask_sample
 from heldout.engine.streaming.source import Source
 from heldout.engine.streaming.spot import check_on_sample
-from heldout.kernels.ridge.design import Floats
-from heldout.kernels.ridge.normal import LostDigits
 from heldout.kernels.statistics.family import Family, Fits
 from heldout.kernels.statistics.gather import Statistics, mean_shift
 from heldout.kernels.statistics.scores import all_from_squares
 from heldout.kernels.step import Held, Work
+from heldout.kernels.sums.rounding import Floats, LostDigits
 from heldout.losses import Loss
 from heldout.splits.cells import count_rows
 from heldout.study.advance import advance

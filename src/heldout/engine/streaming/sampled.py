@@ -16,8 +16,8 @@ from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.engine.streaming.gather import Sample
 from heldout.engine.streaming.rows import Tally
-from heldout.kernels.ridge.design import Floats
 from heldout.kernels.statistics.gather import Statistics
+from heldout.kernels.sums.rounding import Floats
 from heldout.losses import Loss
 from heldout.splits.drawn import Splits
 from heldout.study.pose import OUTER, PROBABILITIES, asked_parts

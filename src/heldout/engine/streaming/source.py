@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import InputError, TargetError
 from heldout.base.rowkeys import Rows
-from heldout.kernels.ridge.design import Shift
+from heldout.kernels.sums.shifts import Shift
 from heldout.splits.cells import Codes, Deal, Dealer
 from heldout.task.stream import Chunk, Stream, StreamedTask
 

@@ -16,10 +16,10 @@ from heldout.engine.streaming.account import RULE, TIER
 from heldout.engine.streaming.gather import Sample
 from heldout.engine.streaming.source import Source
 from heldout.kernels.fitting import make_candidate
-from heldout.kernels.ridge.design import Shift, column_shift
-from heldout.kernels.ridge.normal import LostDigits
 from heldout.kernels.statistics.family import Family, Fits
 from heldout.kernels.statistics.gather import Layout, Statistics, products_of
+from heldout.kernels.sums.rounding import LostDigits
+from heldout.kernels.sums.shifts import Shift, column_shift
 from heldout.losses import SQUARED
 from heldout.planner.checked_cells import SpotCheck
 from heldout.study.study import Panel, Study

@@ -1,16 +1,20 @@
-"""Linear predictors on unscaled columns: their numbers on held-out rows, and how far rounding may move them."""
+"""Linear predictors on unscaled columns: their numbers on held-out rows, how far rounding may move them, responses."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.kernels.designs.equations import Equations
+from heldout.kernels.sums.data import labels_of
 from heldout.kernels.sums.dataset import ChunkReader, Dataset
 from heldout.kernels.sums.rounding import EPS, ROUNDINGS, TOLERANCE, Bools, Floats
+from heldout.task.task import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -76,3 +80,26 @@ def largest_error(coordinates: Floats, spectrum: Spectrum) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):
         growth = np.sqrt((coordinates**2 @ spectrum.inverse**2).max(axis=0, initial=0.0))
         return np.asarray(ROUNDINGS * EPS * growth * spectrum.size)
+
+
+def number_responses(task: Task, numbers: Floats, dtype: np.dtype[Any]) -> list[Responses]:
+    """What regressors answer, one for each candidate, from rows × candidates × targets."""
+    values = numbers if task.y.ndim > 1 else numbers[:, :, 0]
+    each = (values[:, place] for place in range(values.shape[1]))
+    return [Responses(predict=np.ascontiguousarray(predictions, dtype=dtype)) for predictions in each]
+
+
+def class_responses(task: Task, numbers: Floats, methods: frozenset[str], dtype: np.dtype[Any]) -> list[Responses]:
+    """What linear classifiers answer: the class of the largest score, of two classes by the sign of one score."""
+    classes = labels_of(task)
+    scores = numbers[:, :, 0] if len(classes) == 2 else numbers
+    codes = (scores > 0).astype(np.intp) if scores.ndim == 2 else scores.argmax(axis=2)
+    wanted = "decision_function" in methods
+    return [
+        Responses(
+            predict=classes[codes[:, place]],
+            decision_function=np.ascontiguousarray(scores[:, place], dtype=dtype) if wanted else None,
+            classes=classes,
+        )
+        for place in range(scores.shape[1])
+    ]

@@ -38,12 +38,12 @@ class Reader:
     def __init__(self, kernel: Kernel, search: Search, task: Task) -> None:
         self._kernel, self._search, self._task = kernel, search, task
         self._known: dict[Any, Read | Refuse] = task.memo.setdefault(("read", kernel.name, search), {})
-        self._endings = tuple({name for names in kernel.models.values() for name in names})
+        self._path = {name for names in kernel.models.values() for name in names}
 
     def read(self, candidate: int) -> tuple[tuple[Any, Columns], Any]:
         """The form and columns of a candidate, and its value along the path. Raises Refuse."""
         family, params = self._search.family_of(candidate), self._search.params_of(candidate)
-        fixed = {name: value for name, value in params.items() if not name.endswith(self._endings)}
+        fixed = {name: value for name, value in params.items() if name.rpartition("__")[2] not in self._path}
         key: Any = (family.name, len(params), tuple((name, type(value), value) for name, value in fixed.items()))
         if not all(isinstance(value, PLAIN) for value in fixed.values()):
             read = self._take_apart(candidate)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.kernels.designs.columns import Columns
+from heldout.kernels.designs.linear import number_responses
 from heldout.kernels.step import Held, Training, Work
 from heldout.kernels.sums.dataset import Dataset, Layout, MatrixSource
 from heldout.kernels.sums.rounding import Bools
@@ -130,9 +131,7 @@ class Kernel(ABC):
 
     def responses(self, group: Group, numbers: Numbers, methods: frozenset[str]) -> list[Responses]:
         """What an estimator answers, one for each candidate. By default numbers are predictions."""
-        values = numbers[0] if group.work.task.y.ndim > 1 else numbers[0][:, :, 0]
-        each = (values[:, place] for place in range(values.shape[1]))
-        return [Responses(predict=np.ascontiguousarray(predictions, dtype=group.dtype)) for predictions in each]
+        return number_responses(group.work.task, numbers[0], group.dtype)
 
     def solve(self, group: Group, batch: Sequence[Training]) -> list[HeldOutNumbers] | None:
         """All held-out parts of a batch, for a kernel that solves training sets side by side; None: one by one."""

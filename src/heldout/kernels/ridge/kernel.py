@@ -10,14 +10,14 @@ from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.kernels.designs.columns import Columns
 from heldout.kernels.designs.equations import normal_equations
-from heldout.kernels.designs.linear import LinearPredictors, linear_numbers
+from heldout.kernels.designs.linear import LinearPredictors, class_responses, linear_numbers
 from heldout.kernels.driver.contract import Group, Kernel, Needs, Numbers
 from heldout.kernels.driver.parameters import is_number
 from heldout.kernels.ridge.dual import solve_dual
 from heldout.kernels.ridge.form import MODELS, Form, read_form
 from heldout.kernels.ridge.leave_one_out import applies, leave_one_out
 from heldout.kernels.ridge.solution import solve
-from heldout.kernels.sums.data import labels_of, numeric_type
+from heldout.kernels.sums.data import numeric_type
 from heldout.kernels.sums.dataset import Layout
 from heldout.kernels.sums.rounding import Bools, Refuse, Undecided
 from heldout.kernels.sums.sums import Sums
@@ -79,19 +79,7 @@ class RidgeKernel(Kernel):
     def responses(self, group: Group, numbers: Numbers, methods: frozenset[str]) -> list[Responses]:
         if not group.form.classifies:
             return super().responses(group, numbers, methods)
-        classes = labels_of(group.work.task)
-        scores = numbers[0][:, :, 0] if len(classes) == 2 else numbers[0]
-        codes = (scores > 0).astype(np.intp) if scores.ndim == 2 else scores.argmax(axis=2)
-        return [
-            Responses(
-                predict=classes[codes[:, place]],
-                decision_function=np.ascontiguousarray(scores[:, place], dtype=group.dtype)
-                if "decision_function" in methods
-                else None,
-                classes=classes,
-            )
-            for place in range(scores.shape[1])
-        ]
+        return class_responses(group.work.task, numbers[0], methods, group.dtype)
 
     def can_leave_one_out(self, group: Group, rows: int) -> bool:
         return applies(group, rows)

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.naive_bayes import GaussianNB
 
-from heldout.kernels.ridge.design import Floats
-from heldout.kernels.ridge.normal import LostDigits
 from heldout.kernels.statistics.estimators import EstimatorFits
 from heldout.kernels.statistics.gather import Statistics
 from heldout.kernels.statistics.moments import Chain, Moments
+from heldout.kernels.sums.rounding import Floats, LostDigits
 
 LEFT_IN_CLASS = 1e-5  # of the squares about the shift: below this the variance of a class has under ten digits
 

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.ridge.columns import Unreadable
-from heldout.kernels.ridge.design import Floats
 from heldout.kernels.statistics.bayes import class_moments
 from heldout.kernels.statistics.estimators import EstimatorFits
 from heldout.kernels.statistics.gather import Statistics
 from heldout.kernels.statistics.moments import Chain, Moments
+from heldout.kernels.sums.rounding import Floats, Refuse
 
 SAFE_SHARE = 1e-6  # smallest over largest eigenvalue of the scatter: below it nine digits are not sure
 COLLINEAR = (
@@ -58,18 +57,18 @@ class DiscriminantFamily:
 
 
 def check_discriminant(model: Any) -> None:
-    """Raise Unreadable for a discriminant whose scatter is not a plain sum over rows."""
+    """Raise Refuse for a discriminant whose scatter is not a plain sum over rows."""
     if model.covariance_estimator is not None:
-        raise Unreadable("covariance_estimator= looks at single rows")
+        raise Refuse("covariance_estimator= looks at single rows")
     if model.solver not in ("svd", "lsqr"):
-        raise Unreadable(f"solver={model.solver!r} is not answered from statistics; 'svd' and 'lsqr' are")
+        raise Refuse(f"solver={model.solver!r} is not answered from statistics; 'svd' and 'lsqr' are")
     number = isinstance(model.shrinkage, Real) and not isinstance(model.shrinkage, bool)
     if model.solver == "svd" and model.shrinkage is not None:
-        raise Unreadable("solver='svd' takes no shrinkage")
+        raise Refuse("solver='svd' takes no shrinkage")
     if model.shrinkage is not None and not (number and 0 <= float(model.shrinkage) <= 1):
-        raise Unreadable(f"shrinkage={model.shrinkage!r} looks at single rows; a number between 0 and 1 does not")
+        raise Refuse(f"shrinkage={model.shrinkage!r} looks at single rows; a number between 0 and 1 does not")
     if model.solver == "lsqr" and model.priors is not None:
-        raise Unreadable("priors= weighs the scatter of classes, which solver='lsqr' does class by class")
+        raise Refuse("priors= weighs the scatter of classes, which solver='lsqr' does class by class")
 
 
 def scatter_of(rows: Statistics, centre: Floats, scale: Floats) -> Scatter:

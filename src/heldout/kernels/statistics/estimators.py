@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from heldout.base.responses import Responses
 from heldout.kernels.claims import chain_of
-from heldout.kernels.ridge.design import Floats
 from heldout.kernels.scoring import ask_responses
 from heldout.kernels.statistics.gather import Statistics
+from heldout.kernels.sums.rounding import Floats
 from heldout.losses import Loss, needed_methods
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.responses import Responses
-from heldout.kernels.ridge.design import Floats
 from heldout.kernels.statistics.gather import Statistics
+from heldout.kernels.sums.rounding import Floats
 from heldout.losses import Loss
 
 

@@ -11,14 +11,18 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import LabelBinarizer
 
 from heldout.base.responses import Responses
-from heldout.kernels.ridge.design import Floats, Shift
-from heldout.kernels.ridge.forms import Form
-from heldout.kernels.ridge.normal import EPS, normal_equations
-from heldout.kernels.ridge.respond import responses_of
-from heldout.kernels.ridge.solve import ROUNDINGS, WITHIN, Solved, Undecided, solve
-from heldout.kernels.ridge.sums import Sums
+from heldout.kernels.designs.columns import Columns
+from heldout.kernels.designs.equations import Equations, normal_equations
+from heldout.kernels.designs.linear import LinearPredictors, class_responses, number_responses
+from heldout.kernels.driver.claim import methods_asked
+from heldout.kernels.ridge import KERNEL
+from heldout.kernels.ridge.form import Form
+from heldout.kernels.ridge.solution import solve
 from heldout.kernels.statistics.gather import Statistics
 from heldout.kernels.statistics.moments import Chain, Moments
+from heldout.kernels.sums.rounding import EPS, ROUNDINGS, TOLERANCE, Floats, Undecided
+from heldout.kernels.sums.shifts import Shift
+from heldout.kernels.sums.sums import Sums
 from heldout.losses import Loss
 from heldout.task.task import Task
 
@@ -36,6 +40,7 @@ class LinearFamily:
     candidates: tuple[int, ...]
     alphas: Floats
     form: Form
+    columns: Columns
     chains: tuple[Chain, ...]
     task: Task
     dtype: np.dtype[Any]
@@ -48,9 +53,9 @@ class LinearFamily:
         """One solution for each alpha."""
         sums = as_sums(rows, self.form)
         failures: dict[int, str] = {}
-        solved: Solved | None = None
+        solved: LinearPredictors | None = None
         try:
-            solved = solve(normal_equations(self.form, sums), self.alphas, cutoff=self.form.cutoff)
+            solved = solve(self._equations(sums), self.alphas, cutoff=self.form.cutoff)
         except (Undecided, np.linalg.LinAlgError):
             failures = dict.fromkeys(range(len(self.alphas)), DOUBTFUL)
         if solved is not None:
@@ -58,13 +63,16 @@ class LinearFamily:
             failures = dict.fromkeys(bad.tolist(), DOUBTFUL)
         return LinearFits(family=self, solved=solved, failures=failures, rows=rows)
 
+    def _equations(self, sums: Sums) -> Equations:
+        return normal_equations(self.columns, sums, intercept=self.form.intercept)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LinearFits:
     """Linear predictors: (x − shift)·coef + constant."""
 
     family: LinearFamily
-    solved: Solved | None
+    solved: LinearPredictors | None
     failures: Mapping[int, str]
     rows: Statistics
 
@@ -92,8 +100,13 @@ class LinearFits:
         flat = self.solved.coef.reshape(len(self.solved.coef), -1)
         values = (X - self.solved.shift) @ flat + self.solved.constant.reshape(-1)
         shaped = values.reshape(len(X), alphas, -1)
-        found = responses_of(self.family.form, self.family.task, shaped, self.family.dtype, losses)
-        return [None if place in self.failures else one for place, one in enumerate(found)]
+        family, task = self.family, self.family.task
+        if family.form.classifies:
+            methods = methods_asked(KERNEL.kernel.methods(family.form), losses)
+            answered = class_responses(task, shaped, methods, family.dtype)
+        else:
+            answered = number_responses(task, shaped, family.dtype)
+        return [None if place in self.failures else responses for place, responses in enumerate(answered)]
 
     def predictor(self, place: int, names: NDArray[Any] | None) -> Any:
         assert self.solved is not None, "a failed candidate has no predictor"
@@ -121,20 +134,12 @@ def as_sums(rows: Statistics, form: Form) -> Sums:
         weights[rows.classes.tolist().index(label)] = weight
     whole = rows.grams[0].sum(axis=0)
     columns = rows.columns
-    plain = np.stack([whole[:columns, -1], np.diagonal(whole)[:columns]]) if form.class_weight else None
+    plain = np.stack([whole[:columns, -1], np.diagonal(whole)[:columns]])[None] if form.class_weight else None
     return _sums(np.tensordot(weights, grams, axes=1)[None], rows.counts[0].sum(keepdims=True), shift, plain)
 
 
 def _sums(grams: Floats, counts: NDArray[np.int64], shift: Shift, plain: Floats | None = None) -> Sums:
-    reach = np.einsum("sii->si", grams).copy()
-    return Sums(
-        grams=grams,
-        counts=counts,
-        plain=plain,
-        shift=shift,
-        reach=reach,
-        plain_reach=None if plain is None else plain[1],
-    )
+    return Sums(grams=grams, counts=counts, weights=grams[:, -1, -1], plain=plain, shift=shift)
 
 
 def _class_targets(classes: int) -> Floats:
@@ -153,7 +158,7 @@ def _with_targets(gram: Floats, targets: Floats) -> Floats:
     return whole
 
 
-def _in_doubt(solved: Solved, sums: Sums) -> NDArray[np.bool_]:
+def _in_doubt(solved: LinearPredictors, sums: Sums) -> NDArray[np.bool_]:
     """Alphas whose rounding errors may pass the tier, in the mean over the training rows.
 
     The ridge kernel looks at each held-out row; in a stream those are gone, and rows of the same kind stand for them.
@@ -163,15 +168,15 @@ def _in_doubt(solved: Solved, sums: Sums) -> NDArray[np.bool_]:
     columns, count = len(solved.shift), float(M[-1, -1])
     means = M[:columns, -1] / count
     about = M[:columns, :columns] / count - np.outer(means, means)
-    for places, spectrum in solved.spectra.items():
-        basis = spectrum.basis / solved.scale[:, None]
+    for places, spectrum in solved.doubtful.items():
+        basis = spectrum.basis
         coordinates = np.einsum("ij,ij->j", basis, about @ basis) + ((means - solved.centre) @ basis) ** 2
         coef = solved.coef[:, list(places), :]
         spread = np.einsum("iat,iat->at", coef, np.tensordot(about, coef, axes=1)).sum(axis=1)
         middle = (np.tensordot(means, coef, axes=1) + solved.constant[list(places)]) ** 2
         with np.errstate(over="ignore", invalid="ignore"):
             error = ROUNDINGS * EPS * np.sqrt(np.maximum(coordinates, 0.0) @ spectrum.inverse**2) * spectrum.size
-            doubt[list(places)] = ~(error <= WITHIN * np.sqrt(np.maximum(spread + middle.sum(axis=1), 0.0)))
+            doubt[list(places)] = ~(error <= TOLERANCE * np.sqrt(np.maximum(spread + middle.sum(axis=1), 0.0)))
     return doubt
 
 
@@ -182,7 +187,7 @@ def _learned(fits: LinearFits, coef: Floats, intercept: Floats) -> dict[str, Any
         "coef_": coef.T.astype(family.dtype) if form.classifies else coef[:, 0].astype(family.dtype),
         "intercept_": intercept.astype(family.dtype) if form.classifies else family.dtype.type(intercept[0]),
     }
-    if form.model == "ols":
+    if form.cutoff is not None:
         return learned | {"rank_": len(coef), "singular_": None}
     learned |= {"n_iter_": None, "solver_": "cholesky"}
     if form.classifies:

@@ -11,10 +11,8 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from heldout.kernels.claims import chain_of
-from heldout.kernels.ridge.columns import Unreadable
-from heldout.kernels.ridge.design import Floats
-from heldout.kernels.ridge.normal import LEFT_OF_DIGITS, LostDigits, scales
 from heldout.kernels.statistics.gather import Statistics
+from heldout.kernels.sums.rounding import LEFT_OF_DIGITS, Floats, LostDigits, Refuse, scales
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,14 +48,14 @@ class Chain:
 
     @classmethod
     def of(cls, estimator: Any) -> Chain:
-        """Raises Unreadable where something else than one StandardScaler stands before the model."""
+        """Raises Refuse where something else than one StandardScaler stands before the model."""
         steps = [step for _, step in chain_of(estimator)]
         before, model = steps[:-1], steps[-1]
         for step in before:
             if type(step) is not StandardScaler:
-                raise Unreadable(f"{type(step).__name__} stands before the model; only StandardScaler may")
+                raise Refuse(f"{type(step).__name__} stands before the model; only StandardScaler may")
         if len(before) > 1:
-            raise Unreadable("more than one StandardScaler stands before the model")
+            raise Refuse("more than one StandardScaler stands before the model")
         return cls(estimator=estimator, scaler=before[0] if before else None, model=model)
 
     def centre_and_scale(self, moments: Moments) -> tuple[Floats, Floats]:

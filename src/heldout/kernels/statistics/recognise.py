@@ -10,16 +10,17 @@ from sklearn.naive_bayes import GaussianNB
 
 from heldout.base.errors import LearnerError
 from heldout.kernels.claims import chain_of
+from heldout.kernels.designs.columns import Columns
+from heldout.kernels.driver.claim import Reader
 from heldout.kernels.fitting import make_candidate
-from heldout.kernels.ridge.columns import Unreadable
-from heldout.kernels.ridge.design import numeric_type
-from heldout.kernels.ridge.forms import Form
-from heldout.kernels.ridge.recognise import Reader
+from heldout.kernels.ridge import KERNEL
+from heldout.kernels.ridge.form import Form
 from heldout.kernels.statistics.bayes import BayesFamily
 from heldout.kernels.statistics.discriminant import DiscriminantFamily, check_discriminant
 from heldout.kernels.statistics.family import Family
 from heldout.kernels.statistics.linear import LinearFamily
 from heldout.kernels.statistics.moments import Chain
+from heldout.kernels.sums.rounding import Refuse
 from heldout.search.search import Search
 from heldout.task.task import Task
 
@@ -28,8 +29,8 @@ LEARNERS = "Ridge, LinearRegression, RidgeClassifier, LinearDiscriminantAnalysis
 
 def families_of(search: Search, task: Task) -> tuple[Family, ...]:
     """The candidates of a search by family; a LearnerError names the first that statistics cannot answer."""
-    reader = Reader(search, task)
-    linear: dict[Form, dict[int, tuple[float, Chain]]] = {}
+    reader = Reader(KERNEL.kernel, search, task)
+    linear: dict[tuple[Form, Columns], dict[int, tuple[float, Chain]]] = {}
     bayes: dict[int, Chain] = {}
     discriminants: dict[int, Chain] = {}
     for candidate in range(len(search)):
@@ -44,7 +45,7 @@ def families_of(search: Search, task: Task) -> tuple[Family, ...]:
             else:
                 form, alpha = reader.read(candidate)
                 linear.setdefault(form, {})[candidate] = (alpha, chain)
-        except Unreadable as reason:
+        except Refuse as reason:
             raise _refusal(search, candidate, estimator, str(reason)) from None
     found: list[Family] = [_linear(form, members, task) for form, members in linear.items()]
     if bayes:
@@ -55,14 +56,16 @@ def families_of(search: Search, task: Task) -> tuple[Family, ...]:
     return tuple(found)
 
 
-def _linear(form: Form, members: dict[int, tuple[float, Chain]], task: Task) -> LinearFamily:
+def _linear(own: tuple[Form, Columns], members: dict[int, tuple[float, Chain]], task: Task) -> LinearFamily:
+    form, columns = own
     return LinearFamily(
         candidates=tuple(members),
         alphas=np.array([alpha for alpha, _ in members.values()]),
         form=form,
+        columns=columns,
         chains=tuple(chain for _, chain in members.values()),
         task=task,
-        dtype=numeric_type(task, form),
+        dtype=KERNEL.kernel.dtype(form, columns, task),
     )
 
 
