@@ -274,8 +274,8 @@ def test_training_sets_without_a_class_are_refused() -> None:
 
 
 def test_explain_names_rule_and_tier() -> None:
-    text = str(ho.explain(tuned(), *numbers(), test=ho.KFold(3)))
-    assert "bayes, tier rounding" in text
+    lines = ho.explain(tuned(), *numbers(), test=ho.KFold(3)).lines
+    assert {(line.rule, line.tier) for line in lines} == {("bayes", "rounding")}
     result = ho.evaluate(tuned(), *numbers(), test=ho.KFold(3), progress=False)
     found = {(check["kernel"], check["level"]): check["passed"] for check in result.summary()["plan"]["checks"]}
     assert found == {("bayes", "test"): True, ("bayes", "validation"): True}
