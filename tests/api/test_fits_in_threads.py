@@ -26,8 +26,7 @@ LEARNERS = (
 
 
 def scores(learner: Any) -> Any:
-    solver = ho.Options(precision="solver")
-    tuned = ho.Tuned(*learner, validation=ho.KFold(4), jobs=2, options=solver)
+    tuned = ho.Tuned(*learner, validation=ho.KFold(4), jobs=2)
     return tuned.fit(X, Y).cv_results_["mean_test_score"]
 
 

@@ -21,14 +21,19 @@ def lasso(**how):
     return ho.Tuned(Lasso(), {"alpha": ALPHAS}, validation=ho.KFold(5), jobs=1, **how)
 
 
-def test_a_solver_may_be_asked_for_and_the_path_is_solved_once_for_all_candidates():
-    usual, solved = (lasso(options=options).fit(*NUMBERS) for options in (None, ho.Options(precision="solver")))
-    assert usual.plan_.fits == 5 * len(ALPHAS)
-    assert solved.plan_.fits == 5
-    assert {line.tier for line in solved.plan_.lines} == {"solver"}
-    assert solved.best_params_ == usual.best_params_
-    np.testing.assert_allclose(solved.cv_results_["mean_test_score"], usual.cv_results_["mean_test_score"], rtol=1e-4)
-    np.testing.assert_array_equal(solved.predict(NUMBERS[0]), usual.predict(NUMBERS[0]))
+def test_exact_bits_may_be_asked_for_and_no_path_is_solved_together():
+    usual, exact = (lasso(options=options).fit(*NUMBERS) for options in (None, ho.Options(precision="identical")))
+    assert exact.plan_.fits == 5 * len(ALPHAS)
+    assert usual.plan_.fits == 5
+    assert {line.tier for line in usual.plan_.lines} == {"rounding"}
+    assert exact.best_params_ == usual.best_params_
+    np.testing.assert_allclose(exact.cv_results_["mean_test_score"], usual.cv_results_["mean_test_score"], rtol=1e-9)
+    np.testing.assert_array_equal(exact.predict(NUMBERS[0]), usual.predict(NUMBERS[0]))
+
+
+def test_the_precision_that_is_gone_is_refused_with_the_reason():
+    with pytest.raises(OptionError, match="kernels now follow scikit-learn's own solvers"):
+        ho.Options(precision="solver")
 
 
 def test_an_exact_race_leaves_candidates_unfinished_and_chooses_the_same():
@@ -46,7 +51,7 @@ def test_an_exact_race_leaves_candidates_unfinished_and_chooses_the_same():
 
 
 def test_rules_are_switched():
-    assert lasso(options=ho.Options(precision="solver", rules={"lasso": False})).fit(*NUMBERS).plan_.fits == 35
+    assert lasso(options=ho.Options(rules={"lasso": False})).fit(*NUMBERS).plan_.fits == 35
 
 
 @pytest.mark.parametrize(
@@ -57,7 +62,7 @@ def test_rules_are_switched():
         (ho.Options(learning_curve=True), r"Tuned takes precision, race"),
         (ho.Options(rules={"laso": False}), "no rule 'laso'.*lasso"),
         (ho.Options(race="hoeffding"), "bounded range"),
-        ({"precision": "solver"}, r"options= takes heldout.Options\(…\), not dict"),
+        ({"precision": "identical"}, r"options= takes heldout.Options\(…\), not dict"),
     ],
 )
 def test_what_a_fit_cannot_mean_is_refused(options, words):
@@ -66,8 +71,9 @@ def test_what_a_fit_cannot_mean_is_refused(options, words):
 
 
 def test_a_study_has_its_own_options_and_says_so():
-    learner = lasso(options=ho.Options(precision="solver"))
+    learner = lasso(options=ho.Options(precision="identical"))
     plan = ho.explain(learner, *NUMBERS, test=ho.KFold(3))
-    assert plan.fits == 3 * 5 * len(ALPHAS) + 3
+    assert plan.fits == 18
     assert "its options are those of its own fit" in str(plan)
-    assert ho.explain(learner, *NUMBERS, test=ho.KFold(3), options=ho.Options(precision="solver")).fits == 18
+    identical = ho.explain(learner, *NUMBERS, test=ho.KFold(3), options=ho.Options(precision="identical"))
+    assert identical.fits == 3 * 5 * len(ALPHAS) + 3

@@ -28,7 +28,6 @@ import heldout as ho
 from heldout.api.evaluate import ask
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.kernels.perform import ACROSS
-from heldout.kernels.sharp import SHARP
 from heldout.kernels.step import TIERS
 from heldout.planner.checked_cells import APPROXIMATE
 from heldout.planner.passes import PASSES, make_plan
@@ -37,8 +36,7 @@ from heldout.study.study import TEST
 BRUTE = "brute"
 ALL_OFF = dict.fromkeys([name for name, _ in PASSES], False)
 ROUNDING = 1e-9  # of the largest response
-OPTED = ("solver", APPROXIMATE)  # tiers that run only where they are asked for
-SOLVER = 1e-5  # the same for the tier `solver`, whose learners here stop at a tight tolerance
+OPTED = (APPROXIMATE,)  # tiers that run only where they are asked for
 
 
 @dataclass(frozen=True)
@@ -112,8 +110,6 @@ def generated_studies(seed: int) -> Iterator[tuple[str, Any]]:
 
 def check_kernel(kernel: str, *, seed: int) -> None:
     """Assert that the kernel's rule, alone, changes nothing but the last bits that its tier allows, and is used."""
-    if kernel.startswith(SHARP):
-        return  # brute force at a tight tolerance, which only spot checks use: its kernel is compared here
     tiers: set[str] = set()
     tier = next((one.tier for one in ACROSS if one.name == kernel), "rounding")
     precision = tier if tier in OPTED else "rounding"
@@ -153,7 +149,7 @@ def _check_same(brute: Outcome, other: Outcome, tier: str, words: str) -> None:
         k: c.candidate for k, c in brute.study.chosen.items()
     }, words
     for key, table in brute.tables.panels.items():
-        within = {"identical": 0.0, "rounding": ROUNDING}.get(tier, SOLVER)
+        within = {"identical": 0.0, "rounding": ROUNDING}[tier]
         losses = {"identical": 0.0, "rounding": 1e-6}.get(tier, 1e-3)
         np.testing.assert_allclose(other.tables[key].losses, table.losses, rtol=losses, err_msg=words)
         for candidate in table.candidates if key.startswith(TEST) else ():

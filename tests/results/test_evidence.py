@@ -56,7 +56,7 @@ class TestAnswers:
         for one in answers_of(result):
             np.testing.assert_array_equal(one.responses.predict, by_hand(result, learner, X, y, one).predict(X))
 
-    @pytest.mark.parametrize("precision", ["rounding", "solver"])
+    @pytest.mark.parametrize("precision", ["identical", "rounding"])
     def test_those_of_a_logistic_regression_have_probabilities(self, precision: str) -> None:
         X, y = labels(90)
         learner = LogisticRegression(C=0.5, tol=1e-10, max_iter=1000)
@@ -74,7 +74,7 @@ class TestAnswers:
     @pytest.mark.parametrize("test", [ho.KFold(5), ho.LeaveOneOut(), ho.KFold(15, repeats=2)], ids=repr)
     def test_kernels_answer_them(self, learner: Any, test: Any) -> None:
         X, y = numbers(60)
-        result = ho.evaluate(learner, X, y, test=test, options=ho.Options(precision="solver"))
+        result = ho.evaluate(learner, X, y, test=test)
         assert "brute force" not in str(result.plan).replace("again by brute force", "")  # checks
         found = answers_of(result)
         assert len(found) == min(10, 5 if test == ho.KFold(5) else 15)

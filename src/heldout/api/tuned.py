@@ -77,8 +77,8 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
     jobs : int, optional
         Worker processes; None takes every core this process may use.
     options : Options, optional
-        Switches of its own fit: ``Options(precision="solver")``, ``Options(race="exact")``, rules, limits of fits and
-        memory. ``evaluate(options=…)`` has its own and does not look at these.
+        Switches of its own fit: ``Options(precision="identical")``, ``Options(race="exact")``, rules, limits of fits
+        and memory. ``evaluate(options=…)`` has its own and does not look at these.
 
     Examples
     --------

@@ -22,7 +22,6 @@ CODES = {
     "H208": "a race dropped candidates before they were run on every validation part",
     "H209": "a race was called off, because a loss was outside the range that it declares",
     "H210": "leave-one-out was approximated",
-    "H211": "a kernel could not be checked, because the fit that it is held to did not converge",
     "H301": "the loss that chooses is not the loss that is reported",
     "H302": "a few large losses decide the mean, so intervals of it miss more often than they say",
     "H303": "too few test rows for an interval of an unbounded loss",

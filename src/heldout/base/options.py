@@ -12,7 +12,7 @@ from heldout.base.errors import OptionError, did_you_mean
 from heldout.base.registered import registered
 
 JOURNAL_DETAILS = ("responses", "losses", "summaries")
-PRECISIONS = ("identical", "rounding", "solver", "approximate")  # tiers that a study may be asked to keep to
+PRECISIONS = ("identical", "rounding", "approximate")  # tiers that a study may be asked to keep to
 RACES = ("exact", "hoeffding", "bernstein", "paired")
 
 
@@ -29,11 +29,10 @@ class Options:
         Whether the risk is taken of all held-out rows together (True), or in each fold and then averaged (False). None
         averages losses over folds, as ``cross_val_score`` does, and pools scores that are functions of means, such as
         R², RMSE, balanced accuracy and F1, which are biased in small folds. Areas under curves are never pooled.
-    precision : "identical", "rounding", "solver" or "approximate"
+    precision : "identical", "rounding" or "approximate"
         How near to scikit-learn's own fits answers must be. "identical" is bit for bit, "rounding" within rounding
-        error, which is the default. "solver" lets kernels solve the same problem by other steps, nearer its optimum
-        than scikit-learn's default tolerance: for learners that iterate. "approximate" lets leave-one-out of some
-        models be approximated, with exact rows shown beside it.
+        error, which is the default. "approximate" lets leave-one-out of some models be approximated, with exact
+        rows shown beside it.
     race : "exact", "hoeffding", "bernstein" or "paired", optional
         Drop candidates between validation parts. "exact" drops those that cannot win whatever the rest, for losses
         that have a smallest value: the choice is the same. The others drop what their bound says is very probably not
@@ -118,6 +117,11 @@ class Options:
             raise OptionError(f"rows= is True or False, not {self.rows!r}.")
         if not (self.pool is None or isinstance(self.pool, bool)):
             raise OptionError(f"pool= is True, False or None, not {self.pool!r}.")
+        if self.precision == "solver":
+            raise OptionError(
+                'precision="solver" is gone: kernels now follow scikit-learn\'s own solvers step by step, which is as '
+                "fast, gives scikit-learn's own numbers and needs no option. Leave precision= out."
+            )
         if self.precision not in PRECISIONS:
             near = did_you_mean(str(self.precision), PRECISIONS)
             raise OptionError(f"There is no precision {self.precision!r}. {near}")

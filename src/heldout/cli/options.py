@@ -214,8 +214,8 @@ def _numbers() -> dict[str, Callable[[Any], Any]]:
             type=click.Choice(PRECISIONS),
             default="rounding",
             show_default=True,
-            help="How near to scikit-learn's own fits answers must be; solver is quicker for learners that iterate, "
-            "and nearer their optimum.",
+            help="How near to scikit-learn's own fits answers must be: the same bits, within rounding error, or "
+            "leave-one-out approximated too.",
         ),
         "race": click.option(
             "--race",

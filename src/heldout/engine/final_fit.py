@@ -75,7 +75,7 @@ def final_by_kernel(
     if asked is None:
         return None
     own = [check for check in checks if check.kernel == asked.kernel]
-    if not own or not all(check.passed and check.conclusive for check in own):
+    if not own or not all(check.passed for check in own):
         return None
     return early.made if early is not None and early.asked == asked else _fit(asked, work)
 

@@ -13,7 +13,6 @@ from heldout.backends.threads import one_openmp_thread, one_thread
 from heldout.base.warnings import catch_warnings
 from heldout.engine.spot_compare import compare_cell
 from heldout.kernels.brute import answer_quietly
-from heldout.kernels.perform import SHARPENED
 from heldout.kernels.step import Work
 from heldout.kernels.threads import helpers
 from heldout.planner.checked_cells import Spot, SpotCheck, SpotDraws, words_of_checks
@@ -79,4 +78,4 @@ def answered_beside(spots: Sequence[Spot], work: Work, checks: SpotChecks) -> It
 def _answer_spot(spot: Spot, work: Work) -> Answer:
     # OpenMP counts threads for each thread that calls it, the BLAS for the whole process, which is limited already.
     with sklearn.config_context(**work.config), one_openmp_thread():
-        return answer_quietly(spot.step.trainings[0], work, spot.candidate, change=SHARPENED.get(spot.kernel))
+        return answer_quietly(spot.step.trainings[0], work, spot.candidate)

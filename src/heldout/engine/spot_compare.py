@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from heldout.backends.threads import one_thread
 from heldout.base.responses import METHODS, Responses
-from heldout.kernels.brute import answer_candidate, answer_quietly
-from heldout.kernels.perform import IGNORES_ORIGIN, MAY_STOP, SHARPENED, perform
+from heldout.kernels.brute import answer_quietly
+from heldout.kernels.perform import IGNORES_ORIGIN, perform
 from heldout.kernels.step import Work
 from heldout.planner.checked_cells import APPROXIMATE, Spot, SpotCheck
 from heldout.study.answers import Answer, Tables
 from heldout.task.containers import in_double, less_row
 
 ROUNDING = 1e-9  # of the largest response: what the tier `rounding` allows
-SOLVER = 1e-5  # what `solver` allows, against a fit at a tolerance far below the usual one
-LABELS = 0.01  # share of labels that may differ there: those of rows on the border between two classes
-ALLOWED = {"identical": 0.0, "rounding": ROUNDING, "solver": SOLVER}
+ALLOWED = {"identical": 0.0, "rounding": ROUNDING}
 
 
 def compare_cell(spot: Spot, brute: Answer, tables: Tables, work: Work) -> SpotCheck:
@@ -43,7 +39,6 @@ def compare_cell(spot: Spot, brute: Answer, tables: Tables, work: Work) -> SpotC
             ours = _responses_of(kernel)
             difference = responses_differ(ours, brute, spot, work)
             same = difference <= ALLOWED[spot.tier] or _rounds_no_worse(difference, ours, spot, brute, work)
-    conclusive = same or not _stopped_early(spot, brute, work)
     words = f"{work.search.brief(spot.candidate)} on {spot.held.panel}, part {spot.held.part}"
     if spot.fewer is not None:
         words += f", {spot.fewer.train_sizes[0]:,} of its training rows"
@@ -53,8 +48,7 @@ def compare_cell(spot: Spot, brute: Answer, tables: Tables, work: Work) -> SpotC
         level=spot.held.level,
         cell=words,
         difference=difference,
-        passed=bool(same or not conclusive),
-        conclusive=bool(conclusive),
+        passed=bool(same),
     )
 
 
@@ -65,20 +59,6 @@ def _gap(recorded: NDArray[np.float64], brute: Answer) -> float:
         return 0.0
     gap = float(np.max(np.abs(recorded - losses)))
     return gap if np.isfinite(gap) else float("inf")
-
-
-def _stopped_early(spot: Spot, brute: Answer, work: Work) -> bool:
-    """Whether the tight fit that a kernel is held to says of itself that it did not converge: then it is no judge.
-
-    It is fitted once more where it was fitted beside the kernel, in a thread that cannot tell its warnings from others.
-    """
-    if spot.kernel not in MAY_STOP or brute.failures:
-        return False
-    again: Iterable[Answer] = ()
-    if not brute.warnings:
-        again = answer_candidate(spot.step.trainings[0], work, spot.candidate, change=SHARPENED[spot.kernel])
-    told = (warned for one in (brute, *again) for several in one.warnings.values() for warned in several)
-    return any(warned.category == ConvergenceWarning.__name__ for warned in told)
 
 
 def _rounds_no_worse(difference: float, kernel: Responses | None, spot: Spot, brute: Answer, work: Work) -> bool:
@@ -140,9 +120,7 @@ def responses_differ(kernel: Responses | None, brute: Answer, spot: Spot, work: 
         return float("inf")
     return max(
         (
-            _share_of_others(getattr(kernel, method), getattr(theirs, method))
-            if method == "predict" and spot.tier == "solver" and work.task.classes is not None
-            else _relative(getattr(kernel, method), getattr(theirs, method))
+            _relative(getattr(kernel, method), getattr(theirs, method))
             for method in METHODS
             if getattr(theirs, method) is not None
         ),
@@ -163,14 +141,6 @@ def _responses_of(answer: Responses | Answer) -> Responses | None:
     if isinstance(answer, Responses):
         return answer
     return None if answer.responses is None else answer.responses[0]
-
-
-def _share_of_others(ours: Any, theirs: Any) -> float:
-    """Nothing where so few labels differ that they may be those of rows on a border, else too much."""
-    if ours is None or np.shape(ours) != np.shape(theirs):
-        return float("inf")
-    other = int(np.count_nonzero(np.asarray(ours) != np.asarray(theirs)))
-    return 0.0 if other <= max(1.0, LABELS * len(theirs)) else float("inf")
 
 
 def _relative(ours: Any, theirs: Any) -> float:

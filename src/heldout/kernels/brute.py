@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -26,8 +26,6 @@ from heldout.study.answers import Answer
 from heldout.study.pose import PROBABILITIES
 from heldout.study.study import EVERYWHERE
 
-Change = Callable[[Any], Any]
-
 
 def answer_by_brute_force(step: Step, work: Work) -> Iterator[Answer]:
     """Fit each candidate in each training of the step, and ask it on each held-out side it serves."""
@@ -36,10 +34,8 @@ def answer_by_brute_force(step: Step, work: Work) -> Iterator[Answer]:
             yield from answer_candidate(training, work, candidate)
 
 
-def answer_candidate(
-    training: Training, work: Work, candidate: int, *, change: Change | None = None
-) -> Iterator[Answer]:
-    """One candidate in one training, asked on each held-out side; `change` makes another estimator of it first.
+def answer_candidate(training: Training, work: Work, candidate: int) -> Iterator[Answer]:
+    """One candidate in one training, asked on each held-out side.
 
     Where all that is asked is for intervals alone nothing is fitted, and nothing answered.
     """
@@ -49,7 +45,7 @@ def answer_candidate(
     with catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            predictor = fit_predictor(training, work, candidate, change=change)
+            predictor = fit_predictor(training, work, candidate)
             failure = None
         except (Exception, SystemExit) as error:  # a fit may not end the program that asked for it
             failure = failure_of(error, "fit")
@@ -67,21 +63,21 @@ def answer_candidate(
         yield answer.warned((*fit_warnings, *plain_warnings(caught)))
 
 
-def answer_quietly(training: Training, work: Work, candidate: int, *, change: Change | None = None) -> Answer:
+def answer_quietly(training: Training, work: Work, candidate: int) -> Answer:
     """One cell, without recording warnings: catching them is not safe while other threads work."""
     held = training.answers[0]
     try:
-        predictor = fit_predictor(training, work, candidate, change=change)
+        predictor = fit_predictor(training, work, candidate)
     except (Exception, SystemExit) as error:
         return failed_cell(work, held, candidate, failure_of(error, "fit"))
     return _answer_held(predictor, work, held, candidate, 0.0)
 
 
-def fit_predictor(training: Training, work: Work, candidate: int, *, change: Change | None = None) -> Any:
+def fit_predictor(training: Training, work: Work, candidate: int) -> Any:
     """The candidate's predictor: trained on the training's rows, or averaged over one for each of its row sets."""
     members = [
         fit_on_rows(
-            _made(work, candidate, change),
+            make_candidate(work.search, candidate),
             work.task,
             work.train_rows(ref),
             seed=work.search.seed,
@@ -90,11 +86,6 @@ def fit_predictor(training: Training, work: Work, candidate: int, *, change: Cha
         for ref in training.trains
     ]
     return average(members) if training.averaged else members[0]
-
-
-def _made(work: Work, candidate: int, change: Change | None) -> Any:
-    estimator = make_candidate(work.search, candidate)
-    return estimator if change is None else change(estimator)
 
 
 def _answer_held(predictor: Any, work: Work, held: Held, candidate: int, fit_seconds: float) -> Answer:

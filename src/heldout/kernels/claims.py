@@ -34,9 +34,6 @@ class AcrossKernel(Protocol):
     It may have five more methods, a string and two flags. For panels of very many parts, as leave-one-out has:
     ``takes_all(search, task, parts, splits) -> bool`` tells that `refuses` would refuse none of these parts of a
     splits, each trained on its own rows; where it gives False they are asked one by one.
-    A kernel of the tier `solver` must have ``sharpened(estimator) -> estimator``: the unfitted candidate, Pipelines
-    included, made to solve the same problem by scikit-learn far below its usual tolerance, for spot checks. Where that
-    fit may end before it converged, and warns of it, ``sharp_may_stop`` is True: such a fit is no judge of the kernel.
     ``ignores_origin(search, task, candidate) -> bool`` tells of a candidate whose responses stay the same, rounding
     apart, whatever is added to a column: its check goes by columns moved to zero where those far from it lose digits.
     ``fitted(estimator, work, splits) -> estimator | None`` makes the final predictor: the unfitted candidate given,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import sklearn
@@ -21,7 +20,6 @@ from heldout.kernels.lasso import KERNEL as LASSO
 from heldout.kernels.neighbours import KERNEL as NEIGHBOURS
 from heldout.kernels.pls import KERNEL as PLS
 from heldout.kernels.ridge import KERNEL as RIDGE
-from heldout.kernels.sharp import SHARP, Sharpen, answer_sharply
 from heldout.kernels.smoothers import KERNEL as SMOOTHERS
 from heldout.kernels.step import Step, Work
 from heldout.kernels.vectors import KERNEL as VECTORS
@@ -46,17 +44,10 @@ ACROSS: tuple[AcrossKernel, ...] = (
     SMOOTHERS,
 )
 
-SHARPENED: Mapping[str, Sharpen] = {
-    kernel.name: sharpen for kernel in ACROSS if (sharpen := getattr(kernel, "sharpened", None)) is not None
-}
-
 # Kernels that can make the final predictor of what they answered.
 FITTED: Mapping[str, Callable[[Any, Work, str], Any | None]] = {
     kernel.name: fitted for kernel in ACROSS if (fitted := getattr(kernel, "fitted", None)) is not None
 }
-
-# Those whose tight fit says so with a warning where it stopped before its optimum, and is no judge there.
-MAY_STOP = frozenset(kernel.name for kernel in ACROSS if getattr(kernel, "sharp_may_stop", False))
 
 # Those that can tell whether a candidate answers the same wherever columns begin.
 IGNORES_ORIGIN: Mapping[str, Callable[[Search, Task, int], bool]] = {
@@ -73,7 +64,6 @@ KERNELS: Mapping[str, Kernel] = {
     "brute": answer_by_brute_force,
     "within": answer_within,
     **{kernel.name: kernel.answer for kernel in ACROSS},
-    **{SHARP + name: partial(answer_sharply, sharpen=sharpen) for name, sharpen in SHARPENED.items()},
 }
 
 

@@ -16,7 +16,7 @@ from heldout.task.task import Task
 
 __all__ = ["TIERS", "Held", "Step", "Training", "Work"]
 
-TIERS = ("identical", "rounding", "solver", "statistical", "approximate")
+TIERS = ("identical", "rounding", "statistical", "approximate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

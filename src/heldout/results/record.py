@@ -185,12 +185,11 @@ def fit_findings(outcome: Outcome) -> list[Finding]:
 
 
 def _check_findings(checks: Sequence[SpotCheck]) -> list[Finding]:
-    """What spot checks found, a finding a kernel and kind."""
+    """What spot checks found, a finding a kernel."""
     found = []
     for kernel in dict.fromkeys(check.kernel for check in checks):
         own = [check for check in checks if check.kernel == kernel]
         worst = max(own, key=lambda check: (not check.passed, check.difference))
-        silent = [check for check in own if not check.conclusive]
         if worst.tier == "approximate" and worst.passed:
             mean = sum(check.difference for check in own) / len(own)
             text = (
@@ -198,14 +197,6 @@ def _check_findings(checks: Sequence[SpotCheck]) -> list[Finding]:
                 f"fitted exactly the loss differs by {worst.difference:.2g} at most and by {mean:.2g} on average."
             )
             found.append(Finding(code="H210", severity="warning", message=text))
-        if silent:
-            first = max(silent, key=lambda check: check.difference)
-            text = (
-                f"The kernel {kernel!r} could not be checked on {first.cell} ({_count(len(silent), own)}): the fit by "
-                f"scikit-learn that it is held to did not converge itself, and differs by {first.difference:.2g}. Its "
-                "columns are nearly combinations of each other."
-            )
-            found.append(Finding(code="H211", severity="info", message=text))
         if not worst.passed:
             wrong = _count(sum(not check.passed for check in own), own)
             text = (

@@ -34,7 +34,7 @@ from golden.ground import (
     rates,
     study,
 )
-from golden.studies.learners import ALPHAS, ITERATED, SOLVER, scaled_ridge
+from golden.studies.learners import ALPHAS, ITERATED, scaled_ridge
 
 # Kernels of ridge and its kin.
 
@@ -157,7 +157,7 @@ def neighbours_leave_one_out(at: Ground) -> Any:
     return at.study(learner, *numbers("neighbours loo", 45), test=ho.KFold(3), loss="absolute")
 
 
-# Learners that iterate: by scikit-learn itself, and by kernels of the tier `solver` where that is asked.
+# Learners that iterate, by kernels that follow scikit-learn's own solvers.
 
 
 @study(near=ITERATED)
@@ -202,8 +202,8 @@ def vectors(at: Ground) -> Any:
 
 
 @study(near=ITERATED)
-def solver_precision(at: Ground) -> Any:
-    """Kernels of the tier `solver`, which is to be retired: then this study says what stands in its place."""
+def followed_solvers(at: Ground) -> Any:
+    """Learners that iterate, each answered by a kernel that takes scikit-learn's own steps."""
     lasso_pipe = make_pipeline(StandardScaler(), Lasso())
     logistic_pipe = make_pipeline(StandardScaler(), LogisticRegression())
     return {
@@ -211,7 +211,6 @@ def solver_precision(at: Ground) -> Any:
             ho.Tuned(lasso_pipe, {"lasso__alpha": [0.01, 0.3, 3.0]}, validation=3),
             *numbers("lasso by kernel", p=6),
             test=ho.KFold(3),
-            options=SOLVER,
         ),
         "logistic": at.study(
             ho.Tuned(logistic_pipe, {"logisticregression__C": [0.01, 1.0]}, validation=3, loss="log"),

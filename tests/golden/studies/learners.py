@@ -14,7 +14,6 @@ from sklearn.tree import DecisionTreeClassifier
 import heldout as ho
 
 ALPHAS = ho.log_grid(-3, 3, 4)
-SOLVER = ho.Options(precision="solver")
 ITERATED = 1e-6
 
 
