@@ -55,9 +55,8 @@ def test_counts():
 
 def test_explain_marks_it_and_only_leave_one_out_is_taken():
     X, y, _ = data()
-    assert "approximate_loo, tier approximate" in str(
-        ho.explain(LogisticRegression(), X, y, test=LOO, options=APPROXIMATE)
-    )
+    (line,) = ho.explain(LogisticRegression(), X, y, test=LOO, options=APPROXIMATE).lines
+    assert (line.rule, line.tier) == ("approximate_loo", "approximate")
     folds = ho.explain(LogisticRegression(), X, y, test=ho.KFold(5), options=APPROXIMATE)
     taken = next(p for p in folds.passes if p.name == "approximate_loo")
     assert not taken.used

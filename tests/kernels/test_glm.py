@@ -56,7 +56,8 @@ def record(learner: Any, X: Any, y: Any, **more: Any) -> Any:
 def test_it_runs_by_default():
     X, y = labelled()
     tuned = ho.Tuned(SCALED, {"logisticregression__C": CS}, validation=ho.KFold(3))
-    assert "glm, tier rounding" in str(ho.explain(tuned, X, y, test=ho.KFold(3)))
+    plan = ho.explain(tuned, X, y, test=ho.KFold(3))
+    assert {(line.rule, line.tier) for line in plan.lines} == {("glm", "rounding")}
 
 
 @pytest.mark.parametrize(
