@@ -26,9 +26,9 @@ from heldout.study.study import TEST
 from heldout.task import Task, declare
 from heldout.task.arrays import as_array, missing_rows
 from heldout.task.containers import column, is_frame, is_name
+from heldout.task.target import looks_like_classes
 
 MOST_ROWS = 100_000  # looked at
-MOST_CLASSES, ROWS_A_CLASS = 20, 5  # whole numbers with more values, or fewer rows a value, are amounts
 
 
 @registered
@@ -168,25 +168,6 @@ def parse_ignore(ignore: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(codes)
 
 
-def looks_like_classes(values: NDArray[Any]) -> bool:
-    """Whether a target looks like classes: texts, yes or no, or few whole numbers that repeat.
-
-    >>> looks_like_classes(np.array([0, 1, 1, 0])), looks_like_classes(np.array([1.5, 2.0]))
-    (True, False)
-    """
-    if values.dtype.kind in "mM":
-        raise TargetError("The target holds dates. Turn it into a number, such as days from a date.")
-    if values.dtype.kind == "O" and all(isinstance(one, int | float | np.number) for one in values.flat):
-        values = values.astype(np.float64)
-    if values.dtype.kind not in "iuf":
-        return True
-    known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
-    if not bool((np.mod(known, 1) == 0).all()):
-        return False
-    count = len(np.unique(known))
-    return count <= 2 or (count <= MOST_CLASSES and count * ROWS_A_CLASS <= known.size)
-
-
 def _check_numbers(most_rows: Any, seed: Any) -> None:
     for name, value, least in (("most_rows", most_rows, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
@@ -204,7 +185,11 @@ def _values_of(X: Any, y: Any) -> NDArray[Any]:
     values = as_array(y.toarray() if hasattr(y, "toarray") else y)
     present = np.ones(len(values), dtype=bool)
     present[missing_rows(values)] = False
-    return values[present]
+    values = values[present]
+    if values.dtype.kind in "mM":
+        raise TargetError("The target holds dates. Turn it into a number, such as days from a date.")
+    are_numbers = values.dtype.kind == "O" and all(isinstance(value, int | float | np.number) for value in values.flat)
+    return values.astype(np.float64) if are_numbers else values
 
 
 def _table(task: Task, test: Any, *, most_rows: int, seed: int) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -16,6 +15,7 @@ from heldout.base.rowkeys import Rows
 from heldout.splits import Splits
 from heldout.task import Task
 from heldout.task.arrays import as_array
+from heldout.task.column_kinds import look_like_dates
 from heldout.task.containers import column, container_kind, is_sparse, take_rows
 
 Kind = Literal["number", "date", "category", "text"]
@@ -24,7 +24,6 @@ Codes = NDArray[np.intp]
 
 MOST_STEPS = 0.2  # distinct values by rows: numbers with more of them are taken one by one, not level by level
 WORDS_OF_TEXT = 4  # values with as many words on average, and mostly different ones, are text that someone wrote
-_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?")
 _LARGEST, _SHIFT = 1e100, 700  # larger numbers are halved so often that their squares are numbers too
 _NANOSECONDS_A_DAY = 86_400e9
 
@@ -179,7 +178,7 @@ def _texts(cells: NDArray[Any], missing: NDArray[np.bool_], name: str, place: in
 
 
 def _as_dates(levels: Any) -> Floats | None:
-    if not len(levels) or not all(_ISO_DATE.fullmatch(one) for one in levels[:20]):
+    if not len(levels) or not look_like_dates(levels[:20]):
         return None
     dates = pd.to_datetime(pd.Series(levels), format="ISO8601", errors="coerce", utc=True)
     if dates.isna().any():

@@ -23,7 +23,7 @@ from heldout.cli.roles import Roles, check_times, first_text, roles_of
 from heldout.data.read_table import read_table
 from heldout.task.arrays import some_rows
 from heldout.task.column_kinds import IDENTIFIERS, NUMBERS, ONE, kind_named
-from heldout.task.target import few_enough_for_classes
+from heldout.task.target import few_enough_for_classes, looks_like_classes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -188,9 +188,7 @@ def target_kind(target: pd.Series[Any], *, wanted: bool | None) -> tuple[bool, s
         return wanted, f"{count} classes, as asked" if wanted else "numbers, as asked"
     if not numeric:
         return True, f"{count} classes"
-    amounts = values.to_numpy(dtype=float)
-    whole = bool(np.isfinite(amounts).all()) and bool(np.equal(np.mod(amounts, 1), 0).all())
-    if whole and few_enough_for_classes(count, len(values)):
+    if looks_like_classes(values.to_numpy(dtype=float)):
         return True, f"{count} classes, being {count} whole numbers (--regression if they are amounts)"
     return False, "numbers"
 

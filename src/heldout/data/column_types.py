@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from heldout.base.errors import ColumnError
-from heldout.task.column_kinds import DATES, NUMBERS, kind_named
+from heldout.task.column_kinds import DATES, NUMBERS, kind_named, look_like_dates
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?")
 
 
 def see_types(frame: pd.DataFrame, *, leave: frozenset[str] = frozenset()) -> pd.DataFrame:
@@ -112,7 +109,7 @@ def _dates_if_all(values: pd.Series[Any]) -> pd.Series[Any]:
     import pandas as pd
 
     present = values.dropna()
-    if present.empty or not all(isinstance(one, str) and _ISO_DATE.fullmatch(one) for one in present.head(20)):
+    if present.empty or not look_like_dates(present.head(20)):
         return values
     try:
         dates: pd.Series[Any] = pd.to_datetime(values, format="ISO8601")

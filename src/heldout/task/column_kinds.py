@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from heldout.base.errors import ColumnError, OptionError, did_you_mean
@@ -18,6 +18,7 @@ ONE = {NUMBERS: "number", DATES: "date", CATEGORIES: "category", TEXTS: "text", 
 FEWEST_ROWS = 20  # with fewer, values that all differ say little
 FEWEST_WORDS = 4  # of a typical value, from which on a column is prose
 FEWEST_TEXTS = 0.5  # share of different values, from which on it may be
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?")
 _ID_NAME = re.compile(r"(^|[_\s.-])(id|ids|uuid|guid)$", re.IGNORECASE)
 _CAMEL_ID = re.compile(r"[a-z]I[dD]$")
 
@@ -79,6 +80,15 @@ def kind_of(values: pd.Series[Any]) -> str:
         f"Column {values.name!r} has type {dtype}, which no learner of the catalogue can use. "
         "Turn it into numbers, dates or text, or leave it out."
     )
+
+
+def look_like_dates(texts: Iterable[Any]) -> bool:
+    """Whether these are ISO dates, with or without a time.
+
+    >>> look_like_dates(["2024-01-31", "2024-01-31 09:30"]), look_like_dates(["31.1.2024"])
+    (True, False)
+    """
+    return all(isinstance(text, str) and _ISO_DATE.fullmatch(text) for text in texts)
 
 
 def is_id_name(name: Any) -> bool:

@@ -23,7 +23,10 @@ def few_enough_for_classes(values: int, rows: int) -> bool:
 
 
 def looks_like_classes(y: NDArray[Any]) -> bool:
-    """Whether a target is classes: text and yes-or-no are, numbers with fractions or many values are not.
+    """Whether a target is classes, when nobody said: the one rule of the verbs and of the command.
+
+    Texts and yes-or-no are classes; numbers are where they are whole and few, and of several outputs where they are
+    zeros and ones. Missing and infinite numbers, which are refused later, have no say.
 
     >>> looks_like_classes(np.array(["a", "b"])), looks_like_classes(np.array([0.5, 1.0]))
     (True, False)
@@ -32,9 +35,10 @@ def looks_like_classes(y: NDArray[Any]) -> bool:
         return True
     if y.ndim > 1:
         return bool(y.dtype.kind in "iu" and ((y == 0) | (y == 1)).all())  # several labels a row
-    if y.dtype.kind in "mM" or not np.array_equal(y, np.trunc(y)):
+    if y.dtype.kind not in "biuf":
         return False
-    return few_enough_for_classes(len(np.unique(y)), len(y))
+    known = y[np.isfinite(y)]
+    return np.array_equal(known, np.trunc(known)) and few_enough_for_classes(len(np.unique(known)), len(known))
 
 
 def accept_target(y: Any) -> NDArray[Any]:

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import heldout as ho
-from heldout.api.check import looks_like_classes
 from heldout.audit.check_table import interpret
 from heldout.base.errors import OptionError, SplitError, TargetError
 from heldout.cli.question import target_kind
+from heldout.task.target import looks_like_classes
 
 ROWS = 300
 
