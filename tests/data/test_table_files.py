@@ -157,9 +157,9 @@ def test_missing_texts_replace_the_usual_ones(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("land,n\nNA,1\nCH,?\n,3\n")
     usual = read_table(tmp_path / "a.csv")
     assert usual["land"].isna().tolist() == [True, False, True]
-    said = read_table(tmp_path / "a.csv", missing=("?",))
-    assert said["land"].tolist()[:2] == ["NA", "CH"]
-    assert said["n"].isna().tolist() == [False, True, False]
+    typed = read_table(tmp_path / "a.csv", missing=("?",))
+    assert typed["land"].tolist()[:2] == ["NA", "CH"]
+    assert typed["n"].isna().tolist() == [False, True, False]
     (tmp_path / "a.jsonl").write_text('{"n": 1}\n{"n": "?"}\n')
     read = read_table(tmp_path / "a.jsonl", missing=("?",))["n"]
     assert read.dtype.kind == "f"

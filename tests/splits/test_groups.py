@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout.splits import groups as groups_module
-from heldout.splits.groups import cargo_of, deal_groups, exchange_for_shares, fill_up, settle
+from heldout.splits.groups import deal_groups, exchange_for_shares, exchange_groups, fill_up, loads_of
 from heldout.splits.strata import Strata
 
 LEVELS = st.lists(st.floats(-50, 50), min_size=1, max_size=12)
@@ -49,7 +49,7 @@ def test_filling_up_is_pouring_unit_by_unit(levels, count):
 @given(st.integers(0, 10_000), st.integers(2, 6))
 def test_every_part_has_a_group_and_no_exchange_is_left_that_helps(seed, k):
     groups, codes = random_groups(seed, groups=14)
-    parts = deal_groups(cargo_of(groups, strata_like(codes)), k, seed=seed)
+    parts = deal_groups(loads_of(groups, strata_like(codes)), k, seed=seed)
     assert set(parts.tolist()) == set(range(k))
     reached = unevenness(groups, codes, parts, k)
     counts = np.bincount(parts, minlength=k)
@@ -67,57 +67,57 @@ def test_every_part_has_a_group_and_no_exchange_is_left_that_helps(seed, k):
 
 def test_exchanges_only_make_parts_more_even():
     groups, codes = random_groups(3)
-    cargo = cargo_of(groups, strata_like(codes))
+    loads = loads_of(groups, strata_like(codes))
     parts = np.random.default_rng(0).integers(0, 4, 40)
-    gaps = np.repeat(-cargo.totals[:, None] / 4, 4, axis=1)
+    gaps = np.repeat(-loads.totals[:, None] / 4, 4, axis=1)
     for group, part in enumerate(parts):
-        columns, amounts = cargo.of(group)
+        columns, amounts = loads.of(group)
         gaps[columns, part] += amounts
     assert unevenness(groups, codes, parts, 4) == pytest.approx((gaps**2).sum())
-    settled = settle(cargo, parts, gaps, np.arange(40))
+    settled = exchange_groups(loads, parts, gaps, np.arange(40))
     assert unevenness(groups, codes, settled, 4) < unevenness(groups, codes, parts, 4) / 10
-    fixed = settle(cargo, parts, gaps, np.arange(20))
+    fixed = exchange_groups(loads, parts, gaps, np.arange(20))
     np.testing.assert_array_equal(fixed[20:], parts[20:])
 
 
 def test_no_free_groups_no_exchange():
     groups, codes = random_groups(3)
-    cargo = cargo_of(groups, strata_like(codes))
+    loads = loads_of(groups, strata_like(codes))
     parts = np.arange(40) % 4
-    np.testing.assert_array_equal(settle(cargo, parts, np.zeros((4, 4)), np.arange(0)), parts)
+    np.testing.assert_array_equal(exchange_groups(loads, parts, np.zeros((4, 4)), np.arange(0)), parts)
 
 
 def test_the_seed_decides_and_without_one_there_is_no_chance():
     groups, codes = random_groups(5, groups=60)
-    cargo = cargo_of(groups, strata_like(codes))
-    np.testing.assert_array_equal(deal_groups(cargo, 5, seed=1), deal_groups(cargo, 5, seed=1))
-    assert (deal_groups(cargo, 5, seed=1) != deal_groups(cargo, 5, seed=2)).any()
-    np.testing.assert_array_equal(deal_groups(cargo, 5, seed=None), deal_groups(cargo, 5, seed=None))
+    loads = loads_of(groups, strata_like(codes))
+    np.testing.assert_array_equal(deal_groups(loads, 5, seed=1), deal_groups(loads, 5, seed=1))
+    assert (deal_groups(loads, 5, seed=1) != deal_groups(loads, 5, seed=2)).any()
+    np.testing.assert_array_equal(deal_groups(loads, 5, seed=None), deal_groups(loads, 5, seed=None))
 
 
 def test_equal_groups_are_told_by_their_cargo():
     groups, codes = np.repeat(np.arange(4), 3), np.array([0, 0, 1, 0, 1, 0, 1, 1, 0, 0, 0, 1])
-    likeness = cargo_of(groups, strata_like(codes)).likeness
+    likeness = loads_of(groups, strata_like(codes)).likeness
     assert likeness[0] == likeness[1] == likeness[3] != likeness[2]
 
 
 def test_cargo_is_the_same_when_its_table_is_kept_without_zeros(monkeypatch):
     groups, codes = random_groups(7, groups=30, classes=4)
-    full = cargo_of(groups, strata_like(codes))
+    full = loads_of(groups, strata_like(codes))
     monkeypatch.setattr(groups_module, "FULL_TABLE", 0)
-    sparse = cargo_of(groups, strata_like(codes))
+    sparse = loads_of(groups, strata_like(codes))
     for name in ("starts", "columns", "amounts", "totals", "weights", "likeness"):
         np.testing.assert_array_equal(getattr(full, name), getattr(sparse, name))
 
 
 def test_a_share_is_met_by_exchanges_and_all_of_one_side_is_never_taken():
     groups, codes = random_groups(11, groups=50, classes=2)
-    cargo = cargo_of(groups, strata_like(codes))
-    taken = exchange_for_shares(cargo, np.arange(10), 0.3, seed=0, again=False)
+    loads = loads_of(groups, strata_like(codes))
+    taken = exchange_for_shares(loads, np.arange(10), 0.3, seed=0, again=False)
     shares = np.bincount(codes[np.isin(groups, taken)]) / np.bincount(codes)
     np.testing.assert_allclose(shares, 0.3, atol=0.02)
     for share in (0.0001, 0.9999):
-        some = exchange_for_shares(cargo, np.arange(10), share, seed=0, again=False)
+        some = exchange_for_shares(loads, np.arange(10), share, seed=0, again=False)
         assert 1 <= len(some) <= 49
 
 
@@ -130,7 +130,7 @@ def test_memory_is_linear_in_the_rows(classes):
         groups = np.unique(rng.integers(0, n // 10, n), return_inverse=True)[1]
         codes = np.unique(rng.integers(0, min(classes, n // 20), n), return_inverse=True)[1]
         tracemalloc.start()
-        deal_groups(cargo_of(groups, strata_like(codes)), 10, seed=0)
+        deal_groups(loads_of(groups, strata_like(codes)), 10, seed=0)
         peaks.append(tracemalloc.get_traced_memory()[1] / n)
         tracemalloc.stop()
     assert peaks[1] < 1.2 * peaks[0]

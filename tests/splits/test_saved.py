@@ -10,7 +10,7 @@ import pytest
 
 from heldout.base.errors import SplitError
 from heldout.splits import KFold
-from heldout.splits.saved import Kept, Origin
+from heldout.splits.saved import SavedSplits, TaskIdentity
 from heldout.task import declare
 
 N = 30
@@ -43,7 +43,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("words", CHANGES)
 def test_what_differs_is_said(words):
-    (said,) = Origin.of(task_of()).differences(CHANGES[words]())
+    (said,) = TaskIdentity.of(task_of()).differences(CHANGES[words]())
     assert said.startswith(words)
 
 
@@ -51,29 +51,29 @@ def test_what_differs_is_said(words):
 def test_a_role_that_is_new_or_gone_or_another(role):
     plain, declared = task_of(), task_of(**{role: ROLES[role]})
     was, has = ("were", "have") if role in ("groups", "strata") else ("was", "has")
-    assert Origin.of(plain).differences(declared) == (f"{role} {was} not declared then",)
-    assert Origin.of(declared).differences(plain) == (f"{role} {was} declared then, and not here",)
+    assert TaskIdentity.of(plain).differences(declared) == (f"{role} {was} not declared then",)
+    assert TaskIdentity.of(declared).differences(plain) == (f"{role} {was} declared then, and not here",)
     other = task_of(**{role: other_values(role)})
-    assert Origin.of(declared).differences(other) == (f"{role} {has} other values",)
+    assert TaskIdentity.of(declared).differences(other) == (f"{role} {has} other values",)
 
 
 def test_a_time_that_got_an_end_is_another_time():
     ended = task_of(time=(ROLES["time"], ROLES["time"] + 1))
-    assert Origin.of(task_of(time=ROLES["time"])).differences(ended) == ("time has other values",)
+    assert TaskIdentity.of(task_of(time=ROLES["time"])).differences(ended) == ("time has other values",)
 
 
 def test_classes_or_numbers_and_types():
     labels = (Y > 0).astype(int)
-    said = Origin.of(task_of(y=labels)).differences(task_of(y=labels, classification=True))
+    said = TaskIdentity.of(task_of(y=labels)).differences(task_of(y=labels, classification=True))
     assert said == ("y was taken as numbers, here as classes",)
     same = pd.DataFrame(np.round(X), columns=["a", "b", "c"])
-    assert Origin.of(task_of(X=same)).differences(task_of(X=same.astype("float32"))) == (
+    assert TaskIdentity.of(task_of(X=same)).differences(task_of(X=same.astype("float32"))) == (
         "columns of X have other types",
     )
 
 
 def test_several_differences_are_all_said():
-    said = Origin.of(task_of(groups=ROLES["groups"])).differences(task_of(X=X * 2, time=ROLES["time"]))
+    said = TaskIdentity.of(task_of(groups=ROLES["groups"])).differences(task_of(X=X * 2, time=ROLES["time"]))
     assert said == (
         "X has other values, or in another order",
         "groups were declared then, and not here",
@@ -82,10 +82,12 @@ def test_several_differences_are_all_said():
 
 
 def test_the_same_data_in_the_same_roles_are_the_same_task():
-    assert Origin.of(task_of(**ROLES)).differences(task_of(X.copy(), Y.tolist(), **ROLES)) == ()
+    assert TaskIdentity.of(task_of(**ROLES)).differences(task_of(X.copy(), Y.tolist(), **ROLES)) == ()
     names = np.array(["no", "yes"])[(Y > 0).astype(int)]
     assert (
-        Origin.of(task_of(y=names, classification=True)).differences(task_of(y=names.astype("U9"), classification=True))
+        TaskIdentity.of(task_of(y=names, classification=True)).differences(
+            task_of(y=names.astype("U9"), classification=True)
+        )
         == ()
     )
 
@@ -93,7 +95,7 @@ def test_the_same_data_in_the_same_roles_are_the_same_task():
 def test_kept_splits_serve_their_own_task_on_all_of_its_rows():
     task = task_of()
     splits = KFold(5).draw(task, task.all_rows, seed=4)
-    kept = Kept(splits=splits, origin=Origin.of(task))
+    kept = SavedSplits(splits=splits, origin=TaskIdentity.of(task))
     assert kept.draw(task_of(), task.all_rows, seed=99) is splits
     with pytest.raises(SplitError, match=r"5-fold, shuffled.* drawn from another task: X has other values.*draw new"):
         kept.draw(task_of(X=X * 2), task.all_rows, seed=0)
@@ -108,4 +110,4 @@ def test_kept_splits_are_checked_again():
     task = task_of(groups=ROLES["groups"])
     bad = KFold(5).draw(replace(task, groups=None, group_names=()), task.all_rows, seed=0)
     with pytest.raises(SplitError, match="is both in training and held out"):
-        Kept(splits=bad, origin=Origin.of(task)).draw(task, task.all_rows, seed=0)
+        SavedSplits(splits=bad, origin=TaskIdentity.of(task)).draw(task, task.all_rows, seed=0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from heldout.base.errors import SplitError
 from heldout.splits import Holdout, KFold, Resample
-from heldout.splits.learning_curve import thinned
+from heldout.splits.learning_curve import smaller_training_sets
 from heldout.splits.strata import quantile_bins, strata_of
 
 NUMBERS = st.lists(st.one_of(st.integers(0, 5).map(float), st.floats(-10, 10)), min_size=6, max_size=60)
@@ -168,7 +168,7 @@ def test_a_single_label_in_use_is_enough(make_task):
 def test_learning_curves_know_bins_and_labels(make_task):
     for task in (make_task(60), make_task(60, y=labels_of(60), groups=None)):
         outer = Holdout(0.2, stratify=task.y.ndim == 1).draw(task, task.all_rows, seed=0)
-        small = thinned(task, outer, [0.5], seed=0)
+        small = smaller_training_sets(task, outer, [0.5], seed=0)
         assert small.train_sizes.tolist() == [24]
     y = labels_of(60)
     assert len(strata_of(make_task(60, y=y), np.arange(60)).values) == len(np.unique(y, axis=0))

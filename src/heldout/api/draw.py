@@ -21,7 +21,7 @@ from heldout.results.frames import as_frame
 from heldout.results.stored_splits import SplitsTold, read_splits, save_splits
 from heldout.splits import Splits, as_strategy
 from heldout.splits.foreign import default_strategy
-from heldout.splits.saved import Kept, Origin
+from heldout.splits.saved import SavedSplits, TaskIdentity
 from heldout.study.study import TEST
 from heldout.task import Task, declare
 from heldout.task.containers import column, is_frame, is_name
@@ -90,7 +90,7 @@ class DrawnSplits:
 
     inner_ok_under_partition: ClassVar[bool] = False
 
-    def __init__(self, kept: Kept, *, task: Task | None = None, told: SplitsTold | None = None) -> None:
+    def __init__(self, kept: SavedSplits, *, task: Task | None = None, told: SplitsTold | None = None) -> None:
         self._kept = kept
         self._task = task
         if told is not None:
@@ -99,7 +99,7 @@ class DrawnSplits:
     @classmethod
     def of(cls, task: Task, splits: Splits) -> DrawnSplits:
         """Splits just drawn from this task."""
-        return cls(Kept(splits=splits, origin=Origin.of(task)), task=task)
+        return cls(SavedSplits(splits=splits, origin=TaskIdentity.of(task)), task=task)
 
     @cached_property
     def told(self) -> SplitsTold:
@@ -108,7 +108,7 @@ class DrawnSplits:
         return SplitsTold.of(self._task, self._kept.splits)
 
     @property
-    def kept(self) -> Kept:
+    def kept(self) -> SavedSplits:
         return self._kept
 
     @property

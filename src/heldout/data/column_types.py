@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def see_types(frame: pd.DataFrame, *, leave: frozenset[str] = frozenset()) -> pd.DataFrame:
+def infer_types(frame: pd.DataFrame, *, leave: frozenset[str] = frozenset()) -> pd.DataFrame:
     """Dates where a text column holds nothing else, yes-or-no columns with gaps as such, endless numbers as texts.
 
     What is in `leave` stays as it is.
@@ -24,20 +24,20 @@ def see_types(frame: pd.DataFrame, *, leave: frozenset[str] = frozenset()) -> pd
         if name in leave:
             continue
         values = frame[name]
-        seen = _seen(values)
+        seen = _inferred(values)
         if seen is not values:
             changed[name] = seen
     return frame.assign(**changed) if changed else frame
 
 
-def without_texts(frame: pd.DataFrame, missing: tuple[str, ...]) -> pd.DataFrame:
+def blank_missing_texts(frame: pd.DataFrame, missing: tuple[str, ...]) -> pd.DataFrame:
     """The texts that stand for nothing, emptied.
 
     >>> import pandas as pd
-    >>> without_texts(pd.DataFrame({"n": [1, "?"]}), ("?",))["n"].tolist()
+    >>> blank_missing_texts(pd.DataFrame({"n": [1, "?"]}), ("?",))["n"].tolist()
     [1.0, nan]
     """
-    return frame.assign(**{str(name): _emptied(values, missing) for name, values in frame.items()})
+    return frame.assign(**{str(name): _blanked(values, missing) for name, values in frame.items()})
 
 
 def as_types(frame: pd.DataFrame, types: Mapping[str, str], *, file: str) -> pd.DataFrame:
@@ -77,7 +77,7 @@ def as_types(frame: pd.DataFrame, types: Mapping[str, str], *, file: str) -> pd.
     return frame.assign(**changed) if changed else frame
 
 
-def _seen(values: pd.Series[Any]) -> pd.Series[Any]:
+def _inferred(values: pd.Series[Any]) -> pd.Series[Any]:
     import pandas as pd
 
     if values.dtype == object:
@@ -92,7 +92,7 @@ def _seen(values: pd.Series[Any]) -> pd.Series[Any]:
     return values
 
 
-def _emptied(values: pd.Series[Any], missing: tuple[str, ...]) -> pd.Series[Any]:
+def _blanked(values: pd.Series[Any], missing: tuple[str, ...]) -> pd.Series[Any]:
     """Without the texts that stand for nothing; what is left may be numbers."""
     import pandas as pd
 

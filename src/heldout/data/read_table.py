@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heldout.base.errors import ColumnError, InputError, did_you_mean
-from heldout.data.column_types import as_types, see_types, without_texts
+from heldout.data.column_types import as_types, blank_missing_texts, infer_types
 from heldout.data.compressed import COMPRESSIONS, Reading, TableFile, open_table_file
 from heldout.task.column_kinds import CATEGORIES, IDENTIFIERS, TEXTS, kind_named
 
@@ -275,9 +275,9 @@ def read_table(
         if name not in frame.columns:
             raise ColumnError(f"--type {name}: no such column in {place.name!r}. {did_you_mean(name, frame.columns)}")
     # The user's word comes first: a date that is to be a category stays as it is written.
-    whole = frame if missing is None else without_texts(frame, missing)
-    said = as_types(whole, reading.types, file=place.name)
-    return see_types(said, leave=frozenset(reading.types))
+    whole = frame if missing is None else blank_missing_texts(frame, missing)
+    typed = as_types(whole, reading.types, file=place.name)
+    return infer_types(typed, leave=frozenset(reading.types))
 
 
 def is_table_name(path: str | os.PathLike[str]) -> bool:

@@ -20,7 +20,7 @@ from heldout.risk.estimate_risk import estimate_risk, record_value
 from heldout.risk.learning_curve import FEWEST_SIZES, fit_power_law
 from heldout.risk.record import Record
 from heldout.splits import Given, SharedBlocks
-from heldout.splits.learning_curve import thinned
+from heldout.splits.learning_curve import smaller_training_sets
 from heldout.study.pose import OUTER, pose_evaluation
 from heldout.study.study import Study
 from heldout.task import Task
@@ -48,7 +48,7 @@ def ask_curve(study: Study, task: Task, sizes: Any, *, seed: int) -> Study | Non
             f"A learning curve over {len(study.splits[OUTER]):,} test parts would name too many training rows. "
             "Use test=KFold(…) with fewer parts."
         )
-    outer = thinned(task, study.splits[OUTER], shares, seed=seed)
+    outer = smaller_training_sets(task, study.splits[OUTER], shares, seed=seed)
     return pose_evaluation(search, task, outer, reported=study.reported[:1], race=study.race)
 
 

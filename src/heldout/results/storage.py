@@ -21,7 +21,7 @@ from heldout.results.record import VERSION, Facts
 from heldout.results.stored_splits import SplitsTold, pack_splits, unpack_splits
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
-from heldout.splits.saved import Kept
+from heldout.splits.saved import SavedSplits
 
 FORMAT = Format(
     name="heldout result",
@@ -32,7 +32,7 @@ FORMAT = Format(
 )
 
 
-def save_record(record: Facts, splits: tuple[Kept, SplitsTold] | None, path: str | Path) -> None:
+def save_record(record: Facts, splits: tuple[SavedSplits, SplitsTold] | None, path: str | Path) -> None:
     """Write the record of a study; an existing file is replaced only once the new one is whole."""
     arrays: Arrays = {}
     manifest = {
@@ -50,7 +50,7 @@ def save_record(record: Facts, splits: tuple[Kept, SplitsTold] | None, path: str
     write_archive(path, FORMAT, manifest, arrays)
 
 
-def load_record(path: str | Path) -> tuple[Facts, tuple[Kept, SplitsTold] | None]:
+def load_record(path: str | Path) -> tuple[Facts, tuple[SavedSplits, SplitsTold] | None]:
     """The record that a file holds, and its test splits; a study of a stream has none."""
     with opened_archive(path, FORMAT) as (manifest, file):
         tables = {table: unpack_columns(columns, file) for table, columns in manifest["tables"].items()}

@@ -26,7 +26,7 @@ from heldout.base.plain import plain
 from heldout.splits import Recipe, Splits
 from heldout.splits.checks import check_structure
 from heldout.splits.remarks import class_notes
-from heldout.splits.saved import Kept, Origin
+from heldout.splits.saved import SavedSplits, TaskIdentity
 from heldout.splits.summary import Picture, Summary, picture_of, summarise_splits
 from heldout.task import Task
 
@@ -58,19 +58,19 @@ class SplitsTold:
         return cls(summary=summary, picture=picture_of(task, splits), frame=task.frame)
 
 
-def save_splits(kept: Kept, told: SplitsTold, path: str | Path) -> None:
+def save_splits(kept: SavedSplits, told: SplitsTold, path: str | Path) -> None:
     """Write drawn splits; an existing file is replaced only once the new one is whole."""
     arrays: Arrays = {}
     write_archive(path, FORMAT, {"splits": pack_splits(kept, told, arrays)}, arrays)
 
 
-def read_splits(path: str | Path) -> tuple[Kept, SplitsTold]:
+def read_splits(path: str | Path) -> tuple[SavedSplits, SplitsTold]:
     """The splits of a file, and what they tell of themselves."""
     with opened_archive(path, FORMAT) as (manifest, file):
         return unpack_splits(manifest["splits"], file)
 
 
-def pack_splits(kept: Kept, told: SplitsTold, arrays: Arrays) -> dict[str, Any]:
+def pack_splits(kept: SavedSplits, told: SplitsTold, arrays: Arrays) -> dict[str, Any]:
     """Drawn splits as a plain dict, their rows and tables put into `arrays`."""
     splits = kept.splits
     present = [name for name in _ROWS if getattr(splits, name) is not None]
@@ -94,7 +94,7 @@ def pack_splits(kept: Kept, told: SplitsTold, arrays: Arrays) -> dict[str, Any]:
     return {**packed, "seal": _seal(packed)}
 
 
-def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> tuple[Kept, SplitsTold]:
+def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> tuple[SavedSplits, SplitsTold]:
     """The splits that :func:`pack_splits` packed; a file whose rows are not those it was written with is refused."""
     if packed["seal"] != _seal({name: value for name, value in packed.items() if name != "seal"}):
         raise ValueError("it was changed after it was written")
@@ -106,7 +106,9 @@ def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> tuple[Kep
         raise ValueError("its rows are not those it was written with")
     check_structure(splits, who="The saved splits")
     task = packed["task"]
-    origin = Origin(fingerprint=str(task["fingerprint"]), pieces={str(k): str(v) for k, v in task["pieces"].items()})
+    origin = TaskIdentity(
+        fingerprint=str(task["fingerprint"]), pieces={str(k): str(v) for k, v in task["pieces"].items()}
+    )
     summary = Summary(
         words=recipe.words,
         parts=unpack_columns(packed["parts"], file),
@@ -121,7 +123,7 @@ def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> tuple[Kep
         **{name: read_array(file, f"splits/picture/{name}") for name in _GRIDS},
     )
     told = SplitsTold(summary=summary, picture=picture, frame="polars" if packed["frame"] == "polars" else "pandas")
-    return Kept(splits=splits, origin=origin), told
+    return SavedSplits(splits=splits, origin=origin), told
 
 
 def _seal(packed: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from heldout.base.warnings import catch_warnings
 from heldout.splits.checks import checked, partition_repeats
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.forward import Forward
-from heldout.splits.given import Packed
+from heldout.splits.given import RowNumbers
 from heldout.splits.kfold import KFold
 from heldout.splits.strategy import FOLDS, Strategy
 from heldout.task import Task
@@ -70,7 +70,7 @@ class Foreign:
 class Pairs:
     """Pairs of training rows and held-out rows, in row numbers of the whole task."""
 
-    parts: tuple[tuple[Packed, Packed], ...]
+    parts: tuple[tuple[RowNumbers, RowNumbers], ...]
 
     inner_ok_under_partition: ClassVar[bool] = False
     seeded: ClassVar[bool] = False
@@ -87,7 +87,7 @@ class Pairs:
                     f"Part {part} of the splits is not a pair of training rows and held-out rows. {WAYS}."
                 ) from None
             who = f"Part {part} of the pairs"
-            parts.append((Packed.of(train, who=who), Packed.of(held, who=who)))
+            parts.append((RowNumbers.of(train, who=who), RowNumbers.of(held, who=who)))
         if not parts:
             raise SplitError(f"The splits are empty: there is no pair of training rows and held-out rows. {WAYS}.")
         return cls(tuple(parts))
@@ -186,7 +186,7 @@ def _places(pair: Any, n: int, who: str) -> tuple[NDArray[np.intp], NDArray[np.i
         raise SplitError(f"{who} must give pairs of training rows and held-out rows, but gave {pair!r}.") from None
     sides = []
     for side in (train, held):
-        packed = Packed.of(side, who=who)
+        packed = RowNumbers.of(side, who=who)
         packed.refuse_other_length(n, who=who)
         places = packed.numbers
         if len(places) and (places.min() < 0 or places.max() >= n):

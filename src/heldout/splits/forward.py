@@ -12,8 +12,8 @@ from heldout.splits.distances import as_distance, distance_words, is_none
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.kfold import KFold, refuse_few_groups
 from heldout.splits.strategy import FOLDS, shown, whole_number
-from heldout.splits.time_axis import Apart, Clock, cuts_between_times
-from heldout.splits.time_blocks import Manner, blocks_between, crossed, dealt_without_time, draw_timed
+from heldout.splits.time_axis import Gap, TimeAxis, cuts_between_times
+from heldout.splits.time_blocks import TrainingRule, blocks_between, crossed, draw_timed, drawn_without_time
 from heldout.task import Task
 
 
@@ -74,20 +74,20 @@ class Forward:
             raise SplitError(
                 f"{who} needs at least {self.k + 1} rows, but there are {n} at this level. Use a smaller k."
             )
-        clock = Clock.of(task, rows)
+        axis = TimeAxis.of(task, rows)
         size = n // (self.k + 1)
-        cuts = [*cuts_between_times(clock.begins, range(n - self.k * size, n, size), who=who), n]
-        manner = Manner(who=who, apart=Apart(buffer=self.buffer), forward=True, window=self.window)
+        cuts = [*cuts_between_times(axis.begins, range(n - self.k * size, n, size), who=who), n]
+        rule = TrainingRule(who=who, gap=Gap(buffer=self.buffer), forward=True, window=self.window)
         blocks = "1 block" if self.k == 1 else f"{self.k} blocks"
         sliding = "" if self.window is None else f", window of {distance_words(self.window)}"
         if task.groups is None:
             recipe = Recipe(kind="forward", words=f"{blocks} of time, each after its training rows{sliding}")
-            return draw_timed(task, clock, blocks_between(clock, cuts), recipe, manner=manner)
+            return draw_timed(task, axis, blocks_between(axis, cuts), recipe, rule=rule)
         folds_of_groups = max(self.k, 2)  # with one fold no group would be left to train
         refuse_few_groups(task, rows, folds_of_groups, who=who)
-        folds = dealt_without_time(task, rows, KFold(folds_of_groups), seed=seed, who=who)
+        folds = drawn_without_time(task, rows, KFold(folds_of_groups), seed=seed, who=who)
         words = f"{blocks} of time × {len(folds)} folds of groups, each after its training rows{sliding}"
         recipe = Recipe(
             kind="forward", words=words, stratified=folds.recipe.stratified, grouped=True, drawn=folds.recipe.drawn
         )
-        return draw_timed(task, clock, crossed(clock, cuts, folds), recipe, manner=manner)
+        return draw_timed(task, axis, crossed(axis, cuts, folds), recipe, rule=rule)

@@ -22,14 +22,14 @@ NEVER_HELD = -1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Packed:
+class RowNumbers:
     """Whole numbers in the order given. `mask_length` is the length of the boolean mask they came from, if any."""
 
     raw: bytes
     mask_length: int | None = None
 
     @classmethod
-    def of(cls, values: Any, *, who: str) -> Packed:
+    def of(cls, values: Any, *, who: str) -> RowNumbers:
         """From row numbers or a boolean mask; anything else is refused."""
         numbers = np.asarray(values)
         if numbers.ndim != 1:
@@ -64,7 +64,7 @@ class Packed:
 class Labels:
     """A fold label for each row of the task, kept as codes; `names` are the labels, in the order of the parts."""
 
-    codes: Packed
+    codes: RowNumbers
     names: tuple[Any, ...]
 
     def __repr__(self) -> str:
@@ -102,8 +102,8 @@ class Given:
     def __post_init__(self) -> None:
         if (self.rows is None) == (self.folds is None):
             raise SplitError("Given takes the rows to hold out, or folds=labels: one of them, and not both.")
-        if self.rows is not None and not isinstance(self.rows, Packed):
-            object.__setattr__(self, "rows", Packed.of(self.rows, who="Given"))
+        if self.rows is not None and not isinstance(self.rows, RowNumbers):
+            object.__setattr__(self, "rows", RowNumbers.of(self.rows, who="Given"))
         if self.folds is not None and not isinstance(self.folds, Labels):
             object.__setattr__(self, "folds", _labelled(self.folds))
         if len(self.rows if self.rows is not None else self.folds.names) == 0:
@@ -157,7 +157,7 @@ def _labelled(labels: Any) -> Labels:
     code_of = {label: code for code, label in enumerate(distinct)}
     codes = np.full(len(values), NEVER_HELD, dtype=np.intp)
     codes[held] = [code_of[values[i]] for i in held]
-    return Labels(Packed.of(codes, who="Given"), tuple(distinct))
+    return Labels(RowNumbers.of(codes, who="Given"), tuple(distinct))
 
 
 def _labelled_by_numbers(labels: NDArray[Any]) -> Labels:
@@ -166,7 +166,7 @@ def _labelled_by_numbers(labels: NDArray[Any]) -> Labels:
     names, own = np.unique(labels[~never], return_inverse=True)
     codes = np.full(len(labels), NEVER_HELD, dtype=np.intp)
     codes[~never] = own
-    return Labels(Packed.of(codes, who="Given"), tuple(names.tolist()))
+    return Labels(RowNumbers.of(codes, who="Given"), tuple(names.tolist()))
 
 
 def _as_sequence(labels: Any) -> Sequence[Any]:

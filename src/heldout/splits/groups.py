@@ -40,7 +40,7 @@ def group_name(task: Task, code: int) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Cargo:
+class GroupLoads:
     """What each group brings to its part: scaled amounts in few of many columns, group after group.
 
     Memory is linear in the rows, however many strata there are.
@@ -57,7 +57,7 @@ class Cargo:
         return len(self.weights)
 
     @property
-    def carriers(self) -> Codes:
+    def groups_with_each(self) -> Codes:
         """In how many groups each stratum is found."""
         return np.bincount(self.columns, minlength=len(self.totals))[:-1]
 
@@ -67,7 +67,7 @@ class Cargo:
         return self.columns[own], self.amounts[own]
 
 
-def cargo_of(groups: Codes, strata: Strata | Labels) -> Cargo:
+def loads_of(groups: Codes, strata: Strata | Labels) -> GroupLoads:
     """What groups (codes 0..G-1, one a row) bring of each stratum, and of rows in all."""
     places, codes = strata.entries
     kinds = len(strata.values)
@@ -85,9 +85,9 @@ def cargo_of(groups: Codes, strata: Strata | Labels) -> Cargo:
     scale = 1 / np.sqrt(totals)
     scale[kinds] *= np.sqrt(WEIGHT_OF_SIZE)
     amounts = rows * scale[columns]
-    # Equal sums of hashes mean equal cargo but for a collision in 64 bits, which would cost some evenness and no more.
+    # Equal sums of hashes mean equal loads but for a collision in 64 bits, which would cost some evenness and no more.
     marks = np.random.RandomState(0).randint(0, 2**64, width, dtype=np.uint64)
-    return Cargo(
+    return GroupLoads(
         starts=starts,
         columns=columns,
         amounts=amounts,
@@ -97,7 +97,7 @@ def cargo_of(groups: Codes, strata: Strata | Labels) -> Cargo:
     )
 
 
-def settle(cargo: Cargo, parts: Codes, gaps: Floats, free: Codes) -> Codes:
+def exchange_groups(loads: GroupLoads, parts: Codes, gaps: Floats, free: Codes) -> Codes:
     """The part of each group after exchanges among the `free` ones, the best first.
 
     Each exchange lowers the sum of squared `gaps` (columns × parts: what a part has over its due). No part is emptied.
@@ -106,13 +106,13 @@ def settle(cargo: Cargo, parts: Codes, gaps: Floats, free: Codes) -> Codes:
     settled, gaps = parts.copy(), gaps.copy()
     for begin in range(0, min(len(free), TOGETHER * ROUNDS), TOGETHER):
         some = free[begin : begin + TOGETHER]
-        exchanges = _Exchanges(cargo, settled, gaps, some)
+        exchanges = _Exchanges(loads, settled, gaps, some)
         steps = 0
         while steps < STEPS and exchanges.best():
             steps += 1
         if steps:
             for group, left, part in zip(some, settled[some], exchanges.parts, strict=True):
-                columns, amounts = cargo.of(group)
+                columns, amounts = loads.of(group)
                 gaps[columns, left] -= amounts
                 gaps[columns, part] += amounts
             settled[some] = exchanges.parts
@@ -122,11 +122,11 @@ def settle(cargo: Cargo, parts: Codes, gaps: Floats, free: Codes) -> Codes:
 class _Exchanges:
     """The free groups, and what each move or swap among them would change; kept up to date move by move."""
 
-    def __init__(self, cargo: Cargo, parts: Codes, gaps: Floats, free: Codes) -> None:
-        sizes = np.diff(cargo.starts)[free]
-        inside = np.repeat(cargo.starts[free] - np.append(0, np.cumsum(sizes)[:-1]), sizes) + np.arange(sizes.sum())
-        shape = (len(free), len(cargo.totals))
-        brought = csr_array((cargo.amounts[inside], cargo.columns[inside], np.append(0, np.cumsum(sizes))), shape=shape)
+    def __init__(self, loads: GroupLoads, parts: Codes, gaps: Floats, free: Codes) -> None:
+        sizes = np.diff(loads.starts)[free]
+        inside = np.repeat(loads.starts[free] - np.append(0, np.cumsum(sizes)[:-1]), sizes) + np.arange(sizes.sum())
+        shape = (len(free), len(loads.totals))
+        brought = csr_array((loads.amounts[inside], loads.columns[inside], np.append(0, np.cumsum(sizes))), shape=shape)
         self.parts: Codes = parts[free]
         self._products: Floats = (brought @ brought.T).toarray()
         self._pull: Floats = brought @ gaps  # free groups × parts
@@ -168,7 +168,7 @@ class _Exchanges:
         self.parts[group] = part
 
 
-def deal_groups(cargo: Cargo, k: int, *, seed: int | None, again: bool = False) -> Codes:
+def deal_groups(loads: GroupLoads, k: int, *, seed: int | None, again: bool = False) -> Codes:
     """The part, of k, that each group goes to. None is empty as long as there are k groups.
 
     Parameters
@@ -180,24 +180,24 @@ def deal_groups(cargo: Cargo, k: int, *, seed: int | None, again: bool = False) 
         few groups would be dealt alike each time.
     """
     chance = None if seed is None else np.random.RandomState(seed)
-    order, starts = _runs(cargo, chance)
-    gaps = np.repeat(-cargo.totals[:, None] / k, k, axis=1)
-    parts = np.empty(len(cargo), dtype=np.intp)
+    order, starts = _runs(loads, chance)
+    gaps = np.repeat(-loads.totals[:, None] / k, k, axis=1)
+    parts = np.empty(len(loads), dtype=np.intp)
     for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        columns, amounts = cargo.of(order[begin])
+        columns, amounts = loads.of(order[begin])
         levels = amounts @ gaps[columns]
         if end - begin == 1:
             part = int(levels.argmin())
             parts[order[begin]] = part
             gaps[columns, part] += amounts
         else:
-            shares = fill_up(levels / cargo.weights[order[begin]], end - begin)
+            shares = fill_up(levels / loads.weights[order[begin]], end - begin)
             parts[order[begin:end]] = np.repeat(np.arange(k), shares)
             gaps[columns] += amounts[:, None] * shares
     light = order[::-1]  # the last dealt are the lightest, fit for fine work
     if again and chance is not None:
         light = light[chance.random_sample(len(light)) < EXCHANGED]
-    return settle(cargo, parts, gaps, light)
+    return exchange_groups(loads, parts, gaps, light)
 
 
 def fill_up(levels: Floats, count: int) -> Codes:
@@ -223,27 +223,27 @@ def fill_up(levels: Floats, count: int) -> Codes:
     return units
 
 
-def exchange_for_shares(cargo: Cargo, taken: Codes, share: float, *, seed: int, again: bool) -> Codes:
+def exchange_for_shares(loads: GroupLoads, taken: Codes, share: float, *, seed: int, again: bool) -> Codes:
     """The groups `taken`, after exchanges with the others that bring `share` of each stratum among them.
 
     `again` says that other draws are to differ from this one, so that some groups stay where chance put them.
     """
-    parts = np.ones(len(cargo), dtype=np.intp)
+    parts = np.ones(len(loads), dtype=np.intp)
     parts[taken] = 0
-    inside = np.repeat(parts == 0, np.diff(cargo.starts))
-    width = len(cargo.totals)
-    gap = np.bincount(cargo.columns[inside], weights=cargo.amounts[inside], minlength=width) - share * cargo.totals
-    free = np.random.RandomState(seed).permutation(len(cargo))
-    free = free[: round(EXCHANGED * len(cargo))] if again else free
-    return np.flatnonzero(settle(cargo, parts, np.column_stack([gap, -gap]), free) == 0)
+    inside = np.repeat(parts == 0, np.diff(loads.starts))
+    width = len(loads.totals)
+    gap = np.bincount(loads.columns[inside], weights=loads.amounts[inside], minlength=width) - share * loads.totals
+    free = np.random.RandomState(seed).permutation(len(loads))
+    free = free[: round(EXCHANGED * len(loads))] if again else free
+    return np.flatnonzero(exchange_groups(loads, parts, np.column_stack([gap, -gap]), free) == 0)
 
 
-def _runs(cargo: Cargo, chance: np.random.RandomState | None) -> tuple[Codes, Codes]:
-    """Groups in the order of dealing, equal cargo side by side, and where each run of equals starts."""
-    count = len(cargo)
+def _runs(loads: GroupLoads, chance: np.random.RandomState | None) -> tuple[Codes, Codes]:
+    """Groups in the order of dealing, equal loads side by side, and where each run of equals starts."""
+    count = len(loads)
     mixed = np.arange(count) if chance is None else chance.permutation(count)
-    weights = cargo.weights if chance is None else np.floor(np.log2(cargo.weights))
-    _, first, kind = np.unique(cargo.likeness[mixed], return_index=True, return_inverse=True)
+    weights = loads.weights if chance is None else np.floor(np.log2(loads.weights))
+    _, first, kind = np.unique(loads.likeness[mixed], return_index=True, return_inverse=True)
     places = np.lexsort((first[kind], -weights[mixed]))
     kinds = kind[places]
     starts = np.flatnonzero(np.append(True, kinds[1:] != kinds[:-1]))

@@ -12,7 +12,7 @@ from heldout.base.rowkeys import Rows
 from heldout.splits.checks import checked
 from heldout.splits.distances import as_distance
 from heldout.splits.drawn import Recipe, Splits
-from heldout.splits.random_rows import Chance, draw_held, held_count, last_groups
+from heldout.splits.random_rows import RandomDraw, draw_held, held_count, last_groups
 from heldout.splits.strata import is_stratified, stratified_words
 from heldout.splits.strategy import (
     HELD_OUT,
@@ -23,8 +23,8 @@ from heldout.splits.strategy import (
     shown,
     whole_number,
 )
-from heldout.splits.time_axis import Apart, Clock, cuts_between_times
-from heldout.splits.time_blocks import Manner, draw_timed, refuse_without_time, some_groups, stretch
+from heldout.splits.time_axis import Gap, TimeAxis, cuts_between_times
+from heldout.splits.time_blocks import TrainingRule, draw_timed, refuse_without_time, some_groups, stretch
 from heldout.task import Task
 
 
@@ -91,22 +91,22 @@ class Holdout:
         if task.time is not None:
             return self._draw_in_time(task, rows, seed)
         refuse_without_time(repr(self), self.buffer)
-        return self.deal(task, rows, seed=seed, strict=True)
+        return self.draw_without_time(task, rows, seed=seed, strict=True)
 
-    def deal(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
+    def draw_without_time(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
         """The same for a task without time; `strict` refuses where groups leave a stratum on one side."""
         who, grouped = repr(self), task.groups is not None
         count = self._count(len(rows))
         stratified = False
         if self.shuffle is False:
             held = last_groups(task, rows, count, who=who) if grouped else rows[-count:]
-            manner = "the last"
+            rule = "the last"
         else:
             stratified = is_stratified(task, self.stratify, who=who)
-            chance = Chance(times=1, count=count, stratified=stratified, who=who, strict=strict)
-            held, manner = draw_held(task, rows, chance, seed=seed)[0], "at random"
-            manner = stratified_words(task) if stratified else manner
-        words = f"hold-out of {len(held)} of {len(rows)} rows, {manner}" + (", groups kept whole" if grouped else "")
+            chance = RandomDraw(times=1, count=count, stratified=stratified, who=who, strict=strict)
+            held, rule = draw_held(task, rows, chance, seed=seed)[0], "at random"
+            rule = stratified_words(task) if stratified else rule
+        words = f"hold-out of {len(held)} of {len(rows)} rows, {rule}" + (", groups kept whole" if grouped else "")
         drawn = self.shuffle is not False
         recipe = Recipe(kind="holdout", words=words, stratified=stratified, grouped=grouped, drawn=drawn)
         return checked(task, Splits.from_pairs(rows, [(None, held)], recipe), who=who)
@@ -135,9 +135,9 @@ class Holdout:
             )
         if self.stratify is True and not grouped:
             raise SplitError(f"{who} cannot stratify the most recent rows. Leave stratify out.")
-        clock = Clock.of(task, rows)
-        (cut,) = cuts_between_times(clock.begins, [len(rows) - self._count(len(rows))], who=who)
-        part = stretch(clock, cut, len(rows))
+        axis = TimeAxis.of(task, rows)
+        (cut,) = cuts_between_times(axis.begins, [len(rows) - self._count(len(rows))], who=who)
+        part = stretch(axis, cut, len(rows))
         recipe = Recipe(kind="holdout", words="the most recent", grouped=grouped)
         if grouped:
             if self.rows is not None:
@@ -145,9 +145,9 @@ class Holdout:
                     f"{who} names a number of rows, but with time and groups declared a share is taken of both. "
                     f"Use Holdout({HELD_OUT})."
                 )
-            part, stratified = some_groups(task, clock, part, replace(self, buffer=None), seed=seed, who=who)
+            part, stratified = some_groups(task, axis, part, replace(self, buffer=None), seed=seed, who=who)
             words = f"{'stratified ' * stratified}groups of the most recent {len(rows) - cut}"
             recipe = replace(recipe, words=words, stratified=stratified, drawn=self.shuffle is not False)
         words = f"hold-out of {len(part.held)} of {len(rows)} rows, {recipe.words}"
-        manner = Manner(who=who, apart=Apart(buffer=self.buffer), forward=True)
-        return draw_timed(task, clock, [part], replace(recipe, words=words), manner=manner)
+        rule = TrainingRule(who=who, gap=Gap(buffer=self.buffer), forward=True)
+        return draw_timed(task, axis, [part], replace(recipe, words=words), rule=rule)

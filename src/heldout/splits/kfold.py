@@ -20,16 +20,16 @@ from heldout.base.warnings import catch_warnings
 from heldout.splits.checks import checked
 from heldout.splits.distances import as_distance
 from heldout.splits.drawn import Recipe, Splits
-from heldout.splits.groups import cargo_of, deal_groups, group_codes
+from heldout.splits.groups import deal_groups, group_codes, loads_of
 from heldout.splits.strata import Labels, Strata, is_stratified, label_folds, strata_to_keep, stratified_words
 from heldout.splits.strategy import FOLDS, STRATIFY, check_shuffle, check_stratify, shown, whole_number
-from heldout.splits.time_axis import Apart, Clock
+from heldout.splits.time_axis import Gap, TimeAxis
 from heldout.splits.time_blocks import (
-    Manner,
+    TrainingRule,
     blocks_between,
     crossed,
-    dealt_without_time,
     draw_timed,
+    drawn_without_time,
     even_cuts,
     refuse_without_time,
 )
@@ -103,9 +103,9 @@ class KFold:
             return self._draw_in_time(task, rows, seed)
         refuse_without_time(repr(self), self.buffer, self.embargo)
         refuse_few_groups(task, rows, self.k, who=repr(self))
-        return self.deal(task, rows, seed=seed, strict=True)
+        return self.draw_without_time(task, rows, seed=seed, strict=True)
 
-    def deal(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
+    def draw_without_time(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
         """The same for a task without time and with groups enough; `strict` refuses where no stratum can be in all."""
         stratified = is_stratified(task, self.stratify, who=repr(self))
         turns = (_Turn(seed=seed, repeat=repeat, strict=strict) for repeat in range(self.repeats))
@@ -132,10 +132,10 @@ class KFold:
             return _held_of(GroupKFold(self.k, shuffle=shuffle, random_state=seed), np.zeros(len(rows)), groups)
         strata = strata_to_keep(task, rows, at_least=self.k)
         if groups is not None:
-            cargo = cargo_of(groups, strata)
+            loads = loads_of(groups, strata)
             if turn.strict:
-                self._refuse_rare(strata, cargo.carriers, "groups")
-            parts = deal_groups(cargo, self.k, seed=seed, again=turn.repeat > 0)[groups]
+                self._refuse_rare(strata, loads.groups_with_each, "groups")
+            parts = deal_groups(loads, self.k, seed=seed, again=turn.repeat > 0)[groups]
             return np.split(np.argsort(parts, kind="stable"), np.cumsum(np.bincount(parts, minlength=self.k))[:-1])
         self._refuse_rare(strata, strata.counts, "rows")
         if isinstance(strata, Labels):
@@ -161,19 +161,19 @@ class KFold:
                 f"{who} would mix past and future, but the task has time. Use KFold({self.k}) for blocks of time, or "
                 f"Forward({self.k}) to test on later rows only."
             )
-        clock = Clock.of(task, rows)
-        cuts = even_cuts(clock, self.k, who=who)
-        manner = Manner(who=who, apart=Apart(buffer=self.buffer, embargo=self.embargo))
+        axis = TimeAxis.of(task, rows)
+        cuts = even_cuts(axis, self.k, who=who)
+        rule = TrainingRule(who=who, gap=Gap(buffer=self.buffer, embargo=self.embargo))
         if task.groups is None:
             if self.stratify is True:
                 raise SplitError(f"{who} cannot stratify blocks of time. Leave stratify out.")
             recipe = Recipe(kind="kfold", words=f"{self.k}-fold, blocks in time order", partition=True)
-            return draw_timed(task, clock, blocks_between(clock, cuts), recipe, manner=manner)
+            return draw_timed(task, axis, blocks_between(axis, cuts), recipe, rule=rule)
         refuse_few_groups(task, rows, self.k, who=who)
-        folds = dealt_without_time(task, rows, replace(self, buffer=None, embargo=None), seed=seed, who=who)
+        folds = drawn_without_time(task, rows, replace(self, buffer=None, embargo=None), seed=seed, who=who)
         words = f"{self.k} blocks of time × folds of groups ({folds.recipe.words})"
         recipe = replace(folds.recipe, words=words)
-        return draw_timed(task, clock, crossed(clock, cuts, folds), recipe, manner=manner)
+        return draw_timed(task, axis, crossed(axis, cuts, folds), recipe, rule=rule)
 
     def _words(self, task: Task, stratified: bool) -> str:
         grouped = task.groups is not None

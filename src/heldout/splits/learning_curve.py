@@ -20,7 +20,7 @@ from heldout.task import Task
 SMALLER = "smaller training sizes"  # how the words of thinned splits end
 
 
-def thinned(task: Task, outer: Splits, sizes: Sequence[float], *, seed: int) -> Splits:
+def smaller_training_sets(task: Task, outer: Splits, sizes: Sequence[float], *, seed: int) -> Splits:
     """The parts of `outer` at each of these training sizes, size after size, part after part.
 
     Parameters

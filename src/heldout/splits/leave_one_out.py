@@ -14,8 +14,8 @@ from heldout.splits.checks import checked
 from heldout.splits.drawn import MOST_NUMBERS, Recipe, Splits
 from heldout.splits.groups import group_codes
 from heldout.splits.strategy import shown
-from heldout.splits.time_axis import Apart, Clock
-from heldout.splits.time_blocks import Manner, blocks_between, draw_timed
+from heldout.splits.time_axis import Gap, TimeAxis
+from heldout.splits.time_blocks import TrainingRule, blocks_between, draw_timed
 from heldout.task import Task
 
 
@@ -54,8 +54,8 @@ class LeaveOneOut:
         if groups is not None:
             held, sizes, one = rows[np.argsort(groups, kind="stable")], np.bincount(groups), "group"
         elif task.time is not None:
-            clock = Clock.of(task, rows)
-            held, sizes, one = clock.rows, np.diff([0, *clock.begins, len(rows)]), "time"
+            axis = TimeAxis.of(task, rows)
+            held, sizes, one = axis.rows, np.diff([0, *axis.begins, len(rows)]), "time"
         else:
             held, sizes, one = rows, np.ones(len(rows), dtype=np.intp), "row"
         if len(sizes) < 2:
@@ -67,8 +67,8 @@ class LeaveOneOut:
 
 def _draw_spans(task: Task, rows: Rows) -> Splits:
     """Each distinct start held out in turn, with the training rows named: those that overlap it are purged."""
-    clock = Clock.of(task, rows)
-    cuts = [0, *clock.begins.tolist(), len(rows)]
+    axis = TimeAxis.of(task, rows)
+    cuts = [0, *axis.begins.tolist(), len(rows)]
     times = len(cuts) - 1
     if times < 2:
         raise SplitError(f"LeaveOneOut() needs at least two times, but there is {times} at this level.")
@@ -79,5 +79,5 @@ def _draw_spans(task: Task, rows: Rows) -> Splits:
             Sentence("Use {}.", Splitter("KFold", "…")),
         )
     recipe = Recipe(kind="loo", words=f"leave-one-time-out ({times} times)", partition=True)
-    manner = Manner(who="LeaveOneOut()", apart=Apart())
-    return draw_timed(task, clock, blocks_between(clock, cuts), recipe, manner=manner)
+    rule = TrainingRule(who="LeaveOneOut()", gap=Gap())
+    return draw_timed(task, axis, blocks_between(axis, cuts), recipe, rule=rule)

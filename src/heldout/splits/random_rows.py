@@ -15,13 +15,13 @@ from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
 from heldout.base.warnings import catch_warnings
-from heldout.splits.groups import Cargo, cargo_of, exchange_for_shares, group_codes
+from heldout.splits.groups import GroupLoads, exchange_for_shares, group_codes, loads_of
 from heldout.splits.strata import PLURALS, Labels, Strata, label_holdouts, strata_to_keep
 from heldout.task import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chance:
+class RandomDraw:
     """What is to be drawn: how many times, how many rows each time, in their strata's shares or not.
 
     `strict` refuses a stratum that groups leave on one side; otherwise it is where they put it.
@@ -49,26 +49,26 @@ def held_count(amount: float | int, n: int, *, who: str) -> int:
     return max(count, 1)
 
 
-def draw_held(task: Task, rows: Rows, chance: Chance, *, seed: int) -> list[Rows]:
+def draw_held(task: Task, rows: Rows, draw: RandomDraw, *, seed: int) -> list[Rows]:
     """Held-out rows, ascending, one set a time."""
     groups = group_codes(task, rows)
     if groups is None:
-        return [np.sort(rows[places]) for places in _row_places(task, rows, chance, seed)]
+        return [np.sort(rows[places]) for places in _row_places(task, rows, draw, seed)]
     sizes = np.bincount(groups)
-    _refuse_one_group(len(sizes), chance.who)
-    cargo = None
-    if chance.stratified:
-        strata = _strata(task, rows, chance)
-        cargo = cargo_of(groups, strata)
-        if chance.strict:
-            _refuse_one_sided(strata, cargo, chance.who)
+    _refuse_one_group(len(sizes), draw.who)
+    loads = None
+    if draw.stratified:
+        strata = _strata(task, rows, draw)
+        loads = loads_of(groups, strata)
+        if draw.strict:
+            _refuse_one_sided(strata, loads, draw.who)
     held = []
-    for time in range(chance.times):
+    for time in range(draw.times):
         own = derive(seed, "time", time) if time else seed
-        taken = first_groups(sizes, check_random_state(own).permutation(len(sizes)), chance.count)
-        if cargo is not None:
-            share = chance.count / len(rows)
-            taken = exchange_for_shares(cargo, taken, share, seed=derive(own, "exchange"), again=chance.times > 1)
+        taken = first_groups(sizes, check_random_state(own).permutation(len(sizes)), draw.count)
+        if loads is not None:
+            share = draw.count / len(rows)
+            taken = exchange_for_shares(loads, taken, share, seed=derive(own, "exchange"), again=draw.times > 1)
         chosen = np.zeros(len(sizes), dtype=bool)
         chosen[taken] = True
         held.append(rows[chosen[groups]])
@@ -92,23 +92,23 @@ def first_groups(sizes: NDArray[np.intp], order: NDArray[np.intp], count: int) -
     return order[: int(np.argmin(np.abs(reached - count))) + 1]
 
 
-def _row_places(task: Task, rows: Rows, chance: Chance, seed: int) -> list[NDArray[np.intp]]:
-    options = {"n_splits": chance.times, "test_size": chance.count, "random_state": seed}
-    if not chance.stratified:
+def _row_places(task: Task, rows: Rows, draw: RandomDraw, seed: int) -> list[NDArray[np.intp]]:
+    options = {"n_splits": draw.times, "test_size": draw.count, "random_state": seed}
+    if not draw.stratified:
         return [held for _, held in ShuffleSplit(**options).split(rows)]
-    strata = _strata(task, rows, chance)
+    strata = _strata(task, rows, draw)
     rarest = int(np.argmin(strata.counts))
     if strata.counts[rarest] < 2:
         raise SplitError(
-            f"{chance.who} cannot stratify: {strata.named(rarest)} has one row at this level, which cannot be on both "
+            f"{draw.who} cannot stratify: {strata.named(rarest)} has one row at this level, which cannot be on both "
             "sides. Pass stratify=False, or leave that row out."
         )
     if isinstance(strata, Labels):
-        return label_holdouts(strata, chance.times, chance.count, seed=seed, who=chance.who)
+        return label_holdouts(strata, draw.times, draw.count, seed=seed, who=draw.who)
     kinds = len(strata.values)
-    if min(chance.count, len(rows) - chance.count) < kinds:
+    if min(draw.count, len(rows) - draw.count) < kinds:
         raise SplitError(
-            f"{chance.who} cannot stratify: {chance.count} rows held out and {len(rows) - chance.count} for training "
+            f"{draw.who} cannot stratify: {draw.count} rows held out and {len(rows) - draw.count} for training "
             f"cannot each have all {kinds} {PLURALS[strata.word]}. Pass stratify=False, or another share."
         )
     with catch_warnings():  # scikit-learn's remarks on many small classes
@@ -137,15 +137,15 @@ def _one_of_each(strata: Strata, held: NDArray[np.intp], rng: np.random.Generato
     return np.flatnonzero(inside)
 
 
-def _strata(task: Task, rows: Rows, chance: Chance) -> Strata | Labels:
+def _strata(task: Task, rows: Rows, draw: RandomDraw) -> Strata | Labels:
     """The strata to keep. Bins of a number are so large that the smaller side can have rows of each."""
-    smaller = min(chance.count, len(rows) - chance.count)
+    smaller = min(draw.count, len(rows) - draw.count)
     return strata_to_keep(task, rows, at_least=max(2, -(-len(rows) // smaller)))
 
 
-def _refuse_one_sided(strata: Strata | Labels, cargo: Cargo, who: str) -> None:
+def _refuse_one_sided(strata: Strata | Labels, loads: GroupLoads, who: str) -> None:
     """A stratum of a single group is all on one side, whatever is drawn."""
-    lonely = np.flatnonzero(cargo.carriers < 2)
+    lonely = np.flatnonzero(loads.groups_with_each < 2)
     if len(lonely):
         others = " (as is one more)" if len(lonely) == 2 else f" (as are {len(lonely) - 1} more)" * (len(lonely) > 2)
         raise SplitError(

@@ -11,7 +11,7 @@ import numpy as np
 from heldout.base.rowkeys import Rows
 from heldout.splits.distances import Distance, distance_words, is_none, nanoseconds, plain_number
 from heldout.splits.drawn import Splits
-from heldout.splits.groups import cargo_of, group_codes
+from heldout.splits.groups import group_codes, loads_of
 from heldout.splits.leave_one_out import LeaveOneOut
 from heldout.splits.strata import Labels, strata_to_keep
 from heldout.splits.summary import counts_by_side
@@ -26,7 +26,7 @@ def rare_class_note(task: Task, rows: Rows, k: int) -> str | None:
     A class, stratum or label is too rare in fewer rows than folds, or in fewer groups where groups are kept whole.
     """
     strata, groups = strata_to_keep(task, rows, at_least=k), group_codes(task, rows)
-    counts = strata.counts if groups is None else cargo_of(groups, strata).carriers
+    counts = strata.counts if groups is None else loads_of(groups, strata).groups_with_each
     rarest, least = int(np.argmin(counts)), int(counts.min())
     if least >= k:
         return None

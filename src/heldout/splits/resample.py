@@ -14,11 +14,11 @@ from heldout.splits.checks import checked
 from heldout.splits.distances import as_distance
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.holdout import Holdout
-from heldout.splits.random_rows import Chance, draw_held, held_count
+from heldout.splits.random_rows import RandomDraw, draw_held, held_count
 from heldout.splits.strata import is_stratified, stratified_words
 from heldout.splits.strategy import HELD_OUT, STRATIFY, check_stratify, share_of_rows, shown, whole_number
-from heldout.splits.time_axis import Apart, Clock
-from heldout.splits.time_blocks import Manner, chance_stretches, draw_timed, refuse_without_time, some_groups
+from heldout.splits.time_axis import Gap, TimeAxis
+from heldout.splits.time_blocks import TrainingRule, chance_stretches, draw_timed, refuse_without_time, some_groups
 from heldout.task import Task
 
 
@@ -83,7 +83,7 @@ class Resample:
         refuse_without_time(who, self.buffer, self.embargo)
         stratified, grouped = is_stratified(task, self.stratify, who=who), task.groups is not None
         count = held_count(self.held_out, len(rows), who=who)
-        chance = Chance(times=self.times, count=count, stratified=stratified, who=who)
+        chance = RandomDraw(times=self.times, count=count, stratified=stratified, who=who)
         held = draw_held(task, rows, chance, seed=seed)
         sizes = {len(one) for one in held}
         words = f"{self.times} random hold-outs of {'' if sizes == {count} and not grouped else 'about '}{count}"
@@ -95,9 +95,9 @@ class Resample:
         who, grouped = repr(self), task.groups is not None
         if self.stratify is True and not grouped:
             raise SplitError(f"{who} cannot stratify blocks of time. Leave stratify out.")
-        clock = Clock.of(task, rows)
+        axis = TimeAxis.of(task, rows)
         count = held_count(self.held_out, len(rows), who=who)
-        parts = chance_stretches(clock, count, self.times, seed=seed, who=who)
+        parts = chance_stretches(axis, count, self.times, seed=seed, who=who)
         words = f"{self.times} random blocks of time of about {count} of {len(rows)} rows"
         stratified = False
         if grouped:
@@ -108,11 +108,11 @@ class Resample:
                 )
             how = Holdout(self.held_out, stratify=self.stratify)
             found = [
-                some_groups(task, clock, part, how, seed=derive(seed, "groups", number), who=who)
+                some_groups(task, axis, part, how, seed=derive(seed, "groups", number), who=who)
                 for number, part in enumerate(parts)
             ]
             parts, stratified = [part for part, _ in found], any(kept for _, kept in found)
             words += f", {self.held_out:g} of each held out by groups" + ", stratified" * stratified
         recipe = Recipe(kind="resample", words=words, stratified=stratified, grouped=grouped, drawn=True)
-        manner = Manner(who=who, apart=Apart(buffer=self.buffer, embargo=self.embargo))
-        return draw_timed(task, clock, parts, recipe, manner=manner)
+        rule = TrainingRule(who=who, gap=Gap(buffer=self.buffer, embargo=self.embargo))
+        return draw_timed(task, axis, parts, recipe, rule=rule)

@@ -57,14 +57,14 @@ def _digest(values: np.ndarray[Any, Any] | None) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class TaskIdentity:
     """The task that splits were drawn from, as fingerprints."""
 
     fingerprint: str
     pieces: Mapping[str, str]
 
     @classmethod
-    def of(cls, task: Task) -> Origin:
+    def of(cls, task: Task) -> TaskIdentity:
         """The origin of splits drawn from this task."""
         return cls(fingerprint=task.fingerprint, pieces=task_pieces(task))
 
@@ -106,11 +106,11 @@ def _role_words(role: str, then: str, now: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Kept:
+class SavedSplits:
     """Splits and the task that they belong to."""
 
     splits: Splits
-    origin: Origin
+    origin: TaskIdentity
 
     inner_ok_under_partition: ClassVar[bool] = False
 

@@ -86,7 +86,7 @@ def refuse_overlap(task: Task, splits: Splits, *, who: str) -> None:
             )
 
 
-class Window(NamedTuple):
+class HeldInterval(NamedTuple):
     """The time of a held-out block, both ends in it."""
 
     first: Any
@@ -94,7 +94,7 @@ class Window(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Apart:
+class Gap:
     """How far training rows stay from held-out rows: on both sides, and further after them."""
 
     buffer: Distance | None = None
@@ -110,7 +110,7 @@ class Apart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Clock:
+class TimeAxis:
     """Rows from the earliest start to the latest; among equal starts in row order, which decides nothing."""
 
     rows: Rows
@@ -122,9 +122,9 @@ class Clock:
     groups: NDArray[np.intp] | None = None  # codes of the task, in the order of `rows`
 
     @classmethod
-    def of(cls, task: Task, rows: Rows) -> Clock:
-        """The clock of some rows of a task that has time."""
-        assert task.time is not None, "only a task with time has a clock"
+    def of(cls, task: Task, rows: Rows) -> TimeAxis:
+        """The axis of some rows of a task that has time."""
+        assert task.time is not None, "only a task with time has a axis"
         starts, unit = _on_axis(task.time[rows])
         order = np.argsort(starts, kind="stable")
         rows, starts = rows[order], starts[order]
@@ -148,13 +148,13 @@ class Clock:
         """The places where a new time begins; the first, 0, is left out."""
         return np.flatnonzero(self.starts[1:] != self.starts[:-1]) + 1
 
-    def before(self, window: Window, buffer: Distance | None, *, who: str) -> Any:
+    def before(self, window: HeldInterval, buffer: Distance | None, *, who: str) -> Any:
         """The limit below which training rows must end to lie before the window and its buffer."""
         return self._back(window.first, buffer, self.ends_ascending, who)
 
-    def after(self, window: Window, apart: Apart, *, who: str) -> Any:
+    def after(self, window: HeldInterval, gap: Gap, *, who: str) -> Any:
         """The limit beyond which training rows must start to lie after the window, its buffer and its embargo."""
-        return self._on(self._on(window.last, apart.buffer, who), apart.embargo, who)
+        return self._on(self._on(window.last, gap.buffer, who), gap.embargo, who)
 
     def since(self, limit: Any, length: Distance, *, who: str) -> Any:
         """The earliest start of training rows that end before `limit`, where only the latest of them serve.

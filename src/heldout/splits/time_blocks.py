@@ -19,17 +19,17 @@ from heldout.base.rowkeys import Rows
 from heldout.splits.checks import checked
 from heldout.splits.distances import Distance, is_none
 from heldout.splits.drawn import Recipe, Splits
-from heldout.splits.time_axis import Apart, Clock, Window, cuts_between_times
+from heldout.splits.time_axis import Gap, HeldInterval, TimeAxis, cuts_between_times
 from heldout.task import Task
 
 
-class Dealer(Protocol):
+class GroupStrategy(Protocol):
     """A strategy that deals whole groups when time is not looked at."""
 
     @property
     def stratify(self) -> str | bool: ...
 
-    def deal(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
+    def draw_without_time(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
         """Splits of a task without time. `strict` refuses where groups keep strata from where they must be."""
         ...
 
@@ -37,117 +37,121 @@ class Dealer(Protocol):
 class Part(NamedTuple):
     """A held-out side, ascending, and the time that training rows must stay out of."""
 
-    window: Window
+    window: HeldInterval
     held: Rows
     last_start: Any  # of the rows in the block, those of other groups too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manner:
+class TrainingRule:
     """How training rows are taken: on which sides of a block, how far from it, and how far back."""
 
     who: str
-    apart: Apart
+    gap: Gap
     forward: bool = False  # only rows before the block train
     window: Distance | None = None  # and of them the latest only
 
 
-def draw_timed(task: Task, clock: Clock, parts: Iterable[Part], recipe: Recipe, *, manner: Manner) -> Splits:
-    """Splits of the rows of `clock`, each part with the training rows that time, buffers and groups leave it."""
-    rows = np.sort(clock.rows)
+def draw_timed(task: Task, axis: TimeAxis, parts: Iterable[Part], recipe: Recipe, *, rule: TrainingRule) -> Splits:
+    """Splits of the rows of `axis`, each part with the training rows that time, buffers and groups leave it."""
+    rows = np.sort(axis.rows)
     pairs: list[tuple[Rows | None, Rows]] = []
     buffered: list[int] = []
     all_the_rest = True
     for number, part in enumerate(parts):
-        keep = _training_places(task, clock, part, manner)
-        train = np.sort(clock.rows[keep])
+        keep = _training_places(task, axis, part, rule)
+        train = np.sort(axis.rows[keep])
         if not len(train):
-            _refuse_bare(clock, number, part, manner, grouped=task.groups is not None)
+            _refuse_bare(axis, number, part, rule, grouped=task.groups is not None)
         all_the_rest = all_the_rest and len(train) + len(part.held) == len(rows)
         pairs.append((train, part.held))
-        buffered.append(_kept_out(task, clock, part, manner, keep=keep))
+        buffered.append(_kept_out(task, axis, part, rule, keep=keep))
     if all_the_rest:
         pairs = [(None, held) for _, held in pairs]
-    purged = ", overlapping rows purged" if clock.spans else ""
-    words, apart = f"{recipe.words}{manner.apart.words()}{purged}", manner.apart
-    recipe = replace(recipe, words=words, timed=True, buffer=apart.buffer, embargo=apart.embargo)
-    splits = checked(task, Splits.from_pairs(rows, pairs, recipe), who=manner.who)
+    purged = ", overlapping rows purged" if axis.spans else ""
+    words, gap = f"{recipe.words}{rule.gap.words()}{purged}", rule.gap
+    recipe = replace(recipe, words=words, timed=True, buffer=gap.buffer, embargo=gap.embargo)
+    splits = checked(task, Splits.from_pairs(rows, pairs, recipe), who=rule.who)
     return replace(splits, buffered=np.array(buffered, dtype=np.intp)) if any(buffered) else splits
 
 
-def stretch(clock: Clock, start: int, stop: int) -> Part:
+def stretch(axis: TimeAxis, start: int, stop: int) -> Part:
     """The rows from one place in time order to another, all of them held out."""
-    return _part_of(clock, start, stop, np.arange(start, stop))
+    return _part_of(axis, start, stop, np.arange(start, stop))
 
 
-def blocks_between(clock: Clock, cuts: Sequence[int]) -> list[Part]:
+def blocks_between(axis: TimeAxis, cuts: Sequence[int]) -> list[Part]:
     """A part for each stretch of rows between neighbouring cuts (places in time order)."""
-    return [stretch(clock, start, stop) for start, stop in pairwise(cuts)]
+    return [stretch(axis, start, stop) for start, stop in pairwise(cuts)]
 
 
-def even_cuts(clock: Clock, k: int, *, who: str) -> list[int]:
+def even_cuts(axis: TimeAxis, k: int, *, who: str) -> list[int]:
     """Cuts into K blocks of almost equal size, the larger ones first, moved so that no tie in time is cut through."""
-    size, larger = divmod(len(clock), k)
+    size, larger = divmod(len(axis), k)
     targets = np.cumsum([size + (block < larger) for block in range(k - 1)]).tolist()
-    return [0, *cuts_between_times(clock.begins, targets, who=who), len(clock)]
+    return [0, *cuts_between_times(axis.begins, targets, who=who), len(axis)]
 
 
-def crossed(clock: Clock, cuts: Sequence[int], folds: Splits) -> Iterator[Part]:
+def crossed(axis: TimeAxis, cuts: Sequence[int], folds: Splits) -> Iterator[Part]:
     """Each block crossed with each fold of groups, repeat after repeat; where a block has no row of a fold, no part."""
     each = len(folds) // folds.recipe.repeats
     for repeat in range(folds.recipe.repeats):
         of_row = np.empty(folds.rows[-1] + 1, dtype=np.int32)
         for fold in range(each):
             of_row[folds.held_rows(repeat * each + fold)] = fold
-        label = of_row[clock.rows]
+        label = of_row[axis.rows]
         for start, stop in pairwise(cuts):
             for fold in range(each):
                 own = start + np.flatnonzero(label[start:stop] == fold)
                 if len(own):
-                    yield _part_of(clock, start, stop, own)
+                    yield _part_of(axis, start, stop, own)
 
 
-def some_groups(task: Task, clock: Clock, block: Part, how: Dealer, *, seed: int, who: str) -> tuple[Part, bool]:
-    """The block with only some of its groups held out, as `how` draws them, and whether that keeps strata.
+def some_groups(
+    task: Task, axis: TimeAxis, block: Part, strategy: GroupStrategy, *, seed: int, who: str
+) -> tuple[Part, bool]:
+    """The block with only some of its groups held out, as `strategy` draws them, and whether that keeps strata.
 
     Drawn from are all rows of the groups that the block has, whenever they were, so that a short block can keep strata
     too. A block of a single group is held out whole. Training rows stay out of the time of the whole block.
     """
     assert task.groups is not None
-    assert clock.groups is not None
+    assert axis.groups is not None
     there = _of_groups(task.groups, block.held)
     if np.count_nonzero(there) == 1:
         return block, False
-    theirs = np.sort(clock.rows[there[clock.groups]])
-    drawn = dealt_without_time(task, theirs, how, seed=seed, who=who)
+    theirs = np.sort(axis.rows[there[axis.groups]])
+    drawn = drawn_without_time(task, theirs, strategy, seed=seed, who=who)
     held = block.held[_of_groups(task.groups, drawn.held_rows(0))[task.groups[block.held]]]
-    last = max(block.last_start, clock.ends[np.isin(clock.rows, held)].max())
-    return Part(Window(block.window.first, last), held, block.last_start), drawn.recipe.stratified
+    last = max(block.last_start, axis.ends[np.isin(axis.rows, held)].max())
+    return Part(HeldInterval(block.window.first, last), held, block.last_start), drawn.recipe.stratified
 
 
-def chance_stretches(clock: Clock, count: int, times: int, *, seed: int, who: str) -> list[Part]:
+def chance_stretches(axis: TimeAxis, count: int, times: int, *, seed: int, who: str) -> list[Part]:
     """Stretches of about `count` rows that begin anywhere, as near as whole times allow, and never all rows."""
-    bounds = np.array([0, *clock.begins, len(clock)])
+    bounds = np.array([0, *axis.begins, len(axis)])
     if len(bounds) < 3:
-        cuts_between_times(clock.begins, [count], who=who)  # which refuses
-    starts = np.random.default_rng(seed).integers(0, len(clock) - count + 1, size=times)
+        cuts_between_times(axis.begins, [count], who=who)  # which refuses
+    starts = np.random.default_rng(seed).integers(0, len(axis) - count + 1, size=times)
     found = []
     for start in starts.tolist():
         first = int(np.argmin(np.abs(bounds[:-1] - start)))
         last = first + 1 + int(np.argmin(np.abs(bounds[first + 1 :] - bounds[first] - count)))
         if first == 0 and last == len(bounds) - 1:
             last -= 1
-        found.append(stretch(clock, int(bounds[first]), int(bounds[last])))
+        found.append(stretch(axis, int(bounds[first]), int(bounds[last])))
     return found
 
 
-def dealt_without_time(task: Task, rows: Rows, how: Dealer, *, seed: int, who: str) -> Splits:
-    """Groups as `how` would deal them were time not declared; a refusal says for whom it was.
+def drawn_without_time(task: Task, rows: Rows, strategy: GroupStrategy, *, seed: int, who: str) -> Splits:
+    """Groups as `strategy` would deal them were time not declared; a refusal says for whom it was.
 
     A block has few groups, so strata that nobody asked for by stratify=True are spread as well as these allow.
     """
     try:
-        return how.deal(replace(task, time=None, time_end=None), rows, seed=seed, strict=how.stratify is True)
+        return strategy.draw_without_time(
+            replace(task, time=None, time_end=None), rows, seed=seed, strict=strategy.stratify is True
+        )
     except SplitError as error:
         raise SplitError(f"{who}, dealing groups: {error}") from error
 
@@ -163,21 +167,21 @@ def refuse_without_time(who: str, *distances: Distance | None) -> None:
         )
 
 
-def _part_of(clock: Clock, start: int, stop: int, places: NDArray[np.intp]) -> Part:
-    last = max(clock.starts[stop - 1], clock.ends[places].max())
-    return Part(Window(clock.starts[start], last), np.sort(clock.rows[places]), clock.starts[stop - 1])
+def _part_of(axis: TimeAxis, start: int, stop: int, places: NDArray[np.intp]) -> Part:
+    last = max(axis.starts[stop - 1], axis.ends[places].max())
+    return Part(HeldInterval(axis.starts[start], last), np.sort(axis.rows[places]), axis.starts[stop - 1])
 
 
-def _training_places(task: Task, clock: Clock, part: Part, manner: Manner) -> NDArray[np.bool_]:
-    """Which rows of the clock train, in its order."""
-    limit = clock.before(part.window, manner.apart.buffer, who=manner.who)
-    keep = np.asarray(clock.ends < limit)
-    if manner.window is not None:
-        keep &= clock.starts >= clock.since(limit, manner.window, who=manner.who)
-    if not manner.forward:
-        keep |= clock.starts > clock.after(part.window, manner.apart, who=manner.who)
-    if task.groups is not None and clock.groups is not None:
-        keep &= ~_of_groups(task.groups, part.held)[clock.groups]
+def _training_places(task: Task, axis: TimeAxis, part: Part, rule: TrainingRule) -> NDArray[np.bool_]:
+    """Which rows of the axis train, in its order."""
+    limit = axis.before(part.window, rule.gap.buffer, who=rule.who)
+    keep = np.asarray(axis.ends < limit)
+    if rule.window is not None:
+        keep &= axis.starts >= axis.since(limit, rule.window, who=rule.who)
+    if not rule.forward:
+        keep |= axis.starts > axis.after(part.window, rule.gap, who=rule.who)
+    if task.groups is not None and axis.groups is not None:
+        keep &= ~_of_groups(task.groups, part.held)[axis.groups]
     return keep
 
 
@@ -188,24 +192,24 @@ def _of_groups(groups: NDArray[np.intp], rows: Rows) -> NDArray[np.bool_]:
     return there
 
 
-def _kept_out(task: Task, clock: Clock, part: Part, manner: Manner, *, keep: NDArray[np.bool_]) -> int:
+def _kept_out(task: Task, axis: TimeAxis, part: Part, rule: TrainingRule, *, keep: NDArray[np.bool_]) -> int:
     """How many rows would train but for a buffer, an embargo, or an outcome that overlaps the block."""
-    if not (manner.apart or clock.spans):
+    if not (rule.gap or axis.spans):
         return 0
-    points = replace(clock, ends=clock.starts, ends_ascending=clock.starts, spans=False)
-    block = part._replace(window=Window(part.window.first, part.last_start))
-    return int(np.count_nonzero(_training_places(task, points, block, replace(manner, apart=Apart())) & ~keep))
+    points = replace(axis, ends=axis.starts, ends_ascending=axis.starts, spans=False)
+    block = part._replace(window=HeldInterval(part.window.first, part.last_start))
+    return int(np.count_nonzero(_training_places(task, points, block, replace(rule, gap=Gap())) & ~keep))
 
 
-def _refuse_bare(clock: Clock, number: int, part: Part, manner: Manner, *, grouped: bool) -> None:
-    reasons = ["not before its time"] if manner.forward else ["within its time"]
-    reasons += [f"too near it ({manner.apart.words()[2:]})"] * bool(manner.apart)
-    reasons += ["before its window"] * (manner.window is not None)
-    reasons += ["spans that overlap it"] * clock.spans
+def _refuse_bare(axis: TimeAxis, number: int, part: Part, rule: TrainingRule, *, grouped: bool) -> None:
+    reasons = ["not before its time"] if rule.forward else ["within its time"]
+    reasons += [f"too near it ({rule.gap.words()[2:]})"] * bool(rule.gap)
+    reasons += ["before its window"] * (rule.window is not None)
+    reasons += ["spans that overlap it"] * axis.spans
     reasons += ["in its groups"] * grouped
-    ways = ["a smaller buffer"] * bool(manner.apart) + ["a longer window"] * (manner.window is not None)
+    ways = ["a smaller buffer"] * bool(rule.gap) + ["a longer window"] * (rule.window is not None)
     ways += ["fewer or other parts", "more rows"]
     raise SplitError(
-        f"{manner.who}: part {number} has no training rows. Of {len(clock)} rows at this level it holds out "
+        f"{rule.who}: part {number} has no training rows. Of {len(axis)} rows at this level it holds out "
         f"{len(part.held)}, and all others are {' or '.join(reasons)}. Use {', '.join(ways[:-1])} or {ways[-1]}."
     )
