@@ -76,7 +76,7 @@ def sampling_of(record: Record, contributions: Floats, weights: Floats) -> Sampl
     return Sampling(
         error=scale * error * sqrt(record.share),
         units=count,
-        effective=_evenness(np.asarray(np.bincount(units, weights=weights), dtype=np.float64)),
+        effective=effective_count(np.asarray(np.bincount(units, weights=weights), dtype=np.float64)),
         skew=skew,
     )
 
@@ -104,9 +104,14 @@ def _units(record: Record) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def effective_draws(record: Record, weights: Floats) -> float:
     """How many rows, or groups, of equal weight would weigh a mean as evenly."""
-    return _evenness(np.asarray(np.bincount(_units(record)[0], weights=weights), dtype=np.float64))
+    return effective_count(np.asarray(np.bincount(_units(record)[0], weights=weights), dtype=np.float64))
 
 
-def _evenness(totals: Floats) -> float:
+def effective_count(totals: Floats) -> float:
+    """How many groups of equal weight would weigh a mean as evenly as groups of these total weights.
+
+    >>> effective_count(np.array([1.0, 1.0, 1.0])), round(effective_count(np.array([8.0, 1.0, 1.0])), 2)
+    (3.0, 1.52)
+    """
     shares = totals / np.max(totals)
     return float(np.sum(shares) ** 2 / np.sum(shares**2))

@@ -203,30 +203,18 @@ def _percent(level: float) -> str:
     return f"{100 * level:.4g}%"
 
 
-_LABELS = {
-    "risk": "risk",
-    "fold_predictors": "fold predictors",
-    "best_validation": "best validation number",
-    "best_validation_bbc": "corrected by BBC-CV",
-    "best_validation_tt": "corrected by Tibshirani",
-    "development_chosen": "chosen predictor",
-    "development_best": "best of the family",
-    "development_gap": "cost of choosing",
-    "extrapolated": "extrapolated to all rows",
-}
-
-
 def label_of(estimate: Estimate) -> str:
     """A few words for an estimate: the risk of a further loss is called by that loss."""
-    if estimate.name in _LABELS:
-        return _LABELS[estimate.name]
-    return risk_words(estimate.loss, -1 if estimate.greater_is_better else 1)
+    if estimate.name in _KNOWN:
+        return _KNOWN[estimate.name][0]
+    return "risk" if estimate.name == "risk" else risk_words(estimate.loss, -1 if estimate.greater_is_better else 1)
 
 
 def meaning_of(estimate: Estimate) -> str:
     """What an estimate estimates, and at which training size, for someone who has not read the manual."""
-    words = _MEANINGS.get(estimate.name)
-    if words is None:
+    if estimate.name in _KNOWN:
+        words = _KNOWN[estimate.name][1]
+    else:
         words = _of_learner(estimate) if estimate.estimand.of_learner else _of_predictor(estimate)
     if estimate.value is None and estimate.answer is None and estimate.reason:
         return f"{words} {estimate.reason}"
@@ -256,30 +244,43 @@ def _noun(estimate: Estimate) -> str:
     return f"{words} score" if estimate.greater_is_better else f"{words} loss"
 
 
-_MEANINGS = {
+_KNOWN = {  # the estimates beside a risk: a label, and what they mean
     "fold_predictors": (
+        "fold predictors",
         "The mean risk of the predictors that the folds trained. For a convex loss the average of these predictors "
-        "does at least as well, however their parameters were chosen."
+        "does at least as well, however their parameters were chosen.",
     ),
     "best_validation": (
+        "best validation number",
         "The number that a plain grid search reports. The rows that it is measured on also chose the winner, so it "
-        "flatters: do not quote it as the risk."
+        "flatters: do not quote it as the risk.",
     ),
     "best_validation_bbc": (
+        "corrected by BBC-CV",
         "The best validation number corrected for the flattery of choosing, by drawing rows again and again and "
-        "judging each choice on the rows that were left out (Tsamardinos et al. 2018)."
+        "judging each choice on the rows that were left out (Tsamardinos et al. 2018).",
     ),
     "best_validation_tt": (
+        "corrected by Tibshirani",
         "The best validation number plus an estimate of its optimism: how much worse the winner is in each part than "
-        "that part's own best (Tibshirani and Tibshirani 2009)."
+        "that part's own best (Tibshirani and Tibshirani 2009).",
     ),
     "development_chosen": (
+        "chosen predictor",
         "The risk of the predictor that was chosen, with a bound that allows for choosing it: it holds for all "
-        "candidates at once."
+        "candidates at once.",
     ),
-    "development_best": "The smallest risk that any candidate of the family has on this training set.",
-    "development_gap": "How much worse the chosen predictor may be than the best one of the family.",
+    "development_best": (
+        "best of the family",
+        "The smallest risk that any candidate of the family has on this training set.",
+    ),
+    "development_gap": (
+        "cost of choosing",
+        "How much worse the chosen predictor may be than the best one of the family.",
+    ),
     "extrapolated": (
-        "The learning curve, carried on to a training set of all rows by a power law. A rule of thumb: curves may bend."
+        "extrapolated to all rows",
+        "The learning curve, carried on to a training set of all rows by a power law. A rule of thumb: curves may "
+        "bend.",
     ),
 }

@@ -128,13 +128,17 @@ def _are_balancing(by_class: Floats, y: Floats, positive: int) -> bool:
 def at_threshold(p: Floats) -> Floats:
     """Weights of a kernel estimate of the density of logits at 0, one a row."""
     logits = np.log(p / (1 - p))
-    deviation = float(np.std(logits))
-    quartiles = np.quantile(logits, (0.25, 0.75))
-    robust = float(quartiles[1] - quartiles[0]) / 1.34
-    width = 1.06 * (min(deviation, robust) if robust > 0 else deviation) * len(p) ** -0.2
+    width = kernel_width(logits)
     if width <= 0:
         return np.zeros(len(p))
     return np.asarray(np.exp(-0.5 * (logits / width) ** 2) / (width * sqrt(2 * np.pi)), dtype=np.float64)
+
+
+def kernel_width(sample: Floats) -> float:
+    """The width of a normal kernel for the density of a sample, by Silverman's rule."""
+    quartiles, deviation = np.quantile(sample, (0.25, 0.75)), float(np.std(sample))
+    robust = float(quartiles[1] - quartiles[0]) / 1.34
+    return float(1.06 * (min(deviation, robust) if robust > 0 else deviation) * len(sample) ** -0.2)
 
 
 def share_variance(record: Record) -> float | None:

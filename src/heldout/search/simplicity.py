@@ -22,11 +22,6 @@ SMALLER, LARGER = "smaller", "larger"
 Direction = str | tuple[Any, ...]  # "smaller", "larger", or values with the simplest first
 
 # For each estimator, by class name: the parameters whose direction of simplicity is beyond doubt.
-_LINEAR: dict[str, Direction] = {"alpha": LARGER}
-_MIXED: dict[str, Direction] = {"alpha": LARGER, "l1_ratio": LARGER}  # a larger share of L1 uses fewer columns
-_MARGIN: dict[str, Direction] = {"C": SMALLER}
-_KERNEL: dict[str, Direction] = {"C": SMALLER, "gamma": SMALLER, "degree": SMALLER}  # a smaller gamma is smoother
-_NEAREST: dict[str, Direction] = {"n_neighbors": LARGER, "weights": ("uniform", "distance")}
 _TREE: dict[str, Direction] = {
     "max_leaf_nodes": SMALLER,
     "max_depth": SMALLER,
@@ -45,49 +40,28 @@ _HIST: dict[str, Direction] = {
     "l2_regularization": LARGER,
     "min_samples_leaf": LARGER,
 }
-_LIGHTGBM: dict[str, Direction] = {"n_estimators": SMALLER, "learning_rate": SMALLER, "num_leaves": SMALLER}
-_CATBOOST: dict[str, Direction] = {"iterations": SMALLER, "learning_rate": SMALLER, "depth": SMALLER}
-KNOWN: dict[str, dict[str, Direction]] = {
-    "Ridge": _LINEAR,
-    "RidgeClassifier": _LINEAR,
-    "Lasso": _LINEAR,
-    "ElasticNet": _MIXED,
-    "MultiTaskLasso": _LINEAR,
-    "MultiTaskElasticNet": _MIXED,
-    "KernelRidge": _LINEAR,
-    "LogisticRegression": _MARGIN,
-    "LinearSVC": _MARGIN,
-    "LinearSVR": _MARGIN,
-    "SVC": _KERNEL,
-    "SVR": _KERNEL,
-    "KNeighborsClassifier": _NEAREST,
-    "KNeighborsRegressor": _NEAREST,
-    "DecisionTreeClassifier": _TREE,
-    "DecisionTreeRegressor": _TREE,
-    "RandomForestClassifier": _FOREST,
-    "RandomForestRegressor": _FOREST,
-    "ExtraTreesClassifier": _FOREST,
-    "ExtraTreesRegressor": _FOREST,
-    "GradientBoostingClassifier": _BOOSTED,
-    "GradientBoostingRegressor": _BOOSTED,
-    "HistGradientBoostingClassifier": _HIST,
-    "HistGradientBoostingRegressor": _HIST,
-    "LGBMClassifier": _LIGHTGBM,
-    "LGBMRegressor": _LIGHTGBM,
-    "XGBClassifier": _BOOSTED,
-    "XGBRegressor": _BOOSTED,
-    "CatBoostClassifier": _CATBOOST,
-    "CatBoostRegressor": _CATBOOST,
-    "LinearDiscriminantAnalysis": {"shrinkage": LARGER},
-    "GaussianNB": {"var_smoothing": LARGER},
-    "PCA": {"n_components": SMALLER},
-    "TruncatedSVD": {"n_components": SMALLER},
-    "PLSRegression": {"n_components": SMALLER},
-    "SelectKBest": {"k": SMALLER},
-    "SelectPercentile": {"percentile": SMALLER},
-}
-
-
+_BY_DIRECTIONS: list[tuple[tuple[str, ...], dict[str, Direction]]] = [
+    (("Ridge", "RidgeClassifier", "Lasso", "MultiTaskLasso", "KernelRidge"), {"alpha": LARGER}),
+    (("ElasticNet", "MultiTaskElasticNet"), {"alpha": LARGER, "l1_ratio": LARGER}),  # more of L1 uses fewer columns
+    (("LogisticRegression", "LinearSVC", "LinearSVR"), {"C": SMALLER}),
+    (("SVC", "SVR"), {"C": SMALLER, "gamma": SMALLER, "degree": SMALLER}),  # a smaller gamma is smoother
+    (
+        ("KNeighborsClassifier", "KNeighborsRegressor"),
+        {"n_neighbors": LARGER, "weights": ("uniform", "distance")},
+    ),
+    (("DecisionTreeClassifier", "DecisionTreeRegressor"), _TREE),
+    (("RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor"), _FOREST),
+    (("GradientBoostingClassifier", "GradientBoostingRegressor", "XGBClassifier", "XGBRegressor"), _BOOSTED),
+    (("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"), _HIST),
+    (("LGBMClassifier", "LGBMRegressor"), {"n_estimators": SMALLER, "learning_rate": SMALLER, "num_leaves": SMALLER}),
+    (("CatBoostClassifier", "CatBoostRegressor"), {"iterations": SMALLER, "learning_rate": SMALLER, "depth": SMALLER}),
+    (("LinearDiscriminantAnalysis",), {"shrinkage": LARGER}),
+    (("GaussianNB",), {"var_smoothing": LARGER}),
+    (("PCA", "TruncatedSVD", "PLSRegression"), {"n_components": SMALLER}),
+    (("SelectKBest",), {"k": SMALLER}),
+    (("SelectPercentile",), {"percentile": SMALLER}),
+]
+KNOWN = {name: directions for names, directions in _BY_DIRECTIONS for name in names}
 _FEW_COLUMNS = {"log2": -2.0, "sqrt": -1.0}  # fewer columns than the shares that people give
 
 

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from heldout.risk.comparison.differences import contributions
 from heldout.risk.estimate import Interval
 from heldout.risk.intervals.method import Method, Spread
-from heldout.risk.intervals.t_intervals import effective_groups
 from heldout.risk.record import Floats, Record
-from heldout.risk.sampling import mean_weights
+from heldout.risk.sampling import effective_count, mean_weights
 
 # How much wider than that of independent rows the standard error is, since the fits of all parts share training rows.
 # benchmarks/coverage/compare_power.py, learners of the same risk at 5 %: 1.25 told nearest neighbours apart in up to
@@ -79,7 +78,7 @@ def spread_of_rows(
     largest = float(np.max(np.abs(differences)))
     scaled = differences / largest if largest > 0 else differences
     mean, total = float(np.average(scaled, weights=mass)), float(np.sum(mass))
-    freedom, shrink = effective_groups(np.bincount(unit, weights=mass)) - 1, 1.0
+    freedom, shrink = effective_count(np.bincount(unit, weights=mass)) - 1, 1.0
     if np.isin(np.abs(scaled), (0.0, 1.0)).all():
         one = total / int(np.count_nonzero(np.bincount(unit, weights=mass)))  # what a unit weighs
         scaled, mass = np.append(scaled, (1.0, -1.0)), np.append(mass, (one, one))
@@ -91,7 +90,7 @@ def spread_of_rows(
     squares = np.bincount(cells // turns) * np.bincount(cells // turns, weights=sums**2)
     count = int(np.count_nonzero(np.bincount(unit, weights=mass)))
     error = kappa * largest * sqrt(count / (count - 1) * float(np.sum(squares))) / total
-    carriers = effective_groups(squares) if error > 0 else inf
+    carriers = effective_count(squares) if error > 0 else inf
     return Spread(mean=largest * mean, error=error, freedom=freedom, shrink=shrink, carriers=carriers)
 
 
@@ -140,7 +139,7 @@ def _refusal(record: Record) -> str | None:
     if record.rows is None and not (record.parts == 1 or (record.partition and record.repeats == 1)):
         return "rows may be held out several times, and the record does not say which row is which"
     weights = _weights(record)
-    enough = effective_groups(np.bincount(np.unique(_units(record), return_inverse=True)[1], weights=weights))
+    enough = effective_count(np.bincount(np.unique(_units(record), return_inverse=True)[1], weights=weights))
     if enough < 2:
         what = "rows" if record.groups is None else "groups"
         return f"the {what} tell no more than {enough:.1f} of equal weight would"

@@ -7,8 +7,8 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
+from heldout.risk.intervals.method import z_quantile
 from heldout.risk.intervals.shapes import Ends, logit_ends
 from heldout.risk.record import Answers, Floats, Record
 from heldout.risk.sampling import end_to_end, mean_weights, sampling_of
@@ -89,7 +89,7 @@ def auc_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
     area = min(max(-value, edge), 1 - edge)
     influence, weights = _placements(record, answers, record.weights), mean_weights(record, pooled=False)
     sampling = sampling_of(record, influence, weights)
-    quantile = float(ndtri(0.5 + level / 2))
+    quantile = z_quantile(level)
     if record.parts == 1:
         # A class of few rows shows too little spread, and none where all pairs are right.
         error = max(sampling.error, sqrt(hanley_mcneil(area, positives, negatives)))

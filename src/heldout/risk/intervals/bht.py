@@ -16,11 +16,10 @@ from dataclasses import dataclass
 from math import isfinite, sqrt
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from heldout.base.errors import OptionError
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.method import ROUNDING, interval_around, standard_deviation
+from heldout.risk.intervals.method import ROUNDING, interval_around, standard_deviation, t_quantile, z_quantile
 from heldout.risk.intervals.shapes import Ends, log_ends, wilson_ends
 from heldout.risk.record import Floats, of_right_and_wrong
 
@@ -100,7 +99,7 @@ def bht(repetitions: Sequence[Repetition], *, level: float) -> Bht:
     se = min(max(scale * sqrt(max(mse, 0.0)), naive), sqrt(k) * naive)
     err_inner, err_cv = float(np.mean(inner)), float(np.mean(outer))
     centre = err_inner - (1 + (k - 2) / k) * (err_inner - err_cv)
-    half = float(ndtri(0.5 + level / 2)) * se
+    half = z_quantile(level) * se
     interval = Interval(low=centre - half, high=centre + half, level=level, method=BHT_METHOD, guarantee="heuristic")
     return Bht(centre=centre, se=se, err_cv=err_cv, err_inner=err_inner, mse=scale * scale * mse, interval=interval)
 
@@ -159,12 +158,12 @@ def ratio(repetitions: Sequence[Repetition], *, value: float, low: float, high: 
     n = len(rows[0])
     if all(of_right_and_wrong(one, low, high) for one in rows):
         share = min(max(value - low, 0.0), 1.0)
-        ends = _moved(low, wilson_ends(share, n / widened, float(ndtri(0.5 + level / 2))))
+        ends = _moved(low, wilson_ends(share, n / widened, z_quantile(level)))
     else:
         deviations = np.array([standard_deviation(one) for one in rows])
         largest = float(deviations.max()) or 1.0
         error = largest * sqrt(float(np.mean((deviations / largest) ** 2)) * widened / n)
-        quantile = float(stdtrit(n - 1, 0.5 + level / 2))
+        quantile = t_quantile(n - 1, level)
         if isfinite(low) and not isfinite(high) and value > low:
             ends = _moved(low, log_ends(value - low, error, quantile))
         else:

@@ -10,16 +10,24 @@ from __future__ import annotations
 from math import isfinite, sqrt
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from heldout.risk.estimate import Interval
 from heldout.risk.intervals.binomial import clopper_pearson
-from heldout.risk.intervals.method import Method, interval_around
-from heldout.risk.intervals.scores import FEWEST, refuse_score, score_ends
-from heldout.risk.intervals.shapes import LEANING, Ends, hall_ends, log_ends, tilted, wilson_ends
+from heldout.risk.intervals.method import Method, interval_around, z_quantile
+from heldout.risk.intervals.scores import FEWEST, positive_ends, quantile_of, refuse_score, score_ends
+from heldout.risk.intervals.shapes import LEANING, Ends, hall_ends, wilson_ends
 from heldout.risk.record import Floats, Record, zero_one_errors
-from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of, shrunken_mean
-from heldout.risk.widening import LEAST_ABSOLUTE, LEAST_SQUARES, adaptive, complexity, least, of_numbers, shift
+from heldout.risk.sampling import end_to_end, mean_weights, sampling_of, shrunken_mean
+from heldout.risk.widening import (
+    LEAST_ABSOLUTE,
+    LEAST_SQUARES,
+    adaptive,
+    complexity,
+    kernel_width,
+    least,
+    of_numbers,
+    shift,
+)
 
 
 def row_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
@@ -37,13 +45,9 @@ def row_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
     if bounded or not isfinite(record.low) or above <= 0:
         ends = hall_ends(value, error, quantile, skew=sampling.skew, draws=sampling.units)
         return ends, "Hall's t over rows"
-    if leans:
-        low, high = hall_ends(above, error, quantile, skew=sampling.skew, draws=sampling.units)
-    else:
-        low, high = log_ends(above, error, quantile)
-    if record.family == "squared" and record.parts > 1 and not record.grouped:
-        low, high = tilted(above, (low, high), draws=sampling.units, lean=sampling.lean)
-    return (record.low + low, record.low + high), "Hall's t over rows" if leans else "t over rows, log scale"
+    squares = record.family == "squared" and record.parts > 1 and not record.grouped
+    (low, high), name = positive_ends(above, error, quantile, sampling=sampling, leans=leans, squares=squares)
+    return (record.low + low, record.low + high), name
 
 
 def corrected_rows(record: Record, value: float) -> tuple[Floats, float]:
@@ -80,9 +84,7 @@ def _of_numbers(record: Record, losses: Floats, weights: Floats) -> tuple[Floats
 
 def density_at_zero(errors: Floats) -> float:
     """A kernel estimate of the density of errors at 0."""
-    quartiles = np.quantile(errors, (0.25, 0.75))
-    robust, deviation = float(quartiles[1] - quartiles[0]) / 1.34, float(np.std(errors))
-    width = 1.06 * (min(robust, deviation) if robust > 0 else deviation) * len(errors) ** -0.2
+    width = kernel_width(errors)
     if width <= 0:
         return 0.0
     return float(np.mean(np.exp(-0.5 * (errors / width) ** 2)) / (width * sqrt(2 * np.pi)))
@@ -111,18 +113,13 @@ def _share_ends(record: Record, errors: Floats, value: float, level: float, weig
     elif sampling.error > 0:
         draws = min(plain / sampling.error**2, 4 * draws)
     kappa = least(record, adaptive(record) * shift(record, errors, weights, None))
-    quantile = quantile_of(sampling, level) if record.grouped else float(ndtri(0.5 + level / 2))
+    quantile = quantile_of(sampling, level) if record.grouped else z_quantile(level)
     low, high = wilson_ends(share, draws / kappa**2, quantile)
     if not record.grouped and record.weights is None:  # never surer than one test set of the same rows
         rows = round(sampling.units / record.share)
         exact = clopper_pearson(round(share * rows), rows, level=level)
         low, high = min(low, exact.low), max(high, exact.high)
     return record.low + low, record.low + high
-
-
-def quantile_of(sampling: Sampling, level: float) -> float:
-    """Student's quantile with one degree of freedom less than there are draws of equal weight."""
-    return float(stdtrit(max(sampling.effective - 1, 1.0), 0.5 + level / 2))
 
 
 def recorded_rows(record: Record) -> Record:

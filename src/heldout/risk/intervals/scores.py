@@ -11,9 +11,9 @@ from dataclasses import replace
 from math import isfinite, sqrt
 
 import numpy as np
-from scipy.special import stdtrit
 
 from heldout.risk.intervals.auc import auc_ends
+from heldout.risk.intervals.method import t_quantile
 from heldout.risk.intervals.shapes import (
     LEANING,
     Ends,
@@ -82,7 +82,7 @@ def score_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
     assert record.pooled.influence is not None
     influence, weights = end_to_end(record.pooled.influence), mean_weights(record, pooled=True)
     sampling = sampling_of(_by_blocks(record), influence, weights)
-    quantile = float(stdtrit(max(sampling.effective - 1, 1.0), 0.5 + level / 2))
+    quantile = quantile_of(sampling, level)
     shape = _SHAPES.get(record.family, _other)
     return shape(record, value, sampling, quantile)
 
@@ -99,15 +99,25 @@ def _root(record: Record, value: float, sampling: Sampling, quantile: float) -> 
     fitted = complexity(record) if record.least_squares and record.parts > 1 else None
     kappa = least(record, of_numbers(record) if fitted is None else LEAST_SQUARES * (1 + fitted))
     mean, error = value * value, 2 * value * kappa * sampling.error
-    leans = sampling.lean > LEANING or mean <= 0
-    if leans:
-        low, high = hall_ends(mean, error, quantile, skew=sampling.skew, draws=sampling.units)
-    else:
-        low, high = log_ends(mean, error, quantile)
-    if record.parts > 1 and not record.grouped:
-        low, high = tilted(mean, (low, high), draws=sampling.units, lean=sampling.lean)
-    name = "Hall's t over rows" if leans else "t over rows, log scale"
+    leans, squares = sampling.lean > LEANING or mean <= 0, record.parts > 1 and not record.grouped
+    (low, high), name = positive_ends(mean, error, quantile, sampling=sampling, leans=leans, squares=squares)
     return (sqrt(max(low, 0.0)), sqrt(max(high, 0.0))), name
+
+
+def positive_ends(
+    value: float, error: float, quantile: float, *, sampling: Sampling, leans: bool, squares: bool
+) -> tuple[Ends, str]:
+    """The interval of a positive mean, and its name: Hall's where losses lean far, else on the log scale."""
+    if leans:
+        ends, name = hall_ends(value, error, quantile, skew=sampling.skew, draws=sampling.units), "Hall's t over rows"
+    else:
+        ends, name = log_ends(value, error, quantile), "t over rows, log scale"
+    return (tilted(value, ends, draws=sampling.units, lean=sampling.lean) if squares else ends), name
+
+
+def quantile_of(sampling: Sampling, level: float) -> float:
+    """Student's quantile with one degree of freedom less than there are draws of equal weight."""
+    return t_quantile(max(sampling.effective - 1, 1.0), level)
 
 
 def _r2(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:

@@ -25,6 +25,7 @@ from heldout.risk.intervals.method import (
     t_quantile,
 )
 from heldout.risk.record import Floats, Record
+from heldout.risk.sampling import effective_count
 
 MOST_FREEDOM = 4  # of the cautious t: the degrees of freedom of five folds
 
@@ -99,18 +100,8 @@ def cluster_t(
     scale = float(np.max(np.abs(away[rows > 0])))
     sums = np.bincount(codes, weights=rows * away / scale) if scale > 0 else np.zeros(len(totals))
     error = scale * sqrt(count / (count - 1) * float(np.sum(sums**2))) / float(np.sum(rows))
-    half = t_quantile(effective_groups(totals) - 1, level) * error
+    half = t_quantile(effective_count(totals) - 1, level) * error
     return symmetric(mean if centre is None else centre, half, level=level, method="cluster t", guarantee="asymptotic")
-
-
-def effective_groups(totals: NDArray[Any]) -> float:
-    """How many groups of equal weight would weigh a mean as evenly as these do.
-
-    >>> effective_groups(np.array([1.0, 1.0, 1.0])), round(effective_groups(np.array([8.0, 1.0, 1.0])), 2)
-    (3.0, 1.52)
-    """
-    shares = totals / np.max(totals)
-    return float(np.sum(shares) ** 2 / np.sum(shares**2))
 
 
 def _cluster_refusal(record: Record) -> str | None:
@@ -124,7 +115,7 @@ def _cluster_refusal(record: Record) -> str | None:
         totals = np.asarray(np.bincount(codes, weights=totals), dtype=np.float64)
     if np.count_nonzero(totals) < 2:
         return f"one test {what} has no spread"
-    if (effective := effective_groups(totals)) < 2:
+    if (effective := effective_count(totals)) < 2:
         return (
             f"one {what} weighs so much that the {len(totals)} test {what}s tell no more than "
             f"{effective:.1f} equal ones would"
