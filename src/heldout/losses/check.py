@@ -84,17 +84,12 @@ def _check_of_rows(loss: Loss, y: NDArray[Any], classification: bool) -> None:
     # What is said of responses that no predictor gave may be outside a range, so that no range is checked here.
     rows = known.rows.rows if isinstance(known.rows, RangedRows) else known.rows
     if isinstance(rows, OwnRows):
-        _try_own(rows, few, responses)
+        with catch_warnings():
+            warnings.simplefilter("ignore")
+            rows.losses(few, replace(responses, predict=few))  # perfect responses
         return
     with suppress(PredictionError):  # the trial's responses are at fault, and those to come need not be
         rows(few, responses)
-
-
-def _try_own(rows: OwnRows, y: NDArray[Any], responses: Responses) -> None:
-    perfect = replace(responses, predict=y)
-    with catch_warnings():
-        warnings.simplefilter("ignore")
-        rows.losses(y, perfect)
 
 
 def _try(loss: Loss, parts: ScorerParts, trial: tuple[NDArray[Any], Responses], classification: bool) -> None:

@@ -9,14 +9,14 @@ be compared, so they stay means over folds.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.responses import Responses
+from heldout.base.responses import Responses, cut_rows
 from heldout.base.warnings import catch_warnings
 from heldout.losses.loss import Loss
 from heldout.losses.own import RangedRows
@@ -144,13 +144,8 @@ def _leaving_blocks_out(
     names[order] = np.arange(n) % count
 
     def score(kept: NDArray[Any]) -> float:
-        part = replace(
-            responses,
-            predict=_rows(responses.predict, kept),
-            predict_proba=_rows(responses.predict_proba, kept),
-            decision_function=_rows(responses.decision_function, kept),
-        )
-        return call_scorer(loss, Replay(part), None, y[kept], None if weight is None else weight[kept])
+        part = Replay(cut_rows(responses, kept))
+        return call_scorer(loss, part, None, y[kept], None if weight is None else weight[kept])
 
     whole = score(np.ones(n, dtype=bool))
     influence = np.empty(n)
@@ -160,24 +155,25 @@ def _leaving_blocks_out(
     return whole, influence - float(np.mean(influence)), names
 
 
-def _rows(answer: NDArray[Any] | None, kept: NDArray[Any]) -> NDArray[Any] | None:
-    return None if answer is None else answer[kept]
-
-
 def _known(loss: Loss) -> tuple[str, ScorerParts] | None:
     parts = None if loss.scorer is None else scorer_parts(loss.scorer)
     return None if parts is None or parts.known_name is None else (parts.known_name, parts)
 
 
-def _of_numbers(loss: Loss, y: NDArray[Any], responses: Responses, weight: Floats) -> Floats | None:
+def _parts(loss: Loss) -> ScorerParts:
     known = _known(loss)
-    assert known is not None
+    assert known is not None  # pooled scores are scikit-learn's own
+    return known[1]
+
+
+def _of_numbers(loss: Loss, y: NDArray[Any], responses: Responses, weight: Floats) -> Floats | None:
+    name = _parts(loss).known_name
     assert responses.predict is not None
     truth, predicted = (np.asarray(one, dtype=np.float64).reshape(len(y), -1) for one in (y, responses.predict))
-    if known[0] == "root_mean_squared_log_error":
+    if name == "root_mean_squared_log_error":
         truth, predicted = np.log1p(truth), np.log1p(predicted)
     errors, away = truth - predicted, truth - np.average(truth, axis=0, weights=weight)
-    if known[0] == "explained_variance_score":
+    if name == "explained_variance_score":
         errors = errors - np.average(errors, axis=0, weights=weight)
     lost, spread = (np.average(one**2, axis=0, weights=weight) for one in (errors, away))
     if family_of(loss) == "root":
@@ -200,7 +196,11 @@ def _of_counts(loss: Loss, y: NDArray[Any], responses: Responses, weight: Floats
         return None
     counts = np.bincount(place, weights=weight)
     true, called = labels[there // len(labels)], labels[there % len(labels)]
-    score = _scorer_of_counts(loss, true, called)
+    parts = _parts(loss)
+
+    def score(counts: Floats) -> float:
+        return -parts.sign * float(parts.function(true, called, sample_weight=counts, **parts.options))
+
     slopes = np.empty(len(there))
     for cell in range(len(there)):
         step = np.zeros(len(there))
@@ -208,14 +208,3 @@ def _of_counts(loss: Loss, y: NDArray[Any], responses: Responses, weight: Floats
         slopes[cell] = (score(counts + step) - score(counts - step)) / (2 * step[cell]) if counts[cell] > 0 else 0.0
     influence: Floats = (slopes * float(counts.sum()))[place]
     return influence if np.isfinite(influence).all() else None
-
-
-def _scorer_of_counts(loss: Loss, true: NDArray[Any], called: NDArray[Any]) -> Callable[[Floats], float]:
-    known = _known(loss)
-    assert known is not None
-    parts = known[1]
-
-    def score(counts: Floats) -> float:
-        return -parts.sign * float(parts.function(true, called, sample_weight=counts, **parts.options))
-
-    return score
