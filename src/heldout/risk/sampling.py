@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,7 +108,7 @@ def effective_draws(record: Record, weights: Floats) -> float:
     return effective_count(np.asarray(np.bincount(_units(record)[0], weights=weights), dtype=np.float64))
 
 
-def effective_count(totals: Floats) -> float:
+def effective_count(totals: NDArray[Any]) -> float:
     """How many groups of equal weight would weigh a mean as evenly as groups of these total weights.
 
     >>> effective_count(np.array([1.0, 1.0, 1.0])), round(effective_count(np.array([8.0, 1.0, 1.0])), 2)
