@@ -179,7 +179,7 @@ def test_a_comparison_shows_verdict_ranking_and_pairs(compared, comparison):
     assert compared._repr_html_() == as_html("comparison", comparison)
     fragment = read(as_html("comparison", comparison))
     assert fragment.pieces[0] == comparison["verdict"]["sentence"]
-    assert ["", "learner", "zero_one", "95% interval", "training rows", "interval by"] in fragment.rows
+    assert ["place", "learner", "zero_one", "95% interval", "training rows", "interval by"] in fragment.rows
     for one in comparison["ranking"]:
         between = f"{one['low']:.4g} to {one['high']:.4g}"
         assert [one["name"], f"{one['value']:.4g}", between] in [row[1:4] for row in fragment.rows]

@@ -175,24 +175,10 @@ def test_a_comparison_is_listed_and_its_studies_lead_to_it():
     assert [(one["part_of"], one["page"]) for one in later["studies"]] == [(None, None)] * 3
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        {"risk": "much"},
-        {"risk": {"value": "0.5", "low": [], "high": True, "level": {}, "loss": 3}},
-        {"findings": [1], "kept": 5, "learner": None, "studies": "ab"},
-        {"findings": {"warning": "many"}, "studies": [1, None]},
-    ],
-)
-def test_values_of_other_types_than_ours_are_not_believed(head: dict[str, Any]):
-    found = index(
-        [study(1, words={"rows": "many", "learner": 7, "test": "t"})], [summary(1, **head), summary(2, **head)]
-    )
-    for one in found["studies"]:
-        assert one["risk"] is None or one["risk"]["value"] in (None, 0.25)
-        assert all(isinstance(count, int) for count in one["findings"].values())
-        assert one["rows"] is None
-        assert isinstance(one["learner"], str)
+def test_a_text_in_place_of_a_number_is_no_number():
+    risk = {"loss": "squared", "value": HOSTILE, "low": None, "high": "-inf", "level": 0.95}
+    (one,) = index([study(1)], [summary(1, risk=risk)])["studies"]
+    assert (one["risk"]["value"], one["risk"]["high"]) == (None, "-inf")
 
 
 def test_rows_that_cannot_be_read_are_named():

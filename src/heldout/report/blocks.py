@@ -56,7 +56,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows under a heading. Columns without heading that hold nothing are left out; what does not fit is counted."""
+    """Rows under a heading. Columns that hold no word are left out; what does not fit is counted."""
 
     title: str
     head: tuple[str, ...]
@@ -70,12 +70,12 @@ class Table:
     sentences: bool = False  # whether the last column holds sentences: text and terminal set them below their row
 
     def columns(self) -> dict[int, bool]:
-        """The places of the columns that have a heading or hold something, and whether they hold numbers alone."""
+        """The places of the columns that hold something, and whether they hold numbers alone."""
         held = {place: [row[place] for row in self.rows] for place in range(len(self.head))}
         return {
             place: not any(isinstance(cell, str | Span | tuple) and not is_infinite(cell) for cell in cells)
             for place, cells in held.items()
-            if self.head[place] or any(cell not in ("", None) for cell in cells)
+            if any(cell != "" for cell in cells)
         }
 
 

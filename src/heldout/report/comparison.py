@@ -57,9 +57,9 @@ def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> Table:
         )
         for place, one in enumerate(ranking, 1)
     )
-    head = ("", "learner", "", "interval", "training rows", "interval by")
-    if ranking:
-        head = ("", "learner", ranking[0]["loss"], f"{level_words(ranking[0]['level'])} interval", *head[4:])
+    loss = ranking[0]["loss"] if ranking else "risk"
+    level = f"{level_words(ranking[0]['level'])} interval" if ranking else "interval"
+    head = ("place", "learner", loss, level, "training rows", "interval by")
     return Table(title="Ranking", head=head, rows=rows, brief=MOST_PAIRS, key="ranking")
 
 

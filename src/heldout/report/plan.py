@@ -83,7 +83,7 @@ def _steps(lines: Sequence[Mapping[str, Any]]) -> Table:
         )
         for place, line in enumerate(lines, 1)
     )
-    head = ("", "level", "cells", "fits", "done by", "tier", "")
+    head = ("step", "level", "cells", "fits", "done by", "tier", "remarks")
     return Table(title="Steps", head=head, rows=rows, brief=MOST_STEPS, key="steps")
 
 

@@ -263,13 +263,13 @@ def candidates_table(summary: Mapping[str, Any]) -> Table:
     ]
     head = (
         "place",
-        "family" if families else "",
+        "family",
         *_short_names(shown),
-        "other parameters" if rest else "",
+        "other parameters",
         f"validation {summary['about']['chosen_by']}",
         "standard error",
         "chosen in folds",
-        "note" if any(row["note"] for row in rows) else "",
+        "note",
     )
     title, gone = "All candidates, the best first", summary["about"]["candidates"] - len(rows)
     return Table(

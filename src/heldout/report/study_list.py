@@ -9,7 +9,8 @@ from typing import Any
 from heldout.base.words import clipped, line
 from heldout.engine.live_file import Live
 from heldout.journal.reader import Contents, StudyRow, SummaryRow
-from heldout.report.blocks import Block, Note, Span, Style, Table
+from heldout.report.blocks import Block, Note, Span, Style, Table, is_infinite
+from heldout.report.result import GRAVE_FIRST
 from heldout.report.words import between, moment, told
 from heldout.splits.learning_curve import SMALLER
 
@@ -19,6 +20,7 @@ KEY = 12  # digits of a study's key that name it to people
 FINISHED, RUNNING, UNFINISHED, LEFT = "finished", "running", "unfinished", "left"
 STATES = (FINISHED, RUNNING, UNFINISHED, LEFT)
 _LONGEST = 500  # characters of a text
+_OF_RISK = ("loss", "method", "guarantee", "answer")
 _LEARNER = 60  # characters of a learner in a list
 _STYLES: dict[str, Style] = {RUNNING: "info", UNFINISHED: "warning", LEFT: "quiet"}
 
@@ -40,7 +42,7 @@ def index_of(contents: Contents, live: Live | None, *, busy: bool, made: str) ->
     told = _told_of(own, contents, live)
     running = told if live is not None and live.stopped is None else set()
     whole = [row for row in contents.summaries if _has_page(row.head)]
-    parts = {study: row.key.hex()[:KEY] for row in whole for study in _texts(row.head.get("studies"))}
+    parts = {study: row.key.hex()[:KEY] for row in whole for study in row.head["studies"]}
     entries = [_entry(row, kept.get(row.key), running=running) for row in own]
     studies = {row.key for row in contents.studies}
     entries += [_entry_of_summary(row) for row in contents.summaries if row.key not in studies]
@@ -92,59 +94,69 @@ def _told_of(own: Iterable[StudyRow], contents: Contents, live: Live | None) -> 
 def _entry(row: StudyRow, kept: SummaryRow | None, *, running: set[bytes]) -> dict[str, Any]:
     words, head = row.words, {} if kept is None else kept.head
     state = RUNNING if row.key in running else row.state
-    shown = _has_page(head)
+    families = words.get("families") or []
+    learner = " or ".join(families) if len(families) > 1 else ", ".join(words.get("learner") or [])
     return {
-        "whole_key": row.key.hex(),
-        "key": row.key.hex()[:KEY],
+        **_listed(row.key, words, head),
         "kind": "result",
         "state": state,
-        "learner": _learner(words),
-        "candidates": _number(words.get("candidates")),
-        "test": _text(words.get("test")),
-        "rows": _number(words.get("rows")),
-        "columns": _number(words.get("columns")),
-        "fingerprint": _text(words.get("fingerprint")),
+        "learner": clipped(learner, _LONGEST),
+        "candidates": words.get("candidates"),
         "best": None,
-        "risk": _risk(head) if shown else None,
-        "findings": _findings(head) if shown else None,
         "started": row.started,
         "ended": row.ended,
         "seconds": row.seconds,
-        "page": page_name(row.key.hex()[:KEY]) if shown else None,
         "note": _note(state, head),
     }
 
 
-def _learner(words: Mapping[str, Any]) -> str:
-    """The learner as its repr writes it; of families that compete their names."""
-    families = _texts(words.get("families"))
-    text = " or ".join(families) if len(families) > 1 else ", ".join(_texts(words.get("learner")))
-    return clipped(text, _LONGEST)
-
-
 def _entry_of_summary(row: SummaryRow) -> dict[str, Any]:
     """A comparison, which is no study of its own; or a study whose row is damaged while its summary is not."""
-    head, shown = row.head, _has_page(row.head)
+    head = row.head
     return {
-        "whole_key": row.key.hex(),
-        "key": row.key.hex()[:KEY],
+        **_listed(row.key, head, head),
         "kind": _text(head.get("kind")),
         "state": FINISHED,
         "learner": _text(head.get("learner")) or "",
         "candidates": None,
-        "test": _text(head.get("test")),
-        "rows": _number(head.get("rows")),
-        "columns": _number(head.get("columns")),
-        "fingerprint": _text(head.get("fingerprint")),
         "best": _text(head.get("best")),
-        "risk": _risk(head) if shown else None,
-        "findings": _findings(head) if shown else None,
         "started": None,
         "ended": _text(head.get("kept")),
-        "seconds": _number(head.get("seconds")),
-        "page": page_name(row.key.hex()[:KEY]) if shown else None,
-        "note": "" if shown else _OTHER_SUMMARY,
+        "seconds": head.get("seconds"),
+        "note": "" if _has_page(head) else _OTHER_SUMMARY,
     }
+
+
+def _listed(key: bytes, asked: Mapping[str, Any], head: Mapping[str, Any]) -> dict[str, Any]:
+    """What is listed of any study: what was asked, and what its summary found, where it has a page."""
+    name, shown = key.hex()[:KEY], _has_page(head)
+    return {
+        "whole_key": key.hex(),
+        "key": name,
+        "test": _text(asked.get("test")),
+        "rows": asked.get("rows"),
+        "columns": asked.get("columns"),
+        "fingerprint": _text(asked.get("fingerprint")),
+        "risk": _risk(head.get("risk")) if shown else None,
+        "findings": {one: head["findings"].get(one, 0) for one in GRAVE_FIRST} if shown else None,
+        "page": page_name(name) if shown else None,
+    }
+
+
+def _risk(risk: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if risk is None:
+        return None
+    ends = {name: _end(risk.get(name)) for name in ("value", "low", "high")}
+    return {**ends, "level": risk.get("level"), **{name: _text(risk.get(name)) for name in _OF_RISK}}
+
+
+def _end(value: float | str | None) -> float | str | None:
+    """A number; texts stand for infinite ones alone."""
+    return None if isinstance(value, str) and not is_infinite(value) else value
+
+
+def _text(value: str | None) -> str | None:
+    return None if value is None else clipped(value, _LONGEST)
 
 
 def _note(state: str, head: Mapping[str, Any]) -> str:
@@ -161,40 +173,6 @@ def _unfinished_note(key: str, live: Live | None, *, busy: bool) -> str:
 
 def _has_page(head: Mapping[str, Any]) -> bool:
     return head.get("version") == SHOWN_VERSION and head.get("kind") in ("result", "comparison")
-
-
-# A journal may come from a stranger: whatever it holds, what is shown has the types that we would write.
-
-
-def _risk(head: Mapping[str, Any]) -> dict[str, Any] | None:
-    risk = head.get("risk")
-    if not isinstance(risk, dict):
-        return None
-    ends = {name: _end(risk.get(name)) for name in ("value", "low", "high")}
-    words = {name: _text(risk.get(name)) for name in ("loss", "method", "guarantee", "answer")}
-    return {**ends, "level": _number(risk.get("level")), **words}
-
-
-def _findings(head: Mapping[str, Any]) -> dict[str, int]:
-    found = head.get("findings")
-    counts = found if isinstance(found, dict) else {}
-    return {name: int(_number(counts.get(name)) or 0) for name in ("error", "warning", "info")}
-
-
-def _end(value: Any) -> float | str | None:
-    return value if value in ("inf", "-inf") else _number(value)
-
-
-def _number(value: Any) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _text(value: Any) -> str | None:
-    return clipped(value, _LONGEST) if isinstance(value, str) else None
-
-
-def _texts(value: Any) -> list[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def studies_blocks(index: Mapping[str, Any]) -> list[Block]:

@@ -13,7 +13,7 @@ from typing import Any
 from heldout.base.errors import OptionError
 from heldout.base.words import shortened
 
-# Description apart by people who see few colours, and in grey (after Okabe and Ito).
+# Told apart by people who see few colours, and in grey (after Okabe and Ito).
 INK = "#1F2328"
 SOFT = "#57606A"
 GRID = "#E3E6EA"
