@@ -17,12 +17,13 @@ import heldout as ho
 from heldout.api.evaluate import ask
 from heldout.engine.run import work_of
 from heldout.kernels.brute import answer_by_brute_force
+from heldout.kernels.driver.answer import make_group
+from heldout.kernels.driver.claim import read_groups
 from heldout.kernels.pls import KERNEL
-from heldout.kernels.pls.answer import forms_of
 from heldout.kernels.pls.components import Shake, run_components
+from heldout.kernels.pls.forms import Form
 from heldout.kernels.pls.jobs import make_jobs
 from heldout.kernels.pls.problem import sums_exactly
-from heldout.kernels.ridge.group import make_group
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.answers import PanelTable
 
@@ -97,10 +98,10 @@ def test_responses_are_scikit_learns(shape: tuple[int, int], scale: bool) -> Non
 
 def kinds(step: Step, work: Work) -> set[str]:
     """How the step's training sets are made."""
-    ((form, members),) = forms_of(step, work).items()
-    group = make_group(
-        form.linear, {c: float(count) for c, count in members.items()}, work, lambda do, some: [do(one) for one in some]
-    )
+    groups = read_groups(KERNEL.kernel, work.search, work.task, step.candidates)
+    (((scale, columns), members),) = groups.items()
+    group = make_group(KERNEL.kernel, (scale, columns), members, work, lambda do, some: [do(one) for one in some])
+    form = Form(columns=replace(columns, places=None), scale=scale)
     return {job.kind for job in make_jobs(form, group, list(step.trainings))}
 
 

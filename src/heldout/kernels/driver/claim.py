@@ -179,7 +179,7 @@ def refuse_training(
     if takes_all(kernel, search, task, range(ref.part, ref.part + 1), splits[ref.splits]):
         return None
     size = int(splits[ref.splits].train_sizes[ref.part])
-    return kernel.too_costly(search, task, size) or training_problem(task, training, splits)
+    return kernel.refuses_size(search, task, size) or training_problem(task, training, splits)
 
 
 def takes_all(kernel: Kernel, search: Search, task: Task, parts: range, splits: Splits) -> bool:
@@ -188,7 +188,7 @@ def takes_all(kernel: Kernel, search: Search, task: Task, parts: range, splits: 
     left_out = len(task) - smallest if splits.train is None else len(task)
     weighed = task.weight is None or bool(task.weight.min() > 0)
     whole = task.classes is None or smallest_class(task) > left_out
-    return smallest >= 2 and weighed and whole and kernel.too_costly(search, task, smallest) is None
+    return smallest >= 2 and weighed and whole and kernel.refuses_size(search, task, smallest) is None
 
 
 def training_problem(task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:

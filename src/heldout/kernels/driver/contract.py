@@ -150,8 +150,8 @@ class Kernel(ABC):
         """
         raise NotImplementedError
 
-    def too_costly(self, search: Search, task: Task, rows: int) -> str | None:
-        """Why plain fits on training sets of so many rows are cheaper, by operation counts."""
+    def refuses_size(self, search: Search, task: Task, rows: int) -> str | None:
+        """Why training sets of so many rows are left to brute force, or None."""
         return None
 
     def bytes_of_value(self, group: Group) -> int:

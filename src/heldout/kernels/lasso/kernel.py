@@ -113,7 +113,7 @@ class LassoKernel(Kernel):
             warnings.simplefilter("ignore", ConvergenceWarning)  # such fits are left to brute force, which warns
             return solve_each(self, group, batch)
 
-    def too_costly(self, search: Search, task: Task, rows: int) -> str | None:
+    def refuses_size(self, search: Search, task: Task, rows: int) -> str | None:
         """By operation counts: products that several training sets share and passes over them, or passes over rows."""
         columns, fits = task.n_columns or 1, max(1, len(search))
         products = rows * columns**2 / SHARED_BY + fits * PASSES * columns**2

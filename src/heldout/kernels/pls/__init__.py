@@ -1,4 +1,4 @@
-"""Partial least squares from sums of products: every training set is a difference, every count comes from one run."""
+"""Partial least squares from sums over rows: all numbers of components from one run on products of columns."""
 
 from heldout.kernels.pls.kernel import KERNEL
 

@@ -12,7 +12,7 @@ import numpy as np
 from heldout.kernels.pls.components import Products, Shake, run_components
 from heldout.kernels.pls.problem import Problems
 from heldout.kernels.pls.respond import LEAST_SHARE
-from heldout.kernels.ridge.design import Floats
+from heldout.kernels.sums.rounding import Floats
 
 
 class Axes(NamedTuple):

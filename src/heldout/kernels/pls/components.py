@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from heldout.kernels.ridge.design import Floats
+from heldout.kernels.sums.rounding import Floats
 
 SHAKEN = 1e-11  # relative size of the change that the shadow gets
 DIRECTIONS = 4  # of the change, which is a matrix of so low a rank that it costs next to nothing

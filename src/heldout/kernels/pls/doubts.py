@@ -12,8 +12,7 @@ from heldout.kernels.pls.axes import Axes
 from heldout.kernels.pls.components import SHAKEN
 from heldout.kernels.pls.problem import Problems
 from heldout.kernels.pls.respond import ROUNDINGS, WITHIN, error_of_means
-from heldout.kernels.ridge.design import Floats
-from heldout.kernels.ridge.normal import EPS
+from heldout.kernels.sums.rounding import EPS, Floats
 
 ROUNDINGS_LEFT = 100.0  # rounding errors of a covariance, in units of the last place of the first; most are below 1
 TIED = 1e-6  # two entries of a weight this near to each other in size: rounding may decide which gives it its sign

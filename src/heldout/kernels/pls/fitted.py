@@ -14,36 +14,40 @@ import numpy as np
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.utils.validation import validate_data
 
+from heldout.kernels.designs.columns import Columns
+from heldout.kernels.driver.answer import make_group
+from heldout.kernels.driver.contract import Kernel
 from heldout.kernels.pls.axes import Axes, find_axes
 from heldout.kernels.pls.doubts import axes_stray, columns_unlike, rows_contradict, scores_stray, target_stray
-from heldout.kernels.pls.forms import Form, read_form
+from heldout.kernels.pls.forms import Form, read_count, read_scale
 from heldout.kernels.pls.problem import Problems, from_vectors
 from heldout.kernels.pls.products import centred, from_grams
-from heldout.kernels.ridge.design import Design, Floats
-from heldout.kernels.ridge.group import make_group
-from heldout.kernels.ridge.sums import Space, Sums
 from heldout.kernels.step import Work
+from heldout.kernels.sums.dataset import ChunkReader, Dataset
+from heldout.kernels.sums.rounding import Floats
+from heldout.kernels.sums.sums import Sums
 from heldout.kernels.threads import spreading
 
 LOOKED_AT = 512  # rows on which the shadow's scores are compared
 
 
-def fitted(estimator: Any, work: Work, splits: str) -> Any | None:
+def fitted(kernel: Kernel, estimator: Any, work: Work, splits: str) -> Any | None:
     """This candidate, fitted on all rows of a splits; None where only scikit-learn's own fit will do.
 
     Predictions and every public attribute are within the tier of scikit-learn's.
     """
     if type(estimator) is not PLSRegression or work.task.y.ndim > 1 or estimator.max_iter == 1:
         return None  # at one iteration scikit-learn's own fit warns
-    form, count = read_form(estimator, work.task)
+    read, columns = read_scale(estimator, work.task), Columns()
+    form, count = Form(columns=columns, scale=read), read_count(estimator.n_components)
     with spreading(work.jobs) as spread:
-        group = make_group(form.linear, {0: float(count)}, work, spread)
-        rows, columns = work.splits[splits].rows, group.design.X.shape[1]
-        if count > columns or len(rows) <= columns or 8 * group.bank.bytes_of_sums > work.budget:
+        group = make_group(kernel, (read, columns), {0: count}, work, spread)
+        rows, width = work.splits[splits].rows, group.data.X.shape[1]
+        if count > width or len(rows) <= width or 8 * group.sums.nbytes > work.budget:
             return None
-        total = group.bank.total_of(splits)
+        total = group.sums.total(splits)
     with np.errstate(all="ignore"):  # what is not finite is refused
-        made = model_state(form, group.design, total, rows, count)
+        made = model_state(form, group.data, total, rows, count)
     if made is None or set(made) | set(vars(estimator)) != state_names(form.scale):
         return None
     for name, value in made.items():
@@ -59,7 +63,7 @@ def state_names(scale: bool) -> set[str]:
     return names - {"n_features_in_"}
 
 
-def model_state(form: Form, design: Design, total: Sums, rows: Any, count: int) -> dict[str, Any] | None:
+def model_state(form: Form, design: Dataset, total: Sums, rows: Any, count: int) -> dict[str, Any] | None:
     """The attributes of the model, or None where it may not be scikit-learn's."""
     material = from_grams(total.grams, [total], slice(0, design.X.shape[1]))
     problems, sure = from_vectors(form, material.vectors)
@@ -78,11 +82,11 @@ def model_state(form: Form, design: Design, total: Sums, rows: Any, count: int) 
     return None if target_stray(axes, problems, target, y_scores) else _attributes(axes, scores, y_scores, problems)
 
 
-def _scores(rotations: Floats, problems: Problems, design: Design, rows: Any) -> Floats:
+def _scores(rotations: Floats, problems: Problems, design: Dataset, rows: Any) -> Floats:
     """Components × rows, from the rows themselves."""
     lines = rotations / problems.unit[0]
     scores = np.empty((len(lines), len(rows)))
-    space = Space(design, min(design.chunk, len(rows)))
+    space = ChunkReader(design, min(design.chunk, len(rows)))
     for start in range(0, len(rows), design.chunk):
         chunk = rows[start : start + design.chunk]
         np.matmul(lines, space.read(chunk, design.shift.x).T, out=scores[:, start : start + len(chunk)])

@@ -1,21 +1,15 @@
-"""The form of a candidate: all of a PLSRegression but its number of components. One run answers a whole form."""
+"""The form of a PLSRegression: all of it but its number of components. One run answers a whole form."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
-import numpy as np
-from sklearn.cross_decomposition import PLSRegression
-from sklearn.preprocessing import StandardScaler
-
-from heldout.kernels.claims import chain_of
-from heldout.kernels.ridge.columns import Columns, Unreadable, columns_of, is_column_step
-from heldout.kernels.ridge.forms import Form as Linear
+from heldout.kernels.designs.columns import Columns
+from heldout.kernels.driver.parameters import read_flag, read_number
+from heldout.kernels.sums.rounding import Refuse
 from heldout.task.task import Task
-
-NO_MODEL = "{} is not PLSRegression"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,46 +19,33 @@ class Form:
     columns: Columns
     scale: bool  # PLSRegression's own scaling, after that of a StandardScaler in front
 
-    @property
-    def linear(self) -> Linear:
-        """A linear model with an intercept on the same columns: it has the same sums and the same responses."""
-        return Linear(model="ols", intercept=True, columns=self.columns)
+
+def read_scale(model: Any, task: Task) -> bool:
+    """Whether an unfitted model scales its columns. Raises Refuse where the kernel cannot answer it."""
+    if task.y.ndim > 1 and task.y.shape[1] > 1:
+        raise Refuse("with several targets scikit-learn's iteration stops at a tolerance")
+    if any("float32" in str(kind).lower() for kind in _types(task)):
+        raise Refuse("X is of type float32, which PLSRegression centres in single precision before it predicts")
+    if not read_flag("copy", model.copy):
+        raise Refuse("copy=False writes into the training rows")
+    if not _is_whole(model.max_iter):
+        raise Refuse(f"max_iter={model.max_iter!r} is no whole number from 1")
+    read_number("tol", model.tol)
+    return read_flag("scale", model.scale)
 
 
-def read_form(estimator: Any, task: Task) -> tuple[Form, int]:
-    """The form and the number of components; raises Unreadable with the reason when the kernel cannot answer it."""
-    chain = chain_of(estimator)
-    model, before = chain[-1][1], [step for _, step in chain[:-1]]
-    if type(model) is not PLSRegression:
-        raise Unreadable(NO_MODEL.format(type(model).__name__))
-    if len(before) > 1:
-        raise Unreadable("more than one step stands before PLSRegression")
-    _check_options(model)
-    columns = _columns(before[0], task) if before else Columns()
-    return Form(columns=columns, scale=bool(model.scale)), int(model.n_components)
+def read_count(components: Any) -> int:
+    """The number of components. Raises Refuse."""
+    if not _is_whole(components):
+        raise Refuse(f"n_components={components!r} is no whole number from 1")
+    return int(components)
 
 
-def _check_options(model: Any) -> None:
-    if not _is_whole(model.n_components):
-        raise Unreadable(f"n_components={model.n_components!r} is no whole number from 1")
-    for name in ("scale", "copy"):
-        if type(getattr(model, name)) not in (bool, np.bool_):
-            raise Unreadable(f"{name}={getattr(model, name)!r} is neither True nor False")
-    if not model.copy:
-        raise Unreadable("copy=False writes into the training rows")
-    tolerance = isinstance(model.tol, Real) and not isinstance(model.tol, bool) and float(model.tol) >= 0
-    if not _is_whole(model.max_iter) or not tolerance:
-        raise Unreadable("scikit-learn refuses this max_iter or tol")
+def _types(task: Task) -> list[Any]:
+    if hasattr(task.X, "dtypes"):
+        return list(task.X.dtypes)
+    return [getattr(task.X, "dtype", None)]
 
 
 def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and int(value) >= 1
-
-
-def _columns(step: Any, task: Task) -> Columns:
-    if type(step) is StandardScaler:
-        return Columns(centred=bool(step.with_mean), scaled=bool(step.with_std))
-    if is_column_step(step):
-        return columns_of(step, task)
-    raise Unreadable(f"{type(step).__name__} stands before PLSRegression; only StandardScaler, alone or in a "
-                     "ColumnTransformer, may")  # fmt: skip
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout.kernels.driver.contract import Group, HeldOutNumbers
 from heldout.kernels.pls.components import Products, Shake, run_components
 from heldout.kernels.pls.forms import Form
 from heldout.kernels.pls.problem import Problems, from_rows, from_vectors
@@ -23,18 +23,13 @@ from heldout.kernels.pls.products import (
     read_block,
 )
 from heldout.kernels.pls.respond import Lines, make_lines, respond
-from heldout.kernels.ridge.design import Floats
-from heldout.kernels.ridge.group import Group
-from heldout.kernels.ridge.normal import LostDigits
-from heldout.kernels.ridge.respond import whole_shift
-from heldout.kernels.ridge.sums import Space, sum_rows_apart
 from heldout.kernels.step import Held, Training
+from heldout.kernels.sums.dataset import ChunkReader
+from heldout.kernels.sums.rounding import LostDigits
 
 TOGETHER = 1 << 21  # numbers that one run works on: sixteen megabytes, which stay in a shared cache
 SIDES = 4  # answered by a thread at a time
 ROW_COPIES = 6  # memory that a run on rows takes, in copies of its rows
-
-Found = tuple[Training, Held, Floats, NDArray[np.bool_]]
 
 
 class Job(NamedTuple):
@@ -67,18 +62,17 @@ def make_jobs(form: Form, group: Group, batch: Sequence[Training]) -> list[Job]:
             blocks.setdefault(training.trains[0].splits, []).append(training)
         else:
             sums.append(training)
-    group.bank.read_ahead([training.trains[0] for training in sums], list(blocks))
-    jobs = [Job(form, group, "sums", some) for some in _cut(group, sums, group.design.width**2)]
+    group.sums.prepare([training.trains[0] for training in sums], list(blocks))
+    jobs = [Job(form, group, "sums", some) for some in _cut(group, sums, group.data.width**2)]
     for several in blocks.values():
         several.sort(key=lambda training: _held_size(group, training))  # those of a run have about as many rows
-        numbers = _held_size(group, several[-1]) * group.design.width + 4 * int(group.alphas.max()) * _width(group)
+        numbers = _held_size(group, several[-1]) * group.data.width + 4 * int(group.values.max()) * _width(group)
         jobs += [Job(form, group, "block", some) for some in _cut(group, several, numbers)]
     return jobs + [Job(form, group, "rows", [training]) for training in rows]
 
 
 def _width(group: Group) -> int:
-    places = group.form.columns.places
-    return int(group.design.X.shape[1]) if places is None else len(places)
+    return int(group.data.X.shape[1])
 
 
 def _held_size(group: Group, training: Training) -> int:
@@ -89,15 +83,15 @@ def _held_size(group: Group, training: Training) -> int:
 def _is_narrow(group: Group, training: Training) -> bool:
     """Whether products of columns are smaller than the rows, and fit."""
     ref = training.trains[0]
-    fits = 8 * group.bank.bytes_of_sums <= group.work.budget
+    fits = 8 * group.sums.nbytes <= group.work.budget
     return fits and int(group.work.splits[ref.splits].train_sizes[ref.part]) > _width(group)
 
 
 def is_block(group: Group, training: Training) -> bool:
     """Whether products with the few rows held out, at every component, cost less than to sum them up once."""
-    if not group.bank.has_small_blocks(training.trains[0]):
+    if not group.sums.has_small_blocks(training.trains[0]):
         return False
-    held, width, most = _held_size(group, training), _width(group), int(group.alphas.max())
+    held, width, most = _held_size(group, training), _width(group), int(group.values.max())
     return 8 * most * held < width * (held + 4 * most)
 
 
@@ -113,9 +107,9 @@ def _cut(group: Group, trainings: list[Training], numbers: int) -> Iterator[list
     return (trainings[start : start + size] for start in range(0, len(trainings), size))
 
 
-def answer_jobs(group: Group, jobs: Sequence[Job]) -> list[Found]:
+def answer_jobs(group: Group, jobs: Sequence[Job]) -> list[HeldOutNumbers]:
     """Numbers on every held-out side of the jobs' trainings, and the candidates for which they are good."""
-    found: list[Found] = []
+    found: list[HeldOutNumbers] = []
     sides: list[Side] = []
     for answered, left in group.spread(_solve_job, jobs):
         found += answered
@@ -124,7 +118,7 @@ def answer_jobs(group: Group, jobs: Sequence[Job]) -> list[Found]:
     return found + [one for several in group.spread(_answer_sides, some) for one in several]
 
 
-def _solve_job(job: Job) -> tuple[list[Found], list[Side]]:
+def _solve_job(job: Job) -> tuple[list[HeldOutNumbers], list[Side]]:
     """What is answered at once, and the sides that are left to answer, with what answers them."""
     if job.kind == "rows":
         return [], _sides(job, job.trainings[0], _from_rows(job))
@@ -132,7 +126,7 @@ def _solve_job(job: Job) -> tuple[list[Found], list[Side]]:
         return _solve_sets(job)
 
 
-def _solve_sets(job: Job) -> tuple[list[Found], list[Side]]:
+def _solve_sets(job: Job) -> tuple[list[HeldOutNumbers], list[Side]]:
     material, block = _material(job)
     problems, sure = from_vectors(job.form, material.vectors)
     lines = _run(job, problems, centred(problems, material.multiply))
@@ -156,16 +150,16 @@ def _sides(job: Job, training: Training, lines: Lines | None) -> list[Side]:
 
 def _material(job: Job) -> tuple[Material, Block | None]:
     group, refs = job.group, [training.trains[0] for training in job.trainings]
-    places = places_of(job.form.columns.places, group.design.X.shape[1])
+    places = places_of(job.form.columns.places, group.data.X.shape[1])
     if job.kind == "sums":
-        return from_sums(group.bank, refs, places, group.design.width), None
-    block = read_block(group.design, [group.work.splits[ref.splits].held_rows(ref.part) for ref in refs])
-    return from_total(group.bank.ready_total(refs[0].splits), block, places), block
+        return from_sums(group.sums, refs, places, group.data.width), None
+    block = read_block(group.data, [group.work.splits[ref.splits].held_rows(ref.part) for ref in refs])
+    return from_total(group.sums.prepared_total(refs[0].splits), block, places), block
 
 
 def _run(job: Job, problems: Problems, products: Products) -> Lines:
     """As far as there are components."""
-    counts = job.group.alphas.astype(np.intp)
+    counts = job.group.values.astype(np.intp)
     count = min(int(counts.max()), problems.d.shape[1], int(problems.counts.max()))
     runs = run_components(products, problems.d, Shake(problems.size, problems.length), count=count)
     return make_lines(problems, runs, counts)
@@ -173,8 +167,8 @@ def _run(job: Job, problems: Problems, products: Products) -> Lines:
 
 def _apart(job: Job, training: Training) -> Lines | None:
     """From sums about a shift of their own, or None where only scikit-learn's own fit will do."""
-    sums = sum_rows_apart(job.group.design, job.group.work.train_rows(training.trains[0]))
-    material = from_grams(sums.grams, [sums], places_of(job.form.columns.places, job.group.design.X.shape[1]))
+    sums = job.group.sums.about_own_means(job.group.work.train_rows(training.trains[0]))
+    material = from_grams(sums.grams, [sums], places_of(job.form.columns.places, job.group.data.X.shape[1]))
     problems, sure = from_vectors(job.form, material.vectors)
     return _run(job, problems, centred(problems, material.multiply)) if sure.all() else None
 
@@ -182,10 +176,10 @@ def _apart(job: Job, training: Training) -> Lines | None:
 def _from_rows(job: Job) -> Lines | None:
     group, (training,) = job.group, job.trainings
     rows = group.work.train_rows(training.trains[0])
-    if ROW_COPIES * 8 * len(rows) * group.design.X.shape[1] > group.work.budget:
+    if ROW_COPIES * 8 * len(rows) * group.data.X.shape[1] > group.work.budget:
         return None
     try:
-        problems, x = from_rows(job.form, group.design, rows)
+        problems, x = from_rows(job.form, group.data, rows)
     except LostDigits:
         return None
     return _run(job, problems, on_rows(x))
@@ -196,29 +190,29 @@ def _asks_its_block(training: Training) -> bool:
     return training.answers[0][2:] == training.trains[0]
 
 
-def _answer_block(job: Job, lines: Lines, block: Block) -> list[Found]:
+def _answer_block(job: Job, lines: Lines, block: Block) -> list[HeldOutNumbers]:
     """All sides at once, from the rows that are at hand."""
-    places = places_of(job.form.columns.places, job.group.design.X.shape[1])
+    places = places_of(job.form.columns.places, job.group.data.X.shape[1])
     values, good = respond(lines, block.x[:, :, places], block.sizes)
     sizes = block.sizes.tolist()
     return [
-        (training, training.answers[0], values[place, :, : sizes[place]].T[:, :, None], good[place])
+        HeldOutNumbers(training, training.answers[0], (values[place, :, : sizes[place]].T[:, :, None],), good[place])
         for place, training in enumerate(job.trainings)
     ]
 
 
-def _answer_sides(sides: Sequence[Side]) -> list[Found]:
+def _answer_sides(sides: Sequence[Side]) -> list[HeldOutNumbers]:
     """Side by side, in memory that is used again."""
     group, form = sides[0].job.group, sides[0].job.form
-    places = places_of(form.columns.places, group.design.X.shape[1])
+    places = places_of(form.columns.places, group.data.X.shape[1])
     each = [group.work.held_rows(side.held) for side in sides]
-    space = Space(group.design, max(map(len, each)))
-    found: list[Found] = []
-    candidates = len(group.alphas)
+    space = ChunkReader(group.data, max(map(len, each)))
+    found: list[HeldOutNumbers] = []
+    candidates = len(group.values)
     for side, rows in zip(sides, each, strict=True):
         values, good = np.zeros((1, candidates, len(rows))), np.zeros((1, candidates), dtype=bool)
         if side.lines is not None:
-            x = space.read(rows, whole_shift(side.lines.shift, group.form, group.design))
+            x = space.read(rows, side.lines.shift)
             values, good = respond(side.lines, x[None, :, places], np.array([len(rows)]))
-        found.append((side.training, side.held, values[0].T[:, :, None], good[0]))
+        found.append(HeldOutNumbers(side.training, side.held, (values[0].T[:, :, None],), good[0]))
     return found

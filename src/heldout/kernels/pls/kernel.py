@@ -2,40 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from heldout.kernels.claims import Claims
-from heldout.kernels.pls.answer import answer
+from sklearn.cross_decomposition import PLSRegression
+
+from heldout.base.rowkeys import Rows
+from heldout.kernels.driver.contract import Group, HeldOutNumbers, Kernel, Needs, Numbers
+from heldout.kernels.driver.driver import Driver
 from heldout.kernels.pls.fitted import fitted
-from heldout.kernels.pls.recognise import claim, refuse_training, takes_all
-from heldout.kernels.step import Step, Training, Work
+from heldout.kernels.pls.forms import Form, read_count, read_scale
+from heldout.kernels.pls.jobs import answer_jobs, make_jobs
+from heldout.kernels.step import Training, Work
+from heldout.kernels.sums.dataset import Layout
+from heldout.kernels.sums.rounding import Bools
+from heldout.kernels.sums.sums import Sums
 from heldout.search.search import Search
-from heldout.splits.drawn import Splits
-from heldout.study.answers import Answer
 from heldout.task.task import Task
 
+MODELS = {PLSRegression: ("n_components",)}
 
-class PLSKernel:
-    """PLSRegression of a single target, alone or behind StandardScaler. Tier: rounding."""
+
+class PLSKernel(Kernel):
+    """PLSRegression of a single target, alone or behind StandardScaler. Tier: rounding.
+
+    Training sets go side by side: see `jobs`.
+    """
 
     name = "pls"
-    tier = "rounding"
+    models = MODELS
+    words = "PLSRegression"
 
-    def claim(self, search: Search, task: Task) -> Claims:
-        return claim(search, task)
+    def read(self, model: Any, task: Task) -> bool:
+        return read_scale(model, task)
 
-    def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
-        return refuse_training(training, splits)
+    def value(self, form: bool, *raw: Any) -> int:
+        return read_count(raw[0])
 
-    def takes_all(self, search: Search, task: Task, parts: range, splits: Splits) -> bool:
-        return takes_all(parts, splits)
+    def needs(self, form: bool) -> Needs:
+        return Needs(numbers=True, weights=False)
 
-    def answer(self, step: Step, work: Work) -> Iterator[Answer]:
-        return answer(step, work)
+    def layout(self, form: bool) -> Layout:
+        return Layout(targets="numbers")
+
+    def solve(self, group: Group, batch: Sequence[Training]) -> list[HeldOutNumbers]:
+        return answer_jobs(group, make_jobs(_form_of(group), group, batch))
+
+    def refuses_size(self, search: Search, task: Task, rows: int) -> str | None:
+        return "fewer than three training rows" if rows < 3 else None
+
+    def learn(self, group: Group, sums: Sums, rows: Rows | None) -> Any:
+        raise NotImplementedError("training sets are solved side by side")
+
+    def respond(self, group: Group, learned: Any, rows: Rows, methods: frozenset[str]) -> tuple[Numbers, Bools]:
+        raise NotImplementedError("training sets are solved side by side")
+
+
+def _form_of(group: Group) -> Form:
+    """The form on the columns of the data, which are those that the model sees."""
+    return Form(columns=replace(group.columns, places=None), scale=group.form)
+
+
+class PLSDriver(Driver):
+    """The driver of a kernel that makes the final predictor too."""
 
     def fitted(self, estimator: Any, work: Work, splits: str) -> Any | None:
-        return fitted(estimator, work, splits)
+        return fitted(self.kernel, estimator, work, splits)
 
 
-KERNEL = PLSKernel()
+KERNEL = PLSDriver(PLSKernel())

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows
 from heldout.kernels.pls.forms import Form
-from heldout.kernels.ridge.design import Design, Floats
-from heldout.kernels.ridge.normal import LEFT_OF_DIGITS, LostDigits, scales, scales_and_doubts
+from heldout.kernels.sums.dataset import Dataset
+from heldout.kernels.sums.rounding import LEFT_OF_DIGITS, Floats, LostDigits, scales, scales_and_doubts
 
 SMALLEST_TARGET = 1e-4  # of an unscaled target's deviation: scikit-learn takes what is below 2e-15 for constant
 Bools = NDArray[np.bool_]
@@ -95,7 +95,7 @@ def _from_vectors(form: Form, vectors: Vectors) -> tuple[Problems, Bools]:
     return problems, sure
 
 
-def from_rows(form: Form, design: Design, rows: Rows) -> tuple[Problems, Floats]:
+def from_rows(form: Form, design: Dataset, rows: Rows) -> tuple[Problems, Floats]:
     """One problem and its centred and scaled rows, where there are more columns than rows: products of columns
     would be the larger. Raises LostDigits where only scikit-learn's own fit will do."""
     width = design.X.shape[1]

@@ -11,9 +11,11 @@ import numpy as np
 from heldout.base.rowkeys import Rows
 from heldout.kernels.pls.components import Products
 from heldout.kernels.pls.problem import Problems, Vectors
-from heldout.kernels.ridge.bank import Bank
-from heldout.kernels.ridge.design import Design, Floats, Shift
-from heldout.kernels.ridge.sums import Space, Sums
+from heldout.kernels.sums.dataset import ChunkReader, Dataset
+from heldout.kernels.sums.rounding import Floats
+from heldout.kernels.sums.shifts import Shift
+from heldout.kernels.sums.sums import Sums
+from heldout.kernels.sums.training_sums import TrainingSums
 from heldout.study.study import TrainRef
 
 Places = slice | list[int]
@@ -41,12 +43,12 @@ def places_of(places: Sequence[int] | None, width: int) -> Places:
     return slice(0, width) if places is None else list(places)
 
 
-def from_sums(bank: Bank, refs: Sequence[TrainRef], places: Places, width: int) -> Material:
+def from_sums(bank: TrainingSums, refs: Sequence[TrainRef], places: Places, width: int) -> Material:
     """Training sets of which each has sums of its own."""
     grams = np.empty((len(refs), 1, width, width))
     made: list[Sums] = []
     for ref, out in zip(refs, grams, strict=True):
-        sums = bank.sums_of(ref, out)
+        sums = bank.of(ref, out)
         if sums.grams is not out:
             out[:] = sums.grams
         made.append(sums)
@@ -134,14 +136,14 @@ def on_rows(rows: Floats) -> Products:
     return lambda r: np.asarray(((r[0] @ rows.T) @ rows)[None])
 
 
-def read_block(design: Design, parts: Sequence[Rows]) -> Block:
+def read_block(design: Dataset, parts: Sequence[Rows]) -> Block:
     """The held-out rows of these parts."""
     sizes = np.array([len(rows) for rows in parts])
     longest = int(sizes.max())
     own = np.arange(longest) < sizes[:, None]
     rows = np.zeros(own.shape, dtype=np.intp)
     rows[own] = np.concatenate(parts)
-    x = Space(design, rows.size).read(rows.ravel(), design.shift.x).reshape(*rows.shape, -1)
+    x = ChunkReader(design, rows.size).read(rows.ravel(), design.shift.x).reshape(*rows.shape, -1)
     y = design.Y[rows, 0] - design.shift.y[0]
     if not own.all():
         x[~own] = 0.0

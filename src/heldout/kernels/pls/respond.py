@@ -9,8 +9,7 @@ import numpy as np
 from heldout.base.rowkeys import Rows
 from heldout.kernels.pls.components import SHAKEN, Runs
 from heldout.kernels.pls.problem import Bools, Problems
-from heldout.kernels.ridge.design import Floats
-from heldout.kernels.ridge.normal import EPS
+from heldout.kernels.sums.rounding import EPS, Floats
 
 WITHIN = 1e-9  # the tier: of the largest response of a cell
 ROUNDINGS = 1000.0  # rounding errors, of either side, in units of the last place of a product; most are below 50

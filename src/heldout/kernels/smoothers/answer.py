@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from heldout.kernels.brute import answer_by_brute_force
-from heldout.kernels.ridge.design import Floats
 from heldout.kernels.smoothers.bases import Base, choose_bases
 from heldout.kernels.smoothers.bench import Bench, Group, make_bench
 from heldout.kernels.smoothers.forms import Form
@@ -18,6 +17,7 @@ from heldout.kernels.smoothers.recognise import MATRICES, lacking, member_of
 from heldout.kernels.smoothers.routes import Found, by_diagonal
 from heldout.kernels.smoothers.score import Scored, score, sides_in_order
 from heldout.kernels.step import Step, Training, Work
+from heldout.kernels.sums.rounding import Floats
 from heldout.kernels.threads import Threads, threads
 from heldout.kernels.trainings import Plain
 from heldout.study.answers import Answer

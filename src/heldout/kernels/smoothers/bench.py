@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.ridge.design import Floats, matrix_of
 from heldout.kernels.smoothers.bases import Base, cut_trainings
 from heldout.kernels.smoothers.families import Family, by_family, make_families
 from heldout.kernels.smoothers.forms import Form
@@ -18,6 +17,8 @@ from heldout.kernels.smoothers.grams import Grams
 from heldout.kernels.smoothers.routes import Cut, Found, by_block, by_factor, make_inverse, none_good
 from heldout.kernels.smoothers.spectrum import Spectrum, Targets, decompose, weigh
 from heldout.kernels.step import Work
+from heldout.kernels.sums.data import matrix_of
+from heldout.kernels.sums.rounding import Floats
 
 Keep = Callable[[int, int, Found], None]  # what was found, for a candidate's column and a training's number
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.blas import dtrsm
 
-from heldout.kernels.ridge.design import Floats
 from heldout.kernels.smoothers.routes import Cut, Found, Inverse, Places, by_block
 from heldout.kernels.smoothers.spectrum import WITHIN, Targets
+from heldout.kernels.sums.rounding import Floats
 
 FEWEST = 2  # members that are worth it
 SURE = np.ones(1, dtype=bool)

@@ -11,7 +11,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 from sklearn.kernel_ridge import KernelRidge
 
 from heldout.kernels.claims import chain_of
-from heldout.kernels.ridge.columns import Unreadable
+from heldout.kernels.sums.rounding import Refuse
 
 MODELS = (KernelRidge, GaussianProcessRegressor)
 USES = {  # the parameters that each built-in kernel takes
@@ -59,16 +59,16 @@ def no_model(kind: type) -> str:
 
 
 def read(estimator: Any, columns: int) -> tuple[Form, float, Any]:
-    """Form, penalty and kernel object (of a process) of an unfitted candidate; raises Unreadable with the reason."""
+    """Form, penalty and kernel object (of a process) of an unfitted candidate; raises Refuse with the reason."""
     chain = chain_of(estimator)
     model = chain[-1][1]
     if type(model) not in MODELS:
-        raise Unreadable(no_model(type(model)))
+        raise Refuse(no_model(type(model)))
     if len(chain) > 1:
         before = type(chain[0][1]).__name__
-        raise Unreadable(f"{before} before the model changes the kernel's values in each training part")
+        raise Refuse(f"{before} before the model changes the kernel's values in each training part")
     if not is_number(model.alpha):
-        raise Unreadable("alpha is not one number from 0 up")
+        raise Refuse("alpha is not one number from 0 up")
     if type(model) is KernelRidge:
         form, kernel = _of_ridge(model, columns)
     else:
@@ -84,11 +84,11 @@ def _of_ridge(model: Any, columns: int) -> tuple[Form, Any]:
     name = model.kernel
     if isinstance(name, kernels.Kernel):
         if model.kernel_params:
-            raise Unreadable("kernel_params for the kernel of a Gaussian process")
+            raise Refuse("kernel_params for the kernel of a Gaussian process")
         return Form("pairs", process_key(name), False, False), name
     if not isinstance(name, str) or name not in USES:
         what = "a function" if callable(name) else f"kernel={name!r}"
-        raise Unreadable(f"{what} as kernel of KernelRidge may not be cut out of one matrix")
+        raise Refuse(f"{what} as kernel of KernelRidge may not be cut out of one matrix")
     values: list[float] = []
     for parameter in USES[name]:
         value = getattr(model, parameter)
@@ -99,7 +99,7 @@ def _of_ridge(model: Any, columns: int) -> tuple[Form, Any]:
         else:
             fits = is_number(value) and (parameter == "degree" or value > 0)
         if not fits:
-            raise Unreadable(f"{parameter}={value!r} is no {parameter} of the kernel {name!r}")
+            raise Refuse(f"{parameter}={value!r} is no {parameter} of the kernel {name!r}")
         values.append(float(value))
     return Form(SAME_NAME.get(name, name), tuple(values), False, False), None
 
@@ -108,16 +108,16 @@ def _of_process(model: Any) -> tuple[Form, Any]:
     kernel = kernels.ConstantKernel() * kernels.RBF() if model.kernel is None else model.kernel
     key = process_key(kernel)
     if model.optimizer is not None and kernel.n_dims > 0:
-        raise Unreadable("the kernel's parameters are optimised in each fit: optimizer is not None")
+        raise Refuse("the kernel's parameters are optimised in each fit: optimizer is not None")
     if model.n_targets is not None:
-        raise Unreadable("n_targets is checked in each fit")
+        raise Refuse("n_targets is checked in each fit")
     return Form("process", key, bool(model.normalize_y), True, False), kernel
 
 
 def process_key(kernel: Any) -> tuple[Any, ...]:
-    """A Gaussian process's kernel as plain values; raises Unreadable for one that is not understood."""
+    """A Gaussian process's kernel as plain values; raises Refuse for one that is not understood."""
     if type(kernel) not in PROCESS_KERNELS:
-        raise Unreadable(f"the kernel {type(kernel).__name__} may depend on more than a pair of rows")
+        raise Refuse(f"the kernel {type(kernel).__name__} may depend on more than a pair of rows")
     found: list[Any] = [type(kernel).__name__]
     for name, value in sorted(kernel.get_params(deep=False).items()):
         if name.endswith("_bounds"):

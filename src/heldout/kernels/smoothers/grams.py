@@ -14,8 +14,8 @@ from sklearn.metrics.pairwise import (
     manhattan_distances,
 )
 
-from heldout.kernels.ridge.design import Floats
 from heldout.kernels.smoothers.forms import Form
+from heldout.kernels.sums.rounding import Floats
 
 FROM = {  # what a kernel's values are functions of
     "linear": "products",

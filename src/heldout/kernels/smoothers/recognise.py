@@ -11,10 +11,10 @@ import sklearn
 
 from heldout.kernels.claims import Claims, chain_of, last_type
 from heldout.kernels.fitting import make_candidate
-from heldout.kernels.ridge.columns import Unreadable
-from heldout.kernels.ridge.design import check_data, matrix_of
 from heldout.kernels.smoothers.forms import MODELS, OF_COUNTS, Form, is_number, no_model, read
 from heldout.kernels.step import Training
+from heldout.kernels.sums.data import check_data, matrix_of
+from heldout.kernels.sums.rounding import Refuse
 from heldout.losses import Loss, needed_methods
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
@@ -27,11 +27,11 @@ Member = tuple[Form, float, Any]
 _PLAIN = (str, bool, int, float, type(None))
 # What is wrong with the data of tasks that are alive: to find out takes a pass over X.
 _PROBLEMS: WeakKeyDictionary[Task, str] = WeakKeyDictionary()
-_MEMBERS: WeakKeyDictionary[Search, dict[Any, tuple[Member | Unreadable, str]]] = WeakKeyDictionary()
+_MEMBERS: WeakKeyDictionary[Search, dict[Any, tuple[Member | Refuse, str]]] = WeakKeyDictionary()
 
 
 def member_of(search: Search, candidate: int, task: Task) -> Member:
-    """What a candidate is; raises Unreadable. Candidates that differ in alpha alone are taken apart once."""
+    """What a candidate is; raises Refuse. Candidates that differ in alpha alone are taken apart once."""
     known = _MEMBERS.setdefault(search, {})
     columns = task.n_columns or 1
     family, params = search.family_of(candidate), search.params_of(candidate)
@@ -47,20 +47,20 @@ def member_of(search: Search, candidate: int, task: Task) -> Member:
     found, name = known[kind]
     if len(kind) > 2 and name != alphas[0]:  # the alpha of something else
         found, name = _take_apart(search, candidate, columns)
-    if isinstance(found, Unreadable):
+    if isinstance(found, Refuse):
         raise found
     form, alpha, kernel = found
     return form, float(params[name]) if name in params else alpha, kernel
 
 
-def _take_apart(search: Search, candidate: int, columns: int) -> tuple[Member | Unreadable, str]:
+def _take_apart(search: Search, candidate: int, columns: int) -> tuple[Member | Refuse, str]:
     """What a candidate is, or why not, and the name of its penalty among the parameters."""
     estimator = make_candidate(search, candidate)
     prefix = chain_of(estimator)[-1][0]
     name = f"{prefix}__alpha" if prefix else "alpha"
     try:
         return read(estimator, columns), name
-    except Unreadable as reason:
+    except Refuse as reason:
         return reason, name
 
 
@@ -79,7 +79,7 @@ def claim(search: Search, task: Task) -> Claims:
         for candidate in candidates:
             try:
                 form, _, _ = member_of(search, candidate, task)
-            except Unreadable as reason:
+            except Refuse as reason:
                 refusals.setdefault(str(reason))
                 continue
             if form not in about:
@@ -150,6 +150,6 @@ def _about(form: Form, search: Search, task: Task) -> str | None:
 def _about_data(task: Task) -> str:
     try:
         check_data(task)
-    except Unreadable as reason:
+    except Refuse as reason:
         return str(reason)
     return "X is float32, and kernels of float32 rows keep seven digits" if matrix_of(task).dtype == np.float32 else ""

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from heldout.kernels.ridge.design import Floats
 from heldout.kernels.smoothers.spectrum import EPS, ROUNDINGS, WIDER, WITHIN, Spectrum, Targets
+from heldout.kernels.sums.rounding import Floats
 
 HOPELESS = 300.0  # times the tier: an estimate beyond this is not made again with more care
 SMALL_SHARE = 1e-2  # of the largest response of a panel: what a single row's response is measured by at least

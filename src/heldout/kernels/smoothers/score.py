@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from heldout.base.responses import Responses
 from heldout.kernels.brute import answer_by_brute_force
-from heldout.kernels.ridge.design import Floats
 from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Held, Step, Training, Work
+from heldout.kernels.sums.rounding import Floats
 from heldout.kernels.trainings import Plain
 from heldout.study.answers import Answer
 

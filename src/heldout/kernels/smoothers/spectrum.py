@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.ridge.design import Floats
+from heldout.kernels.sums.rounding import Floats
 
 EPS = float(np.finfo(np.float64).eps)
 WITHIN = 1e-9  # the tier: of the largest response of a cell
