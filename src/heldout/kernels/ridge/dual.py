@@ -8,7 +8,7 @@ from heldout.base.rowkeys import Rows
 from heldout.kernels.designs.equations import Equations, balanced_weights
 from heldout.kernels.designs.linear import LinearPredictors, Spectrum, linear_predictors
 from heldout.kernels.driver.contract import Group
-from heldout.kernels.ridge.solution import inverses, is_doubtful
+from heldout.kernels.ridge.solve import inverses, is_doubtful
 from heldout.kernels.sums.dataset import Dataset
 from heldout.kernels.sums.rounding import Floats, LostDigits, check_digits, scales
 

@@ -14,9 +14,9 @@ from heldout.kernels.designs.linear import LinearPredictors, class_responses, li
 from heldout.kernels.driver.contract import Group, Kernel, Needs, Numbers
 from heldout.kernels.driver.parameters import is_number
 from heldout.kernels.ridge.dual import solve_dual
-from heldout.kernels.ridge.form import MODELS, Form, read_form
+from heldout.kernels.ridge.forms import MODELS, Form, read_form
 from heldout.kernels.ridge.leave_one_out import applies, leave_one_out
-from heldout.kernels.ridge.solution import solve
+from heldout.kernels.ridge.solve import solve
 from heldout.kernels.sums.data import numeric_type
 from heldout.kernels.sums.dataset import Layout
 from heldout.kernels.sums.rounding import Bools, Refuse, Undecided

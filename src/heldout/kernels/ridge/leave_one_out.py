@@ -18,7 +18,7 @@ from heldout.base.rowkeys import Rows
 from heldout.kernels.designs.equations import Equations, normal_equations
 from heldout.kernels.driver.contract import Group
 from heldout.kernels.ridge.scaled_leave_one_out import Change, Eigen, corrected
-from heldout.kernels.ridge.solution import CUT_MARGIN, inverses, is_doubtful, sizes, with_ones
+from heldout.kernels.ridge.solve import CUT_MARGIN, inverses, is_doubtful, sizes, with_ones
 from heldout.kernels.sums.rounding import EPS, ROUNDINGS, TOLERANCE, Bools, Floats, Undecided
 from heldout.kernels.sums.sums import Sums
 

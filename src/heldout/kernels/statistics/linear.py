@@ -16,8 +16,8 @@ from heldout.kernels.designs.equations import Equations, normal_equations
 from heldout.kernels.designs.linear import LinearPredictors, class_responses, number_responses
 from heldout.kernels.driver.claim import methods_asked
 from heldout.kernels.ridge import KERNEL
-from heldout.kernels.ridge.form import Form
-from heldout.kernels.ridge.solution import solve
+from heldout.kernels.ridge.forms import Form
+from heldout.kernels.ridge.solve import solve
 from heldout.kernels.statistics.gather import Statistics
 from heldout.kernels.statistics.moments import Chain, Moments
 from heldout.kernels.sums.rounding import EPS, ROUNDINGS, TOLERANCE, Floats, Undecided

@@ -14,7 +14,7 @@ from heldout.kernels.designs.columns import Columns
 from heldout.kernels.driver.claim import Reader
 from heldout.kernels.fitting import make_candidate
 from heldout.kernels.ridge import KERNEL
-from heldout.kernels.ridge.form import Form
+from heldout.kernels.ridge.forms import Form
 from heldout.kernels.statistics.bayes import BayesFamily
 from heldout.kernels.statistics.discriminant import DiscriminantFamily, check_discriminant
 from heldout.kernels.statistics.family import Family
