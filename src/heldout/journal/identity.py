@@ -109,7 +109,7 @@ def source_of(thing: Any) -> str | None:
     try:
         return dedent(inspect.getsource(thing))
     except (OSError, TypeError, SyntaxError):
-        compiled = [f"{one.__qualname__}:{_compiled(one.__code__)}" for one in code_objects(thing)]
+        compiled = [f"{function.__qualname__}:{_compiled(function.__code__)}" for function in code_objects(thing)]
         if not isinstance(thing, type):
             return "\n".join(compiled) or None
         plain = {name: value for name, value in vars(thing).items() if isinstance(value, PLAIN)}
@@ -119,7 +119,7 @@ def source_of(thing: Any) -> str | None:
 
 
 def _compiled(code: CodeType) -> str:
-    consts = [_compiled(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    consts = [_compiled(value) if isinstance(value, CodeType) else repr(value) for value in code.co_consts]
     return repr((code.co_code, consts, code.co_names, code.co_varnames))
 
 
@@ -140,9 +140,9 @@ def references(thing: Any) -> Iterator[tuple[str, Any]]:
 
 def _names(code: CodeType) -> set[str]:
     names = set(code.co_names)
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            names |= _names(one)
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            names |= _names(value)
     return names
 
 
@@ -259,10 +259,7 @@ class _Walk:
             raise IdentityError(text, way_out) from None
         if isinstance(reduced, str):
             return [digest(reduced)]
-        callable_, arguments, *rest = reduced
-        return self._all(
-            (callable_, arguments, *(list(one) if hasattr(one, "__next__") else one for one in rest)), path
-        )
+        return self._all([list(part) if hasattr(part, "__next__") else part for part in reduced], path)
 
     def _named(self, parts: Mapping[str, Any], path: str) -> list[bytes]:
         return [digest(str(name), self.digest(parts[name], f"{path}.{name}")) for name in sorted(parts, key=str)]
@@ -364,9 +361,9 @@ def _refuse_nameless(thing: Any, path: str) -> None:
         raise IdentityError(f"{path} is a lambda, which a journal could not know again.", _WAY_OUT)
     functions = [thing] if isinstance(thing, FunctionType) else []
     if isinstance(thing, type) and "<locals>" in name:
-        functions = [one for one in vars(thing).values() if isinstance(one, FunctionType)]
+        functions = [value for value in vars(thing).values() if isinstance(value, FunctionType)]
     for function in functions:
-        free = [one for one in function.__code__.co_freevars if one != "__class__"]
+        free = [name for name in function.__code__.co_freevars if name != "__class__"]
         if free and not hasattr(function, "__wrapped__"):
             raise IdentityError(
                 f"{path} is {name!r}, a closure over {', '.join(map(repr, free))}, which a journal could not know "
@@ -377,8 +374,8 @@ def _refuse_nameless(thing: Any, path: str) -> None:
 
 def _keeps_what_it_learned(value: Any) -> bool:
     """Whether scikit-learn's `clone` leaves the fitted state on it, as on a FrozenEstimator."""
-    own = getattr(type(value), "__sklearn_clone__", None)
-    return own is not None and own is not BaseEstimator.__sklearn_clone__
+    clone = getattr(type(value), "__sklearn_clone__", None)
+    return clone is not None and clone is not BaseEstimator.__sklearn_clone__
 
 
 def _slots(kind: type) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
-from importlib.metadata import version
 from itertools import pairwise
 from math import ceil
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.base.environment import environment
 from heldout.journal.identity import PLAIN_KINDS, Identity, digest, identify, plain_digest
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.kernels.trainings import Plain, pieces_of, sides_of
@@ -26,7 +26,6 @@ from heldout.splits.drawn import Splits
 from heldout.study.answers import Tables
 from heldout.task.task import Task
 
-_ALWAYS = ("heldout", "scikit-learn", "numpy", "scipy")
 Setting = dict[str, Any]  # JSON values
 _DISPLAY = ("display", "print_changed_only")  # of scikit-learn's configuration: these change no number
 _FORMAT = "heldout-answer-1"
@@ -48,7 +47,7 @@ def cpu_type() -> str:
 @cache
 def base_libraries() -> dict[str, str]:
     """The versions that every number depends on."""
-    return {"python": platform.python_version(), **{name: version(name) for name in _ALWAYS}}
+    return {name: version for name, version in environment().items() if name != "machine"}
 
 
 def setting_of(task: Task, splits: Mapping[str, Splits], parts: Iterable[Identity]) -> Setting:
@@ -60,7 +59,7 @@ def setting_of(task: Task, splits: Mapping[str, Splits], parts: Iterable[Identit
         libraries.update(part.libraries)
     return {
         "data": {"fingerprint": task.fingerprint, "rows": len(task), "columns": task.n_columns},
-        "splits": {name: one.fingerprint for name, one in splits.items()},
+        "splits": {name: drawn.fingerprint for name, drawn in splits.items()},
         "code": dict(sorted(code.items())),
         "libraries": dict(sorted(libraries.items())),
         "cpu": cpu_type(),
@@ -75,7 +74,7 @@ def differences(before: Setting, now: Setting) -> list[str]:
         sizes = f"{_size(old)} then, {_size(new)} now"
         lines.append(f"data: {sizes}" if _size(old) != _size(new) else f"data: {_size(new)}, with other contents")
     elif before["splits"] != now["splits"]:
-        names = [name for name, one in now["splits"].items() if before["splits"].get(name) != one]
+        names = [name for name, drawn in now["splits"].items() if before["splits"].get(name) != drawn]
         lines.append(
             f"splits: other rows were drawn for {', '.join(names[:3]) or 'some parts'}. A splitter of your own needs "
             "a random_state."
@@ -148,16 +147,16 @@ class SearchKeys:
         """A key a candidate, as rows of bytes, and one digest of all candidates by names and values."""
         keys = bytearray()
         structures = b""
-        for family, own in zip(self._search.families, self.families, strict=True):
-            base = own.key
+        for family, identity in zip(self._search.families, self.families, strict=True):
+            base = identity.key
             for params in family.candidates:
                 key, structure = [base], [structures]
                 for name, value in params.items():
                     if type(value) in PLAIN_KINDS:
                         whole = names = plain_digest(value)
                     else:
-                        identity = self._identity(name, value)
-                        whole, names = identity.key, identity.structure
+                        of_value = self._identity(name, value)
+                        whole, names = of_value.key, of_value.structure
                     key += (name.encode(), whole)
                     structure += (name.encode(), names)
                 keys += digest(*key)
@@ -204,10 +203,10 @@ class StudyKeys:
         for piece in pieces_of(step.trainings):
             if isinstance(piece, Plain):
                 trains, helds = self._train(piece.splits), self._held(piece.splits)
-                own = slice(piece.parts.start, piece.parts.stop)
+                parts_of_piece = slice(piece.parts.start, piece.parts.stop)
                 panel = places.panels.index(piece.sides.panel)
                 first = piece.parts.start - places.starts[piece.sides.panel]
-                parts.append(digest(f"plain {panel} {first}", *trains[own], *helds[own]))
+                parts.append(digest(f"plain {panel} {first}", *trains[parts_of_piece], *helds[parts_of_piece]))
                 continue
             for training in piece:
                 where = [f"{places.panels.index(h.panel)} {h.part - places.starts[h.panel]}" for h in training.answers]
@@ -281,7 +280,7 @@ def _as_texts(keys: NDArray[np.uint8]) -> NDArray[np.bytes_]:
 
 def loss_keys(losses: Mapping[str, Sequence[Loss]]) -> dict[str, list[str]]:
     """The key of each loss of each level, and who they are."""
-    return {level: [loss_identity(loss).key[:8].hex() for loss in some] for level, some in losses.items()}
+    return {level: [loss_identity(loss).key[:8].hex() for loss in of_level] for level, of_level in losses.items()}
 
 
 def loss_identity(loss: Loss) -> Identity:

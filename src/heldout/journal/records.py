@@ -164,8 +164,8 @@ def record_of(answer: Answer, candidates: Any, asked: Sequence[str]) -> Record:
         "responses": None if answer.responses is None else _written(answer.responses),
         "failures": [[at[c], part - start, asdict(failure)] for (c, part), failure in answer.failures.items()],
         "warnings": [
-            [at[c], part - start, [[one.category, one.message] for one in told]]
-            for (c, part), told in answer.warnings.items()
+            [at[c], part - start, [[warning.category, warning.message] for warning in caught]]
+            for (c, part), caught in answer.warnings.items()
         ],
     }
 
@@ -195,29 +195,35 @@ def joined(cells: Sequence[Answer]) -> Iterator[Answer]:
             several[0],
             candidates=tuple(candidate for cell in several for candidate in cell.candidates),
             losses=np.concatenate([cell.losses for cell in several]),
-            rows=None if no_rows else tuple(None if own[0] is None else np.concatenate(own) for own in rows),
-            responses=None if no_responses else tuple(one for cell in several for one in cell.responses or ()),
+            rows=None if no_rows else tuple(None if same[0] is None else np.concatenate(same) for same in rows),
+            responses=None if no_responses else tuple(made for cell in several for made in cell.responses or ()),
             fit_seconds=np.array([[cell.fit_seconds] for cell in several]),
             score_seconds=np.array([[cell.score_seconds] for cell in several]),
-            failures={cell: failure for one in several for cell, failure in one.failures.items()},
-            warnings={cell: told for one in several for cell, told in one.warnings.items()},
+            failures={cell: failure for answer in several for cell, failure in answer.failures.items()},
+            warnings={cell: caught for answer in several for cell, caught in answer.warnings.items()},
         )
 
 
 def _written(responses: Sequence[Responses]) -> Record | list[Record]:
     """Responses that are all alike one below the other: a record of many short cells would be mostly headings."""
-    written = [{name: one for name in _ARRAYS if (one := getattr(own, name)) is not None} for own in responses]
-    if len(responses) > 1 and _are_alike(written) and not any(own.asked for own in responses):
-        return {name: np.stack([one[name] for one in written]) for name in written[0]}
-    return [{**one, **({"asked": own.asked} if own.asked else {})} for one, own in zip(written, responses, strict=True)]
+    written = [_arrays_of(response) for response in responses]
+    if len(responses) > 1 and _are_alike(written) and not any(response.asked for response in responses):
+        return {name: np.stack([arrays[name] for arrays in written]) for name in written[0]}
+    asked = [{"asked": response.asked} if response.asked else {} for response in responses]
+    return [{**arrays, **more} for arrays, more in zip(written, asked, strict=True)]
+
+
+def _arrays_of(responses: Responses) -> Record:
+    return {name: array for name in _ARRAYS if (array := getattr(responses, name)) is not None}
 
 
 def _are_alike(several: Sequence[Record]) -> bool:
     """Whether these are arrays of the same types and shapes, in the order in memory that they have in a stack."""
-    arrays = [array for one in several for array in one.values()]
+    arrays = [array for record in several for array in record.values()]
     if not all(isinstance(array, np.ndarray) and array.flags.c_contiguous for array in arrays):
         return False
-    return len({tuple((name, array.dtype.str, array.shape) for name, array in one.items()) for one in several}) == 1
+    kinds = {tuple((name, array.dtype.str, array.shape) for name, array in record.items()) for record in several}
+    return len(kinds) == 1
 
 
 # From records to answers.
@@ -226,13 +232,13 @@ def _are_alike(several: Sequence[Record]) -> bool:
 def step_answers(record: Record, candidates: Sequence[int], places: Places, asking: Asking) -> list[Answer] | None:
     """The answers of a step from its record; None where it does not suffice for what is asked now."""
     answers: list[Answer] = []
-    for one in record["answers"]:
-        panel = places.panels[one["panel"]]
-        start, count = places.starts[panel] + one["part"], one["losses"].shape[1]
+    for written in record["answers"]:
+        panel = places.panels[written["panel"]]
+        start, count = places.starts[panel] + written["part"], written["losses"].shape[1]
         found = Recorded(
-            record=one,
-            candidates=[candidates[at] for at in one["candidates"]],
-            places=range(len(one["candidates"])),
+            record=written,
+            candidates=[candidates[at] for at in written["candidates"]],
+            places=range(len(written["candidates"])),
             helds=[places.held(panel, part) for part in range(start, start + count)],
         ).answers(asking)
         if found is None:
@@ -253,14 +259,14 @@ class Recorded:
     def known(self, asking: Asking) -> list[Answer]:
         """The answers of those candidates of which the record suffices, all at once or each for itself.
 
-        A study of many small cells goes on in seconds because they are not looked at one by one.
+        A study of many small cells goes on in seconds because they are not looked at singly.
         """
         whole = self._as_kept(asking)
         if whole is not None:
             return [whole]
         each = zip(self.candidates, self.places, strict=True)
         alone = (replace(self, candidates=(candidate,), places=(place,)) for candidate, place in each)
-        return [answer for one in alone for answer in one.answers(asking) or ()]
+        return [answer for recorded in alone for answer in recorded.answers(asking) or ()]
 
     def answers(self, asking: Asking) -> list[Answer] | None:
         """The answers, with losses taken anew where others are asked; None where the record does not suffice."""
@@ -274,8 +280,8 @@ class Recorded:
             return None
         losses, failures = self._picked(record["losses"]), dict[Cell, Failure]()
         failed = np.zeros(losses.shape[:2], dtype=bool)
-        for line, part, told in self._told("failures"):
-            failures[self._cell(line, part)] = failure = Failure(**told)
+        for line, part, facts in self._of_cells("failures"):
+            failures[self._cell(line, part)] = failure = Failure(**facts)
             failed[line, part] = True
             losses[line, part] = failed_loss(work, held.level, self.candidates[line], failure)
         keeps_rows, keeps_responses = held.panel in work.keep_rows, held.panel in work.keep_responses
@@ -290,7 +296,7 @@ class Recorded:
             candidates=tuple(self.candidates),
             parts=range(held.part, held.part + len(self.helds)),
             losses=losses,
-            rows=None if rows is None else tuple(None if one is None else self._picked(one) for one in rows),
+            rows=None if rows is None else tuple(None if column is None else self._picked(column) for column in rows),
             responses=self._responses() if keeps_responses else None,
             fit_seconds=self._seconds("fit"),
             score_seconds=self._seconds("score"),
@@ -311,42 +317,42 @@ class Recorded:
 
     def _cell_scored_again(self, asking: Asking) -> Answer | None:
         work, held, cell = asking.work, self.helds[0], self._cell(0, 0)
-        told = self._warnings().get(cell, ())
+        caught_before = self._warnings().get(cell, ())
         seconds: dict[str, Any] = {f"{name}_seconds": self._seconds(name).item() for name in ("fit", "score")}
-        for _, _, why in self._told("failures"):
+        for _, _, why in self._of_cells("failures"):
             failure = Failure(**why)
             known = failure.stage == "fit"  # another loss may not fail
-            return failed_cell(work, held, cell[0], failure, warnings=told, **seconds) if known else None
+            return failed_cell(work, held, cell[0], failure, warnings=caught_before, **seconds) if known else None
         responses = self._fitting(work.losses[held.level])
-        if responses is None or (told and not set(self.record["asked"]) <= set(asking.losses[held.level])):
+        if responses is None or (caught_before and not set(self.record["asked"]) <= set(asking.losses[held.level])):
             return None  # of the warnings some may belong to a loss that is no longer asked
         with catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             answer = score_cell(work, held, cell[0], responses[0], **seconds)
-        every = dict.fromkeys((*told, *plain_warnings(caught), *answer.warnings.get(cell, ())))
+        every = dict.fromkeys((*caught_before, *plain_warnings(caught), *answer.warnings.get(cell, ())))
         return replace(answer, warnings={cell: tuple(every)} if every else {})
 
     def _fitting(self, losses: Sequence[Loss]) -> list[Responses] | None:
         """What predictors would have responded if asked for these losses; None where they were asked for less."""
-        found = [_asked_for(losses, one) for one in self._responses() or ()]
-        kept = [one for one in found if one is not None]
-        return kept if kept and len(kept) == len(found) else None
+        fitting = [_asked_for(losses, responses) for responses in self._responses() or ()]
+        kept = [responses for responses in fitting if responses is not None]
+        return kept if kept and len(kept) == len(fitting) else None
 
     def _cell(self, line: int, part: int) -> Cell:
         return self.candidates[line], self.helds[part].part
 
-    def _told(self, name: str) -> Iterator[tuple[int, int, Any]]:
+    def _of_cells(self, name: str) -> Iterator[tuple[int, int, Any]]:
         """What a record tells of single cells: the place of the candidate here, that of the part, and the value."""
-        told: dict[int, list[tuple[int, Any]]] = {}
+        by_place: dict[int, list[tuple[int, Any]]] = {}
         for place, part, value in self.record[name]:
-            told.setdefault(place, []).append((part, value))
-        for line, place in enumerate(self.places if told else ()):
-            yield from ((line, part, value) for part, value in told.get(int(place), ()))
+            by_place.setdefault(place, []).append((part, value))
+        for line, place in enumerate(self.places if by_place else ()):
+            yield from ((line, part, value) for part, value in by_place.get(int(place), ()))
 
     def _warnings(self) -> dict[Cell, tuple[FitWarning, ...]]:
         return {
-            self._cell(line, part): tuple(FitWarning(category=kind, message=text) for kind, text in told)
-            for line, part, told in self._told("warnings")
+            self._cell(line, part): tuple(FitWarning(category=kind, message=text) for kind, text in caught)
+            for line, part, caught in self._of_cells("warnings")
         }
 
     def _picked(self, column: NDArray[Any]) -> NDArray[Any]:
@@ -358,7 +364,7 @@ class Recorded:
     def _responses(self) -> tuple[Responses, ...] | None:
         written = self.record["responses"]
         if isinstance(written, dict):
-            return tuple(Responses(**{name: one[place] for name, one in written.items()}) for place in self.places)
+            return tuple(Responses(**{name: rows[place] for name, rows in written.items()}) for place in self.places)
         return None if written is None else tuple(Responses(**written[place]) for place in self.places)
 
 

@@ -106,7 +106,7 @@ def comparison_key(studies: Iterable[bytes]) -> bytes:
 def packed(summary: Mapping[str, Any], *, studies: Iterable[bytes] = ()) -> bytes:
     """A summary as bytes: first the little that a list of studies shows, so that the rest stays packed."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    head = _json({"kept": now, "studies": [one.hex() for one in studies], **head_of(summary)})
+    head = _json({"kept": now, "studies": [key.hex() for key in studies], **head_of(summary)})
     return b"".join([_LENGTH.pack(len(head)), head, zlib.compress(_json(summary), 6)])
 
 
@@ -146,7 +146,7 @@ def head_of(summary: Mapping[str, Any]) -> dict[str, Any]:
     """The little of a summary that a list of studies shows."""
     about, kind = summary["about"], summary["kind"]
     ranking: Sequence[Mapping[str, Any]] = summary["ranking"] if kind == COMPARISON else ()
-    learner = ", ".join(str(one["name"]) for one in ranking) if ranking else about.get("learner")
+    learner = ", ".join(str(rank["name"]) for rank in ranking) if ranking else about.get("learner")
     best = summary.get("risk") if kind != COMPARISON else next(iter(ranking), None)
     return {
         "kind": kind,
@@ -158,7 +158,7 @@ def head_of(summary: Mapping[str, Any]) -> dict[str, Any]:
         "fingerprint": _short(about.get("fingerprint")),
         "best": _short(best["name"]) if ranking and best is not None else None,
         "risk": None if best is None else {name: _short(best.get(name)) for name in RiskHead.__struct_fields__},
-        "findings": dict(Counter(_short(one["severity"]) for one in summary["findings"])),
+        "findings": dict(Counter(_short(finding["severity"]) for finding in summary["findings"])),
         "seconds": summary["seconds"]["total"] if "seconds" in summary else None,
         "sentence": _short(summary["verdict"]["sentence"]) if "verdict" in summary else None,
     }
@@ -187,7 +187,7 @@ class Question:
         self._splits = _stored_splits(study)
         losses = [loss_identity(loss) for loss in (*study.reported, *study.search.losses)]
         self.words = words_of(study, task)
-        recipes = sorted(f"{name}: {one.recipe.words}" for name, one in self._splits.items())
+        recipes = sorted(f"{name}: {splits.recipe.words}" for name, splits in self._splits.items())
         names = [loss.name for loss in study.reported]
         panels = sorted({panel.level for panel in study.panels})
         raced = [] if study.race is None else [repr(study.race)]
@@ -226,7 +226,7 @@ class Question:
         known = store.query("SELECT key FROM splits WHERE key BETWEEN ? AND ?", _keys_of(self.number))
         there = {key for (key,) in known}
         drawn = {_splits_key(self.number, name): splits for name, splits in self._splits.items()}
-        missing = [("splits", key, encode(splits_record(one))) for key, one in drawn.items() if key not in there]
+        missing = [("splits", key, encode(splits_record(splits))) for key, splits in drawn.items() if key not in there]
         if missing:
             store.replace(missing)
 
@@ -323,8 +323,6 @@ def list_studies(journal: str | PathLike[str]) -> list[dict[str, Any]]:
 
 
 def _stored_splits(study: Study) -> Mapping[str, Splits]:
-    drawn = {name: one for name, one in study.splits.items() if name != EVERYWHERE}
-    numbers = sum(len(one.held) + (0 if one.train is None else len(one.train)) for one in drawn.values())
-    if numbers <= MOST_NUMBERS:
-        return drawn
-    return {name: one for name, one in study.splits.items() if name == OUTER}
+    every = {name: drawn for name, drawn in study.splits.items() if name != EVERYWHERE}
+    numbers = sum(len(drawn.held) + (0 if drawn.train is None else len(drawn.train)) for drawn in every.values())
+    return every if numbers <= MOST_NUMBERS else {name: study.splits[name] for name in {OUTER} & every.keys()}

@@ -129,18 +129,18 @@ class StudyJournal(NoJournal):
     def _recall_cells(self, steps: Sequence[Step], tables: Tables) -> None:
         asked = self._ask_cells(steps)
         lookup = CandidateLookup(self._keys.candidates)
-        told: dict[str, NDArray[np.float64]] = {}  # losses of the cells of one side, by the key of the loss
+        losses: dict[str, NDArray[np.float64]] = {}  # losses of the cells of one side, by the key of the loss
         before = b""
         with closing(self._store.rows("cells", asked)) as rows:
             for side, content in rows:
                 if side != before:
-                    told, before = {}, side
+                    losses, before = {}, side
                 record = decode(content)
                 candidates, places = lookup.find(record["candidates"])
-                self._compare(record, (candidates, places), told)
+                self._compare(record, (candidates, places), losses)
                 for held, wanted in asked[side].items():
-                    own = wanted[candidates]
-                    self._take(record, (candidates[own], places[own]), held, tables)
+                    asked_here = wanted[candidates]
+                    self._take(record, (candidates[asked_here], places[asked_here]), held, tables)
 
     def _ask_cells(self, steps: Sequence[Step]) -> dict[bytes, dict[Held, NDArray[np.bool_]]]:
         """By key, all sides that steps answer by cell, and for which candidates: many steps share a training."""
@@ -170,12 +170,12 @@ class StudyJournal(NoJournal):
                 self.use.recalled += _cells(answer, tables)
 
     def _compare(
-        self, record: Record, found: tuple[NDArray[np.intp], NDArray[np.intp]], told: dict[str, NDArray[np.float64]]
+        self, record: Record, found: tuple[NDArray[np.intp], NDArray[np.intp]], earlier: dict[str, NDArray[np.float64]]
     ) -> None:
         """Compare the losses in a record with those that earlier records told of the same cells."""
         candidates, places = found
         for number, loss in enumerate(record["asked"]):
-            first = told.setdefault(loss, np.full(len(self._keys.candidates), np.nan))
+            first = earlier.setdefault(loss, np.full(len(self._keys.candidates), np.nan))
             values = record["losses"][places, 0, number]
             differ = ~np.isnan(first[candidates]) & ~np.isnan(values) & (first[candidates] != values)
             for candidate in candidates[differ].tolist():
@@ -204,7 +204,7 @@ class StudyJournal(NoJournal):
         """Keep the answers of a step; what of them belongs into the tables. Of two answers the first stays."""
         by_cell = keyed_by_cell(step)
         if by_cell:
-            answers = [one for one in answers if self._is_new(one, tables)]
+            answers = [answer for answer in answers if self._is_new(answer, tables)]
         try:
             rows = list(self._cell_rows(step, answers) if by_cell else self._step_rows(step, answers))
         except NotPlain as reason:
@@ -237,9 +237,9 @@ class StudyJournal(NoJournal):
                 groups.setdefault((answer.panel, answer.parts.start), []).append(answer)
         for training in step.trainings:
             for side, held in zip(self._keys.sides(training), training.answers, strict=True):
-                for own in joined(groups.pop((held.panel, held.part), ())):
-                    keys = self._keys.candidates[list(own.candidates)]
-                    yield "cells", side, encode(record_of(own, keys, self._asking.losses[held.level]))
+                for together in joined(groups.pop((held.panel, held.part), ())):
+                    keys = self._keys.candidates[list(together.candidates)]
+                    yield "cells", side, encode(record_of(together, keys, self._asking.losses[held.level]))
 
     def _step_rows(self, step: Step, answers: Sequence[Answer]) -> Iterator[Row]:
         if not any(map(_passes, answers)):
