@@ -109,12 +109,8 @@ def _check_train(splits: Splits, who: str) -> None:
 
 def _check_weights(weight: NDArray[np.float64], splits: Splits, who: str) -> None:
     """A side whose rows all weigh nothing has no mean loss, or teaches nothing."""
-    counted = np.append(0, np.cumsum(weight[splits.held] > 0))
-    held = np.diff(counted[splits.held_cuts])
-    if splits.train is None or splits.train_cuts is None:
-        train = np.count_nonzero(weight[splits.rows] > 0) - held
-    else:
-        train = np.diff(np.append(0, np.cumsum(weight[splits.train] > 0))[splits.train_cuts])
+    counted = (weight > 0).astype(np.float64)
+    held, train = splits.held_sums(counted), splits.train_sums(counted)
     for counts, side in ((held, "holds out rows of zero weight only"), (train, "trains on rows of zero weight only")):
         if not counts.all():
             raise SplitError(

@@ -69,6 +69,12 @@ class Splits:
         """Of each part, the sum over its held-out rows of a number that every row of the task has."""
         return np.asarray(np.add.reduceat(values[self.held], self.held_cuts[:-1]), dtype=np.float64)
 
+    def train_sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of each part, the sum over its training rows of a number that every row of the task has."""
+        if self.train is None or self.train_cuts is None:
+            return np.asarray(values[self.rows].sum() - self.held_sums(values), dtype=np.float64)
+        return np.asarray(np.add.reduceat(values[self.train], self.train_cuts[:-1]), dtype=np.float64)
+
     @cached_property
     def train_sizes(self) -> Rows:
         if self.train_cuts is not None:

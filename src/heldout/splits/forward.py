@@ -11,7 +11,7 @@ from heldout.base.rowkeys import Rows
 from heldout.splits.distances import as_distance, distance_words, is_none
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.kfold import KFold, refuse_few_groups
-from heldout.splits.strategy import FOLDS, shown, whole_number
+from heldout.splits.strategy import FOLDS, set_fields, shown, whole_number
 from heldout.splits.time_axis import Gap, TimeAxis, cuts_between_times
 from heldout.splits.time_blocks import TrainingRule, blocks_between, crossed, draw_timed, drawn_without_time
 from heldout.task import Task
@@ -53,14 +53,13 @@ class Forward:
     inner_ok_under_partition: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", whole_number(self.k, least=1, what="The number of blocks k of Forward"))
-        object.__setattr__(self, "buffer", as_distance(self.buffer, what="buffer of Forward"))
-        object.__setattr__(self, "window", as_distance(self.window, what="window of Forward"))
+        set_fields(self, k=whole_number(self.k, least=1, what="The number of blocks k of Forward"))
+        set_fields(self, buffer=as_distance(self.buffer, what="buffer of Forward"))
+        set_fields(self, window=as_distance(self.window, what="window of Forward"))
         if self.window is not None and is_none(self.window):
             raise SplitError("window of Forward must not be nothing. Leave it out to train on all earlier rows.")
 
-    def __repr__(self) -> str:
-        return shown(self)
+    __repr__ = shown
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """Parts, earliest block first, as :class:`~heldout.splits.drawn.Splits`. `seed` deals groups, if any."""

@@ -15,7 +15,7 @@ from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.splits.checks import checked, partition_repeats
 from heldout.splits.drawn import Recipe, Splits
-from heldout.splits.strategy import shown
+from heldout.splits.strategy import set_fields, shown
 from heldout.task import Task
 
 NEVER_HELD = -1
@@ -103,14 +103,13 @@ class Given:
         if (self.rows is None) == (self.folds is None):
             raise SplitError("Given takes the rows to hold out, or folds=labels: one of them, and not both.")
         if self.rows is not None and not isinstance(self.rows, RowNumbers):
-            object.__setattr__(self, "rows", RowNumbers.of(self.rows, who="Given"))
+            set_fields(self, rows=RowNumbers.of(self.rows, who="Given"))
         if self.folds is not None and not isinstance(self.folds, Labels):
-            object.__setattr__(self, "folds", _labelled(self.folds))
+            set_fields(self, folds=_labelled(self.folds))
         if len(self.rows if self.rows is not None else self.folds.names) == 0:
             raise SplitError("Given has no rows to hold out. Name at least one.")
 
-    def __repr__(self) -> str:
-        return shown(self)
+    __repr__ = shown
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """The parts given, as :class:`~heldout.splits.drawn.Splits`. `seed` has no say in it."""

@@ -19,6 +19,7 @@ from heldout.splits.strategy import (
     STRATIFY,
     check_shuffle,
     check_stratify,
+    set_fields,
     share_of_rows,
     shown,
     whole_number,
@@ -74,17 +75,16 @@ class Holdout:
         if self.rows is not None:
             if self.share is not None:
                 raise SplitError(f"Holdout takes a share or rows=, not both ({self.share!r} and {self.rows!r}).")
-            object.__setattr__(self, "rows", whole_number(self.rows, least=1, what="rows of Holdout"))
+            set_fields(self, rows=whole_number(self.rows, least=1, what="rows of Holdout"))
         else:
-            object.__setattr__(self, "share", self._checked_share())
+            set_fields(self, share=self._checked_share())
         check_shuffle(self.shuffle, who="Holdout")
         check_stratify(self.stratify, who="Holdout")
-        object.__setattr__(self, "buffer", as_distance(self.buffer, what="buffer of Holdout"))
+        set_fields(self, buffer=as_distance(self.buffer, what="buffer of Holdout"))
         if self.shuffle is False and self.stratify is True:
             raise SplitError(f"{self} cannot stratify rows taken in their order. Use shuffle=True, or stratify=False.")
 
-    def __repr__(self) -> str:
-        return shown(self)
+    __repr__ = shown
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """One part, as :class:`~heldout.splits.drawn.Splits`."""

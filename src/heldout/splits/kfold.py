@@ -22,7 +22,7 @@ from heldout.splits.distances import as_distance
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.groups import deal_groups, group_codes, loads_of
 from heldout.splits.strata import Labels, Strata, is_stratified, label_folds, strata_to_keep, stratified_words
-from heldout.splits.strategy import FOLDS, STRATIFY, check_shuffle, check_stratify, shown, whole_number
+from heldout.splits.strategy import FOLDS, STRATIFY, check_shuffle, check_stratify, set_fields, shown, whole_number
 from heldout.splits.time_axis import Gap, TimeAxis
 from heldout.splits.time_blocks import (
     TrainingRule,
@@ -80,17 +80,19 @@ class KFold:
     inner_ok_under_partition: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", whole_number(self.k, least=2, what="The number of folds k of KFold"))
-        object.__setattr__(self, "repeats", whole_number(self.repeats, least=1, what="repeats of KFold"))
+        set_fields(
+            self,
+            k=whole_number(self.k, least=2, what="The number of folds k of KFold"),
+            repeats=whole_number(self.repeats, least=1, what="repeats of KFold"),
+            buffer=as_distance(self.buffer, what="buffer of KFold"),
+            embargo=as_distance(self.embargo, what="embargo of KFold"),
+        )
         check_shuffle(self.shuffle, who="KFold")
         check_stratify(self.stratify, who="KFold")
-        object.__setattr__(self, "buffer", as_distance(self.buffer, what="buffer of KFold"))
-        object.__setattr__(self, "embargo", as_distance(self.embargo, what="embargo of KFold"))
         if self.repeats > 1 and self.shuffle is False:
             raise SplitError(f"{self} would draw the same folds {self.repeats} times. Use shuffle=True, or repeats=1.")
 
-    def __repr__(self) -> str:
-        return shown(self)
+    __repr__ = shown
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """K blocks a repeat, as :class:`~heldout.splits.drawn.Splits`."""

@@ -37,8 +37,7 @@ class LeaveOneOut:
     inner_ok_under_partition: ClassVar[bool] = True
     seeded: ClassVar[bool] = False
 
-    def __repr__(self) -> str:
-        return shown(self)
+    __repr__ = shown
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """One part a row (or group, or time). `seed` has no say in it."""

@@ -16,7 +16,7 @@ from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.holdout import Holdout
 from heldout.splits.random_rows import RandomDraw, draw_held, held_count
 from heldout.splits.strata import is_stratified, stratified_words
-from heldout.splits.strategy import HELD_OUT, STRATIFY, check_stratify, share_of_rows, shown, whole_number
+from heldout.splits.strategy import HELD_OUT, STRATIFY, check_stratify, set_fields, share_of_rows, shown, whole_number
 from heldout.splits.time_axis import Gap, TimeAxis
 from heldout.splits.time_blocks import TrainingRule, chance_stretches, draw_timed, refuse_without_time, some_groups
 from heldout.task import Task
@@ -62,18 +62,16 @@ class Resample:
     inner_ok_under_partition: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "times", whole_number(self.times, least=1, what="times of Resample"))
+        set_fields(self, times=whole_number(self.times, least=1, what="times of Resample"))
         if isinstance(self.held_out, Integral):
-            held_out: float | int = whole_number(self.held_out, least=1, what="held_out of Resample, as rows,")
+            set_fields(self, held_out=whole_number(self.held_out, least=1, what="held_out of Resample, as rows,"))
         else:
-            held_out = share_of_rows(self.held_out, what="held_out of Resample")
-        object.__setattr__(self, "held_out", held_out)
+            set_fields(self, held_out=share_of_rows(self.held_out, what="held_out of Resample"))
         check_stratify(self.stratify, who="Resample")
-        object.__setattr__(self, "buffer", as_distance(self.buffer, what="buffer of Resample"))
-        object.__setattr__(self, "embargo", as_distance(self.embargo, what="embargo of Resample"))
+        set_fields(self, buffer=as_distance(self.buffer, what="buffer of Resample"))
+        set_fields(self, embargo=as_distance(self.embargo, what="embargo of Resample"))
 
-    def __repr__(self) -> str:
-        return shown(self)
+    __repr__ = shown
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """`times` parts, as :class:`~heldout.splits.drawn.Splits`."""

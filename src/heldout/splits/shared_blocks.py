@@ -31,8 +31,7 @@ class SharedBlocks:
 
     inner_ok_under_partition: ClassVar[bool] = True
 
-    def __repr__(self) -> str:
-        return shown(self)
+    __repr__ = shown
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """Refused: there are no outer blocks to share."""

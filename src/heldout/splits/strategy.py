@@ -64,6 +64,12 @@ def shown(strategy: Any) -> str:
     return f"{type(strategy).__name__}({', '.join(said)})"
 
 
+def set_fields(strategy: Any, **values: Any) -> None:
+    """Set checked values on a frozen strategy while it is made."""
+    for name, value in values.items():
+        object.__setattr__(strategy, name, value)
+
+
 def whole_number(value: object, *, least: int, what: str) -> int:
     """`value` as an int, refused when it is a bool, a fraction or below `least`.
 

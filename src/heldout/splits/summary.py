@@ -95,14 +95,7 @@ def _effective_sizes(task: Task, splits: Splits) -> NDArray[np.float64]:
     """How many rows of equal weight teach as much as the training rows of each part: (Σw)²/Σw², Kish's formula."""
     if task.weight is None:
         return splits.train_sizes.astype(np.float64)
-    sums = []
-    for power in (task.weight, task.weight**2):
-        held = np.add.reduceat(power[splits.held], splits.held_cuts[:-1])
-        if splits.train is None or splits.train_cuts is None:
-            sums.append(power[splits.rows].sum() - held)
-        else:
-            sums.append(np.add.reduceat(power[splits.train], splits.train_cuts[:-1]))
-    return np.asarray(sums[0] ** 2 / sums[1], dtype=np.float64)
+    return np.asarray(splits.train_sums(task.weight) ** 2 / splits.train_sums(task.weight**2), dtype=np.float64)
 
 
 def _group_counts(task: Task, splits: Splits) -> Columns:
