@@ -65,12 +65,12 @@ class DaskStream:
 
         parts = frame.to_delayed()
         waiting = deque(
-            dask.delayed(one, pure=False, traverse=False)(parts[number])
-            for (number, _), one in zip(self._starts(), work, strict=True)
+            dask.delayed(task, pure=False, traverse=False)(parts[number])
+            for (number, _), task in zip(self._starts(), work, strict=True)
         )
         while waiting:
-            some = [waiting.popleft() for _ in range(min(AT_A_TIME, len(waiting)))]
-            yield from dask.compute(*some)
+            batch = [waiting.popleft() for _ in range(min(AT_A_TIME, len(waiting)))]
+            yield from dask.compute(*batch)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

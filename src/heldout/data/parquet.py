@@ -88,17 +88,17 @@ def open_parquet(path: str | Path, target: Any) -> ParquetStream:
 
     digest = blake2b(digest_size=16)
     rows, schema = 0, None
-    for one in files:
+    for part in files:
         try:
-            with pq.ParquetFile(one) as file:
-                found, meta = file.schema_arrow.remove_metadata(), file.metadata
+            with pq.ParquetFile(part) as file:
+                schema_here, meta = file.schema_arrow.remove_metadata(), file.metadata
         except (pa.ArrowInvalid, OSError) as error:
-            raise InputError(f"{one.name!r} is not a whole Parquet file: {_line(error)}") from None
-        if schema is not None and found != schema:
-            raise ColumnError(f"{one.name!r} has other columns or types than {files[0].name!r}. Make them the same.")
-        schema = found
+            raise InputError(f"{part.name!r} is not a whole Parquet file: {_line(error)}") from None
+        if schema is not None and schema_here != schema:
+            raise ColumnError(f"{part.name!r} has other columns or types than {files[0].name!r}. Make them the same.")
+        schema = schema_here
         rows += meta.num_rows
-        digest.update(_said_of_itself(meta).encode())
+        digest.update(_footer_text(meta).encode())
     assert schema is not None
     if not rows:
         raise InputError(f"{place.name!r} has {len(schema.names)} columns but no rows.")
@@ -117,13 +117,13 @@ def open_parquet(path: str | Path, target: Any) -> ParquetStream:
 
 def _files(place: Path) -> tuple[Path, ...]:
     if place.is_dir():
-        files = tuple(sorted(one for one in place.rglob("*.parquet") if one.is_file()))
+        files = tuple(sorted(path for path in place.rglob("*.parquet") if path.is_file()))
         if not files:
             raise InputError(f"The folder {str(place)!r} holds no .parquet file.")
         return files
     if not place.exists():
         folder = place.parent
-        names = [one.name for one in folder.iterdir() if one.suffix == ".parquet"] if folder.is_dir() else []
+        names = [path.name for path in folder.iterdir() if path.suffix == ".parquet"] if folder.is_dir() else []
         hint = did_you_mean(place.name, names) if names else ""
         raise InputError(f"There is no file {str(place)!r}. {hint}".strip())
     if place.stat().st_size == 0:
@@ -140,15 +140,16 @@ def _columns(schema: Any, target: Any, name: str) -> tuple[str, ...]:
         )
     if target not in names:
         raise TargetError(f"y={target!r} is no column of {name!r}. {did_you_mean(target, names)}")
-    twice = sorted({one for one in names if names.count(one) > 1})
+    twice = sorted({column for column in names if names.count(column) > 1})
     if twice:
         raise ColumnError(f"{name!r} has more than one column named {_listed(twice)}. Give every column its own name.")
-    columns = tuple(one for one in names if one != target and not _ROW_LABELS.fullmatch(one))
+    columns = tuple(column for column in names if column != target and not _ROW_LABELS.fullmatch(column))
     if not columns:
         raise ColumnError(f"{name!r} has no column beside the target {target!r} to learn from.")
-    odd = [one for one in columns if _number_type(schema.field(one).type) is None]
-    if odd:
-        kinds = ", ".join(f"{one!r} ({schema.field(one).type})" for one in odd[:5]) + (", …" if len(odd) > 5 else "")
+    others = [column for column in columns if _number_type(schema.field(column).type) is None]
+    if others:
+        kinds = ", ".join(f"{column!r} ({schema.field(column).type})" for column in others[:5])
+        kinds += ", …" if len(others) > 5 else ""
         raise ColumnError(
             f"These columns of {name!r} are no plain numbers: {kinds}. A stream takes numbers; turn them into numbers, "
             "leave them out of the file, or load the data."
@@ -166,7 +167,7 @@ def _number_type(kind: Any) -> str | None:
     return None
 
 
-def _said_of_itself(meta: Any) -> str:
+def _footer_text(meta: Any) -> str:
     """What the footer says of every piece of the file: rows, sizes, and smallest and largest values."""
     words = [str(meta.num_rows)]
     for number in range(meta.num_row_groups):

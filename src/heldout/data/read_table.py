@@ -78,9 +78,9 @@ def _column(values: list[Any]) -> Any:
     """A column with the type that its values share; yes-or-no columns with gaps stay so."""
     import pandas as pd
 
-    if any(isinstance(one, bool) for one in values):
-        present = [one for one in values if one is not None]
-        return pd.array(values, dtype="boolean") if all(isinstance(one, bool) for one in present) else values
+    if any(isinstance(value, bool) for value in values):
+        present = [value for value in values if value is not None]
+        return pd.array(values, dtype="boolean") if all(isinstance(value, bool) for value in present) else values
     return values
 
 
@@ -302,11 +302,11 @@ def is_read_whole(path: str | os.PathLike[str]) -> bool:
 def _reader(place: Path) -> tuple[Callable[[TableFile], pd.DataFrame], str]:
     form, compression = _parts(place)
     if form not in _READERS:
-        known = ", ".join(_READERS)
+        endings = ", ".join(_READERS)
         packed = " or ".join(COMPRESSIONS)
         ending = f"ends in {form + compression!r}" if form + compression else "has no ending"
         raise InputError(
-            f"{place.name!r} {ending}, which heldout cannot read. It reads {known}, each also packed as {packed}."
+            f"{place.name!r} {ending}, which heldout cannot read. It reads {endings}, each also packed as {packed}."
         )
     return _READERS[form], compression
 
@@ -319,7 +319,7 @@ def _parts(place: Path) -> tuple[str, str]:
 
 def _no_such_file(place: Path) -> str:
     folder = place.parent
-    names = [one.name for one in folder.iterdir() if _parts(one)[0] in _READERS] if folder.is_dir() else []
+    names = [path.name for path in folder.iterdir() if _parts(path)[0] in _READERS] if folder.is_dir() else []
     hint = did_you_mean(place.name, names) if names else ""
     return f"There is no file {str(place)!r}. {hint}".strip()
 

@@ -83,21 +83,21 @@ def _numbers(first: Chunk, name: str) -> NDArray[Any]:
 
 
 def _classes(stream: Stream) -> NDArray[Any]:
-    found: NDArray[Any] | None = None
+    classes: NDArray[Any] | None = None
     for labels in stream.targets():
-        here = np.unique(labels)
-        found = here if found is None else np.unique(np.concatenate([found, here]))
-        if len(found) > MOST_CLASSES:
+        in_chunk = np.unique(labels)
+        classes = in_chunk if classes is None else np.unique(np.concatenate([classes, in_chunk]))
+        if len(classes) > MOST_CLASSES:
             raise TargetError(
                 f"The target of {stream.name!r} has more than {MOST_CLASSES:,} values. Is it a number? Then use a "
                 "regressor."
             )
-    assert found is not None, "an empty stream is refused before"
-    if found.dtype.kind == "f" and not np.array_equal(found, np.trunc(found)):
+    assert classes is not None, "an empty stream is refused before"
+    if classes.dtype.kind == "f" and not np.array_equal(classes, np.trunc(classes)):
         raise TargetError(f"The target of {stream.name!r} has fractions, which are no classes. Use a regressor.")
-    if len(found) < 2:
+    if len(classes) < 2:
         raise TargetError(
-            f"The target of {stream.name!r} holds only one class ({found.tolist()[0]!r}), so there is nothing to tell "
-            "apart."
+            f"The target of {stream.name!r} holds only one class ({classes.tolist()[0]!r}), so there is nothing to "
+            "tell apart."
         )
-    return found
+    return classes

@@ -152,13 +152,13 @@ def _rolls_dice(splitter: Any) -> bool:
 
 def _ask(splitter: Any, task: Task, rows: Rows) -> Iterator[Any]:
     """The pairs of one splitter, one at a time: together they can take the square of the rows."""
-    own = type(splitter).__module__.startswith("sklearn.")
+    from_scikit_learn = type(splitter).__module__.startswith("sklearn.")
     # scikit-learn's splitters look at the length of X alone, so the rows need not be copied for them.
-    X = np.zeros(len(rows)) if own else task.take(rows)
-    groups = None if task.groups is None else _group_labels(task, rows, codes=own)
+    X = np.zeros(len(rows)) if from_scikit_learn else task.take(rows)
+    groups = None if task.groups is None else _group_labels(task, rows, codes=from_scikit_learn)
     try:
         with catch_warnings():
-            if own:  # remarks on rare classes and ignored groups: findings and checks of ours say it
+            if from_scikit_learn:  # remarks on rare classes and ignored groups: findings and checks of ours say it
                 warnings.simplefilter("ignore", UserWarning)
             yield from splitter.split(X, task.y[rows], groups)
     except ValueError as error:

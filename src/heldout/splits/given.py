@@ -162,9 +162,9 @@ def _labelled(labels: Any) -> Labels:
 def _labelled_by_numbers(labels: NDArray[Any]) -> Labels:
     """The same for an array of numbers, without a look at each by itself: there may be millions."""
     never = np.isnan(labels) | ((labels < 0) & (labels == np.trunc(labels)))
-    names, own = np.unique(labels[~never], return_inverse=True)
+    names, codes_held = np.unique(labels[~never], return_inverse=True)
     codes = np.full(len(labels), NEVER_HELD, dtype=np.intp)
-    codes[~never] = own
+    codes[~never] = codes_held
     return Labels(RowNumbers.of(codes, who="Given"), tuple(names.tolist()))
 
 

@@ -63,8 +63,8 @@ class GroupLoads:
 
     def of(self, group: int) -> tuple[Codes, Floats]:
         """The columns and amounts of one group."""
-        own = slice(self.starts[group], self.starts[group + 1])
-        return self.columns[own], self.amounts[own]
+        entries = slice(self.starts[group], self.starts[group + 1])
+        return self.columns[entries], self.amounts[entries]
 
 
 def loads_of(groups: Codes, strata: Strata | Labels) -> GroupLoads:
@@ -105,17 +105,17 @@ def exchange_groups(loads: GroupLoads, parts: Codes, gaps: Floats, free: Codes) 
     """
     settled, gaps = parts.copy(), gaps.copy()
     for begin in range(0, min(len(free), TOGETHER * ROUNDS), TOGETHER):
-        some = free[begin : begin + TOGETHER]
-        exchanges = _Exchanges(loads, settled, gaps, some)
+        batch = free[begin : begin + TOGETHER]
+        exchanges = _Exchanges(loads, settled, gaps, batch)
         steps = 0
         while steps < STEPS and exchanges.best():
             steps += 1
         if steps:
-            for group, left, part in zip(some, settled[some], exchanges.parts, strict=True):
+            for group, left, part in zip(batch, settled[batch], exchanges.parts, strict=True):
                 columns, amounts = loads.of(group)
                 gaps[columns, left] -= amounts
                 gaps[columns, part] += amounts
-            settled[some] = exchanges.parts
+            settled[batch] = exchanges.parts
     return settled
 
 

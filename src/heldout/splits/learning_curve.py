@@ -70,7 +70,8 @@ def _order(task: Task, outer: Splits, part: int, seed: int) -> tuple[Rows, NDArr
         codes = strata_of(task, rows).codes
         within = np.empty(len(rows))
         for code in range(int(codes.max()) + 1):
-            own = places[codes[places] == code]
-            within[own] = (np.arange(len(own)) + 0.5) / len(own)  # a prefix takes the same share of every stratum
+            members = places[codes[places] == code]
+            # So a prefix takes the same share of every stratum.
+            within[members] = (np.arange(len(members)) + 0.5) / len(members)
         places = places[np.argsort(within[places], kind="stable")]
     return rows[places], every

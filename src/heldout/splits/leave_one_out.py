@@ -51,16 +51,16 @@ class LeaveOneOut:
             return _draw_spans(task, rows)
         groups = group_codes(task, rows)
         if groups is not None:
-            held, sizes, one = rows[np.argsort(groups, kind="stable")], np.bincount(groups), "group"
+            held, sizes, unit = rows[np.argsort(groups, kind="stable")], np.bincount(groups), "group"
         elif task.time is not None:
             axis = TimeAxis.of(task, rows)
-            held, sizes, one = axis.rows, np.diff([0, *axis.begins, len(rows)]), "time"
+            held, sizes, unit = axis.rows, np.diff([0, *axis.begins, len(rows)]), "time"
         else:
-            held, sizes, one = rows, np.ones(len(rows), dtype=np.intp), "row"
+            held, sizes, unit = rows, np.ones(len(rows), dtype=np.intp), "row"
         if len(sizes) < 2:
-            raise SplitError(f"LeaveOneOut() needs at least two {one}s, but there is {len(sizes)} at this level.")
-        words = "leave-one-out" if one == "row" else f"leave-one-{one}-out ({len(sizes)} {one}s)"
-        recipe = Recipe(kind="loo", words=words, partition=True, grouped=one == "group", timed=one == "time")
+            raise SplitError(f"LeaveOneOut() needs at least two {unit}s, but there is {len(sizes)} at this level.")
+        words = "leave-one-out" if unit == "row" else f"leave-one-{unit}-out ({len(sizes)} {unit}s)"
+        recipe = Recipe(kind="loo", words=words, partition=True, grouped=unit == "group", timed=unit == "time")
         return checked(task, Splits.from_sizes(rows, held, sizes, recipe), who="LeaveOneOut()")
 
 

@@ -64,11 +64,11 @@ def draw_held(task: Task, rows: Rows, draw: RandomDraw, *, seed: int) -> list[Ro
             _refuse_one_sided(strata, loads, draw.who)
     held = []
     for time in range(draw.times):
-        own = derive(seed, "time", time) if time else seed
-        taken = first_groups(sizes, check_random_state(own).permutation(len(sizes)), draw.count)
+        own_seed = derive(seed, "time", time) if time else seed
+        taken = first_groups(sizes, check_random_state(own_seed).permutation(len(sizes)), draw.count)
         if loads is not None:
             share = draw.count / len(rows)
-            taken = exchange_for_shares(loads, taken, share, seed=derive(own, "exchange"), again=draw.times > 1)
+            taken = exchange_for_shares(loads, taken, share, seed=derive(own_seed, "exchange"), again=draw.times > 1)
         chosen = np.zeros(len(sizes), dtype=bool)
         chosen[taken] = True
         held.append(rows[chosen[groups]])

@@ -97,17 +97,17 @@ def absent_class_note(task: Task, splits: Splits) -> str | None:
     sides = zip(("train on", "hold out"), counts_by_side(splits, strata), strict=True)
     lacking = {side: np.count_nonzero(counts == 0, axis=0) for side, counts in sides}
     worst = int(np.argmax(lacking["train on"] * (len(splits) + 1) + lacking["hold out"]))
-    few = {side: int(parts[worst]) for side, parts in lacking.items()}
-    told = [f"{count} of {len(splits)} parts {side} none of it" for side, count in few.items() if count]
-    if not told:
+    parts_without = {side: int(parts[worst]) for side, parts in lacking.items()}
+    lacks = [f"{count} of {len(splits)} parts {side} none of it" for side, count in parts_without.items() if count]
+    if not lacks:
         return None
     name = strata.named(worst)
     ways = "Use fewer parts or a larger share"
     if recipe.grouped and not recipe.stratified and recipe.kind != "forward":
         ways += ", or stratify=True, which deals groups by their classes"
     return (
-        f"{name[0].upper()}{name[1:]} is not in every part: {', '.join(told)}"
-        f"{', and what is not trained on is not predicted' * bool(few['train on'])}. {ways}."
+        f"{name[0].upper()}{name[1:]} is not in every part: {', '.join(lacks)}"
+        f"{', and what is not trained on is not predicted' * bool(parts_without['train on'])}. {ways}."
     )
 
 

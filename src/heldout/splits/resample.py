@@ -83,7 +83,7 @@ class Resample:
         count = held_count(self.held_out, len(rows), who=who)
         chance = RandomDraw(times=self.times, count=count, stratified=stratified, who=who)
         held = draw_held(task, rows, chance, seed=seed)
-        sizes = {len(one) for one in held}
+        sizes = {len(part) for part in held}
         words = f"{self.times} random hold-outs of {'' if sizes == {count} and not grouped else 'about '}{count}"
         words += f" of {len(rows)} rows" + f", {stratified_words(task)}" * stratified + ", groups kept whole" * grouped
         recipe = Recipe(kind="resample", words=words, stratified=stratified, grouped=grouped, drawn=True)
@@ -104,12 +104,12 @@ class Resample:
                     f"{who} names a number of rows, but with time and groups declared a share is taken of both. "
                     f"Use Resample({self.times}, 0.2)."
                 )
-            how = Holdout(self.held_out, stratify=self.stratify)
-            found = [
-                some_groups(task, axis, part, how, seed=derive(seed, "groups", number), who=who)
+            of_groups = Holdout(self.held_out, stratify=self.stratify)
+            drawn = [
+                some_groups(task, axis, part, of_groups, seed=derive(seed, "groups", number), who=who)
                 for number, part in enumerate(parts)
             ]
-            parts, stratified = [part for part, _ in found], any(kept for _, kept in found)
+            parts, stratified = [part for part, _ in drawn], any(kept for _, kept in drawn)
             words += f", {self.held_out:g} of each held out by groups" + ", stratified" * stratified
         recipe = Recipe(kind="resample", words=words, stratified=stratified, grouped=grouped, drawn=True)
         rule = TrainingRule(who=who, gap=Gap(buffer=self.buffer, embargo=self.embargo))

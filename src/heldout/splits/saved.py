@@ -83,17 +83,19 @@ class TaskIdentity:
         then, now = self.pieces, task_pieces(task)
         if then.get("rows") != now["rows"]:
             return (f"it had {then.get('rows')} rows, this one has {now['rows']}",)
-        found = []
+        changed = []
         if then.get("columns") != now["columns"]:
-            found.append("X has other columns")
+            changed.append("X has other columns")
         if then.get("kind") != now["kind"]:
-            found.append(f"y was taken as {then.get('kind')}, here as {now['kind']}")
+            changed.append(f"y was taken as {then.get('kind')}, here as {now['kind']}")
         if then.get("y") != now["y"]:
-            found.append("y has other values, or in another order")
+            changed.append("y has other values, or in another order")
         elif then.get("values") != now["values"] and then.get("columns") == now["columns"]:
-            found.append("X has other values, or in another order")
-        found += [_role_words(role, then.get(role, ABSENT), now[role]) for role in ROLES if then.get(role) != now[role]]
-        return tuple(found) or ("columns of X have other types",)
+            changed.append("X has other values, or in another order")
+        changed += [
+            _role_words(role, then.get(role, ABSENT), now[role]) for role in ROLES if then.get(role) != now[role]
+        ]
+        return tuple(changed) or ("columns of X have other types",)
 
 
 def _role_words(role: str, then: str, now: str) -> str:

@@ -155,8 +155,8 @@ def _labels(task: Task, rows: Rows) -> Labels:
                 marked.append(y[:, column] == value)
                 names.append(f"{value.item() if isinstance(value, np.generic) else value!r} of output {column}")
         marks = np.column_stack(marked)
-    found = np.flatnonzero(marks.any(axis=0))
-    return Labels(marks=marks[:, found], names=tuple(names[column] for column in found))
+    present = np.flatnonzero(marks.any(axis=0))
+    return Labels(marks=marks[:, present], names=tuple(names[column] for column in present))
 
 
 def label_folds(labels: Labels, k: int, *, seed: int, who: str) -> list[Places]:

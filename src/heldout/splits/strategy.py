@@ -54,14 +54,14 @@ def shown(strategy: Any) -> str:
     >>> KFold(5, repeats=3)
     KFold(5, repeats=3)
     """
-    said = []
+    arguments = []
     for place, field in enumerate(fields(strategy)):
         value = getattr(strategy, field.name)
         if place == 0 and not field.kw_only and value is not None:
-            said.append(repr(value))
+            arguments.append(repr(value))
         elif field.default is MISSING or value != field.default:
-            said.append(f"{field.name}={value!r}")
-    return f"{type(strategy).__name__}({', '.join(said)})"
+            arguments.append(f"{field.name}={value!r}")
+    return f"{type(strategy).__name__}({', '.join(arguments)})"
 
 
 def set_fields(strategy: Any, **values: Any) -> None:

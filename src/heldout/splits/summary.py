@@ -149,15 +149,15 @@ def _shares(task: Task, splits: Splits) -> tuple[Columns, Mapping[str, Any]]:
     parts = len(splits)
     strata = strata_to_keep(task, splits.rows, at_least=max(2, parts // splits.recipe.repeats))
     count = len(strata.values)
-    told: dict[str, Any] = {"strata": PLURALS[strata.word], "strata_count": count}
+    facts: dict[str, Any] = {"strata": PLURALS[strata.word], "strata_count": count}
     if count * parts > MOST_SHARES:
-        return {}, {**told, "shares_untold": True}
+        return {}, {**facts, "shares_untold": True}
     sides = dict(zip((TRAIN, HELD), counts_by_side(splits, strata), strict=True))
     sizes = {TRAIN: splits.train_sizes, HELD: splits.held_sizes}
     overall = strata.counts / len(splits.rows)
     shares = {side: counts / sizes[side][:, None] for side, counts in sides.items()}
     for side, share in shares.items():
-        told[f"{side}_deviation"] = _farthest(share - overall, strata)
+        facts[f"{side}_deviation"] = _farthest(share - overall, strata)
     columns = {
         "part": np.tile(np.repeat(np.arange(parts), count), 2),
         "side": [side for side in sides for _ in range(parts * count)],
@@ -166,7 +166,7 @@ def _shares(task: Task, splits: Splits) -> tuple[Columns, Mapping[str, Any]]:
         "share": np.concatenate([share.ravel() for share in shares.values()]),
         "overall": np.tile(overall, 2 * parts),
     }
-    return columns, told
+    return columns, facts
 
 
 def _farthest(deviations: NDArray[np.float64], strata: Strata | Labels) -> dict[str, Any]:

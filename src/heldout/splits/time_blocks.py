@@ -102,9 +102,9 @@ def crossed(axis: TimeAxis, cuts: Sequence[int], folds: Splits) -> Iterator[Part
         label = of_row[axis.rows]
         for start, stop in pairwise(cuts):
             for fold in range(each):
-                own = start + np.flatnonzero(label[start:stop] == fold)
-                if len(own):
-                    yield _part_of(axis, start, stop, own)
+                members = start + np.flatnonzero(label[start:stop] == fold)
+                if len(members):
+                    yield _part_of(axis, start, stop, members)
 
 
 def some_groups(
@@ -133,14 +133,14 @@ def chance_stretches(axis: TimeAxis, count: int, times: int, *, seed: int, who: 
     if len(bounds) < 3:
         cuts_between_times(axis.begins, [count], who=who)  # which refuses
     starts = np.random.default_rng(seed).integers(0, len(axis) - count + 1, size=times)
-    found = []
+    stretches = []
     for start in starts.tolist():
         first = int(np.argmin(np.abs(bounds[:-1] - start)))
         last = first + 1 + int(np.argmin(np.abs(bounds[first + 1 :] - bounds[first] - count)))
         if first == 0 and last == len(bounds) - 1:
             last -= 1
-        found.append(stretch(axis, int(bounds[first]), int(bounds[last])))
-    return found
+        stretches.append(stretch(axis, int(bounds[first]), int(bounds[last])))
+    return stretches
 
 
 def drawn_without_time(task: Task, rows: Rows, strategy: GroupStrategy, *, seed: int, who: str) -> Splits:

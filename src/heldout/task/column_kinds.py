@@ -34,9 +34,9 @@ def column_kinds(X: pd.DataFrame, given: Mapping[str, str] | None = None) -> dic
     {'numbers': ['age'], 'categories': ['city', 'zip']}
     """
     kinds: dict[str, list[str]] = {kind: [] for kind in KINDS}
-    said = given or {}
+    kind_given = given or {}
     for name in X.columns:
-        kinds[kind_named(said[name]) if name in said else kind_of(X[name])].append(name)
+        kinds[kind_named(kind_given[name]) if name in kind_given else kind_of(X[name])].append(name)
     return kinds
 
 
@@ -46,8 +46,8 @@ def kind_named(word: str) -> str:
     >>> kind_named("category")
     'categories'
     """
-    for kind, one in ONE.items():
-        if word in (one, kind):
+    for kind, singular in ONE.items():
+        if word in (singular, kind):
             return kind
     raise OptionError(f"There is no type {word!r} of columns. {did_you_mean(word, ONE.values())}")
 
@@ -72,9 +72,9 @@ def kind_of(values: pd.Series[Any]) -> str:
         return _kind_of_words(values)
     if dtype.kind == "O":
         present = values.dropna()
-        if all(isinstance(one, str) for one in present):
+        if all(isinstance(value, str) for value in present):
             return _kind_of_words(values)
-        if all(isinstance(one, str | bool) for one in present):
+        if all(isinstance(value, str | bool) for value in present):
             return CATEGORIES
     raise ColumnError(
         f"Column {values.name!r} has type {dtype}, which no learner of the catalogue can use. "

@@ -110,8 +110,8 @@ def _named_columns_out(X: Any, given: dict[str, Any]) -> tuple[Any, dict[str, An
         if list(X.columns).count(name) > 1:
             raise ColumnError(f"X has more than one column named {name!r}. Give every column its own name.")
     places = {name: list(X.columns).index(name) for name in named.values()}
-    found = {role: column(X, places[name]) for role, name in named.items()}
-    return without_columns(X, set(places)), given | found
+    columns = {role: column(X, places[name]) for role, name in named.items()}
+    return without_columns(X, set(places)), given | columns
 
 
 def _check_indexes(given: dict[str, Any]) -> None:
