@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 import heldout as ho
-from heldout.api.streamed import AskedOfStream, ask_stream
+from heldout.api.question import prepare
 from heldout.base.options import Options
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.streaming.run import run_streamed
+from heldout.results.study_record import Question
 from heldout.splits.cells import rows_of_cells
 from heldout.splits.drawn import Splits
 from heldout.study.study import Study
@@ -22,16 +23,18 @@ ROLES = dict.fromkeys(("groups", "time", "sample_weight", "strata"))
 
 def both_ways(learner: Any, path: str, frame: Any) -> tuple[Outcome, Outcome]:
     """A nested study of the file at `path`, and of the same rows in `frame` with the same folds."""
-    question = ask_stream(
+    question = prepare(
         learner, path, "y", test=ho.KFold(5), roles=ROLES, loss=None, level=0.95, seed=0, options=Options()
     )
-    streamed = run_streamed(question.asked.study, question.source, question.families, Running())
+    assert question.stream is not None
+    streamed = run_streamed(question.study, question.stream.source, question.stream.families, Running())
     task = declare(frame.drop(columns="y"), frame["y"], classification=False)
     return streamed.outcome, run_study(_study_of_rows(question), task, Running(backend="inline"))
 
 
-def _study_of_rows(question: AskedOfStream) -> Study:
-    source, study = question.source, question.asked.study
+def _study_of_rows(question: Question) -> Study:
+    assert question.stream is not None
+    source, study = question.stream.source, question.study
     chunks = ((chunk.start, None, len(chunk)) for chunk in source.stream.chunks())
     cells = rows_of_cells(source.deal, source.stream.rows, chunks, 1)
 

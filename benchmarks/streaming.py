@@ -150,12 +150,12 @@ def study(path: str) -> dict[str, Any]:
     started = perf_counter()
     result = ho.evaluate(tuned, path, target="y", test=ho.KFold(5))
     seconds = perf_counter() - started
-    check = result.facts.plan["checks"][0]["difference"]
+    check = result.record.plan["checks"][0]["difference"]
     return {
         "seconds": seconds,
         "memory": peak(),
         "risk": result.risk.value,
-        "passes": result.facts.about["passes"],
+        "passes": result.record.about["passes"],
         "check": check,
     }
 

@@ -9,25 +9,25 @@ from typing import Any
 import pytest
 
 import heldout as ho
-from heldout.api.evaluate import ask
+from heldout.api.question import prepare
 from heldout.audit.ledger import MemoryLedger
 from heldout.base.options import RULES_VARIABLE
 from heldout.kernels.perform import ACROSS
-from heldout.results.question import Asked
+from heldout.results.study_record import Question
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell's background job is deaf to interrupts and so are the programs it starts; tests interrupt theirs.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _ask(learner: Any, X: Any, y: Any, **question: Any) -> Asked:
+def _ask(learner: Any, X: Any, y: Any, **question: Any) -> Question:
     roles = {role: question.pop(role, None) for role in ("groups", "time", "sample_weight", "strata")}
     asked = {"test": ho.KFold(3), "loss": None, "level": 0.95, "seed": 0, "options": None} | question
-    return ask(learner, X, y, roles=roles, **asked)
+    return prepare(learner, X, y, roles=roles, **asked)
 
 
 @pytest.fixture(scope="session")
-def asked() -> Callable[..., Asked]:
+def asked() -> Callable[..., Question]:
     return _ask
 
 

@@ -25,8 +25,8 @@ from benchmarks.coverage.measure import Parts, measure
 from benchmarks.coverage.populations import Sample
 from benchmarks.coverage.run import spread
 from benchmarks.coverage.settings import RECIPES, Setting, grid
-from heldout.results import record as facts
-from heldout.results.estimates import records_of
+from heldout.api import evaluate as evaluating
+from heldout.results.test_losses import TestLosses, read_test_losses
 from heldout.risk import record as record_module
 from heldout.risk.record import Record
 
@@ -58,12 +58,12 @@ def recorded() -> Iterator[list[Record]]:
     """The record of every reported loss, all that its interval is made from, of the studies that run inside."""
     kept: list[Record] = []
 
-    def keep(*args: Any, **options: Any) -> list[Record]:
-        made = records_of(*args, **options)
-        kept.extend(made)
-        return made
+    def keep(*args: Any, **options: Any) -> TestLosses:
+        losses = read_test_losses(*args, **options)
+        kept.extend(losses.records)
+        return losses
 
-    with patch.object(facts, "records_of", keep):
+    with patch.object(evaluating, "read_test_losses", keep):
         yield kept
 
 

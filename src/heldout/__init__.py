@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from heldout.api.compare_across import compare_across
     from heldout.api.comparison import Comparison
     from heldout.api.draw import DrawnSplits, draw, load_splits
-    from heldout.api.evaluate import evaluate
-    from heldout.api.explain import explain
+    from heldout.api.evaluate import evaluate, explain
     from heldout.api.result import Result, load
     from heldout.api.tuned import Tuned
     from heldout.base.errors import HeldoutError

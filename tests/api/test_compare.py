@@ -55,7 +55,7 @@ def test_every_learner_has_the_numbers_that_evaluate_gives_it():
         assert found.results[name].risk == alone.risk
         assert found.results[name].folds.equals(alone.folds)
     assert list(found.ranking) == ["ridge", "kNN", "mean"]
-    assert len({result.facts.about["splits_fingerprint"] for result in found.results.values()}) == 1
+    assert len({result.record.about["splits_fingerprint"] for result in found.results.values()}) == 1
 
 
 def losses_of(found, loss):

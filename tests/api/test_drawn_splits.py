@@ -57,7 +57,7 @@ def test_they_are_the_splits_of_an_evaluation_with_the_same_seed(learner, y, rol
     result = ho.evaluate(learner, X, y, test=test, seed=3, jobs=1, **roles)
     splits = ho.draw(test, X, y, seed=3, **roles)
     assert result.splits == splits
-    assert splits.fingerprint == result.facts.about["splits_fingerprint"]
+    assert splits.fingerprint == result.record.about["splits_fingerprint"]
     if test is not None and splits.words.endswith("shuffled"):
         assert splits != ho.draw(test, X, y, seed=4, **roles)
     pairs = result.predictions.groupby("fold")["row"].apply(sorted).tolist()

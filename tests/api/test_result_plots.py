@@ -14,7 +14,7 @@ X, y = (part[:120] for part in load_diabetes(return_X_y=True))
 
 def test_a_learning_curve_is_fitted_when_it_is_drawn():
     result = ho.evaluate(Ridge(alpha=0.1), X, y, test=ho.KFold(3), jobs=1)
-    assert "learning_curve" not in result.facts.tables
+    assert "learning_curve" not in result.record.tables
     axes = result.plot.learning_curve()
     sizes = result.learning_curve["size"].tolist()
     drawn = {tuple(line.get_xdata()) for line in axes.lines}

@@ -25,7 +25,7 @@ def test_a_result_like_any_other(numbers, tmp_path):
     assert len(result.choices) == 5
     assert len(result.candidates) == 10
     assert "1 pass over numbers.parquet (600 rows, 5 columns, 15 cells of rows)" in str(result.plan)
-    (check,) = result.facts.plan["checks"]
+    (check,) = result.record.plan["checks"]
     assert check["passed"]
     assert check["difference"] < 1e-9
     with pytest.raises(OptionError, match=r"Options\(rows=True\)"):

@@ -109,7 +109,7 @@ def test_tables_are_csv_that_reads_back(name):
     assert run(*words, "--save", "result.heldout").exit_code == 0
     done = run("report", "result.heldout", "--csv", name)
     assert done.exit_code == 0, done.stderr
-    columns = ho.load("result.heldout").facts.tables[name]
+    columns = ho.load("result.heldout").record.tables[name]
     head, *rows = csv.reader(io.StringIO(done.stdout))
     assert head == list(columns)
     assert len(rows) == len(next(iter(columns.values())))

@@ -25,7 +25,7 @@ from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeRegressor
 
 import heldout as ho
-from heldout.api.evaluate import ask
+from heldout.api.question import prepare
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.kernels.perform import ACROSS
 from heldout.kernels.step import TIERS
@@ -105,7 +105,7 @@ def generated_studies(seed: int) -> Iterator[tuple[str, Any]]:
                 made = ho.Tuned(made, learner.space, validation=recipe["validation"], random_state=seed)
             roles = {"groups": None, "time": None, "sample_weight": weight, "strata": None}
             question = {"test": recipe["test"], "roles": roles, "loss": None, "level": 0.95, "options": None}
-            yield f"{learner.name} {recipe}", ask(made, X, y, seed=seed, **question)
+            yield f"{learner.name} {recipe}", prepare(made, X, y, seed=seed, **question)
 
 
 def check_kernel(kernel: str, *, seed: int) -> None:

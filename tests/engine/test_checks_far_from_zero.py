@@ -30,7 +30,7 @@ def study(learner: Any, far: float, *, frame: bool = False, jobs: int = 1) -> ho
 @pytest.mark.parametrize("learner", [Ridge(0.5), LinearRegression(), RidgeClassifier()], ids=repr)
 def test_the_kernel_is_not_blamed_for_digits_that_brute_force_loses(learner: Any, far: float, jobs: int) -> None:
     result = study(learner, far, jobs=jobs)
-    (check,) = result.facts.plan["checks"]
+    (check,) = result.record.plan["checks"]
     assert check["kernel"] == "ridge"
     assert check["passed"]
     assert [one.code for one in result.findings if one.code.startswith("H2")] == []  # nothing of kernels
@@ -38,7 +38,7 @@ def test_the_kernel_is_not_blamed_for_digits_that_brute_force_loses(learner: Any
 
 def test_frames_are_moved_too() -> None:
     result = study(Ridge(), 1e9, frame=True)
-    (check,) = result.facts.plan["checks"]
+    (check,) = result.record.plan["checks"]
     assert check["difference"] > 1e-9
     assert check["passed"]
 

@@ -84,7 +84,7 @@ def test_a_kernel_that_errs_only_where_cells_are_answered_together_is_found_out(
     own = families.solve_members
     monkeypatch.setattr(families, "solve_members", scaled(own, 1 + 1e-6))
     result = nested(SMOOTHER)
-    passed = {check["level"]: check["passed"] for check in result.facts.plan["checks"]}
+    passed = {check["level"]: check["passed"] for check in result.record.plan["checks"]}
     assert passed["validation"] is False  # where inner folds are solved together
     assert [finding.code for finding in result.findings] == ["H205"]
     assert np.array_equal(result.predictions["predict"], by_hand.predictions["predict"])

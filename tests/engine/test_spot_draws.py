@@ -61,7 +61,7 @@ def _times(factor: int, responses: Responses) -> Responses:
 
 
 def counts(result: ho.Result) -> Counter[tuple[str, str]]:
-    return Counter((check["kernel"], check["level"]) for check in result.facts.plan["checks"])
+    return Counter((check["kernel"], check["level"]) for check in result.record.plan["checks"])
 
 
 def at_test_level(helds: Any) -> bool:
@@ -129,7 +129,7 @@ def test_checks_come_before_a_function_that_chooses_and_else_after_the_choice(po
         return 0
 
     learner = ho.Tuned(Ridge(), {"alpha": [1.0]}, validation=ho.KFold(4), choose="best" if postponed else choose)
-    checks = study(learner).facts.plan["checks"]
+    checks = study(learner).record.plan["checks"]
     order = ["test", "validation"] if postponed else ["validation", "test"]
     assert [check["level"] for check in checks] == order
     assert len(seen) == (0 if postponed else 6)  # five folds, and the choice on all rows when facts are read
@@ -142,7 +142,7 @@ def test_at_least_one_test_and_one_validation_cell_are_checked(name: str) -> Non
     found = counts(result)
     assert found[kernel, "test"] >= 1
     assert found[kernel, "validation"] >= (1 if isinstance(learner, ho.Tuned) else 0)
-    assert all(check["passed"] for check in result.facts.plan["checks"])
+    assert all(check["passed"] for check in result.record.plan["checks"])
 
 
 def many_cells(seed: int = 0, **more: Any) -> ho.Result:
@@ -154,12 +154,12 @@ def many_cells(seed: int = 0, **more: Any) -> ho.Result:
 
 def test_the_number_of_checks_follows_operations_and_never_jobs() -> None:
     one, two = (many_cells(jobs=jobs) for jobs in (1, 2))
-    assert one.facts.plan["checks"] == two.facts.plan["checks"]
+    assert one.record.plan["checks"] == two.record.plan["checks"]
     assert counts(one)["ridge", "test"] > 3
     assert counts(one)["ridge", "validation"] > 3
-    cells = {check["cell"] for check in one.facts.plan["checks"]}
+    cells = {check["cell"] for check in one.record.plan["checks"]}
     assert len(cells) == counts(one).total()  # each another
-    other = {check["cell"] for check in many_cells(seed=1).facts.plan["checks"]}
+    other = {check["cell"] for check in many_cells(seed=1).record.plan["checks"]}
     assert cells != other
 
 
@@ -203,7 +203,7 @@ def test_what_is_checked_is_printed(tmp_path: Path) -> None:
     result.report(tmp_path / "study.html")
     page = (tmp_path / "study.html").read_text(encoding="utf-8")
     assert "Cells answered again by brute force" in page
-    assert result.facts.plan["checks"][-1]["cell"] in page
+    assert result.record.plan["checks"][-1]["cell"] in page
 
 
 def test_a_failed_check_is_printed_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +223,7 @@ def test_a_failure_at_test_level_goes_on_from_a_journal(
     assert again.journal is not None
     assert again.journal.computed == 0
     assert [finding.code for finding in again.findings] == ["H205"]
-    assert again.facts.plan["checks"] == first.facts.plan["checks"]
+    assert again.record.plan["checks"] == first.record.plan["checks"]
     assert np.array_equal(again.predictions["predict"], first.predictions["predict"])
 
 

@@ -24,7 +24,7 @@ def few(monkeypatch):
 
 def checks_of(learner, y):
     result = ho.evaluate(learner, X, y, test=ho.KFold(4), progress=False)
-    return result, {check["kernel"]: check for check in result.facts.plan["checks"]}
+    return result, {check["kernel"]: check for check in result.record.plan["checks"]}
 
 
 @pytest.mark.parametrize("kind", [Ridge, RidgeClassifier])
@@ -80,7 +80,7 @@ def test_single_precision_is_held_to_its_own_rounding_error(frame):
     learner = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3))
     y = X @ [1.0, 2.0, 3.0] + RNG.normal(size=400)
     result = ho.evaluate(learner, frame(X.astype(np.float32)), y, test=ho.KFold(4), progress=False)
-    checks = result.facts.plan["checks"]
+    checks = result.record.plan["checks"]
     assert {check["level"] for check in checks} == {"validation", "test"}
     assert all(check["passed"] for check in checks)
     assert all(check["difference"] > spot_compare.ROUNDING for check in checks)
@@ -101,5 +101,5 @@ def test_a_kernel_that_failed_its_check_answers_nothing_later(monkeypatch):
     monkeypatch.setitem(spot_compare.ALLOWED, "rounding", -1.0)
     on = ho.evaluate(learner, X, y, test=ho.KFold(4), progress=False)
     assert [line.rule for line in on.plan.lines] == ["brute force", "brute force"]
-    assert {check["kernel"] for check in on.facts.plan["checks"]} == {"ridge"}
+    assert {check["kernel"] for check in on.record.plan["checks"]} == {"ridge"}
     assert np.array_equal(on.predictions["predict"], off.predictions["predict"])

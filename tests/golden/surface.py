@@ -27,7 +27,19 @@ A_DEFAULT = re.compile(r"Default: ([^\s,]+)(?:\.$|\. |, with)")
 
 # Doors between our own rooms: no user calls them, and they may change.
 INSIDE = {"facts", "has_splits", "kept", "told", "of", "draw", "deal", "inner_ok_under_partition", "seeded"}
-INSIDE |= {"as_search", "seed_or", "routed_names", "model_parts", "record", "made_from", "worded"}
+INSIDE |= {"stored"}
+INSIDE |= {
+    "as_search",
+    "seed_or",
+    "routed_names",
+    "model_parts",
+    "record",
+    "record_so_far",
+    "handles",
+    "is_complete",
+    "made_from",
+    "worded",
+}
 MADE_BY_US = ("Result", "Comparison", "Checked", "DrawnSplits", "SavedModel")  # their constructors are ours
 
 

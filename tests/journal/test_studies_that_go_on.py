@@ -88,7 +88,7 @@ def test_the_second_time_nothing_is_fitted(data: tuple[Any, Any], journal: Path)
     result = run(tuned(), data, journal)
     assert len(fits) == 3 * 2 * 3 + 3
     assert "21 cells from the journal, 0 computed" in str(result.plan)
-    assert "journal" not in result.facts.plan["text"]
+    assert "journal" not in result.record.plan["text"]
 
 
 def test_a_larger_space_fits_only_what_is_new(data: tuple[Any, Any], journal: Path, tmp_path: Path):
@@ -271,7 +271,7 @@ def test_the_question_and_the_drawn_rows_can_be_read(data: tuple[Any, Any], jour
     assert (study["rows"], study["columns"], study["state"]) == (60, 3, "finished")
     assert study["seconds"] > 0
     assert splits.keys() == {"outer", "inner/0", "inner/1", "inner/2"}
-    assert splits["outer"].fingerprint == result.facts.about["splits_fingerprint"]
+    assert splits["outer"].fingerprint == result.record.about["splits_fingerprint"]
 
 
 def test_what_is_asked_beside_a_study_is_kept_too(data: tuple[Any, Any], journal: Path, tmp_path: Path):

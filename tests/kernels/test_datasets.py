@@ -86,7 +86,7 @@ def test_a_member_that_fails_fails_alone() -> None:
     X, y = data()
     tuned = ho.Tuned(lightgbm.LGBMRegressor(**LIGHT), {"num_leaves": [3, 0, 9]}, validation=ho.KFold(3))
     found = ho.evaluate(tuned, X, y, test=ho.Holdout(0.3), jobs=1, progress=False)
-    losses = found.facts.tables["candidates"]["validation_squared"]
+    losses = found.record.tables["candidates"]["validation_squared"]
     assert np.isnan(np.asarray(losses, dtype=float)).sum() == 1
 
 

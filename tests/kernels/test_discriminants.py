@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
-from heldout.api.evaluate import ask
+from heldout.api.question import prepare
 from heldout.base.responses import Responses
 from heldout.engine.run import work_of
 from heldout.kernels.brute import answer_by_brute_force
@@ -47,7 +47,7 @@ def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
     """The first validation panel of a tuned learner, or the test panel, as one step of this kernel."""
     roles = dict.fromkeys(("groups", "time", "sample_weight", "strata"))
     question = {"test": ho.KFold(3), "loss": None, "level": 0.95, "seed": 0, "options": None} | more
-    asked = ask(learner, X, y, roles=roles, **question)
+    asked = prepare(learner, X, y, roles=roles, **question)
     panel = next(p for p in asked.study.panels if p.candidates is not None)
     everything = frozenset(p.key for p in asked.study.panels)
     work = replace(work_of(asked.study, asked.task, {}), keep_responses=everything, keep_rows=everything)
@@ -264,7 +264,8 @@ def test_jobs_change_no_bit() -> None:
     ],
 )
 def test_what_is_refused_and_why(model: Any, reason: str) -> None:
-    asked = ask(model, *data(), test=ho.KFold(3), roles=dict.fromkeys(("groups", "time", "sample_weight", "strata")),
+    asked = prepare(model, *data(), test=ho.KFold(3),
+                roles=dict.fromkeys(("groups", "time", "sample_weight", "strata")),
                 loss=None, level=0.95, seed=0, options=None)  # fmt: skip
     claims = KERNEL.claim(asked.study.search, asked.task)
     assert not claims.groups
@@ -287,7 +288,7 @@ def test_explain_shows_rule_and_tier() -> None:
 
 def test_candidates_that_differ_in_shrinkage_alone_go_together() -> None:
     space = {"shrinkage": [None, 0.1, 0.5], "tol": [1e-4, 1e-3]}
-    asked = ask(ho.Tuned(LINEAR(solver="lsqr"), space), *data(), test=ho.KFold(3),
+    asked = prepare(ho.Tuned(LINEAR(solver="lsqr"), space), *data(), test=ho.KFold(3),
                 roles=dict.fromkeys(("groups", "time", "sample_weight", "strata")),
                 loss=None, level=0.95, seed=0, options=None)  # fmt: skip
     assert [len(group) for group in KERNEL.claim(asked.study.search, asked.task).groups] == [3, 3]

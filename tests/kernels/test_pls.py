@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
-from heldout.api.evaluate import ask
+from heldout.api.question import prepare
 from heldout.engine.run import work_of
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.driver.answer import make_group
@@ -40,7 +40,7 @@ def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
     """The first validation panel of a tuned learner, as one step of this kernel."""
     roles: dict[str, Any] = dict.fromkeys(("groups", "time", "sample_weight", "strata"))
     question = {"test": ho.KFold(3), "loss": None, "level": 0.95, "seed": 0, "options": None} | more
-    asked = ask(learner, X, y, roles=roles, **question)
+    asked = prepare(learner, X, y, roles=roles, **question)
     panel = next(p for p in asked.study.panels if p.candidates is not None)
     everything = frozenset(p.key for p in asked.study.panels)
     work = replace(work_of(asked.study, asked.task, {}), keep_responses=everything, keep_rows=everything)

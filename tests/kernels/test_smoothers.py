@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
-from heldout.api.evaluate import ask
+from heldout.api.question import prepare
 from heldout.engine.run import work_of
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.smoothers import KERNEL, bench, families, score
@@ -44,7 +44,7 @@ def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
     """The validation panels of a tuned learner, or the test panel, as one step of this kernel."""
     roles = {name: more.pop(name, None) for name in ("groups", "time", "sample_weight", "strata")}
     question = {"test": ho.Holdout(0.2), "loss": None, "level": 0.95, "seed": 0, "options": None} | more
-    asked = ask(learner, X, y, roles=roles, **question)
+    asked = prepare(learner, X, y, roles=roles, **question)
     study = asked.study
     everything = frozenset(p.key for p in study.panels)
     work = replace(work_of(study, asked.task, {}), keep_responses=everything, keep_rows=everything)
@@ -91,7 +91,7 @@ def worst_difference(step: Step, work: Work) -> float:
 def refusal(learner: Any, X: Any, y: Any, **more: Any) -> str:
     roles = {name: more.pop(name, None) for name in ("groups", "time", "sample_weight", "strata")}
     question = {"test": ho.KFold(3), "loss": None, "level": 0.95, "seed": 0, "options": None} | more
-    asked = ask(learner, X, y, roles=roles, **question)
+    asked = prepare(learner, X, y, roles=roles, **question)
     claims = KERNEL.claim(asked.study.search, asked.task)
     assert not claims.groups
     return " ".join(claims.refusals)

@@ -26,14 +26,13 @@ def labels(n: int, columns: int = 6) -> tuple[Any, Any]:
 
 def study_of(result: ho.Result) -> tuple[Any, Any]:
     """The task and the outcome of a study, before they become a result."""
-    live = result._live
-    assert live is not None
-    return live.task, live.outcome
+    assert result.handles is not None
+    return result.handles.task, result.handles.outcome
 
 
 def answers_of(result: ho.Result) -> list[FoldResponses]:
-    found = fold_predictor_responses(*study_of(result))
-    assert found is not None
+    found = fold_predictor_responses(study_of(result)[1])
+    assert found
     return found
 
 

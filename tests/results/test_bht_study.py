@@ -53,7 +53,7 @@ def test_it_is_what_plain_loops_give(asked, learner):
     X, y = problem()
     test, options = ho.KFold(3), ho.Options(interval="bht", repetitions=2)
     question = asked(learner, X, y, test=test, options=options)
-    blocks = question.beside.spread.study.splits["blocks"]
+    blocks = question.extra.pairs.study.splits["blocks"]
     assert len(blocks) == 6
     expected = bht(plain_repetitions(learner, X, y, blocks, 3), level=0.95)
     result = ho.evaluate(learner, X, y, test=test, options=options, jobs=1)
@@ -106,7 +106,7 @@ def test_a_failed_fit_leaves_no_value():
 
 def test_very_many_blocks_are_refused(asked, monkeypatch):
     X, y = problem()
-    monkeypatch.setattr("heldout.results.spread.MOST_NUMBERS", 10 * 9 * 45 - 1)
+    monkeypatch.setattr("heldout.results.interval_by_pairs.MOST_NUMBERS", 10 * 9 * 45 - 1)
     with pytest.raises(OptionError, match="4,050 held-out rows would have to be named"):
         asked(Ridge(), X, y, test=ho.KFold(9), options=ho.Options(interval="bht"))
 

@@ -192,7 +192,7 @@ def test_residuals_are_target_less_prediction(numbers):
 def test_time_is_that_of_fits_and_scores(classes, shown):
     bars = shown["time"]["bars"]
     assert {bar["level"] for bar in bars} == {"validation", "test"}
-    assert sum(bar["fit"] for bar in bars) == pytest.approx(classes.facts.seconds["fit_seconds"])
+    assert sum(bar["fit"] for bar in bars) == pytest.approx(classes.record.seconds["fit_seconds"])
     assert sum(bar["cells"] for bar in bars if bar["level"] == "validation") == 5 * 4 * 6
     assert sum(bar["cells"] for bar in bars if bar["level"] == "test") == 5
 

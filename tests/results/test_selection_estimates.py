@@ -15,7 +15,6 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import heldout as ho
 from heldout.api import final
-from heldout.api import result as results
 from heldout.report.show import as_view
 from heldout.report.terminal import open_console
 from heldout.risk.intervals.bayle import bayle
@@ -146,7 +145,7 @@ def test_where_it_waits_the_terminal_says_so_in_two_lines():
 def test_explain_prices_the_choice_on_all_rows(learner, space, words, monkeypatch):
     X, y = numbers()
     tune, tunings = final.tune_on_all_rows, []
-    monkeypatch.setattr(results, "tune_on_all_rows", lambda *given: tunings.append(tune(*given)) or tunings[-1])
+    monkeypatch.setattr(final, "tune_on_all_rows", lambda *given: tunings.append(tune(*given)) or tunings[-1])
     tuned = ho.Tuned(learner, space, validation=ho.KFold(4))
     plan = ho.explain(tuned, X, y, test=ho.KFold(3))
     assert plan.notes[-1] == f"best validation: the choice on all rows {words}"
@@ -165,7 +164,7 @@ def test_reading_the_best_number_fits_nothing_that_the_plan_does_not_count_cheap
         (DecisionTreeRegressor(random_state=0), {"max_depth": [1, 2]}, False),
     ):
         made = []
-        monkeypatch.setattr(results, "tune_on_all_rows", lambda *given, made=made: made.append(given) or tune(*given))
+        monkeypatch.setattr(final, "tune_on_all_rows", lambda *given, made=made: made.append(given) or tune(*given))
         result = ho.evaluate(ho.Tuned(learner, space, validation=3), X, y, test=ho.KFold(3), jobs=1)
         assert made == []  # evaluate itself made nothing of it
         assert (result.estimates["best_validation"].value is not None) == cheap

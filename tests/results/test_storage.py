@@ -252,7 +252,7 @@ def test_a_failed_save_leaves_the_old_file(saved: Path, tmp_path: Path) -> None:
     target = tmp_path / "study"
     target.write_bytes(b"the old one")
     result = ho.load(saved)
-    result.facts.tables["folds"]["squared"] = np.array([object()])  # repr is written, so this saves
+    result.record.tables["folds"]["squared"] = np.array([object()])  # repr is written, so this saves
     result.save(target)
     assert target.read_bytes() != b"the old one"
     with pytest.raises(OSError, match="No such file or directory"):

@@ -200,8 +200,8 @@ def test_nothing_that_is_kept_or_shown_tells_more_than_a_coarse_answer(tmp_path)
     assert passed.folds["zero_one"].tolist() == ["pass"]
     for result in (rounded, passed):
         told = json.dumps(result.summary()) + str(result) + repr(result)
-        assert f"{exact:.4g}" not in told.replace(result.facts.about["fingerprint"], "")
-        assert result.facts.tables["predictions"] == {}
+        assert f"{exact:.4g}" not in told.replace(result.record.about["fingerprint"], "")
+        assert result.record.tables["predictions"] == {}
     assert "pass: at most 0.9" in str(passed)
     assert "rounded to 0.04" in str(rounded)
     assert "pass: at most 0.9" in repr(passed)

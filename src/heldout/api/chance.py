@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.api.compare import first_record, refuse_coarse_answers
-from heldout.api.evaluate import answer, ask
+from heldout.api.compare import refuse_coarse_answers
+from heldout.api.evaluate import run_question
 from heldout.api.exchange import Exchange, exchange_of
+from heldout.api.question import prepare, refuse_stream
 from heldout.api.result import Result
 from heldout.base.errors import FitFailed, OptionError
 from heldout.base.options import Options
@@ -19,8 +20,8 @@ from heldout.base.seeds import derive
 from heldout.engine.progress import open_progress
 from heldout.engine.run import Running, run_study
 from heldout.report.show import as_html, as_text
-from heldout.results.question import Asked
-from heldout.results.spread import BHT
+from heldout.results.study_record import Question
+from heldout.results.test_losses import read_test_losses
 from heldout.risk.comparison import permutation_p
 from heldout.risk.estimate_risk import record_value
 from heldout.study.study import Everywhere
@@ -77,7 +78,7 @@ class ChanceTest:
             "exchanged": self.exchanged,
             "risk": plain(self.result.risk.as_dict()),
             "shuffled": plain(self.shuffled),
-            "about": plain(self.result._facts.about),
+            "about": plain(self.result.record_so_far.about),
         }
 
     def __str__(self) -> str:
@@ -138,16 +139,17 @@ def chance(
         raise OptionError(f"permutations= is how many targets are shuffled, at least 1, not {permutations!r}.")
     roles = {"groups": groups, "time": None, "sample_weight": None, "strata": strata}
     question = {"test": test, "loss": loss, "level": level, "seed": seed, "options": options}
-    asked = ask(learner, X, y, roles=roles, **question)
+    refuse_stream(X, who="A test against chance")
+    asked = prepare(learner, X, y, roles=roles, **question)
     refuse_coarse_answers(asked, who="A test against chance")
-    if asked.beside.spread is not None and asked.beside.spread.method == BHT:
+    if asked.extra.pairs is not None and asked.extra.pairs.moves_risk:
         raise OptionError(
             "A test against chance compares plain estimates, and interval='bht' moves the one of the target as it is. "
             "Leave interval out."
         )
     exchange = exchange_of(asked.task)
     how = Running(jobs=jobs, backend=backend, progress=progress, options=asked.options)
-    result = answer(asked, how)
+    result = run_question(asked, how)
     question["test"] = asked.test
     sign = asked.study.reported[0].sign
     shuffled = _shuffled_losses(asked, exchange, question, how, int(permutations))
@@ -162,7 +164,7 @@ def chance(
 
 
 def _shuffled_losses(
-    asked: Asked, exchange: Exchange, question: dict[str, Any], how: Running, permutations: int
+    asked: Question, exchange: Exchange, question: dict[str, Any], how: Running, permutations: int
 ) -> NDArray[np.float64]:
     """The loss inside on each shuffled target."""
     task, losses = asked.task, np.full(permutations, np.nan)
@@ -173,10 +175,10 @@ def _shuffled_losses(
         for number in range(permutations):
             rng = np.random.default_rng(derive(asked.seed, "permutation", number))
             target = task.y[exchange.rows(rng)]
-            one = ask(asked.learner, task.X, target, roles=roles, **question)
+            one = prepare(asked.learner, task.X, target, roles=roles, **question)
             try:
                 outcome = run_study(replace(one.study, everywhere=Everywhere()), one.task, quiet)  # no interval here
-                value = record_value(first_record(one, outcome), pool=one.options.pool)
+                value = record_value(read_test_losses(one.task, outcome).records[0], pool=one.options.pool)
             except FitFailed:
                 value = None
             losses[number] = np.nan if value is None else value

@@ -13,20 +13,20 @@ from sklearn.base import is_classifier
 from heldout.api.call_text import call_of, command_of_now
 from heldout.api.comparison import Comparison
 from heldout.api.contenders import named_learners
-from heldout.api.evaluate import answer, ask
+from heldout.api.evaluate import run_question
+from heldout.api.question import prepare, refuse_stream
 from heldout.api.result import Result
 from heldout.base.answers import parse_answer
 from heldout.base.environment import environment
 from heldout.base.errors import Argument, FitFailed, LearnerError, LossError, OptionError, Sentence, SpaceError
 from heldout.base.findings import Finding
 from heldout.base.options import Options
-from heldout.engine.run import Outcome, Running
+from heldout.engine.run import Running
 from heldout.journal import comparison_key, keep_summary
 from heldout.losses import Loss
-from heldout.results.estimates import RISK, fit_size, keeps_classes, trained_sizes
-from heldout.results.question import Asked
-from heldout.results.test_losses import test_record
-from heldout.results.test_set_history import Sight, sight_of
+from heldout.results.estimates import RISK, fit_size, keeps_classes
+from heldout.results.study_record import Question
+from heldout.results.test_set_history import TestSetHistory, history_of
 from heldout.risk.comparison import compare_records
 from heldout.risk.estimands import Sizes, estimand_of
 from heldout.risk.estimate import Estimate
@@ -97,8 +97,9 @@ def compare(
     return answer_all(asked, how, rope=rope, call=call_of(named, {**question, "rope": rope}, verb="compare"))
 
 
-def ask_all(learners: Mapping[str, Any], X: Any, y: Any, question: Mapping[str, Any]) -> dict[str, Asked]:
+def ask_all(learners: Mapping[str, Any], X: Any, y: Any, question: Mapping[str, Any]) -> dict[str, Question]:
     """The same question to each learner, checked before any fit."""
+    refuse_stream(X, who="A comparison")
     if question["test"] is not None:  # pairs from a generator are read once, for all learners
         question = {**question, "test": as_strategy(question["test"])}
     asked = {name: _ask(name, learner, X, y, question) for name, learner in learners.items()}
@@ -107,23 +108,24 @@ def ask_all(learners: Mapping[str, Any], X: Any, y: Any, question: Mapping[str, 
     return asked
 
 
-def _ask(name: str, learner: Any, X: Any, y: Any, question: Mapping[str, Any]) -> Asked:
+def _ask(name: str, learner: Any, X: Any, y: Any, question: Mapping[str, Any]) -> Question:
     try:
-        return ask(learner, X, y, **question)
+        return prepare(learner, X, y, **question)
     except (LearnerError, SpaceError) as error:
         raise type(error)(f"Learner {name!r}: {error}") from error
 
 
-def answer_all(asked: Mapping[str, Asked], how: Running, *, rope: float | None, call: str | None = None) -> Comparison:
+def answer_all(
+    asked: Mapping[str, Question], how: Running, *, rope: float | None, call: str | None = None
+) -> Comparison:
     """Run every learner and compare what they lost; one that fails leaves the others to go on."""
-    sight = sight_of(
-        *asked.values(), journal=how.journal
-    )  # all learners are one look: none depends on another's answer
+    # All learners are one look at a test set: none depends on another's answer.
+    history = history_of(*asked.values(), journal=how.journal)
     results: dict[str, Result] = {}
     failures: dict[str, str] = {}
     for name, one in asked.items():
         try:
-            results[name] = answer(one, how, sight=sight)
+            results[name] = run_question(one, how, history=history)
         except FitFailed as error:
             failures[name] = str(error).splitlines()[0]
     if not results:
@@ -157,7 +159,7 @@ def answer_all(asked: Mapping[str, Asked], how: Running, *, rope: float | None, 
             "call": call,
             "command": command_of_now(),
         },
-        remarks=_remarks(sight),
+        remarks=_remarks(history),
         frame=some.task.frame,
     )
     studies = [one.journal.study for one in results.values() if one.journal is not None]
@@ -166,8 +168,8 @@ def answer_all(asked: Mapping[str, Asked], how: Running, *, rope: float | None, 
     return comparison
 
 
-def _remarks(sight: Sight | None) -> tuple[Finding, ...]:
-    if sight is None or not sight.past:
+def _remarks(history: TestSetHistory | None) -> tuple[Finding, ...]:
+    if history is None or not history.past:
         return ()
     text = (
         "These test rows were looked at before. The intervals of differences take no account of that: they hold for "
@@ -176,12 +178,11 @@ def _remarks(sight: Sight | None) -> tuple[Finding, ...]:
     return (Finding(code="H402", severity="warning", message=text),)
 
 
-def _record(asked: Asked, result: Result | None) -> Record:
+def _record(question: Question, result: Result | None) -> Record:
     """The test losses of a learner; all missing where not one of its fits worked."""
-    if result is not None:
-        assert result._live is not None  # it was just made
-        return first_record(asked, result._live.outcome)
-    outer, loss = asked.study.splits[OUTER], asked.study.reported[0]
+    if result is not None and result.handles is not None:
+        return replace(result.handles.losses.records[0], seed=0)  # all learners are compared by the same draws
+    outer, loss = question.study.splits[OUTER], question.study.reported[0]
     return Record(
         loss=loss.name,
         sign=loss.sign,
@@ -196,12 +197,7 @@ def _record(asked: Asked, result: Result | None) -> Record:
     )
 
 
-def first_record(asked: Asked, outcome: Outcome) -> Record:
-    """The test losses of a study that ran, of the first loss reported."""
-    return test_record(asked.task, outcome, 0, trained_sizes(outcome.study, outcome.study.splits[OUTER]))
-
-
-def _no_estimate(asked: Asked, record: Record, why: str) -> Estimate:
+def _no_estimate(asked: Question, record: Record, why: str) -> Estimate:
     loss: Loss = asked.study.reported[0]
     words = estimand_of(
         record.kind,
@@ -224,7 +220,7 @@ def _place(estimate: Estimate) -> tuple[bool, float]:
     return False, -estimate.value if estimate.greater_is_better else estimate.value
 
 
-def refuse_coarse_answers(asked: Asked, *, who: str) -> None:
+def refuse_coarse_answers(asked: Question, *, who: str) -> None:
     """Paired numbers come from single rows, which a coarse answer withholds."""
     if parse_answer(asked.options.answer).withholds:
         raise OptionError(
@@ -242,7 +238,7 @@ def check_rope(rope: Any) -> None:
         )
 
 
-def _check_same_question(asked: Mapping[str, Asked]) -> None:
+def _check_same_question(asked: Mapping[str, Question]) -> None:
     """Losses of one kind, on the same rows: otherwise differences mean nothing."""
     kinds = {name: is_classifier(one.learner) for name, one in asked.items()}
     if len(set(kinds.values())) > 1:

@@ -16,8 +16,8 @@ from heldout.base.options import Options
 from heldout.base.plain import plain
 from heldout.engine.run import Running
 from heldout.report.show import as_html, as_text
-from heldout.results.frames import as_frame
-from heldout.results.question import Asked
+from heldout.results.study_record import Question
+from heldout.results.tables import as_frame
 from heldout.risk.comparison.over_datasets import Ranks, rank_over_datasets
 
 ROLES = ("groups", "time", "sample_weight", "strata")
@@ -184,7 +184,7 @@ def _named_datasets(datasets: Any) -> dict[str, dict[str, Any]]:
 
 def _ask(
     name: str, given: Mapping[str, Any], contenders: Mapping[str, Any], question: Mapping[str, Any]
-) -> dict[str, Asked]:
+) -> dict[str, Question]:
     roles = {role: given.get(role) for role in ROLES}
     try:
         return ask_all(contenders, given["X"], given.get("y"), {**question, "roles": roles})
@@ -192,7 +192,7 @@ def _ask(
         raise type(error)(f"Dataset {name!r}: {error}") from error
 
 
-def _check_one_loss(asked: Mapping[str, Mapping[str, Asked]]) -> Asked:
+def _check_one_loss(asked: Mapping[str, Mapping[str, Question]]) -> Question:
     """Some question of all; a loss that is not the same on every dataset is refused."""
     every = [next(iter(one.values())) for one in asked.values()]
     names = sorted({one.study.reported[0].name for one in every})
@@ -202,7 +202,7 @@ def _check_one_loss(asked: Mapping[str, Mapping[str, Asked]]) -> Asked:
 
 
 def _answer(
-    asked: Mapping[str, Mapping[str, Asked]], how: Running, rope: float | None
+    asked: Mapping[str, Mapping[str, Question]], how: Running, rope: float | None
 ) -> tuple[dict[str, Comparison], dict[str, str]]:
     comparisons, left_out = {}, {}
     for name, one in asked.items():

@@ -14,9 +14,9 @@ from heldout.base.plain import plain
 from heldout.base.registered import registered
 from heldout.report.page import write_page
 from heldout.report.show import as_html, as_text
-from heldout.results.figures_of_comparison import comparison_figure
-from heldout.results.frames import as_frame
+from heldout.results.figures import comparison_figure
 from heldout.results.summary import VERSION, choices_of
+from heldout.results.tables import as_frame
 from heldout.risk.comparison import Pair
 from heldout.risk.comparison.sentences import verdict_of_comparison
 from heldout.risk.estimate import Estimate
@@ -88,7 +88,7 @@ class Comparison:
             "findings": [asdict(finding) for finding in self.findings],
         }
         if figures:
-            folds = {name: result.facts.tables["folds"] for name, result in self.results.items()}
+            folds = {name: result.record_so_far.tables["folds"] for name, result in self.results.items()}
             summary["figures"] = {
                 "comparison": plain(
                     comparison_figure(self.ranking, summary["pairs"], folds, rope=self.rope, level=self.level)
@@ -121,11 +121,11 @@ class Comparison:
 
 def _learner(result: Result) -> dict[str, Any]:
     """What a comparison tells of a learner beside its risk."""
-    facts = result._facts  # no number of these is made late
+    record = result.record_so_far  # no number of these is made late
     return {
-        "about": plain(facts.about),
-        "choices": choices_of(facts),
-        "seconds": plain(facts.seconds),
+        "about": plain(record.about),
+        "choices": choices_of(record),
+        "seconds": plain(record.seconds),
     }
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from heldout.api.evaluate import ask
+from heldout.api.question import prepare
 from heldout.backends.jobs import allowed_jobs
 from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed
 from heldout.planner.cost import operations
 from heldout.planner.passes import make_plan, stand_in
-from heldout.results.question import Asked
+from heldout.results.study_record import Question
 from heldout.task import Task
 
 MOST_ROWS = 5_000  # a fit is timed on so many, and taken to grow with them
@@ -37,7 +37,7 @@ def expected_cost(learner: Any, X: Any, y: Any, **question: Any) -> Cost:
     Takes what :func:`heldout.explain` takes. Nothing else is fitted.
     """
     roles = {role: question.pop(role, None) for role in ("groups", "time", "sample_weight", "strata")}
-    asked = ask(learner, X, y, roles=roles, level=0.95, options=None, **question)
+    asked = prepare(learner, X, y, roles=roles, level=0.95, options=None, **question)
     seconds = _seconds_a_row(asked)
     study, task = asked.study, asked.task
     ready = frozenset(panel.key for panel in study.panels if panel.candidates is not None)
@@ -55,7 +55,7 @@ def expected_cost(learner: Any, X: Any, y: Any, **question: Any) -> Cost:
     return Cost(cells=cells, fits=fits, seconds=work / min(allowed_jobs(None), max(fits, 1)))
 
 
-def _seconds_a_row(asked: Asked) -> dict[str, float]:
+def _seconds_a_row(asked: Question) -> dict[str, float]:
     """By family, how long a fit takes for each of its training rows."""
     task = asked.task
     rows = np.sort(np.random.default_rng(asked.seed).permutation(len(task))[:MOST_ROWS])

@@ -1,44 +1,102 @@
-"""The final predictor of a study: the one that was tested, made again, or the learner on all rows."""
+"""What a result can still do: the choice on all rows, and the final predictor, checked against recorded predictions."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from heldout.api.tuning import chosen_or_refuse, final_of, make_final
+from heldout.backends.dask.connect import still_open
 from heldout.backends.threads import one_thread
-from heldout.base.errors import FitFailed
+from heldout.base.errors import FitFailed, OptionError
 from heldout.base.findings import Finding
 from heldout.base.options import switched_rules
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.spot_compare import ROUNDING
+from heldout.engine.streaming.run import Streamed
 from heldout.kernels.perform import FITS_EACH
+from heldout.kernels.statistics.scores import all_from_squares
 from heldout.planner.account import Account
 from heldout.planner.cost import operations
 from heldout.planner.passes import make_plan
-from heldout.results.inside import inner_of
-from heldout.study.pose import OUTER, pose_tuning
+from heldout.results.development import inner_of
+from heldout.results.learning_curve import curve_of, pose_curve
+from heldout.results.study_record import Question, QuestionOfStream, StudyRecord
+from heldout.results.test_losses import TestLosses
+from heldout.risk.estimate import Estimate
+from heldout.study.pose import FINAL, OUTER, pose_tuning
 from heldout.study.study import TEST, Study
 from heldout.task import Task
 
 
-def final_predictor(
-    outcome: Outcome, task: Task, learner: Any, *, tuning: Outcome | None
-) -> tuple[Any, tuple[Finding, ...]]:
-    """The fitted predictor, and what was noticed while making it. `tuning` is the choice on all rows, if one is due."""
-    if isinstance(learner, FrozenEstimator):
-        return learner, ()
-    if len(outcome.study.splits[OUTER]) == 1:
-        return _tested_again(outcome, task)
-    if tuning is None:
-        with one_thread():
-            return make_final(outcome.study.search, 0, task, task.all_rows, None, fit_params={}), ()
-    return final_of(tuning, task, chosen_or_refuse(tuning), fit_params={})[0], ()
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StudyHandles:
+    """What a result needs to compute something later, its predictor above all; a loaded result has none of it."""
+
+    question: Question
+    outcome: Outcome
+    losses: TestLosses
+    how: Running
+    streamed: Streamed | None = None  # what passes over a stream gathered
+
+    @property
+    def task(self) -> Task:
+        return self.question.task
+
+    def how_now(self) -> Running:
+        """How to run what is asked for later: with as long again, and here where the cluster was closed since."""
+        return replace(self.how, deadline=None, backend=self.how.backend if still_open(self.how.backend) else None)
+
+    @property
+    def chooses_on_all_rows(self) -> bool:
+        return chooses_on_all_rows(self.outcome.study)
+
+    def tune(self) -> Outcome:
+        """The choice on all rows by the learner's own validation."""
+        if self.streamed is not None and self.question.stream is not None:
+            return _tune_stream(self.question, self.question.stream, self.streamed)
+        return tune_on_all_rows(self.outcome, self.task, self.how_now())
+
+    def tune_if_cheap(self) -> Outcome | None:
+        """The same where it takes no fits worth mentioning, without a bar, events or a journal; else None."""
+        if self.streamed is not None:
+            losses = self.outcome.study.search.losses
+            return self.tune() if all_from_squares(losses, classification=self.task.classification) else None
+        how = self.how_now()
+        if not _is_cheap(self.outcome, self.task, how):
+            return None
+        quiet = replace(how, progress=False, journal=None, options=replace(how.options, on_event=None))
+        return tune_on_all_rows(self.outcome, self.task, quiet)
+
+    def learning_curve(self, record: StudyRecord) -> tuple[dict[str, Any], Estimate]:
+        """The curve at the usual sizes, fitted now, and the estimate that it extrapolates to."""
+        if record.about.get("answer", "full") != "full":
+            raise OptionError(
+                "A learning curve tells more of the test rows than answer= allows. Evaluate without that option."
+            )
+        study, task = self.outcome.study, self.task
+        smaller = pose_curve(study, task, True, seed=self.question.seed)
+        assert smaller is not None, "sizes were given"
+        return curve_of(task, study, self.losses, run_study(smaller, task, self.how_now()), level=self.question.level)
+
+    def predictor(self, tuning: Outcome | None) -> tuple[Any, tuple[Finding, ...]]:
+        """The fitted predictor, and what was noticed while making it; `tuning` is the choice on all rows, if any."""
+        if self.streamed is not None and self.question.stream is not None:
+            return _predictor_of_stream(self.streamed, self.question.stream, tuning), ()
+        outcome, task, learner = self.outcome, self.task, self.question.learner
+        if isinstance(learner, FrozenEstimator):
+            return learner, ()
+        if len(outcome.study.splits[OUTER]) == 1:
+            return _tested_again(outcome, task)
+        if tuning is None:
+            with one_thread():
+                return make_final(outcome.study.search, 0, task, task.all_rows, None, fit_params={}), ()
+        return final_of(tuning, task, chosen_or_refuse(tuning), fit_params={})[0], ()
 
 
 def chooses_on_all_rows(study: Study) -> bool:
@@ -47,11 +105,11 @@ def chooses_on_all_rows(study: Study) -> bool:
 
 
 def tune_on_all_rows(outcome: Outcome, task: Task, how: Running) -> Outcome:
-    """The choice on all rows by the learner's own validation, and the final predictor where a kernel makes it."""
+    """The choice on all rows, and the final predictor where a kernel makes it."""
     return run_study(_posed(outcome.study, task), task, how, finally_fit=True)
 
 
-def is_cheap(outcome: Outcome, task: Task, how: Running) -> bool:
+def _is_cheap(outcome: Outcome, task: Task, how: Running) -> bool:
     """Whether the choice on all rows is made unasked: kernels that proved right answer it, and it is small work."""
     if outcome.stopped is not None or not all(check.passed for check in outcome.checks):
         return False
@@ -80,8 +138,8 @@ def price_choice(study: Study, task: Task, account: Account, how: Mapping[str, A
     posed = _posed(study, task)
     plan = make_plan(posed, task, done=frozenset(), **how)
     costs = [None if step.kernel in FITS_EACH else operations(step, task, posed.splits) for step in plan.steps]
-    own = sum(line.operations or 0.0 for line in account.lines)
-    cheap = None not in costs and sum(filter(None, costs)) <= own
+    spent = sum(line.operations or 0.0 for line in account.lines)
+    cheap = None not in costs and sum(filter(None, costs)) <= spent
     return ChoicePrice(fits=sum(step.fits for step in plan.steps), cheap=cheap)
 
 
@@ -89,11 +147,44 @@ def _posed(study: Study, task: Task) -> Study:
     return pose_tuning(study.search, task, task.all_rows, outer=study.splits[OUTER], race=study.race)
 
 
+def _tune_stream(question: Question, stream: QuestionOfStream, streamed: Streamed) -> Outcome:
+    """The choice on all rows, from the statistics that were gathered: rows pass again for losses that need them."""
+    outcome, run = streamed.outcome, streamed.run
+    cells = stream.cells
+    outer = question.study.splits[OUTER]
+    posed = pose_tuning(outcome.study.search, cells, cells.all_rows, outer=outer)
+    with one_thread():
+        tuned, tables, _ = run.answer(run.counting_rows(posed))
+    return replace(outcome, study=tuned, tables=tables)
+
+
+def _predictor_of_stream(streamed: Streamed, stream: QuestionOfStream, tuning: Outcome | None) -> Any:
+    """The final predictor, from the statistics that were gathered."""
+    outcome, run = streamed.outcome, streamed.run
+    study, search = outcome.study, outcome.study.search
+    names = np.array(stream.source.stream.columns, dtype=object)
+    with one_thread():
+        if len(study.splits[OUTER]) == 1:
+            panel = study.of_level(TEST)[0]
+            (ref,) = panel.trains_of(0)
+            chosen = outcome.tables[panel.key].candidates[0]
+            cells = study.splits[ref.splits].train_rows(ref.part)
+        elif tuning is None:
+            chosen, cells = 0, stream.cells.all_rows
+        else:
+            chosen = chosen_or_refuse(tuning)
+            inner = tuning.study.splits[FINAL]
+            cells = inner.train_rows(0) if search.final == "keep" else stream.cells.all_rows
+        for family, fits in zip(run.families, run.fits(cells), strict=True):
+            if chosen in family.candidates:
+                return fits.predictor(family.candidates.index(chosen), names)
+    raise AssertionError("every candidate belongs to a family")
+
+
 def _tested_again(outcome: Outcome, task: Task) -> tuple[Any, tuple[Finding, ...]]:
     """The tested predictor on the same rows and seed; its test predictions must be the recorded ones."""
     study = outcome.study
-    panel = study.of_level(TEST)[0]
-    table = outcome.tables[panel.key]
+    table = outcome.tables[study.of_level(TEST)[0].key]
     recorded = table.responses(table.candidates[0], 0) if len(table.candidates) else None
     if recorded is None or recorded.predict is None:
         raise FitFailed("The predictor that was to be tested failed, so there is none to give. See result.failures.")
@@ -103,40 +194,29 @@ def _tested_again(outcome: Outcome, task: Task) -> tuple[Any, tuple[Finding, ...
         predictor = make_final(study.search, table.candidates[0], task, outer.train_rows(0), inner, fit_params={})
         again = np.asarray(predictor.predict(task.take(outer.held_rows(0))))
     differ = int(np.count_nonzero((again != recorded.predict).reshape(len(again), -1).any(axis=1)))
+    share = _largest_difference(again, recorded.predict)
+    # Fits in single precision are this far from their own exact answer.
+    rounding = ROUNDING if again.dtype == np.float64 else float(np.sqrt(np.finfo(np.float32).eps))
     tiers = {line.tier for line in outcome.account.lines if line.level == TEST}
-    if not differ or ("rounding" in tiers and _relative(again, recorded.predict) <= _rounding(again)):
+    if not differ or ("rounding" in tiers and share <= rounding):
         return predictor, ()
     rows = f"{differ} of {len(again)} test rows"
-    severity, text = (
-        "warning",
-        (
-            f"Fitted again on the same rows and seed, the predictor differs on {rows}: the learner is not "
-            "deterministic. Set its random_state, or its thread count."
-        ),
-    )
     if "approximate" in tiers:
-        severity, text = (
-            "info",
-            (
-                "The test was answered by an approximation. The predictor is "
-                f"scikit-learn's own fit: it differs on {rows}{_by_how_much(again, recorded.predict)}."
-            ),
+        how_much = f", by {share:.1g} of the largest prediction at most" if np.isfinite(share) else ""
+        text = (
+            "The test was answered by an approximation. The predictor is "
+            f"scikit-learn's own fit: it differs on {rows}{how_much}."
         )
-    return predictor, (Finding(code="H204", severity=severity, message=text),)
+        return predictor, (Finding(code="H204", severity="info", message=text),)
+    text = (
+        f"Fitted again on the same rows and seed, the predictor differs on {rows}: the learner is not "
+        "deterministic. Set its random_state, or its thread count."
+    )
+    return predictor, (Finding(code="H204", severity="warning", message=text),)
 
 
-def _rounding(again: Any) -> float:
-    """What rounding may make of a prediction; fits in single precision are this far from their own exact answer."""
-    return ROUNDING if again.dtype == np.float64 else float(np.sqrt(np.finfo(np.float32).eps))
-
-
-def _relative(again: Any, recorded: Any) -> float:
+def _largest_difference(again: Any, recorded: Any) -> float:
     """The largest difference of numbers as a share of the largest; labels that differ have no such share."""
     if again.dtype.kind != "f" or again.shape != recorded.shape:
         return float("inf")
     return float(np.abs(again - recorded).max() / (np.abs(recorded).max() or 1.0))
-
-
-def _by_how_much(again: Any, recorded: Any) -> str:
-    share = _relative(again, recorded)
-    return f", by {share:.1g} of the largest prediction at most" if np.isfinite(share) else ""

@@ -2,83 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from heldout.api.draw import DrawnSplits
-from heldout.api.final import chooses_on_all_rows, final_predictor, is_cheap, tune_on_all_rows
+from heldout.api.final import StudyHandles
 from heldout.api.plots import Plots
 from heldout.api.tuning import chosen_or_refuse
-from heldout.backends.dask.connect import still_open
 from heldout.base.errors import OptionError, SplitError, StoredError
 from heldout.base.findings import Finding
 from heldout.base.plain import plain
 from heldout.base.registered import registered
-from heldout.engine.run import Outcome, Running
+from heldout.engine.run import Outcome
 from heldout.journal import JournalUse
 from heldout.models.model import ModelParts
 from heldout.report.page import write_page
 from heldout.report.show import as_html, as_text
+from heldout.results.estimates import later_estimates
 from heldout.results.figures import figures_of
-from heldout.results.figures_of_candidates import candidate_rows
-from heldout.results.frames import as_frame
-from heldout.results.learning_curve import late_curve
-from heldout.results.record import Facts
+from heldout.results.figures_of_choices import candidate_rows
+from heldout.results.learning_curve import EXTRAPOLATED, LEARNING_CURVE
 from heldout.results.scope import Covers
 from heldout.results.selection import on_all_rows, waiting_estimates
 from heldout.results.storage import load_record, save_record
+from heldout.results.study_record import StudyRecord
 from heldout.results.summary import summarise
+from heldout.results.tables import as_frame, one_se_columns
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import verdict_of
 from heldout.study.pose import OUTER
-from heldout.task import Task
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StreamedFinal:
-    """How a study of a stream makes its predictor, and first its choice on all rows."""
-
-    tune: Callable[[], Outcome]
-    cheap: bool  # whether the statistics that were gathered suffice to choose
-    predictor: Callable[[Outcome | None], Any]  # of the choice on all rows, where one is due
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Live:
-    """What a result needs to make its predictor; a loaded result has none of it."""
-
-    learner: Any
-    task: Task
-    outcome: Outcome
-    how: Running
-    stream: StreamedFinal | None = None  # how a stream makes its predictor
-
-    def how_now(self) -> Running:
-        """How to run what is asked for later: with as long again, and here where the cluster was closed since."""
-        return replace(self.how, deadline=None, backend=self.how.backend if still_open(self.how.backend) else None)
-
-    @property
-    def chooses_on_all_rows(self) -> bool:
-        return chooses_on_all_rows(self.outcome.study)
-
-    def tune(self) -> Outcome:
-        """The choice on all rows."""
-        if self.stream is not None:
-            return self.stream.tune()
-        return tune_on_all_rows(self.outcome, self.task, self.how_now())
-
-    def tune_if_cheap(self) -> Outcome | None:
-        """The same where it takes no fits worth mentioning, without a bar, events or a journal; else None."""
-        if self.stream is not None:
-            return self.stream.tune() if self.stream.cheap else None
-        how = self.how_now()
-        if not is_cheap(self.outcome, self.task, how):
-            return None
-        quiet = replace(how, progress=False, journal=None, options=replace(how.options, on_event=None))
-        return tune_on_all_rows(self.outcome, self.task, quiet)
 
 
 @registered
@@ -105,48 +60,56 @@ class Result:
         Numbered remarks.
     """
 
-    def __init__(self, facts: Facts, *, live: Live | None = None, splits: DrawnSplits | None = None) -> None:
-        self._facts = facts
-        self._live = live
+    def __init__(
+        self, record: StudyRecord, *, handles: StudyHandles | None = None, splits: DrawnSplits | None = None
+    ) -> None:
+        self.record_so_far = record  # without numbers that are made when they are first read
+        self.handles = handles
         self._tuning: Outcome | None = None  # the choice on all rows, once it was made
-        self._asked_if_cheap = live is None or not live.chooses_on_all_rows
+        self._waits = handles is not None  # some numbers are not made yet
         self._stored_splits = splits
         self._late_findings: tuple[Finding, ...] = ()
 
     @property
-    def facts(self) -> Facts:
-        """All that the result says; the best validation number is made when it is first read, where that is cheap."""
-        if not self._asked_if_cheap:
-            assert self._live is not None
-            self._asked_if_cheap = True
-            try:
-                tuning = self._live.tune_if_cheap()
-            except SplitError as error:  # validation that fits into the training parts alone
-                waiting = waiting_estimates(
-                    self._live.outcome.study,
-                    f"No value: validation cannot split all rows. {error}",
-                    level=self.risk.level,
-                )
-                self._facts = replace(self._facts, estimates={**self._facts.estimates, **waiting})
-            else:
-                if tuning is not None:
-                    self._take(tuning)
-        return self._facts
+    def record(self) -> StudyRecord:
+        """All that the result says; numbers that take a while are made when it is first read, where they are cheap."""
+        if self._waits and self.handles is not None:
+            self._waits = False
+            task, outcome, level = self.handles.task, self.handles.outcome, self.risk.level
+            self._add(later_estimates(task, outcome, level=level), tables={"one_se": one_se_columns(outcome)})
+            if self.handles.chooses_on_all_rows and self._tuning is None:
+                self._tune_if_cheap(self.handles)
+        return self.record_so_far
 
-    def _take(self, tuning: Outcome) -> None:
+    def _tune_if_cheap(self, handles: StudyHandles) -> None:
+        try:
+            tuning = handles.tune_if_cheap()
+        except SplitError as error:  # validation that fits into the training parts alone
+            reason = f"No value: validation cannot split all rows. {error}"
+            self._add(waiting_estimates(handles.outcome.study, reason, level=self.risk.level))
+        else:
+            if tuning is not None:
+                self._take(tuning, handles)
+
+    def _take(self, tuning: Outcome, handles: StudyHandles) -> None:
         """Keep the choice on all rows, and put what it says of its best number among the estimates."""
-        assert self._live is not None
         self._tuning = tuning
-        made = on_all_rows(self._live.task, tuning, level=self.risk.level)
-        self._facts = replace(self._facts, estimates={**self._facts.estimates, **made})
+        self._add(on_all_rows(handles.task, tuning, level=self.risk.level))
+
+    def _add(self, estimates: Mapping[str, Estimate], *, tables: Mapping[str, Any] | None = None) -> None:
+        """Put numbers that were made late into the record; what a learning curve points to stays the last of them."""
+        record = self.record_so_far
+        every = {**record.estimates, **estimates}
+        last = {name: every.pop(name) for name in (EXTRAPOLATED,) if name in every}
+        self.record_so_far = replace(record, estimates={**every, **last}, tables={**record.tables, **(tables or {})})
 
     @property
     def risk(self) -> Estimate:
-        return self._facts.estimates["risk"]
+        return self.record_so_far.estimates["risk"]
 
     @property
     def estimates(self) -> Mapping[str, Estimate]:
-        return self.facts.estimates
+        return self.record.estimates
 
     @cached_property
     def folds(self) -> Any:
@@ -162,26 +125,27 @@ class Result:
 
     @cached_property
     def predictions(self) -> Any:
-        answer = self._facts.about.get("answer", "full")
+        answer = self.record_so_far.about.get("answer", "full")
         if answer != "full":
             raise OptionError(
                 f"The results of single rows are withheld, as answer={answer!r} asks: they would leave no bound for "
                 'later looks at these test rows. To see them, evaluate with answer="full".'
             )
-        if "no_predictions" in self._facts.about:
-            raise OptionError(self._facts.about["no_predictions"])
+        if "no_predictions" in self.record_so_far.about:
+            raise OptionError(self.record_so_far.about["no_predictions"])
         return self._table("predictions")
 
     @cached_property
     def learning_curve(self) -> Any:
         """Training size, estimate, low and high; fitted when first asked for, where the options did not ask before."""
-        if "learning_curve" not in self._facts.tables:
-            if self._live is None:
+        if LEARNING_CURVE not in self.record_so_far.tables:
+            if self.handles is None:
                 raise StoredError(
                     "This saved result has no learning curve, and without the learner none can be made. Run evaluate "
                     "with options=Options(learning_curve=True) before saving."
                 )
-            self._facts = late_curve(self._facts, self._live.task, self._live.outcome, how=self._live.how_now())
+            table, extrapolated = self.handles.learning_curve(self.record_so_far)
+            self._add({EXTRAPOLATED: extrapolated}, tables={LEARNING_CURVE: table})
         return self._table("learning_curve")
 
     @cached_property
@@ -193,85 +157,86 @@ class Result:
         return self._table("warnings")
 
     def _table(self, name: str) -> Any:
-        return as_frame(self._facts.tables[name], library=self._facts.frame)
+        return as_frame(self.record_so_far.tables[name], library=self.record_so_far.frame)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the study ran to its end, and not only until its time was up."""
+        return self.handles is None or self.handles.outcome.stopped is None
 
     @property
     def has_splits(self) -> bool:
         """Whether the rows of the test splits are known; a stream deals them as they pass."""
-        return self._stored_splits is not None or (self._live is not None and self._live.stream is None)
+        return self._stored_splits is not None or (self.handles is not None and self.handles.streamed is None)
 
     @cached_property
     def splits(self) -> DrawnSplits:
         if self._stored_splits is not None:
             return self._stored_splits
-        if self._live is None or not self.has_splits:
+        if self.handles is None or not self.has_splits:
             raise StoredError(
                 "The splits of this result are not known by row: a stream deals rows into folds as they pass. "
                 "Evaluate data that are loaded."
             )
-        return DrawnSplits.of(self._live.task, self._live.outcome.study.splits[OUTER])
+        return DrawnSplits.of(self.handles.task, self.handles.outcome.study.splits[OUTER])
 
     @property
     def plan(self) -> Any:
         """The plan that was followed; printing it shows cells, fits and steps, and how much the journal knew."""
-        if self._live is None:
-            return self._facts.plan["text"]
-        account, use = self._live.outcome.account, self.journal
+        if self.handles is None:
+            return self.record_so_far.plan["text"]
+        account, use = self.handles.outcome.account, self.journal
         return account if use is None else replace(account, notes=(*account.notes, f"journal: {use}"))
 
     @property
     def journal(self) -> JournalUse | None:
         """How many cells came from the journal and how many were computed; None without one, or once loaded."""
-        return None if self._live is None else self._live.outcome.journal
+        return None if self.handles is None else self.handles.outcome.journal
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        return (*self._facts.findings, *self._late_findings)
+        return (*self.record_so_far.findings, *self._late_findings)
 
     @property
     def covers(self) -> Covers:
-        return Covers(**self._facts.covers)
+        return Covers(**self.record_so_far.covers)
 
     @cached_property
     def predictor(self) -> Any:
-        if self._live is None:
+        handles = self.handles
+        if handles is None:
             raise StoredError(
                 "A saved result holds numbers, not the learner, so it cannot make the predictor. "
                 "Run evaluate again (the same seed gives the same numbers) and ask it there."
             )
-        live = self._live
-        if live.chooses_on_all_rows and self._tuning is None:
-            tuning = live.tune()
+        if handles.chooses_on_all_rows and self._tuning is None:
+            tuning = handles.tune()
             chosen_or_refuse(tuning)
-            self._asked_if_cheap = True
-            self._take(tuning)
-        if live.stream is not None:
-            return live.stream.predictor(self._tuning)
-        predictor, findings = final_predictor(live.outcome, live.task, live.learner, tuning=self._tuning)
-        self._late_findings = findings
+            self._take(tuning, handles)
+        predictor, self._late_findings = handles.predictor(self._tuning)
         return predictor
 
     def model_parts(self) -> ModelParts:
         """What :func:`heldout.save_model` writes: the predictor, the estimate that covers it, its training rows."""
         predictor = self.predictor
-        rows = None if self._live is None or self._live.stream is not None else self._live.task.X
+        rows = None if self.handles is None or self.handles.streamed is not None else self.handles.task.X
         estimate = self.estimates[self.covers.estimate]
         return ModelParts(predictor=predictor, estimate=estimate, covers=self.covers.sentence, rows=rows)
 
     def save(self, path: str | Path) -> None:
         """Write everything but the learner to one file of plain data, which :func:`heldout.load` reads."""
         splits = (self.splits.kept, self.splits.told) if self.has_splits else None
-        save_record(replace(self.facts, findings=self.findings), splits, path)
+        save_record(replace(self.record, findings=self.findings), splits, path)
 
     def summary(self, *, figures: bool = False) -> dict[str, Any]:
         """The result as plain values that JSON can hold: docs/summary.md. `figures` adds what the figures show."""
-        facts = self.facts
-        units = "groups" if "groups" in facts.about.get("roles", ()) else "rows"
-        verdict = verdict_of(facts.estimates, facts.no_model, rows=facts.about["rows"], units=units)
-        summary = summarise(facts, findings=self.findings, verdict=verdict)
+        record = self.record
+        units = "groups" if "groups" in record.about.get("roles", ()) else "rows"
+        verdict = verdict_of(record.estimates, record.no_model, rows=record.about["rows"], units=units)
+        summary = summarise(record, findings=self.findings, verdict=verdict)
         if figures:
-            summary["candidates"] = plain(candidate_rows(facts))
-            summary["figures"] = figures_of(facts, self.splits.told.picture if self.has_splits else None)
+            summary["candidates"] = plain(candidate_rows(record))
+            summary["figures"] = figures_of(record, self.splits.told.picture if self.has_splits else None)
         return summary
 
     @property

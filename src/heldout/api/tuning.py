@@ -22,7 +22,7 @@ from heldout.kernels.fitting import check_names, check_takes_weights, fit_on_row
 from heldout.losses import Loss, check_losses, on_target
 from heldout.planner.account import Account
 from heldout.planner.passes import check_rules
-from heldout.results.scope import covers_of_tuning
+from heldout.results.scope import scope_of_tuning
 from heldout.results.selection import Selection
 from heldout.search.search import Search
 from heldout.search.simplicity import simplicity
@@ -71,7 +71,7 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
     predictor, seconds = final_of(outcome, task, chosen, fit_params=fit_params)
     _leave_attributes(tuned, outcome, predictor, chosen=chosen, seconds=seconds)
     tuned._estimates = Selection.of(task, outcome, level=LEVEL)
-    tuned._covers = covers_of_tuning(tuned._estimates, rows=len(task))
+    tuned._covers = scope_of_tuning(tuned._estimates, rows=len(task))
     return tuned
 
 

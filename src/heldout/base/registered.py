@@ -16,7 +16,7 @@ PUBLIC = {
     "draw": "heldout.api.draw",
     "DrawnSplits": "heldout.api.draw",
     "evaluate": "heldout.api.evaluate",
-    "explain": "heldout.api.explain",
+    "explain": "heldout.api.evaluate",
     "SavedModel": "heldout.models.model",
     "load_model": "heldout.models.model",
     "save_model": "heldout.models.model",

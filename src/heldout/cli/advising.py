@@ -9,7 +9,7 @@ from typing import Any
 
 from heldout.api.advise import advise
 from heldout.api.cost import expected_cost
-from heldout.api.explain import explain
+from heldout.api.evaluate import explain
 from heldout.api.learners import as_search
 from heldout.api.tuned import Tuned
 from heldout.base.amounts import show_seconds

@@ -104,7 +104,7 @@ def evaluate(
 
 def _begin(posed: Posed, how: How, talk: Talk) -> None:
     """What was understood, and the plan: in a line or two, or the whole of it."""
-    from heldout.api.explain import explain as plan_of
+    from heldout.api.evaluate import explain as plan_of
     from heldout.cli.output import plan_facts
     from heldout.report.plan import plan_view, short_plan_view
 

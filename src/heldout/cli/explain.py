@@ -21,7 +21,7 @@ def explain(question: Question, *, talk: Talk) -> None:
       heldout explain houses.csv --target price --learner ridge,knn --validation shared
       heldout explain study.toml --json
     """
-    from heldout.api.explain import explain as plan_of
+    from heldout.api.evaluate import explain as plan_of
     from heldout.cli.output import echo_json, plan_facts
     from heldout.cli.question import pose
     from heldout.report.plan import plan_view, short_plan_view

@@ -122,4 +122,4 @@ def table_as_text(result: Result, table: str) -> str:
 
     if table == "predictions":
         _ = result.predictions  # says why where there are none
-    return table_text(result.facts.tables[table])
+    return table_text(result.record.tables[table])

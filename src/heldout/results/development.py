@@ -8,16 +8,34 @@ from __future__ import annotations
 import numpy as np
 
 from heldout.losses import Loss
-from heldout.results.inside import inner_of, shown_beside, validation_sizes
-from heldout.risk.estimands import Estimand, excess_risk, family_risk, kept_predictor_risk
+from heldout.risk.estimands import Estimand, Sizes, excess_risk, family_risk, kept_predictor_risk
 from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
 from heldout.risk.intervals.method import promised
 from heldout.risk.selection import development_bounds
 from heldout.splits.drawn import Splits
 from heldout.study.answers import Tables
-from heldout.study.study import Study
+from heldout.study.study import Choice, Study
 
 DEV_CHOSEN, DEV_BEST, DEV_GAP = "development_chosen", "development_best", "development_gap"
+
+
+def inner_of(study: Study, choice: Choice) -> Splits:
+    """The validation splits on which a choice is made."""
+    return study.splits[study.panel(choice.panel).splits]
+
+
+def validation_sizes(study: Study, choice: Choice) -> Sizes:
+    """How many rows the predictors are trained on whose validation losses choose."""
+    sizes = Sizes.of(inner_of(study, choice).train_sizes)
+    assert sizes is not None  # a validation part has training rows
+    return sizes
+
+
+def shown_beside(study: Study, about: EstimateInfo, value: float | None, interval: Interval | None) -> Estimate:
+    """An estimate in the loss that chooses."""
+    loss = study.search.losses[0]
+    scale = LossRange(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
+    return user_estimate(scale, about, value=value, interval=interval)
 
 
 def development_estimates(

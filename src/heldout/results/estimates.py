@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.frozen import FrozenEstimator
 
-from heldout.base.findings import Finding
 from heldout.engine.run import MOST_ROWS_INSIDE, Outcome
-from heldout.results.inside import inner_of
+from heldout.losses import Loss
+from heldout.results.development import inner_of
 from heldout.results.selection import FOLD_PREDICTORS, NOT_MADE, Selection, tuning_estimates, waiting_estimates
-from heldout.results.test_losses import blank_record, test_records
+from heldout.results.test_losses import blank_record, trained_sizes
 from heldout.risk.choose_interval import WITH_FITS, check_asked
-from heldout.risk.doubts import interval_warnings
 from heldout.risk.estimands import Estimand, Sizes, conditions, estimand_of, fold_predictors_risk, taken_over
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk
@@ -47,12 +44,11 @@ def study_estimates(
     asked = None if interval in WITH_FITS else interval
     study = outcome.study
     outer = study.splits[OUTER]
-    sizes = trained_sizes(study, outer)
-    trained = Sizes.of(sizes, fit=fit_size(study))  # None: fitted beforehand
+    trained = Sizes.of(trained_sizes(study), fit=fit_size(study))  # None: fitted beforehand
     said = {"stratified": keeps_classes(task, outer), "weighted": task.weight is not None}
     found: dict[str, Estimate] = {}
     for number, (loss, record) in enumerate(zip(study.reported, records, strict=True)):
-        name = RISK if number == 0 else f"{RISK}_{loss.name}"
+        name = risk_name(number, loss)
         words = estimand_of(
             record.kind,
             parts=record.parts,
@@ -73,12 +69,34 @@ def study_estimates(
             found[FOLD_PREDICTORS] = fold_predictors_estimate(record, words, level=level, pool=pool, asked=asked)
     if trained is not None and trained.fit is not None:
         found = {name: replace(one, fit_size=trained.fit) for name, one in found.items()}
-    if study.search.tuned and len(outer) == 1:  # the choice was made on all training rows of the one predictor
-        selection = Selection.of(task, outcome, level=level, most_rows=MOST_ROWS_INSIDE)
-        found |= tuning_estimates(selection)
-    elif study.search.tuned:
+    if study.search.tuned and len(outer) > 1:
         found |= waiting_estimates(study, NOT_MADE, level=level)
-    return found
+    return _incomplete(found, outcome)
+
+
+def later_estimates(task: Task, outcome: Outcome, *, level: float) -> dict[str, Estimate]:
+    """What the choice inside a single test set's training rows says: the best validation number and its corrections.
+
+    They are made when they are shown, since drawing rows for BBC-CV may take as long as a small study.
+    """
+    study = outcome.study
+    if not study.search.tuned or len(study.splits[OUTER]) > 1:
+        return {}
+    selection = Selection.of(task, outcome, level=level, most_rows=MOST_ROWS_INSIDE)
+    return _incomplete(tuning_estimates(selection), outcome)
+
+
+def _incomplete(estimates: dict[str, Estimate], outcome: Outcome) -> dict[str, Estimate]:
+    """The estimates of a study that was stopped say so where they have no value."""
+    if outcome.stopped is None:
+        return estimates
+    reason = f"Incomplete: {outcome.stopped[0].lower()}{outcome.stopped[1:]}."
+    return {name: replace(one, reason=reason) if one.value is None else one for name, one in estimates.items()}
+
+
+def risk_name(number: int, loss: Loss) -> str:
+    """The name of the estimate of a reported loss: the first is the risk."""
+    return RISK if number == 0 else f"{RISK}_{loss.name}"
 
 
 def fold_predictors_estimate(
@@ -105,18 +123,7 @@ def check_interval(task: Task, study: Study, interval: str | None, *, rows: bool
     """
     if interval is None or interval in WITH_FITS:
         return
-    sizes = trained_sizes(study, study.splits[OUTER])
-    check_asked(blank_record(task, study, 0, sizes, rows=rows), interval)
-
-
-def trained_sizes(study: Study, outer: Splits) -> NDArray[np.intp]:
-    """How many rows the learner was given in each part; 0 for a predictor fitted beforehand on we do not know how many.
-
-    A learner that keeps or averages predictors trains each on fewer of them: `fit_size`.
-    """
-    if isinstance(study.search.families[0].estimator, FrozenEstimator):
-        return np.zeros(len(outer), dtype=np.intp)
-    return outer.train_sizes
+    check_asked(blank_record(task, study, 0, rows=rows), interval)
 
 
 def fit_size(study: Study) -> float | None:
@@ -136,14 +143,3 @@ def size_at_all_rows(task: Task, study: Study) -> Sizes:
 def keeps_classes(task: Task, outer: Splits) -> bool:
     """Whether every part has the class shares of the sample, so that the risk is meant at these."""
     return outer.recipe.stratified and task.classes is not None and task.strata is None
-
-
-def records_of(task: Task, outcome: Outcome, *, seed: int = 0) -> list[Record]:
-    """What the test panels recorded of every reported loss."""
-    study = outcome.study
-    return test_records(task, outcome, trained_sizes(study, study.splits[OUTER]), seed=seed)
-
-
-def interval_findings(task: Task, records: Sequence[Record]) -> list[Finding]:
-    """What the losses themselves say against their intervals."""
-    return [finding for record in records for finding in interval_warnings(record, columns=task.n_columns)]

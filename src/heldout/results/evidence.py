@@ -6,7 +6,7 @@ those that they were trained on among them, and two facts about the learner.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -47,6 +47,9 @@ from sklearn.utils.class_weight import compute_class_weight
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome
+from heldout.losses import Loss, family_of, positive_label, row_losses
+from heldout.risk.record import Answers, Elsewhere, Floats
+from heldout.splits.drawn import Splits
 from heldout.study.pose import OUTER, aside_of
 from heldout.study.study import EVERYWHERE, TEST
 from heldout.task import Task
@@ -69,13 +72,13 @@ class FoldResponses(NamedTuple):
     trained: NDArray[np.bool_]  # whether the predictor was trained on the row
 
 
-def fold_predictor_responses(task: Task, outcome: Outcome) -> list[FoldResponses] | None:
-    """What the predictors of several test parts answered on the same rows; None where they were not asked.
+def fold_predictor_responses(outcome: Outcome) -> list[FoldResponses]:
+    """What the predictors of several test parts answered on the same rows; empty where they were not asked.
 
     They are those of at most ten parts of the first repeat. A predictor whose answers failed is left out.
     """
     study = outcome.study
-    found = []
+    responses_by_part = []
     for place, part in enumerate(study.everywhere.parts):
         panel = next(panel for panel in study.of_level(TEST) if part in panel.parts)
         table = outcome.tables.asides.get(aside_of(panel.candidates[0])) if panel.candidates else None
@@ -84,26 +87,27 @@ def fold_predictor_responses(task: Task, outcome: Outcome) -> list[FoldResponses
             rows = study.splits[EVERYWHERE].rows
             # The predictor of an average was trained on the rows of any of its members.
             sides = [study.splits[ref.splits].train_rows(ref.part) for ref in panel.trains_of(part)]
-            found.append(FoldResponses(part, rows, responses, np.isin(rows, np.concatenate(sides))))
-    return found or None
+            trained = np.isin(rows, np.concatenate(sides))
+            responses_by_part.append(FoldResponses(part, rows, responses, trained))
+    return responses_by_part
 
 
-def held_out_responses(task: Task, outcome: Outcome) -> tuple[Responses | None, ...]:
+def held_out_responses(outcome: Outcome, everywhere: Sequence[FoldResponses]) -> tuple[Responses | None, ...]:
     """What the predictor of each test part answered on its own held-out rows; None for a part without an answer.
 
     Classifiers of two classes were asked for probabilities too, where they have them and asking is cheap. Where they
-    answered them on all rows those of their own test part are taken from there.
+    answered them on all rows (`everywhere`) those of their own test part are taken from there.
     """
     study = outcome.study
-    asked = {one.part: one for one in fold_predictor_responses(task, outcome) or ()}
-    found: list[Responses | None] = [None] * len(study.splits[OUTER])
+    asked = {one.part: one for one in everywhere}
+    answers: list[Responses | None] = [None] * len(study.splits[OUTER])
     for panel in study.of_level(TEST):
         table = outcome.tables.panels.get(panel.key)
         for part in panel.parts if table is not None and len(table.candidates) else ():
             assert table is not None
             responses = table.responses(table.candidates[0], part)
-            found[part] = _with_probabilities(responses, asked.get(part), study.splits[OUTER].held_rows(part))
-    return tuple(found)
+            answers[part] = _with_probabilities(responses, asked.get(part), study.splits[OUTER].held_rows(part))
+    return tuple(answers)
 
 
 def _with_probabilities(own: Responses | None, everywhere: FoldResponses | None, held: Rows) -> Responses | None:
@@ -116,6 +120,93 @@ def _with_probabilities(own: Responses | None, everywhere: FoldResponses | None,
     return replace(own, predict_proba=everywhere.responses.predict_proba[places], classes=everywhere.responses.classes)
 
 
+def answers_of(task: Task, outer: Splits, loss: Loss, responses: Sequence[Responses], estimator: Any) -> Answers | None:
+    """What was true and predicted, as numbers or codes; None for several targets."""
+    truth = [task.y[outer.held_rows(part)] for part in range(len(outer))]
+    predicted = [one.predict for one in responses]
+    if any(one is None or one.ndim != 1 for one in predicted) or task.y.ndim != 1:
+        return None
+    if task.classes is None:
+        return Answers(truth=as_floats(truth), predicted=as_floats(predicted))
+    classes = np.asarray(task.classes)
+    coded = [_codes(classes, one) for one in predicted]
+    if any(one is None for one in coded):
+        return None
+    label = positive_label(loss)
+    two, ranked = len(classes) == 2, family_of(loss) == "auc"
+    places = np.flatnonzero(classes == label) if two and not ranked else np.array([1])  # scores rank the second class
+    positive = int(places[0]) if len(places) else 1
+    return Answers(
+        truth=tuple(one for one in (_codes(classes, part) for part in truth) if one is not None),
+        predicted=tuple(one for one in coded if one is not None),
+        classes=len(classes),
+        positive=positive,
+        probability=_probability(responses, classes, positive) if two else None,
+        scores=ranking_scores(responses, classes) if two and ranked else None,
+        class_weights=None if estimator is None else class_weights_of(estimator, task.y),
+    )
+
+
+def elsewhere_of(task: Task, loss: Loss, everywhere: Sequence[FoldResponses]) -> Elsewhere | None:
+    """The fold predictors on the same rows."""
+    if not everywhere or any(one.responses.predict is None or one.responses.predict.ndim != 1 for one in everywhere):
+        return None
+    y = task.y[everywhere[0].rows]
+    classes = None if task.classes is None else np.asarray(task.classes)
+    predicted = [_as_numbers(classes, one.responses.predict) for one in everywhere]
+    truth = _as_numbers(classes, y)
+    if truth is None or any(one is None for one in predicted):
+        return None
+    losses: Floats | None = None
+    if loss.rows is not None:
+        try:
+            losses = np.stack([np.asarray(row_losses(loss, y, one.responses)) for one in everywhere])
+        except Exception:  # a response that this loss needs was not asked for on these rows
+            losses = None
+    return Elsewhere(
+        trained=np.stack([one.trained for one in everywhere]),
+        losses=losses,
+        predicted=np.stack([one for one in predicted if one is not None]),
+        truth=truth,
+    )
+
+
+def as_floats(parts: Sequence[Any]) -> tuple[Floats, ...]:
+    return tuple(np.asarray(part, dtype=np.float64) for part in parts)
+
+
+def ranking_scores(responses: Sequence[Responses], classes: NDArray[Any]) -> tuple[Floats, ...] | None:
+    """What the area under the curve ranks rows by: decisions where there are any, else probabilities."""
+    decisions = [one.decision_function for one in responses]
+    if all(one is not None and one.ndim == 1 for one in decisions):
+        return as_floats(decisions)
+    return _probability(responses, classes, 1)
+
+
+def _probability(responses: Sequence[Responses], classes: NDArray[Any], positive: int) -> tuple[Floats, ...] | None:
+    """The probability of one class in every part; None where a predictor was not asked, or lacks a class."""
+    columns = []
+    for one in responses:
+        answer = one.predict_proba
+        if answer is None or answer.ndim != 2 or one.classes is None or len(one.classes) != answer.shape[1]:
+            return None
+        place = np.flatnonzero(np.asarray(one.classes) == classes[positive])
+        if len(place) != 1:
+            return None
+        columns.append(np.asarray(answer[:, place[0]], dtype=np.float64))
+    return tuple(columns)
+
+
+def _as_numbers(classes: NDArray[Any] | None, values: Any) -> Floats | None:
+    return np.asarray(values, dtype=np.float64) if classes is None else _codes(classes, values)
+
+
+def _codes(classes: NDArray[Any], labels: Any) -> Floats | None:
+    """The place of each label among the sorted classes; None where one is none of them."""
+    place = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+    return place.astype(np.float64) if np.array_equal(classes[place], labels) else None
+
+
 def is_least_squares(estimator: Any) -> bool:
     """Whether the last step fits a squared loss by something linear in its features, with or without a penalty.
 
@@ -124,13 +215,10 @@ def is_least_squares(estimator: Any) -> bool:
     >>> is_least_squares(make_pipeline(StandardScaler(), Ridge()))
     True
     """
-    return all(_fits_squares(last) for last in _last_steps(estimator))
-
-
-def _fits_squares(last: Any) -> bool:
-    if isinstance(last, SGDRegressor):
-        return bool(last.loss == "squared_error")
-    return isinstance(last, _LEAST_SQUARES)
+    return all(
+        last.loss == "squared_error" if isinstance(last, SGDRegressor) else isinstance(last, _LEAST_SQUARES)
+        for last in _last_steps(estimator)
+    )
 
 
 def class_weights_of(estimator: Any, y: NDArray[Any]) -> NDArray[np.float64] | None:
@@ -143,9 +231,9 @@ def class_weights_of(estimator: Any, y: NDArray[Any]) -> NDArray[np.float64] | N
     array([0.66666667, 2.        ])
     """
     classes = np.unique(y)
-    found = [_weights_of(getattr(last, "class_weight", None), classes, y) for last in _last_steps(estimator)]
-    first = found[0] if found else None
-    same = first is not None and all(one is not None and np.array_equal(one, first) for one in found)
+    weights = [_weights_of(getattr(last, "class_weight", None), classes, y) for last in _last_steps(estimator)]
+    first = weights[0] if weights else None
+    same = first is not None and all(one is not None and np.array_equal(one, first) for one in weights)
     return first if same else None
 
 

@@ -1,4 +1,4 @@
-"""What is asked beside a study: the fits behind an interval, and the learning curve. Priced with it, run after it."""
+"""Extra studies: the fits behind an interval or a learning curve. They are priced with a study, and run after it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from heldout.planner.account import Account, account_for, merge_accounts, with_r
 from heldout.planner.checked_cells import foreseen_checks
 from heldout.planner.passes import make_plan, stand_in
 from heldout.planner.start_races import start_races
-from heldout.results.learning_curve import ask_curve, with_curve
-from heldout.results.record import Facts, fit_findings, plan_facts
-from heldout.results.spread import Spread, ask_spread, with_spread
+from heldout.results.interval_by_pairs import PairsOfBlocks, pose_pairs
+from heldout.results.learning_curve import pose_curve
 from heldout.study.study import SPREAD, Study
 from heldout.task import Task
 
@@ -22,42 +21,55 @@ CURVE = "learning curve"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Beside:
+class ExtraStudies:
     """Further questions of a study, each None where it was not asked."""
 
-    spread: Spread | None = None
+    pairs: PairsOfBlocks | None = None
     curve: Study | None = None
 
+    def by_name(self) -> dict[str, Study]:
+        """Those that were asked, in the order in which they run."""
+        studies = {SPREAD: None if self.pairs is None else self.pairs.study, CURVE: self.curve}
+        return {name: study for name, study in studies.items() if study is not None}
 
-def ask_beside(study: Study, task: Task, test: Any, *, options: Options, seed: int) -> Beside:
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ExtraOutcomes:
+    """What the extra studies gave, each None where it was not asked."""
+
+    pairs: Outcome | None = None
+    curve: Outcome | None = None
+
+    def by_name(self) -> dict[str, Outcome]:
+        """Those that ran, in the order in which they ran."""
+        return {name: ran for name, ran in ((SPREAD, self.pairs), (CURVE, self.curve)) if ran is not None}
+
+    def counted_with(self, outcome: Outcome) -> Outcome:
+        """The outcome of the study itself with the plans and the checks of all that ran beside it."""
+        for name, ran in self.by_name().items():
+            account = merge_accounts(outcome.account, ran.account, words=name)
+            outcome = replace(outcome, account=account, checks=(*outcome.checks, *ran.checks))
+        return outcome
+
+
+def pose_extra(study: Study, task: Task, test: Any, *, options: Options, seed: int) -> ExtraStudies:
     """What the options ask for beside the study, or a refusal before any fit. `seed` drew the test splits."""
-    return Beside(
-        spread=ask_spread(study, task, test, options=options, seed=seed),
-        curve=ask_curve(study, task, options.learning_curve, seed=seed),
+    return ExtraStudies(
+        pairs=pose_pairs(study, task, test, options=options, seed=seed),
+        curve=pose_curve(study, task, options.learning_curve, seed=seed),
     )
 
 
-def answer_beside(
-    facts: Facts, task: Task, outcome: Outcome, *, beside: Beside, how: Running, level: float
-) -> tuple[Facts, Outcome]:
-    """The facts with what was asked beside the study in them, and the outcome with its plan in the account."""
-    if beside.spread is not None:
-        found = run_study(beside.spread.study, task, how)
-        facts = with_spread(facts, task, outcome, spread=beside.spread, found=found)
-        facts, outcome = _counted(facts, outcome, found, SPREAD)
-    if beside.curve is not None:
-        found = run_study(beside.curve, task, how)
-        facts = with_curve(facts, task, outcome, curve=found, level=level)
-        facts, outcome = _counted(facts, outcome, found, CURVE)
-    return facts, outcome
+def run_extra(extra: ExtraStudies, task: Task, how: Running) -> ExtraOutcomes:
+    """Run what was asked beside a study."""
+    outcomes = {name: run_study(study, task, how) for name, study in extra.by_name().items()}
+    return ExtraOutcomes(pairs=outcomes.get(SPREAD), curve=outcomes.get(CURVE))
 
 
-def account_beside(account: Account, beside: Beside, task: Task, how: Mapping[str, Any]) -> Account:
+def account_with_extra(account: Account, extra: ExtraStudies, task: Task, how: Mapping[str, Any]) -> Account:
     """The account of a study with all that is asked beside it; `how` is what a plan is made by besides the study."""
-    if beside.spread is not None:
-        account = merge_accounts(account, account_of(beside.spread.study, task, how), words=SPREAD)
-    if beside.curve is not None:
-        account = merge_accounts(account, account_of(beside.curve, task, how), words=CURVE)
+    for name, other in extra.by_name().items():
+        account = merge_accounts(account, account_of(other, task, how), words=name)
     return account
 
 
@@ -68,16 +80,3 @@ def account_of(study: Study, task: Task, how: Mapping[str, Any]) -> Account:
     later = make_plan(stand_in(study), task, done=ready, **how)
     account = with_race(account_for(study, task, plan, later), start_races(study, task, plan))
     return replace(account, checked=foreseen_checks(study, task, (plan, later)))
-
-
-def _counted(facts: Facts, outcome: Outcome, found: Outcome, words: str) -> tuple[Facts, Outcome]:
-    """Plan, time and findings of what ran beside the study, added to its own."""
-    outcome = replace(
-        outcome,
-        account=merge_accounts(outcome.account, found.account, words=words),
-        checks=(*outcome.checks, *found.checks),
-    )
-    late = [replace(one, message=f"In the {words}: {one.message}") for one in fit_findings(found)]
-    seconds = {**facts.seconds, "total": facts.seconds["total"] + found.seconds}
-    facts = replace(facts, plan=plan_facts(outcome), seconds=seconds, findings=(*facts.findings, *late))
-    return facts, outcome

@@ -1,36 +1,35 @@
-"""All figures of a result, by name: the data of each, or why there is none."""
+"""The data of the figures of a result and of a comparison, by name, or why a figure has none."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from heldout.base.plain import plain
-from heldout.results.figures_of_candidates import chosen_times
-from heldout.results.figures_of_parameters import parameters_figure
+from heldout.results.figures_of_choices import parameters_figure, stability_figure
 from heldout.results.figures_of_predictions import calibration_figure, confusion_figure, residuals_figure
-from heldout.results.figures_of_stability import stability_figure
-from heldout.results.record import Facts
+from heldout.results.study_record import StudyRecord
 from heldout.results.summary import is_shown
+from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import label_of
 from heldout.splits.summary import Picture
 
 Figure = dict[str, Any]
 
 
-def figures_of(facts: Facts, picture: Picture | None) -> dict[str, Figure]:
+def figures_of(record: StudyRecord, picture: Picture | None) -> dict[str, Figure]:
     """What each figure of a result shows, as values that JSON can hold."""
     found: dict[str, Figure] = {
         "splits": _splits(picture),
-        "folds": _folds(facts),
-        "estimates": _estimates(facts),
-        "parameters": parameters_figure(facts),
-        "stability": stability_figure(facts, chosen_times(facts)),
-        "calibration": calibration_figure(facts),
-        "confusion": confusion_figure(facts),
-        "residuals": residuals_figure(facts),
-        "learning_curve": _learning_curve(facts),
-        "time": _time(facts),
+        "folds": _folds(record),
+        "estimates": _estimates(record),
+        "parameters": parameters_figure(record),
+        "stability": stability_figure(record),
+        "calibration": calibration_figure(record),
+        "confusion": confusion_figure(record),
+        "residuals": residuals_figure(record),
+        "learning_curve": _learning_curve(record),
+        "time": _time(record),
     }
     return {name: plain(figure) for name, figure in found.items()}
 
@@ -46,11 +45,11 @@ def picture_values(picture: Picture) -> Figure:
     return {name: plain(getattr(picture, name)) for name in Picture.__slots__}
 
 
-def _folds(facts: Facts) -> Figure:
-    risk, folds = facts.estimates["risk"], facts.tables["folds"]
+def _folds(record: StudyRecord) -> Figure:
+    risk, folds = record.estimates["risk"], record.tables["folds"]
     values = list(folds[risk.loss])
     if risk.answer is not None:
-        return {"none": f"Results of single parts are withheld, as answer={facts.about['answer']!r} asks."}
+        return {"none": f"Results of single parts are withheld, as answer={record.about['answer']!r} asks."}
     columns = (folds["fold"], folds["repeat"], values, folds["train_rows"], folds["held_rows"])
     names = ("fold", "repeat", "value", "train_rows", "held_rows")
     return {
@@ -63,16 +62,16 @@ def _folds(facts: Facts) -> Figure:
     }
 
 
-def _estimates(facts: Facts) -> Figure:
+def _estimates(record: StudyRecord) -> Figure:
     """The risk and every estimate of the same loss that stands beside it."""
-    risk = facts.estimates["risk"]
+    risk = record.estimates["risk"]
     rows = [
         {
             "name": name,
             "label": label_of(one),
             **{key: getattr(one, key) for key in ("value", "low", "high", "level", "optimistic")},
         }
-        for name, one in facts.estimates.items()
+        for name, one in record.estimates.items()
         if one.loss == risk.loss
         and one.value is not None
         and name != "development_gap"  # a difference, on another scale
@@ -83,8 +82,8 @@ def _estimates(facts: Facts) -> Figure:
     return {**_scale(risk), "rows": rows}
 
 
-def _learning_curve(facts: Facts) -> Figure:
-    columns = facts.tables.get("learning_curve")
+def _learning_curve(record: StudyRecord) -> Figure:
+    columns = record.tables.get("learning_curve")
     if columns is None:
         return {
             "none": "No learning curve was asked for: evaluate(…, options=Options(learning_curve=True)), or "
@@ -92,10 +91,10 @@ def _learning_curve(facts: Facts) -> Figure:
         }
     names = {"size": "size", "value": "estimate", "low": "low", "high": "high"}
     rows = zip(*(columns[name] for name in names.values()), strict=True)
-    extrapolated = facts.estimates.get("extrapolated")
+    extrapolated = record.estimates.get("extrapolated")
     known = extrapolated is not None and extrapolated.value is not None
     return {
-        **_scale(facts.estimates["risk"]),
+        **_scale(record.estimates["risk"]),
         "points": [dict(zip(names, row, strict=True)) for row in rows],
         "extrapolated": {"size": extrapolated.train_size, "value": extrapolated.value}
         if known and extrapolated is not None
@@ -103,15 +102,48 @@ def _learning_curve(facts: Facts) -> Figure:
     }
 
 
-def _time(facts: Facts) -> Figure:
+def _time(record: StudyRecord) -> Figure:
     passes = [
         {name: one[name] for name in ("name", "fits_before", "fits_after", "seconds")}
-        for one in facts.plan["passes"]
+        for one in record.plan["passes"]
         if one["used"]
     ]
-    spent = facts.seconds.get("spent", [])
-    return {"total": facts.seconds["total"], "bars": spent, "passes": passes}
+    spent = record.seconds.get("spent", [])
+    return {"total": record.seconds["total"], "bars": spent, "passes": passes}
 
 
 def _scale(risk: Any) -> Mapping[str, Any]:
     return {"loss": risk.loss, "greater_is_better": risk.greater_is_better}
+
+
+def comparison_figure(
+    ranking: Mapping[str, Estimate],
+    pairs: Sequence[Mapping[str, Any]],
+    folds: Mapping[str, Mapping[str, Any]],
+    *,
+    rope: float | None,
+    level: float,
+) -> dict[str, Any]:
+    """The ranking with intervals, the differences of pairs, and the losses of each learner part by part.
+
+    `folds` are the tables of test parts of the learners that have a result.
+    """
+    first = next(iter(ranking.values()))
+    names = [name for name in ranking if name in folds]
+    return {
+        "loss": first.loss,
+        "greater_is_better": first.greater_is_better,
+        "rope": rope,
+        "level": level,
+        "pairs": [
+            {key: pair[key] for key in ("first", "second", "difference", "low", "high", "verdict")} for pair in pairs
+        ],
+        "ranking": [
+            {"name": name, "value": one.value, "low": one.low, "high": one.high, "level": one.level}
+            for name, one in ranking.items()
+        ],
+        "folds": {
+            "names": names,
+            "values": [list(folds[name][first.loss]) for name in names],
+        },
+    }

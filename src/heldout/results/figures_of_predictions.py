@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.results.record import Facts
+from heldout.results.study_record import StudyRecord
 from heldout.risk.intervals.binomial import clopper_pearson
 
 MOST_CLASSES = 12  # of a confusion table, by how many rows they have; the rest are one
@@ -24,29 +24,29 @@ Figure = dict[str, Any]
 Column = NDArray[Any]
 
 
-def _classifies(facts: Facts) -> bool:
-    return bool(facts.about.get("classification", facts.about["classes"] is not None))
+def _classifies(record: StudyRecord) -> bool:
+    return bool(record.about.get("classification", record.about["classes"] is not None))
 
 
-def _withheld(facts: Facts) -> str | None:
+def _withheld(record: StudyRecord) -> str | None:
     """Why there are no results of single rows, or None."""
-    answer = facts.about.get("answer", "full")
+    answer = record.about.get("answer", "full")
     if answer != "full":
         return f"Results of single rows are withheld, as answer={answer!r} asks."
-    if facts.tables["predictions"]:
+    if record.tables["predictions"]:
         return None
-    return str(facts.about.get("no_predictions", "No test row was predicted."))
+    return str(record.about.get("no_predictions", "No test row was predicted."))
 
 
-def confusion_figure(facts: Facts) -> Figure:
+def confusion_figure(record: StudyRecord) -> Figure:
     """How many test rows of each class were taken for which."""
-    if not _classifies(facts):
+    if not _classifies(record):
         return {"none": "The target is a number, so there are no classes to mix up."}
-    if facts.about["classes"] is None:
+    if record.about["classes"] is None:
         return {"none": SEVERAL}
-    if (why := _withheld(facts)) is not None:
+    if (why := _withheld(record)) is not None:
         return {"none": why}
-    columns = facts.tables["predictions"]
+    columns = record.tables["predictions"]
     if "y" not in columns or "predict" not in columns:
         return {"none": "Predicted classes were not recorded, or there are several targets a row."}
     true, predicted = np.asarray(columns["y"]), np.asarray(columns["predict"])
@@ -70,16 +70,16 @@ def _few(labels: list[str], counts: NDArray[np.intp]) -> tuple[list[str], NDArra
     return [*(labels[i] for i in kept), REST], few
 
 
-def calibration_figure(facts: Facts) -> Figure:
+def calibration_figure(record: StudyRecord) -> Figure:
     """How often a class was the true one where its probability was said to be so large."""
-    if not _classifies(facts):
+    if not _classifies(record):
         return {"none": "The target is a number, so there are no probabilities."}
-    if facts.about["classes"] is None:
+    if record.about["classes"] is None:
         return {"none": SEVERAL}
-    if (why := _withheld(facts)) is not None:
+    if (why := _withheld(record)) is not None:
         return {"none": why}
-    columns = facts.tables["predictions"]
-    labels = [(label, f"proba_{label}") for label in facts.about["classes"] if f"proba_{label}" in columns]
+    columns = record.tables["predictions"]
+    labels = [(label, f"proba_{label}") for label in record.about["classes"] if f"proba_{label}" in columns]
     if not labels:
         return {
             "none": "Probabilities were not recorded, since no loss of this study asks for them: add loss=[…, 'log']."
@@ -89,13 +89,13 @@ def calibration_figure(facts: Facts) -> Figure:
         labels = labels[1:]  # the other class is its mirror image
     labels.sort(key=lambda pair: -int(np.count_nonzero(true == pair[0])))
     curves = [
-        {"label": str(label), "bins": _bins(np.asarray(columns[name], dtype=float), true == label, facts)}
+        {"label": str(label), "bins": _bins(np.asarray(columns[name], dtype=float), true == label, record)}
         for label, name in labels[:MOST_CURVES]
     ]
     return {"curves": curves, "rows": len(true)}
 
 
-def _bins(predicted: Column, happened: Column, facts: Facts) -> list[Mapping[str, Any]]:
+def _bins(predicted: Column, happened: Column, record: StudyRecord) -> list[Mapping[str, Any]]:
     """Bins of about equally many rows; rows of equal probability stay together."""
     order = np.argsort(predicted, kind="stable")
     predicted, happened = predicted[order], happened[order]
@@ -107,7 +107,7 @@ def _bins(predicted: Column, happened: Column, facts: Facts) -> list[Mapping[str
         if low == high:
             continue
         count = int(happened[low:high].sum())
-        sure = clopper_pearson(count, int(high - low), level=float(facts.about["level"]))
+        sure = clopper_pearson(count, int(high - low), level=float(record.about["level"]))
         found.append(
             {
                 "low": float(predicted[low]),
@@ -122,13 +122,13 @@ def _bins(predicted: Column, happened: Column, facts: Facts) -> list[Mapping[str
     return found
 
 
-def residuals_figure(facts: Facts) -> Figure:
+def residuals_figure(record: StudyRecord) -> Figure:
     """Target less prediction against the prediction, for each output."""
-    if _classifies(facts):
+    if _classifies(record):
         return {"none": "The target is a class, so there are no residuals."}
-    if (why := _withheld(facts)) is not None:
+    if (why := _withheld(record)) is not None:
         return {"none": why}
-    columns = facts.tables["predictions"]
+    columns = record.tables["predictions"]
     names = [name.removeprefix("y") for name in columns if name == "y" or name.startswith("y_")]
     outputs = [
         {

@@ -10,10 +10,9 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from heldout.base.errors import OptionError
-from heldout.engine.run import Outcome, Running, run_study
-from heldout.results.estimates import size_at_all_rows, trained_sizes
-from heldout.results.record import Facts
-from heldout.results.test_losses import test_record
+from heldout.engine.run import Outcome
+from heldout.results.estimates import size_at_all_rows
+from heldout.results.test_losses import TestLosses, read_test_losses
 from heldout.risk.estimands import Estimand, Subject, learner_risk
 from heldout.risk.estimate import Estimate, EstimateInfo, LossRange, user_estimate
 from heldout.risk.estimate_risk import estimate_risk, record_value
@@ -30,7 +29,7 @@ SHARES = (0.2, 0.4, 0.6, 0.8)
 MOST_NUMBERS = 1 << 27  # training rows named in all, a gigabyte: leave-one-out would name n² of them a size
 
 
-def ask_curve(study: Study, task: Task, sizes: Any, *, seed: int) -> Study | None:
+def pose_curve(study: Study, task: Task, sizes: Any, *, seed: int) -> Study | None:
     """The study at smaller training sizes, or None where none was asked for; refused where it cannot be had."""
     if sizes is None or sizes is False:
         return None
@@ -52,9 +51,17 @@ def ask_curve(study: Study, task: Task, sizes: Any, *, seed: int) -> Study | Non
     return pose_evaluation(search, task, outer, reported=study.reported[:1], race=study.race)
 
 
-def with_curve(facts: Facts, task: Task, outcome: Outcome, *, curve: Outcome, level: float) -> Facts:
-    """The facts with the curve as a table, and the estimate at all rows that it extrapolates to."""
-    records = [*_records(task, outcome, curve), _whole(task, outcome)]
+def curve_of(
+    task: Task, study: Study, losses: TestLosses, curve: Outcome, *, level: float
+) -> tuple[dict[str, Any], Estimate]:
+    """The curve as a table, and the estimate at all rows that it extrapolates to.
+
+    `losses` are those of the study itself: the last point of the curve, at no further fit. Each smaller size is a
+    record as if it had been a study of its own.
+    """
+    whole = replace(losses.records[0], seed=0)
+    every = read_test_losses(task, curve).records[0]
+    records = [*(_cut(every, whole, start) for start in range(0, every.parts, whole.parts)), whole]
     points = [
         estimate_risk(record, name=LEARNING_CURVE, estimand=Estimand("", Subject.LEARNER), level=level)
         for record in records
@@ -65,35 +72,7 @@ def with_curve(facts: Facts, task: Task, outcome: Outcome, *, curve: Outcome, le
         "low": _numbers(points, "low"),
         "high": _numbers(points, "high"),
     }
-    extrapolated = _extrapolated(task, outcome.study, records, level)
-    return replace(
-        facts,
-        tables={**facts.tables, LEARNING_CURVE: columns},
-        estimates={**facts.estimates, EXTRAPOLATED: extrapolated},
-    )
-
-
-def late_curve(facts: Facts, task: Task, outcome: Outcome, *, how: Running) -> Facts:
-    """The facts with the curve at the usual sizes, fitted now."""
-    if facts.about.get("answer", "full") != "full":
-        raise OptionError(
-            "A learning curve tells more of the test rows than answer= allows. Evaluate without that option."
-        )
-    curve = ask_curve(outcome.study, task, True, seed=int(facts.about["seed"]))
-    assert curve is not None, "sizes were given"
-    return with_curve(facts, task, outcome, curve=run_study(curve, task, how), level=facts.estimates["risk"].level)
-
-
-def _whole(task: Task, outcome: Outcome) -> Record:
-    """What the study itself recorded of its first loss: the last point of the curve, at no further fit."""
-    study = outcome.study
-    return test_record(task, outcome, 0, trained_sizes(study, study.splits[OUTER]))
-
-
-def _records(task: Task, outcome: Outcome, curve: Outcome) -> list[Record]:
-    """A record a size, as if each had been a study of its own."""
-    whole, every = _whole(task, outcome), _whole(task, curve)
-    return [_cut(every, whole, start) for start in range(0, every.parts, whole.parts)]
+    return columns, _extrapolated(task, study, records, level)
 
 
 def _cut(every: Record, whole: Record, start: int) -> Record:

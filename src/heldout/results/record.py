@@ -1,263 +1,168 @@
-"""Facts: all that a result says, as plain values and columns, gathered once from an outcome."""
+"""The record of a study: all that a result says, as plain values and columns, built once from an outcome."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import is_classifier
 
 from heldout.base.environment import environment
-from heldout.base.findings import Finding
 from heldout.engine.run import Outcome
-from heldout.journal import JournalUse
-from heldout.planner.checked_cells import SpotCheck
-from heldout.results.estimates import interval_findings, records_of, study_estimates
+from heldout.results.estimates import risk_name, study_estimates
+from heldout.results.extra_fits import ExtraOutcomes
+from heldout.results.findings import findings_of, findings_of_extra, race_values
+from heldout.results.interval_by_pairs import interval_by_pairs
+from heldout.results.learning_curve import EXTRAPOLATED, LEARNING_CURVE, curve_of
 from heldout.results.no_model import against_no_model
-from heldout.results.raced import race_facts, race_findings
-from heldout.results.scope import covers_of
+from heldout.results.scope import scope_of
+from heldout.results.selection import FOLD_PREDICTORS
+from heldout.results.study_record import Columns, Question, StudyRecord
 from heldout.results.tables import (
     candidate_columns,
     choice_columns,
     failure_columns,
     fold_columns,
-    one_se_columns,
     prediction_columns,
     seconds_spent,
     warning_columns,
 )
-from heldout.risk.doubts import leaning_note
+from heldout.results.test_losses import TestLosses
+from heldout.results.test_set_history import TestSetHistory, disclosed
 from heldout.risk.estimate import Estimate
+from heldout.risk.record import Record
 from heldout.risk.verdict import Reference
-from heldout.splits.remarks import class_notes
-from heldout.study.answers import PanelTable
 from heldout.study.pose import OUTER
-from heldout.study.study import TEST, VALIDATION
-from heldout.task import Task
+from heldout.study.study import Study
 
-Columns = dict[str, Any]
-VERSION = 2
-MOST_WARNINGS = 20  # findings, each with its words; all of them are in `result.warnings`
-MEMORY = ("MemoryError", "OutOfMemory", "FitMemory")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Facts:
-    """What a result holds and saves. Tables are columns by name; everything else is plain."""
-
-    estimates: Mapping[str, Estimate]
-    tables: Mapping[str, Columns]
-    findings: tuple[Finding, ...]
-    covers: Mapping[str, Any]
-    plan: Mapping[str, Any]
-    about: Mapping[str, Any]  # learner, data, splits, seed, level, environment
-    seconds: Mapping[str, Any]
-    frame: str = "pandas"
-    no_model: Reference | None = None  # the learner against a constant answer; None in files of older versions
+Number = TypeVar("Number", Estimate, Reference)
+NO_ROWS = (
+    "the losses of single rows were not kept. options=Options(rows=True) keeps them, for one more pass over the data."
+)
 
 
-def gather_facts(
-    task: Task, outcome: Outcome, *, level: float, seed: int, pool: bool | None, interval: str | None = None
-) -> Facts:
-    """The facts of a study that ran."""
-    study = outcome.study
-    outer = study.splits[OUTER]
-    failures = failure_columns(outcome)
-    fits = {name: _total_seconds(outcome, name) for name in ("fit_seconds", "score_seconds")}
-    records = records_of(task, outcome, seed=seed)
-    estimates = study_estimates(task, outcome, records, level=level, pool=pool, interval=interval)
-    if outcome.stopped is not None:
-        why = f"Incomplete: {outcome.stopped[0].lower()}{outcome.stopped[1:]}."
-        estimates = {name: replace(one, reason=why) if one.value is None else one for name, one in estimates.items()}
-    return Facts(
+def build_record(
+    question: Question,
+    outcome: Outcome,
+    losses: TestLosses,
+    *,
+    extra: ExtraOutcomes,
+    history: TestSetHistory | None,
+    asked_by: Mapping[str, Any],
+) -> StudyRecord:
+    """The record of a study that ran, with what ran beside it, as far as earlier looks at its test set allow.
+
+    `asked_by` says how it was asked: the call in Python, the command. Numbers that take long and that few ask for are
+    left out: `later_estimates` and `one_se_columns` make them when they are shown.
+    """
+    task, study, options, level = question.task, outcome.study, question.options, question.level
+    pool, interval = options.pool, options.interval
+    estimates = study_estimates(task, outcome, losses.records, level=level, pool=pool, interval=interval)
+    no_model = against_no_model(task, outcome, losses.records[0], level=level, pool=pool, interval=interval)
+    if outcome.stream is not None and outcome.stream.kept is None:
+        estimates = _without_rows(estimates, study, losses)
+        no_model = _with_reason(no_model) if _lacks_rows(no_model, losses.records[0], sampled=True) else no_model
+    covers = scope_of(study, task)
+    tables: dict[str, Columns] = {
+        "folds": fold_columns(study, losses),
+        "choices": choice_columns(outcome),
+        "candidates": candidate_columns(outcome),
+        "predictions": prediction_columns(task, outcome, losses),
+        "failures": failure_columns(outcome),
+        "warnings": warning_columns(outcome),
+    }
+    if question.extra.pairs is not None and extra.pairs is not None:
+        estimates = interval_by_pairs(estimates, task, outcome, asked=question.extra.pairs, found=extra.pairs)
+        covers = scope_of(study, task, extrapolated=question.extra.pairs.moves_risk)
+    if extra.curve is not None:
+        tables[LEARNING_CURVE], estimates[EXTRAPOLATED] = curve_of(task, study, losses, extra.curve, level=level)
+    findings = findings_of(question, outcome, losses)
+    findings += [one for name, ran in extra.by_name().items() for one in findings_of_extra(ran, name)]
+    record = StudyRecord(
         estimates=estimates,
-        tables={
-            "folds": fold_columns(outcome),
-            "choices": choice_columns(outcome),
-            "candidates": candidate_columns(outcome),
-            "one_se": one_se_columns(outcome),
-            "predictions": prediction_columns(task, outcome),
-            "failures": failures,
-            "warnings": warning_columns(outcome),
-        },
-        findings=(*_findings(task, outcome), *interval_findings(task, records)),
-        covers=covers_of(study, task),
-        plan=plan_facts(outcome),
-        about={
-            "learner": study.search.families[0].name if len(study.search.families) == 1 else "families",
-            "families": [family.name for family in study.search.families],
-            "estimators": [_oneline(family.estimator) for family in study.search.families],
-            "parameters": {family.name: list(family.candidates.always) for family in study.search.families},
-            "classification": bool(is_classifier(study.search.families[0].estimator)),
-            "tuned": study.search.tuned,
-            "candidates": len(study.search),
-            "losses": [loss.name for loss in study.reported],
-            **({} if (race := race_facts(outcome)) is None else {"race": race}),
-            "chosen_by": study.search.losses[0].name if study.search.tuned else None,
-            "test": outer.recipe.words,
-            "validation": outcome.account.inner,
-            "splits_fingerprint": outer.fingerprint,
-            "rows": len(task),
-            "columns": task.n_columns,
-            "roles": [name for name, role in _roles(task).items() if role is not None],
-            "classes": None if task.classes is None else [_plain(c) for c in task.classes],
-            "fingerprint": task.fingerprint,
-            "seed": seed,
-            "level": level,
-            "environment": environment(),
-        },
-        seconds={"total": outcome.seconds, **fits, "spent": seconds_spent(outcome)},
+        tables=tables,
+        findings=tuple(findings),
+        covers=covers,
+        plan=_plan(extra.counted_with(outcome)),
+        about={**_about(question, outcome), **asked_by},
+        seconds=_seconds(outcome, extra),
         frame=task.frame,
-        no_model=against_no_model(task, outcome, records[0], level=level, pool=pool, interval=interval),
+        no_model=no_model,
     )
+    return record if history is None else disclosed(record, question, losses, history)
 
 
-def _total_seconds(outcome: Outcome, name: str) -> float:
-    return float(sum(getattr(table, name).sum() for table in outcome.tables.panels.values()))
+def _without_rows(estimates: dict[str, Estimate], study: Study, losses: TestLosses) -> dict[str, Estimate]:
+    """The estimates of a stream whose rows were not kept: where an interval needs them, that is said."""
+    names = [risk_name(number, loss) for number, loss in enumerate(study.reported)]
+    of_rows = {**dict(zip(names, losses.records, strict=True)), FOLD_PREDICTORS: losses.records[0]}
+    lacking = {
+        name: _with_reason(estimate)
+        for name, estimate in estimates.items()
+        if name in of_rows and _lacks_rows(estimate, of_rows[name], sampled=name != FOLD_PREDICTORS)
+    }
+    return {**estimates, **lacking}
 
 
-def plan_facts(outcome: Outcome) -> dict[str, Any]:
-    """The account of a plan and its spot checks as plain values."""
-    facts = asdict(outcome.account)
-    facts["text"] = str(outcome.account)
-    facts["checks"] = [asdict(check) for check in outcome.checks]
-    return facts
+def _lacks_rows(number: Estimate | Reference, record: Record, *, sampled: bool) -> bool:
+    """Whether there is no interval since the losses of single rows, or a sample of them where one will do, are gone."""
+    known = record.row_losses is not None or (sampled and record.sample is not None)
+    return number.value is not None and number.low is None and not known
 
 
-def _findings(task: Task, outcome: Outcome) -> list[Finding]:
-    study, found = outcome.study, list[Finding]()
-    notes = class_notes(task, study.splits[OUTER], [study.splits[panel.splits] for panel in study.of_level(VALIDATION)])
-    found += [Finding(code="H101", severity="warning", message=note) for note in notes]
-    if leaning := _leaning_note(task, outcome):
-        found.append(Finding(code="H104", severity="warning", message=leaning))
-    found += fit_findings(outcome)
-    chooses, reports = study.search.losses[0].name, study.reported[0].name
-    if study.search.tuned and chooses != reports:
-        text = f"Candidates are chosen by {chooses!r}, the learner's own loss; the risk reported is {reports!r}."
-        found.append(Finding(code="H301", severity="info", message=text))
-    return found + race_findings(outcome)
+def _with_reason(number: Number) -> Number:
+    return replace(number, reason=f"No interval: {NO_ROWS}")
 
 
-def _leaning_note(task: Task, outcome: Outcome) -> str | None:
-    """What the predictions of a study that is stratified by two classes say of their leaning."""
-    by_class = outcome.study.splits[OUTER].recipe.stratified and task.strata is None and len(task.y) == len(task)
-    if not by_class or task.classes is None or len(task.classes) != 2:
-        return None
-    predicted = prediction_columns(task, outcome).get("predict")
-    return None if predicted is None else leaning_note(task.y == task.classes[1], predicted == task.classes[1])
+def _about(question: Question, outcome: Outcome) -> dict[str, Any]:
+    """The learner, the data, the splits and the builds, as plain values."""
+    task, study = question.task, outcome.study
+    outer, families = study.splits[OUTER], study.search.families
+    race = race_values(outcome)
+    roles = {"groups": task.groups, "time": task.time, "sample_weight": task.weight, "strata": task.strata}
+    stream = outcome.stream is not None and outcome.stream.kept is None
+    return {
+        "learner": families[0].name if len(families) == 1 else "families",
+        "families": [family.name for family in families],
+        "estimators": [_oneline(family.estimator) for family in families],
+        "parameters": {family.name: list(family.candidates.always) for family in families},
+        "classification": bool(is_classifier(families[0].estimator)),
+        "tuned": study.search.tuned,
+        "candidates": len(study.search),
+        "losses": [loss.name for loss in study.reported],
+        **({} if race is None else {"race": race}),
+        "chosen_by": study.search.losses[0].name if study.search.tuned else None,
+        "test": outer.recipe.words,
+        "validation": outcome.account.inner,
+        "splits_fingerprint": outer.fingerprint,
+        "rows": len(task),
+        "columns": task.n_columns,
+        "roles": [name for name, role in roles.items() if role is not None],
+        "classes": None if task.classes is None else [_plain(label) for label in task.classes],
+        "fingerprint": task.fingerprint,
+        "seed": question.seed,
+        "level": question.level,
+        "environment": environment(),
+        **({"no_predictions": f"This is a study of a stream: {NO_ROWS}"} if stream else {}),
+    }
 
 
-def fit_findings(outcome: Outcome) -> list[Finding]:
-    """What fits warned of, where they failed, and kernels that did not repeat what brute force says."""
-    study, found = outcome.study, []
-    levels = {panel.key: panel.level for panel in study.panels}
-    given = outcome.tables.warnings_in_order()
-    for category, message, places in given[:MOST_WARNINGS]:
-        panel, candidate, part = places[0]
-        where = f"{study.search.brief(candidate)}, {levels[panel]} part {part}"
-        text = f"{len(places)} cells gave {category}: {message} (first: {where})"
-        found.append(Finding(code="H201", severity="info", message=text))
-    if rest := given[MOST_WARNINGS:]:
-        kinds = ", ".join(sorted({category for category, _, _ in rest}))
-        cells = len({place for _, _, places in rest for place in places})
-        text = f"{cells} cells gave {len(rest)} other warnings ({kinds}); see result.warnings"
-        found.append(Finding(code="H201", severity="info", message=text))
-    failures = outcome.tables.failures()
-    if failures:
-        panel, candidate, part, failure = failures[0]
-        text = (
-            f"{len(failures)} cells failed; the first: {study.search.brief(candidate)} on {panel}, part {part}, "
-            f"in {failure.stage}: {failure.kind}: {failure.message.removesuffix('.')}. See result.failures."
-        )
-        if any(one.kind in MEMORY for *_, one in failures):
-            text += " Memory was short: use fewer jobs."
-        if any(levels[key] == TEST for key, *_ in failures):
-            text += " The result is incomplete."
-        found.append(Finding(code="H202", severity="error", message=text))
-    barred = {c for key, c, _, _ in failures if levels[key] == VALIDATION}
-    if barred:
-        text = f"{len(barred)} candidates could not be chosen in a fold where a fit of theirs failed."
-        found.append(Finding(code="H203", severity="warning", message=text))
-    found += _check_findings(outcome.checks)
-    return found + run_findings(outcome) + ([] if outcome.journal is None else _journal_findings(outcome.journal))
+def _plan(outcome: Outcome) -> dict[str, Any]:
+    """The account of a plan and the checks of its kernels as plain values."""
+    checks = [asdict(check) for check in outcome.checks]
+    return {**asdict(outcome.account), "text": str(outcome.account), "checks": checks}
 
 
-def _check_findings(checks: Sequence[SpotCheck]) -> list[Finding]:
-    """What spot checks found, a finding a kernel."""
-    found = []
-    for kernel in dict.fromkeys(check.kernel for check in checks):
-        own = [check for check in checks if check.kernel == kernel]
-        worst = max(own, key=lambda check: (not check.passed, check.difference))
-        if worst.tier == "approximate" and worst.passed:
-            mean = sum(check.difference for check in own) / len(own)
-            text = (
-                f"Leave-one-out was approximated by the kernel {kernel!r}. On {len(own)} cells that were "
-                f"fitted exactly the loss differs by {worst.difference:.2g} at most and by {mean:.2g} on average."
-            )
-            found.append(Finding(code="H210", severity="warning", message=text))
-        if not worst.passed:
-            wrong = _count(sum(not check.passed for check in own), own)
-            text = (
-                f"The kernel {kernel!r} differs from brute force by {worst.difference:.2g} on {worst.cell}, more "
-                f"than its tier {worst.tier!r} allows ({wrong}); all its cells were answered by "
-                "brute force. Please report it."
-            )
-            found.append(Finding(code="H205", severity="warning", message=text))
-    return found
-
-
-def _count(some: int, own: Sequence[SpotCheck]) -> str:
-    return f"{some} of {len(own)} cells that were answered again"
-
-
-def run_findings(outcome: Outcome) -> list[Finding]:
-    """What happened to the run itself: workers that died, and time that was up."""
-    found = []
-    if outcome.stopped is not None:
-        found.append(Finding(code="H207", severity="error", message=f"{outcome.stopped}. {_progress_words(outcome)}"))
-    again = [event.cause for event in outcome.lost if event.again]
-    if again:
-        often = f"{len(again)} times" if len(again) > 1 else "once"
-        text = f"A worker process died {often} ({again[0]}); the fit it was at was run again alone. "
-        if any("SIGKILL" in cause for cause in again):
-            text += "If memory was short, use fewer jobs."
-        found.append(Finding(code="H206", severity="warning", message=text.strip()))
-    return found
-
-
-def _progress_words(outcome: Outcome) -> str:
+def _seconds(outcome: Outcome, extra: ExtraOutcomes) -> dict[str, Any]:
     tables = outcome.tables.panels.values()
-    answered, asked = (sum(int(part) for part in counts) for counts in zip(*map(_counts, tables), strict=True))
-    return (
-        f"{answered:,} of {asked:,} cells that were planned by then are answered; folds without a value were not "
-        "reached. Give it more time, or a journal to go on from."
-    )
-
-
-def _counts(table: PanelTable) -> tuple[int, int]:
-    return int(table.answered.sum()), int(table.answered.size)
-
-
-def _journal_findings(use: JournalUse) -> list[Finding]:
-    """What a journal met that is worth knowing. How much came from it is no finding: it changes no number."""
-    found = []
-    if use.repeats:
-        text = (
-            f"The journal has two answers that differ for {len(use.repeats)} candidates; the first: {use.repeats[0]}. "
-            "The first answer of each was taken. The learner is not deterministic: set its random_state, or its "
-            "thread count."
-        )
-        found.append(Finding(code="H501", severity="warning", message=text))
-    found += [Finding(code="H502", severity="warning", message=note) for note in use.notes]
-    if use.unkept:
-        found.append(Finding(code="H503", severity="warning", message=use.unkept))
-    return found
-
-
-def _roles(task: Task) -> dict[str, Any]:
-    return {"groups": task.groups, "time": task.time, "sample_weight": task.weight, "strata": task.strata}
+    return {
+        "total": outcome.seconds + sum(ran.seconds for ran in extra.by_name().values()),
+        "fit_seconds": float(sum(table.fit_seconds.sum() for table in tables)),
+        "score_seconds": float(sum(table.score_seconds.sum() for table in tables)),
+        "spent": seconds_spent(outcome),
+    }
 
 
 def _oneline(estimator: Any) -> str:

@@ -7,13 +7,14 @@ from typing import Any
 
 from heldout.base.shown import html_of
 from heldout.losses import Loss
-from heldout.results.estimates import fit_size, size_at_all_rows, trained_sizes
-from heldout.results.inside import validation_sizes
+from heldout.results.development import inner_of, validation_sizes
+from heldout.results.estimates import fit_size, size_at_all_rows
 from heldout.results.selection import BEST_VALIDATION, FOLD_PREDICTORS, Selection
+from heldout.results.test_losses import trained_sizes
 from heldout.risk.estimands import Sizes, rows_words
 from heldout.search.search import Search
 from heldout.study.pose import OUTER
-from heldout.study.study import VALIDATION, Study
+from heldout.study.study import Study
 from heldout.task import Task
 
 
@@ -32,13 +33,13 @@ class Covers:
         return html_of("covers", {"sentence": self.sentence})
 
 
-def covers_of(study: Study, task: Task, *, extrapolated: bool = False) -> dict[str, Any]:
+def scope_of(study: Study, task: Task, *, extrapolated: bool = False) -> dict[str, Any]:
     """The estimate that speaks of ``result.predictor``: exactly, at a smaller training size, or as a bound.
 
     `extrapolated` says that the risk was carried over to all rows.
     """
     outer, search = study.splits[OUTER], study.search
-    sizes = Sizes.of(trained_sizes(study, outer), fit=fit_size(study))
+    sizes = Sizes.of(trained_sizes(study), fit=fit_size(study))
     if sizes is None:
         sentence = "The risk is that of this very predictor, which came fitted."
         return {"estimate": "risk", "exactly": True, "sentence": sentence}
@@ -57,7 +58,7 @@ def covers_of(study: Study, task: Task, *, extrapolated: bool = False) -> dict[s
     return {"estimate": "risk", "exactly": False, "sentence": sentence.strip()}
 
 
-def covers_of_tuning(selection: Selection, *, rows: int) -> dict[str, Any]:
+def scope_of_tuning(selection: Selection, *, rows: int) -> dict[str, Any]:
     """The estimate of ``tuned.estimates_`` that speaks of the predictor of a tuned learner that was fitted."""
     search, several = selection.study.search, len(selection.study.search) > 1
     size = rows_words(validation_sizes(selection.study, selection.choice))
@@ -99,7 +100,7 @@ def _of_their_mean(estimate: str, *, several: bool) -> str:
 def _of_development(study: Study) -> str:
     """Whether bounds from a development set hold for the predictor; nothing is said where there is none."""
     search = study.search
-    single = all(len(study.splits[panel.splits]) == 1 for panel in study.of_level(VALIDATION))
+    single = all(len(inner_of(study, choice)) == 1 for choice in study.choices)
     if not search.tuned or search.final == "ensemble" or not single:
         return ""
     if search.final == "keep":

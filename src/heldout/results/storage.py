@@ -17,8 +17,8 @@ from heldout.base.archive import (
 )
 from heldout.base.findings import Finding
 from heldout.base.plain import plain
-from heldout.results.record import VERSION, Facts
 from heldout.results.stored_splits import SplitsTold, pack_splits, unpack_splits
+from heldout.results.study_record import StudyRecord
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
 from heldout.splits.saved import SavedSplits
@@ -27,12 +27,12 @@ FORMAT = Format(
     name="heldout result",
     words="a saved result",
     manifest="result.json",
-    version=VERSION,
+    version=2,
     again="run the study again",
 )
 
 
-def save_record(record: Facts, splits: tuple[SavedSplits, SplitsTold] | None, path: str | Path) -> None:
+def save_record(record: StudyRecord, splits: tuple[SavedSplits, SplitsTold] | None, path: str | Path) -> None:
     """Write the record of a study; an existing file is replaced only once the new one is whole."""
     arrays: Arrays = {}
     manifest = {
@@ -50,7 +50,7 @@ def save_record(record: Facts, splits: tuple[SavedSplits, SplitsTold] | None, pa
     write_archive(path, FORMAT, manifest, arrays)
 
 
-def load_record(path: str | Path) -> tuple[Facts, tuple[SavedSplits, SplitsTold] | None]:
+def load_record(path: str | Path) -> tuple[StudyRecord, tuple[SavedSplits, SplitsTold] | None]:
     """The record that a file holds, and its test splits; a study of a stream has none."""
     with opened_archive(path, FORMAT) as (manifest, file):
         tables = {table: unpack_columns(columns, file) for table, columns in manifest["tables"].items()}
@@ -86,10 +86,10 @@ def _check_whole(manifest: dict[str, Any], tables: dict[str, Any]) -> None:
         raise ValueError(f"it lacks {', '.join(missing[:5])}")
 
 
-def _facts(manifest: dict[str, Any], tables: dict[str, Any]) -> Facts:
+def _facts(manifest: dict[str, Any], tables: dict[str, Any]) -> StudyRecord:
     _check_whole(manifest, tables)
     estimates = {name: Estimate.from_dict(values) for name, values in manifest["estimates"].items()}
-    return Facts(
+    return StudyRecord(
         estimates=estimates,
         tables=tables,
         findings=tuple(Finding(**finding) for finding in manifest["findings"]),

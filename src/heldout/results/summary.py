@@ -1,49 +1,34 @@
-"""The summary of a result: a plain dict that every rendering is made from."""
+"""The summary of a result: a plain dict that every rendering is made from; and choices in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from heldout.base.plain import plain
-from heldout.results.choices import with_params
+from heldout.base.words import line, number
+from heldout.results.study_record import StudyRecord
 
 VERSION = 2
+NOTHING = "nothing: every candidate failed"
 
 
-class HasFacts(Protocol):
-    """What a summary reads of a result."""
-
-    @property
-    def estimates(self) -> Mapping[str, Any]: ...
-    @property
-    def tables(self) -> Mapping[str, Any]: ...
-    @property
-    def covers(self) -> Mapping[str, Any]: ...
-    @property
-    def plan(self) -> Mapping[str, Any]: ...
-    @property
-    def about(self) -> Mapping[str, Any]: ...
-    @property
-    def seconds(self) -> Mapping[str, Any]: ...
-
-
-def summarise(facts: HasFacts, *, findings: Iterable[Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
+def summarise(record: StudyRecord, *, findings: Iterable[Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
     """Everything a report says, as values that JSON can hold: docs/summary.md describes them."""
     summary: dict[str, Any] = {
         "version": VERSION,
         "kind": "result",
-        "about": {"call": None, "command": None, **plain(facts.about)},
+        "about": {"call": None, "command": None, **plain(record.about)},
         "verdict": plain(verdict),
-        "risk": plain(facts.estimates["risk"].as_dict()),
-        "estimates": {name: plain(estimate.as_dict()) for name, estimate in facts.estimates.items()},
-        "folds": rows_of(facts.tables["folds"]),
-        "choices": choices_of(facts),
-        "failures": rows_of(facts.tables["failures"]),
+        "risk": plain(record.estimates["risk"].as_dict()),
+        "estimates": {name: plain(estimate.as_dict()) for name, estimate in record.estimates.items()},
+        "folds": rows_of(record.tables["folds"]),
+        "choices": choices_of(record),
+        "failures": rows_of(record.tables["failures"]),
         "findings": [{"code": f.code, "severity": f.severity, "message": f.message} for f in findings],
-        "covers": plain(facts.covers),
-        "plan": plain(facts.plan),
-        "seconds": plain(facts.seconds),
+        "covers": plain(record.covers),
+        "plan": plain(record.plan),
+        "seconds": plain(record.seconds),
     }
     return summary
 
@@ -58,9 +43,9 @@ def is_shown(name: str, estimate: Mapping[str, Any]) -> bool:
     return estimate["value"] is not None or not name.startswith("best_validation_")
 
 
-def choices_of(facts: HasFacts) -> list[dict[str, Any]]:
+def choices_of(record: StudyRecord) -> list[dict[str, Any]]:
     """A row a choice, with its parameters by name."""
-    return with_params(rows_of(facts.tables["choices"]), facts.about.get("parameters", {}))
+    return with_params(rows_of(record.tables["choices"]), record.about.get("parameters", {}))
 
 
 def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -68,3 +53,39 @@ def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     names = list(columns)
     values = [plain(list(columns[name])) for name in names]
     return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)] if names else []
+
+
+def choice_words(family: Any, params: Mapping[str, Any]) -> str:
+    """A family and its parameters on one line, each by the last part of its name where that tells them apart.
+
+    >>> choice_words("Pipeline", {"ridge__alpha": 0.1, "select__k": 5})
+    'Pipeline alpha=0.1, k=5'
+    """
+    short = [name.rpartition("__")[2] for name in params]
+    names = short if len(set(short)) == len(short) else list(params)
+    words = ", ".join(
+        f"{name}={number(value) if isinstance(value, float) else value}"
+        for name, value in zip(names, params.values(), strict=True)
+    )
+    return line(f"{family} {words}")
+
+
+def words_of_choice(choice: Mapping[str, Any]) -> str:
+    """A row of a summary's choices in words."""
+    if choice["candidate"] < 0:
+        return NOTHING
+    return choice_words(choice["family"], choice["params"])
+
+
+def params_in(row: Mapping[str, Any], always: Collection[str]) -> dict[str, Any]:
+    """The parameters in a row of columns ``param_…``. None is a value where a candidate always sets the parameter.
+
+    Elsewhere it means that this candidate, of another family or of another part of the space, does not set it.
+    """
+    found = {name.removeprefix("param_"): value for name, value in row.items() if name.startswith("param_")}
+    return {name: value for name, value in found.items() if value is not None or name in always}
+
+
+def with_params(rows: Sequence[Mapping[str, Any]], parameters: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
+    """Rows of choices, each with its parameters by name; `parameters` are those that each family always sets."""
+    return [{**row, "params": params_in(row, parameters.get(str(row["family"]), ()))} for row in rows]

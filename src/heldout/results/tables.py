@@ -1,20 +1,24 @@
-"""The tidy tables of a result, as columns by name."""
+"""The tidy tables of a result: columns by name, which become a data frame of the user's own library."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from heldout.base.responses import Responses
 from heldout.engine.run import Outcome
+from heldout.engine.streaming.rows import Tally
 from heldout.losses import needed_methods
-from heldout.results.tested import tested_rows
+from heldout.results.test_losses import TestLosses
 from heldout.search.search import Search
 from heldout.study.answers import PanelTable, mean_over_parts
 from heldout.study.choose import by_one_se
 from heldout.study.pose import OUTER
-from heldout.study.study import TEST, Study
+from heldout.study.study import Study
 from heldout.task import Task
 
 Columns = dict[str, Any]
@@ -22,9 +26,8 @@ MOST_BY_ONE_SE = 10_000  # candidates of which the mark in a figure is told
 FOLD_COLUMNS = ("fold", "repeat", "train_rows", "held_rows")  # beside them a column a loss
 
 
-def fold_columns(outcome: Outcome) -> Columns:
+def fold_columns(study: Study, losses: TestLosses) -> Columns:
     """A row a test part: sizes, and each reported loss in the user's own sign."""
-    study = outcome.study
     outer = study.splits[OUTER]
     columns: Columns = {
         "fold": np.arange(len(outer)),
@@ -32,13 +35,8 @@ def fold_columns(outcome: Outcome) -> Columns:
         "train_rows": outer.train_sizes,
         "held_rows": outer.held_sizes,
     }
-    for number, loss in enumerate(study.reported):
-        values = np.full(len(outer), np.nan)
-        for panel in study.of_level(TEST):
-            table = outcome.tables.panels.get(panel.key)
-            if table is not None and len(table.candidates):
-                values[table.parts.start : table.parts.stop] = table.losses[0, :, number]
-        columns[loss.name] = loss.sign * values + 0.0
+    for loss, record in zip(study.reported, losses.records, strict=True):
+        columns[loss.name] = loss.sign * record.fold_losses + 0.0
     return columns
 
 
@@ -133,46 +131,60 @@ def seconds_spent(outcome: Outcome) -> list[dict[str, Any]]:
     return [{"level": level, "family": family, **row} for (level, family), row in spent.items()]
 
 
-def prediction_columns(task: Task, outcome: Outcome) -> Columns:
+def prediction_columns(task: Task, outcome: Outcome, losses: TestLosses) -> Columns:
     """A row a held-out row and part: the target, the responses, and the row's losses."""
     study = outcome.study
-    outer = study.splits[OUTER]
-    answered: list[Any] = []
-    for panel in study.of_level(TEST):
-        table = outcome.tables.panels.get(panel.key)
-        for part in panel.parts if table is not None and len(table.candidates) else ():
-            assert table is not None
-            responses = table.responses(table.candidates[0], part)
-            if responses is not None:
-                answered.append((part, responses, tested_rows(task, study, table, part)))
+    if outcome.stream is not None:
+        return {} if outcome.stream.kept is None else _predictions_of_stream(study, outcome.stream.kept)
+    answered = [(tested, tested.responses) for tested in losses.parts if tested.responses is not None]
     if not answered:
         return {}
-    rows = [outer.held_rows(part) for part, _, _ in answered]
-    columns: Columns = {
-        "fold": np.concatenate([np.full(len(r), part) for r, (part, _, _) in zip(rows, answered, strict=True)]),
-        "row": np.concatenate(rows),
-    }
+    responses = [one for _, one in answered]
+    rows = [study.splits[OUTER].held_rows(tested.part) for tested, _ in answered]
     every = np.concatenate(rows)
-    columns.update(_split_columns("y", task.y[every]))
-    columns.update(_split_columns("predict", np.concatenate([r.predict for _, r, _ in answered])))
+    columns: Columns = {
+        "fold": np.concatenate([np.full(len(r), tested.part) for r, (tested, _) in zip(rows, answered, strict=True)]),
+        "row": every,
+        **_split_columns("y", task.y[every]),
+        **_split_columns("predict", np.concatenate([np.asarray(one.predict) for one in responses])),
+    }
     if any("predict_proba" in alternatives for alternatives in needed_methods(study.reported)):
-        columns.update(_probability_columns(task, answered))
-    if all(r.decision_function is not None and r.decision_function.ndim == 1 for _, r, _ in answered):
-        columns["decision_function"] = np.concatenate([r.decision_function for _, r, _ in answered])
+        columns.update(_probability_columns(task, responses))
+    decisions = [one.decision_function for one in responses]
+    if all(one is not None and one.ndim == 1 for one in decisions):
+        columns["decision_function"] = np.concatenate([np.asarray(one) for one in decisions])
     for number, loss in enumerate(study.reported):
-        kept = [k[number] for _, _, k in answered]
-        if all(k is not None for k in kept):
-            columns[f"loss_{loss.name}"] = np.concatenate(kept)
+        kept = [tested.row_losses[number] for tested, _ in answered]
+        if all(one is not None for one in kept):
+            columns[f"loss_{loss.name}"] = np.concatenate([np.asarray(one) for one in kept])
     return columns
 
 
-def _probability_columns(task: Task, answered: list[Any]) -> Columns:
-    if task.classes is None or any(r.predict_proba is None for _, r, _ in answered):
+def _predictions_of_stream(study: Study, kept: Sequence[Tally]) -> Columns:
+    """The same from the rows of a stream that were kept while they passed."""
+    predicted = [tally for tally in kept if tally.predicted]
+    if not predicted:
+        return {}
+    columns = {
+        "fold": np.concatenate([np.full(tally.count, fold) for fold, tally in enumerate(kept)]),
+        "row": np.concatenate([rows for tally in predicted for rows in tally.rows]),
+        "y": np.concatenate([y for tally in predicted for y in tally.y]),
+        "predict": np.concatenate([one for tally in predicted for one in tally.predicted]),
+    }
+    for number, loss in enumerate(study.reported):
+        if loss.rows is not None:
+            columns[f"loss_{loss.name}"] = np.concatenate([one[number] for tally in predicted for one in tally.losses])
+    return columns
+
+
+def _probability_columns(task: Task, responses: Sequence[Responses]) -> Columns:
+    if task.classes is None or any(one.predict_proba is None for one in responses):
         return {}
     wide = []
-    for _, responses, _ in answered:
-        block = np.zeros((len(responses.predict_proba), len(task.classes)))
-        block[:, np.searchsorted(task.classes, responses.classes)] = responses.predict_proba
+    for one in responses:
+        probabilities = np.asarray(one.predict_proba)
+        block = np.zeros((len(probabilities), len(task.classes)))
+        block[:, np.searchsorted(task.classes, np.asarray(one.classes))] = probabilities
         wide.append(block)
     every = np.concatenate(wide)
     return {f"proba_{label}": every[:, i] for i, label in enumerate(task.classes)}
@@ -232,3 +244,19 @@ def _column(values: list[Any]) -> Any:
 
 def _repeated(values: Any, times: int) -> Any:
     return np.tile(values, times) if isinstance(values, np.ndarray) else list(values) * times
+
+
+def as_frame(columns: Mapping[str, Any], *, library: str = "pandas") -> Any:
+    """A pandas frame, or a polars one where the task came as polars."""
+    if library == "polars":
+        import polars as pl
+
+        return pl.DataFrame({name: _polars_column(values) for name, values in columns.items()}, strict=False)
+    return pd.DataFrame(dict(columns))
+
+
+def _polars_column(values: Any) -> Any:
+    if isinstance(values, list):
+        plain = all(value is None or isinstance(value, str | int | float | bool) for value in values)
+        return values if plain else [None if value is None else str(value) for value in values]
+    return values

@@ -1,81 +1,149 @@
-"""The records of a study: what its test panels recorded of each reported loss, for estimates and intervals."""
+"""What the test panels of a study recorded, read once: the losses that estimates, intervals and tables are made of."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
 
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome
 from heldout.engine.streaming.rows import Tally
 from heldout.engine.streaming.sampled import OfStream, SampledRows
-from heldout.losses import Loss, family_of, is_pooled, parts_score, pool_score, positive_label, row_losses
+from heldout.losses import Loss, family_of, is_pooled, parts_score, pool_score, row_losses
 from heldout.results.evidence import (
     FoldResponses,
-    class_weights_of,
+    answers_of,
+    as_floats,
+    elsewhere_of,
     fold_predictor_responses,
     held_out_responses,
     is_least_squares,
+    ranking_scores,
 )
-from heldout.results.halves import halves_of
-from heldout.results.tested import tested_rows
-from heldout.results.timing import goes_forward
 from heldout.risk.intervals.auc import area_influences
-from heldout.risk.record import Answers, Elsewhere, Floats, PooledScore, Record
+from heldout.risk.record import Answers, Floats, PooledScore, Record
 from heldout.splits.cells import CellSplits
 from heldout.splits.drawn import Splits
+from heldout.study.answers import PanelTable
+from heldout.study.answers import Rows as RowLosses
 from heldout.study.pose import OUTER
 from heldout.study.study import TEST, Study
 from heldout.task import Task
 
 
-def test_records(task: Task, outcome: Outcome, sizes: Rows, *, seed: int = 0) -> list[Record]:  # noqa: PT028
-    """What the test panels recorded of every reported loss."""
-    responses = held_out_responses(task, outcome)
-    return [
-        _record_of(task, outcome, number, sizes, responses=responses, seed=seed)
-        for number in range(len(outcome.study.reported))
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TestedPart:
+    """What one test part recorded: the loss of the part for each reported loss, those of its rows, the responses."""
+
+    __test__: ClassVar[bool] = False  # no test, whatever its name begins with
+
+    part: int
+    losses: Floats
+    row_losses: RowLosses  # one array a reported loss; None for a loss that has none
+    responses: Responses | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TestLosses:
+    """The tested parts of a study, and for each reported loss the record that its estimate is made from."""
+
+    __test__: ClassVar[bool] = False  # no test, whatever its name begins with
+
+    parts: tuple[TestedPart, ...]
+    records: tuple[Record, ...]
+
+
+def read_test_losses(task: Task, outcome: Outcome, *, seed: int = 0) -> TestLosses:
+    """Read the test panels of a study that ran. `seed` is what intervals that draw derive their own from."""
+    study = outcome.study
+    everywhere = fold_predictor_responses(outcome)
+    responses = [one for one in held_out_responses(outcome, everywhere) if one is not None]
+    outer = study.splits[OUTER]
+    complete = tuple(responses) if len(responses) == len(outer) and not isinstance(outer, CellSplits) else None
+    parts = tuple(_tested_parts(task, outcome))
+    records = [
+        _record(task, outcome, number, parts, responses=complete, everywhere=everywhere)
+        for number in range(len(study.reported))
     ]
+    return TestLosses(parts=parts, records=tuple(replace(record, seed=seed) for record in records))
 
 
-def test_record(task: Task, outcome: Outcome, number: int, sizes: Rows, *, seed: int = 0) -> Record:  # noqa: PT028
-    """What the test panels recorded of one reported loss, part by part."""
-    return _record_of(task, outcome, number, sizes, responses=held_out_responses(task, outcome), seed=seed)
+def _tested_parts(task: Task, outcome: Outcome) -> list[TestedPart]:
+    study, tested = outcome.study, []
+    for panel in study.of_level(TEST):
+        table = outcome.tables.panels.get(panel.key)
+        if table is None or not len(table.candidates):
+            continue
+        for place, part in enumerate(table.parts):
+            responses = table.responses(table.candidates[0], part)
+            rows = _row_losses(task, study, table, part)
+            tested.append(TestedPart(part=part, losses=table.losses[0, place], row_losses=rows, responses=responses))
+    return tested
 
 
-def _record_of(
-    task: Task, outcome: Outcome, number: int, sizes: Rows, *, responses: tuple[Responses | None, ...], seed: int
+def _row_losses(task: Task, study: Study, table: PanelTable, part: int) -> RowLosses:
+    """The losses of the held-out rows, for each reported loss; None for one that has none.
+
+    Where one of several losses could not be taken none was kept, and the others are made from the responses.
+    """
+    candidate = table.candidates[0]
+    kept = table.row_losses(candidate, part)
+    if kept is not None:
+        return kept
+    responses = table.responses(candidate, part)
+    if responses is None:
+        return (None,) * len(study.reported)
+    y = task.y[study.splits[OUTER].held_rows(part)]
+    taken = np.isfinite(table.losses[0, part - table.parts.start])
+    return tuple(
+        row_losses(loss, y, responses) if had else None for loss, had in zip(study.reported, taken, strict=True)
+    )
+
+
+def _record(
+    task: Task,
+    outcome: Outcome,
+    number: int,
+    parts: Sequence[TestedPart],
+    *,
+    responses: Sequence[Responses] | None,
+    everywhere: Sequence[FoldResponses],
 ) -> Record:
+    """The record of one reported loss; `responses` are those of all parts, or None where some are missing."""
     study = outcome.study
     outer, loss = study.splits[OUTER], study.reported[number]
-    folds, rows = _losses(task, outcome, number)
-    known = [one for one in responses if one is not None]
-    complete = tuple(known) if len(known) == len(outer) and not isinstance(outer, CellSplits) else None
-    about = recipe_of(task, study, loss)
-    estimator = study.search.families[0].estimator if len(study.search.families) == 1 else None
-    least_squares = all(is_least_squares(family.estimator) for family in study.search.families)
-    answers = None if complete is None else _answers(task, outer, loss, complete, estimator)
-    asked = None if answers is None or len(outer) == 1 else fold_predictor_responses(task, outcome)
+    folds = np.full(len(outer), np.nan)
+    rows: list[Floats | None] = [None] * len(outer)
+    for tested in parts:
+        folds[tested.part], rows[tested.part] = tested.losses[number], tested.row_losses[number]
+    known = tuple(one for one in rows if one is not None)
+    kept = known if len(known) == len(outer) else None
+    answers = None if responses is None else answers_of(task, outer, loss, responses, _only_estimator(study))
     record = Record(
-        **about,
+        **recipe_of(task, study, loss),
         fold_losses=folds,
-        row_losses=rows,
-        train_sizes=sizes,
-        seed=seed,
-        pooled=None if complete is None or rows is not None else pooled_score(task, outer, loss, complete),
+        row_losses=kept,
+        train_sizes=trained_sizes(study),
+        pooled=None if responses is None or kept is not None else pooled_score(task, outer, loss, responses),
         answers=answers,
-        elsewhere=_elsewhere(task, loss, asked),
-        least_squares=least_squares,
+        elsewhere=None if answers is None or len(outer) == 1 else elsewhere_of(task, loss, everywhere),
+        least_squares=all(is_least_squares(family.estimator) for family in study.search.families),
     )
-    return record if outcome.stream is None else _of_stream(record, outcome.stream, study, number, task)
+    return record if outcome.stream is None else _record_of_stream(record, outcome.stream, study, number, task)
 
 
-def _of_stream(record: Record, stream: OfStream, study: Study, number: int, task: Task) -> Record:
+def _only_estimator(study: Study) -> Any:
+    families = study.search.families
+    return families[0].estimator if len(families) == 1 else None
+
+
+def _record_of_stream(record: Record, stream: OfStream, study: Study, number: int, task: Task) -> Record:
     """The record of a stream, with that of the rows that were kept while they passed."""
     loss, value, sampled = study.reported[number], stream.pooled[number], stream.sampled
     if value is not None:
@@ -83,10 +151,10 @@ def _of_stream(record: Record, stream: OfStream, study: Study, number: int, task
     kept = stream.kept is not None and all(one.predicted for one in stream.kept)
     if stream.kept is not None and kept:
         record = replace(record, rows=tuple(np.concatenate(one.rows).astype(np.intp) for one in stream.kept))
-        record = record if task.classification else _of_numbers(record, stream.kept, loss)
+        record = record if task.classification else _with_numbers(record, stream.kept, loss)
     if sampled is None or np.isnan(record.fold_losses).any():  # a loss that failed has none on single rows either
         return record
-    sample = _of_sample(record, sampled, study, number)
+    sample = _record_of_sample(record, sampled, study, number)
     if not kept:
         return replace(record, sample=replace(sample, share=len(sampled.task) / len(task)))
     if task.classification and len(sampled.task) == len(task):  # probabilities are known of the sample alone
@@ -94,25 +162,24 @@ def _of_stream(record: Record, stream: OfStream, study: Study, number: int, task
     return record if record.answers is None else replace(record, elsewhere=sample.elsewhere)
 
 
-def _of_numbers(record: Record, kept: Sequence[Tally], loss: Loss) -> Record:
+def _with_numbers(record: Record, kept: Sequence[Tally], loss: Loss) -> Record:
     """The record with what was true and predicted on all rows, and what each adds to a score of whole sets."""
     truth = [np.concatenate(one.y) for one in kept]
     predicted = [np.concatenate(one.predicted) for one in kept]
-    found = pool_score(loss, truth, [Responses(predict=one) for one in predicted], None) if loss.rows is None else None
-    if found is not None and found.influence is not None and record.pooled is not None:
-        influence = tuple(np.split(found.influence, np.cumsum(record.held_sizes)[:-1]))
+    score = pool_score(loss, truth, [Responses(predict=one) for one in predicted], None) if loss.rows is None else None
+    if score is not None and score.influence is not None and record.pooled is not None:
+        influence = tuple(np.split(score.influence, np.cumsum(record.held_sizes)[:-1]))
         record = replace(record, pooled=replace(record.pooled, influence=influence))
-    return replace(record, answers=Answers(truth=_floats(truth), predicted=_floats(predicted)))
+    return replace(record, answers=Answers(truth=as_floats(truth), predicted=as_floats(predicted)))
 
 
-def _of_sample(record: Record, sampled: SampledRows, study: Study, number: int) -> Record:
+def _record_of_sample(record: Record, sampled: SampledRows, study: Study, number: int) -> Record:
     """The record of some of the rows, with all that their predictors answered."""
     loss, task, outer = study.reported[number], sampled.task, sampled.outer
-    estimator = study.search.families[0].estimator if len(study.search.families) == 1 else None
     rows = tuple(outer.held_rows(part) for part in range(len(outer)))
     losses = [row_losses(loss, task.y[held], one) for held, one in zip(rows, sampled.held, strict=True)]
     known = tuple(one for one in losses if one is not None)
-    asked = [
+    everywhere = [
         FoldResponses(part, sampled.asked, one, np.isin(sampled.asked, outer.train_rows(part)))
         for part, one in sampled.everywhere.items()
     ]
@@ -122,17 +189,17 @@ def _of_sample(record: Record, sampled: SampledRows, study: Study, number: int) 
         rows=rows,
         held_sizes=outer.held_sizes,
         pooled=pooled_score(task, outer, loss, sampled.held) if loss.rows is None else None,
-        answers=_answers(task, outer, loss, sampled.held, estimator),
-        elsewhere=_elsewhere(task, loss, asked),
+        answers=answers_of(task, outer, loss, sampled.held, _only_estimator(study)),
+        elsewhere=elsewhere_of(task, loss, everywhere),
     )
 
 
-def blank_record(task: Task, study: Study, number: int, sizes: Rows, *, rows: bool = True) -> Record:
+def blank_record(task: Task, study: Study, number: int, *, rows: bool = True) -> Record:
     """A record before any fit, with NaN for each loss: it tells which intervals the recipe allows."""
     outer, loss = study.splits[OUTER], study.reported[number]
     unknown = tuple(np.full(size, np.nan) for size in outer.held_sizes)
     kept = None if loss.rows is None or not rows else unknown
-    folds = np.full(len(outer), np.nan)
+    folds, sizes = np.full(len(outer), np.nan), trained_sizes(study)
     record = Record(**recipe_of(task, study, loss), fold_losses=folds, row_losses=kept, train_sizes=sizes)
     return record if rows or loss.rows is None else replace(record, sample=replace(record, row_losses=unknown))
 
@@ -152,7 +219,7 @@ def recipe_of(task: Task, study: Study, loss: Loss) -> dict[str, Any]:
         "groups": None if groups is None else tuple(groups[outer.held_rows(p)] for p in parts),
         "rows": None if isinstance(outer, CellSplits) else tuple(outer.held_rows(p) for p in parts),
         "order": _order(task, outer) if timed else None,
-        "halves": halves_of(outer),
+        "halves": _halves(outer),
         "held_sizes": outer.held_sizes,
         "kind": recipe.kind,
         "stratified": recipe.stratified,
@@ -165,41 +232,67 @@ def recipe_of(task: Task, study: Study, loss: Loss) -> dict[str, Any]:
     }
 
 
+def trained_sizes(study: Study) -> NDArray[np.intp]:
+    """How many rows the learner was given in each part; 0 for a predictor fitted beforehand on we do not know how many.
+
+    A learner that keeps or averages predictors trains each on fewer of them: `fit_size`.
+    """
+    outer = study.splits[OUTER]
+    if isinstance(study.search.families[0].estimator, FrozenEstimator):
+        return np.zeros(len(outer), dtype=np.intp)
+    return outer.train_sizes
+
+
+def goes_forward(splits: Splits) -> bool:
+    """Whether parts are blocks of time, or each of several holds out rows that come after all it trains on.
+
+    So scikit-learn's TimeSeriesSplit is known for what it is, also where no time was declared.
+    """
+    if splits.recipe.timed:
+        return True
+    if splits.train is None or len(splits) < 2:
+        return False
+    parts = ((splits.train_rows(part), splits.held_rows(part)) for part in range(len(splits)))
+    return all(len(train) and train.max() < held.min() for train, held in parts)
+
+
 def _order(task: Task, outer: Splits) -> tuple[Rows, ...]:
     """The place of each held-out row in time; rows are in order where no time was declared."""
     places = task.all_rows if task.time is None else np.unique(task.time, return_inverse=True)[1].astype(np.intp)
     return tuple(places[outer.held_rows(part)] for part in range(len(outer)))
 
 
+def _halves(splits: Splits) -> NDArray[np.intp] | None:
+    """For the conservative Z: the half that each part lies in, numbered so that 2i and 2i + 1 share no row.
+
+    Parts that follow each other and use the same rows, training and held-out together, are of one half. None where
+    parts are not such: only splits that name their training rows can be, otherwise each part uses all rows.
+    """
+    if splits.train is None or len(splits) < 2:
+        return None
+    numbers: list[int] = []
+    halves: list[Rows] = []
+    for part in range(len(splits)):
+        used = np.union1d(splits.train_rows(part), splits.held_rows(part))
+        if not halves or not np.array_equal(used, halves[-1]):
+            halves.append(used)
+        numbers.append(len(halves) - 1)
+    pairs = zip(halves[::2], halves[1::2], strict=False)
+    if len(halves) % 2 or any(len(np.intersect1d(first, second)) for first, second in pairs):
+        return None
+    return np.array(numbers, dtype=np.intp)
+
+
 def _family(loss: Loss, task: Task) -> str:
     """The rule of intervals; of several targets all that is known is whether the score is a function of means."""
     if task.y.ndim == 1:
-        return family_of(loss) if _fits(loss, task) else "other"
+        return family_of(loss) if _has_rules(loss, task) else "other"
     return "means" if is_pooled(loss) else "other"
 
 
-def _fits(loss: Loss, task: Task) -> bool:
+def _has_rules(loss: Loss, task: Task) -> bool:
     """The area under a curve has rules for two classes."""
     return family_of(loss) != "auc" or (task.classes is not None and len(task.classes) == 2)
-
-
-def _losses(
-    task: Task, outcome: Outcome, number: int
-) -> tuple[NDArray[np.float64], tuple[NDArray[np.float64], ...] | None]:
-    """The loss of each part, and of each row where every part has them."""
-    study = outcome.study
-    count = len(study.splits[OUTER])
-    folds = np.full(count, np.nan)
-    rows: list[NDArray[np.float64] | None] = [None] * count
-    for panel in study.of_level(TEST):
-        table = outcome.tables.panels.get(panel.key)
-        if table is None or len(table.candidates) == 0:
-            continue
-        for place, part in enumerate(table.parts):
-            folds[part] = table.losses[0, place, number]
-            rows[part] = tested_rows(task, study, table, part)[number]
-    complete = [one for one in rows if one is not None]
-    return folds, tuple(complete) if len(complete) == count else None
 
 
 def pooled_score(task: Task, outer: Splits, loss: Loss, responses: Sequence[Responses]) -> PooledScore | None:
@@ -207,18 +300,18 @@ def pooled_score(task: Task, outer: Splits, loss: Loss, responses: Sequence[Resp
     parts = range(len(outer))
     y = [task.y[outer.held_rows(part)] for part in parts]
     weights = None if task.weight is None else [task.weight[outer.held_rows(part)] for part in parts]
-    if loss.asks_predictor or not _fits(loss, task):
+    if loss.asks_predictor or not _has_rules(loss, task):
         return None
     if family_of(loss) == "auc":
         return _mean_area(task, y, responses, weights)
-    found = (pool_score if is_pooled(loss) else parts_score)(loss, y, responses, weights)
-    if found is None:
+    score = (pool_score if is_pooled(loss) else parts_score)(loss, y, responses, weights)
+    if score is None:
         return None
     cuts = outer.held_cuts[1:-1]
     return PooledScore(
-        value=found.value,
-        influence=None if found.influence is None else tuple(np.split(found.influence, cuts)),
-        blocks=None if found.blocks is None else tuple(np.split(found.blocks, cuts)),
+        value=score.value,
+        influence=None if score.influence is None else tuple(np.split(score.influence, cuts)),
+        blocks=None if score.blocks is None else tuple(np.split(score.blocks, cuts)),
     )
 
 
@@ -227,100 +320,10 @@ def _mean_area(
 ) -> PooledScore | None:
     """The mean of the areas under the ROC curve of the parts, and what each row adds to it."""
     classes = np.asarray(task.classes)
-    scores, positive = _ranking(responses, classes), _floats([one == classes[1] for one in y])
+    scores, positive = ranking_scores(responses, classes), as_floats([one == classes[1] for one in y])
     masses = [np.ones(len(one)) for one in y] if weights is None else weights
     both = all(mass[one == code].any() for mass, one in zip(masses, positive, strict=True) for code in (0, 1))
     if scores is None or not both:
         return None
     area, influence = area_influences(scores, positive, weights, grouped=task.groups is not None)
     return PooledScore(value=-area, influence=tuple(-part for part in influence))
-
-
-def _answers(task: Task, outer: Splits, loss: Loss, responses: Sequence[Responses], estimator: Any) -> Answers | None:
-    """What was true and predicted, as numbers or codes; None for several targets."""
-    truth = [task.y[outer.held_rows(part)] for part in range(len(outer))]
-    predicted = [one.predict for one in responses]
-    if any(one is None or one.ndim != 1 for one in predicted) or task.y.ndim != 1:
-        return None
-    if task.classes is None:
-        return Answers(truth=_floats(truth), predicted=_floats(predicted))
-    classes = np.asarray(task.classes)
-    coded = [_codes(classes, one) for one in predicted]
-    if any(one is None for one in coded):
-        return None
-    label = positive_label(loss)
-    two, ranked = len(classes) == 2, family_of(loss) == "auc"
-    found = np.flatnonzero(classes == label) if two and not ranked else np.array([1])  # scores rank the second class
-    positive = int(found[0]) if len(found) else 1
-    return Answers(
-        truth=tuple(one for one in (_codes(classes, part) for part in truth) if one is not None),
-        predicted=tuple(one for one in coded if one is not None),
-        classes=len(classes),
-        positive=positive,
-        probability=_column(responses, "predict_proba", classes, positive) if two else None,
-        scores=_ranking(responses, classes) if two and ranked else None,
-        class_weights=None if estimator is None else class_weights_of(estimator, task.y),
-    )
-
-
-def _elsewhere(task: Task, loss: Loss, found: Sequence[FoldResponses] | None) -> Elsewhere | None:
-    """The fold predictors on the same rows."""
-    if not found or any(one.responses.predict is None or one.responses.predict.ndim != 1 for one in found):
-        return None
-    rows = found[0].rows
-    y = task.y[rows]
-    classes = None if task.classes is None else np.asarray(task.classes)
-    predicted = [_as_numbers(classes, one.responses.predict) for one in found]
-    truth = _as_numbers(classes, y)
-    if truth is None or any(one is None for one in predicted):
-        return None
-    losses: Floats | None = None
-    if loss.rows is not None:
-        try:
-            losses = np.stack([np.asarray(row_losses(loss, y, one.responses)) for one in found])
-        except Exception:  # a response that this loss needs was not asked for on these rows
-            losses = None
-    return Elsewhere(
-        trained=np.stack([one.trained for one in found]),
-        losses=losses,
-        predicted=np.stack([one for one in predicted if one is not None]),
-        truth=truth,
-    )
-
-
-def _as_numbers(classes: NDArray[Any] | None, values: Any) -> Floats | None:
-    return np.asarray(values, dtype=np.float64) if classes is None else _codes(classes, values)
-
-
-def _floats(parts: Sequence[Any]) -> tuple[Floats, ...]:
-    return tuple(np.asarray(part, dtype=np.float64) for part in parts)
-
-
-def _codes(classes: NDArray[Any], labels: Any) -> Floats | None:
-    """The place of each label among the sorted classes; None where one is none of them."""
-    place = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
-    return place.astype(np.float64) if np.array_equal(classes[place], labels) else None
-
-
-def _column(
-    responses: Sequence[Responses], method: str, classes: NDArray[Any], positive: int
-) -> tuple[Floats, ...] | None:
-    """The probability of one class in every part; None where a predictor was not asked, or lacks a class."""
-    found = []
-    for one in responses:
-        answer = getattr(one, method)
-        if answer is None or answer.ndim != 2 or one.classes is None or len(one.classes) != answer.shape[1]:
-            return None
-        place = np.flatnonzero(np.asarray(one.classes) == classes[positive])
-        if len(place) != 1:
-            return None
-        found.append(np.asarray(answer[:, place[0]], dtype=np.float64))
-    return tuple(found)
-
-
-def _ranking(responses: Sequence[Responses], classes: NDArray[Any]) -> tuple[Floats, ...] | None:
-    """What the area under the curve ranks rows by: decisions where there are any, else probabilities."""
-    decisions = [one.decision_function for one in responses]
-    if all(one is not None and one.ndim == 1 for one in decisions):
-        return _floats(decisions)
-    return _column(responses, "predict_proba", classes, 1)

@@ -1,4 +1,4 @@
-"""Looks at a test set: what a study may tell of it, and how far its interval holds after what was told before."""
+"""What a test set may still tell: earlier looks at it, and how far an interval holds after what was told before."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import Any
+from typing import Any, ClassVar
 from uuid import uuid4
 
 import numpy as np
@@ -20,13 +20,11 @@ from heldout.base.answers import PASS_FAIL, Answer, parse_answer
 from heldout.base.errors import Argument, OptionError, Sentence, Splitter
 from heldout.base.findings import Finding
 from heldout.base.options import Options
-from heldout.engine.run import Outcome
 from heldout.journal.identity import identify
 from heldout.losses import Loss
-from heldout.results.estimates import RISK, trained_sizes
-from heldout.results.question import Asked
-from heldout.results.record import Facts
-from heldout.results.test_losses import test_record
+from heldout.results.estimates import RISK, risk_name
+from heldout.results.study_record import Question, StudyRecord
+from heldout.results.test_losses import TestLosses
 from heldout.risk.earlier_looks import (
     FIRST,
     UNBOUNDED,
@@ -49,13 +47,15 @@ FROM_TEST_LOSSES = ("H104", "H302", "H303", "H305", "H306", "H307", "H308", "H30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sight:
-    """A test set as it lies before a question: its rows, and who looked at any of them before."""
+class TestSetHistory:
+    """The rows of a test set, and who looked at any of them before a question."""
+
+    __test__: ClassVar[bool] = False  # no test, whatever its name begins with
 
     ledger: Ledger
     rows: TestRows
     question: str
-    learner_keys: Mapping[Asked, str]
+    learner_keys: Mapping[Question, str]
     past: tuple[Look, ...]
 
 
@@ -88,35 +88,42 @@ def check_answer(options: Options, outer: Splits, losses: Sequence[Loss]) -> Non
         raise OptionError(f"answer={str(answer)!r} has one mark, but there are several losses: {names}. Ask for one.")
 
 
-def sight_of(*asked: Asked, journal: Any = None, rows: TestRows | None = None) -> Sight | None:
-    """The test set of a question before it is answered, or None where no single test set is looked at.
+def history_of(*questions: Question, journal: Any = None) -> TestSetHistory | None:
+    """The history of the test set of a question before it is answered; None where no single test set is looked at.
 
     A journal is the ledger of its studies, unless the options name another; learners are then known by an identity
     that lasts. Several questions on the same rows that are asked at once, as in a comparison, are one: none of their
     learners depends on another's answer.
     """
-    first = asked[0]
+    first = questions[0]
     outer = first.study.splits[OUTER]
     if len(outer) > 1 and not isinstance(first.learner, FrozenEstimator):
         return None  # cross-validation: the risk of a typical predictor, no test set that a predictor is held to
-    ledger, key_of = _ledger_of(first, journal), content_key if journal is None else _lasting_key
-    rows = rows_of_task(first.task, outer.held) if rows is None else rows  # a stream knows its own
+    return _history(questions, journal, rows_of_task(first.task, outer.held))
+
+
+def history_of_stream(question: Question, rows: TestRows | None) -> TestSetHistory | None:
+    """The same for a stream, once its test rows have passed; None where there is no single test set."""
+    return None if rows is None else _history((question,), None, rows)
+
+
+def _history(questions: Sequence[Question], journal: Any, rows: TestRows) -> TestSetHistory:
+    first = questions[0]
+    if first.options.ledger is not None:
+        ledger: Ledger = first.options.ledger
+    else:
+        ledger = process_ledger() if journal is None else JournalLedger(journal)
+    key_of = content_key if journal is None else _lasting_key
+    keys = {one: key_of(clone(one.learner)) for one in questions}
     digest = blake2b(digest_size=16)
-    keys = {one: key_of(clone(one.learner)) for one in asked}
     for one, key in keys.items():
         losses = [(loss.name, loss.scorer) for loss in one.study.reported]
-        words = (one.task.fingerprint, outer.fingerprint, one.seed, one.options.answer, *map(key_of, losses))
+        fingerprints = (one.task.fingerprint, first.study.splits[OUTER].fingerprint)
+        words = (*fingerprints, one.seed, one.options.answer, *map(key_of, losses))
         digest.update("\x1f".join([key, *map(str, words)]).encode())
-    question = digest.hexdigest()
-    past = looks_before(ledger, rows, question)
-    return Sight(ledger=ledger, rows=rows, question=question, learner_keys=keys, past=past)
-
-
-def _ledger_of(asked: Asked, journal: Any) -> Ledger:
-    if asked.options.ledger is not None:
-        own: Ledger = asked.options.ledger
-        return own
-    return process_ledger() if journal is None else JournalLedger(journal)
+    asked = digest.hexdigest()
+    past = looks_before(ledger, rows, asked)
+    return TestSetHistory(ledger=ledger, rows=rows, question=asked, learner_keys=keys, past=past)
 
 
 def _lasting_key(thing: Any) -> str:
@@ -135,75 +142,79 @@ def content_key(thing: Any) -> str:
         return uuid4().hex
 
 
-def tell(facts: Facts, asked: Asked, outcome: Outcome, sight: Sight) -> Facts:
-    """The facts as they may be told: intervals that account for earlier looks, coarse answers, rows withheld."""
-    answer = parse_answer(asked.options.answer)
+def disclosed(record: StudyRecord, question: Question, losses: TestLosses, history: TestSetHistory) -> StudyRecord:
+    """The record as it may be told: intervals that account for earlier looks, coarse answers, rows withheld."""
+    answer = parse_answer(question.options.answer)
+    looks = history.past
     past = EarlierLooks(
-        alphabets=tuple(look.price for look in sight.past), rows_shown=any(k.rows_shown for k in sight.past)
+        alphabets=tuple(look.price for look in looks), rows_shown=any(look.rows_shown for look in looks)
     )
-    told = {n: disclosed_estimate(r, facts.estimates[n], answer, past) for n, _, r in _records(asked, outcome)}
-    estimates = {name: told[name].estimate if name in told else one for name, one in facts.estimates.items()}
-    about = {**facts.about, "answer": str(answer), "looks_before": len(sight.past)}
-    tables = dict(facts.tables)
+    told = {
+        name: disclosed_estimate(losses_of, record.estimates[name], answer, past)
+        for name, _, losses_of in _by_name(question, losses)
+    }
+    tables = dict(record.tables)
     if answer.withholds:
         tables["predictions"] = {}
-        tables["folds"] = {**tables["folds"], **_coarse_columns(asked, outcome, answer)}
-    kept = [one for one in facts.findings if not (answer.withholds and one.code in FROM_TEST_LOSSES)]
-    findings = (*kept, *_findings(told[RISK].status, sight))
-    no_model = _against(facts.no_model, sight, withheld=answer.withholds)
-    return replace(facts, estimates=estimates, about=about, tables=tables, findings=findings, no_model=no_model)
+        tables["folds"] = {**tables["folds"], **_coarse_columns(question, losses, answer)}
+    kept = [one for one in record.findings if not (answer.withholds and one.code in FROM_TEST_LOSSES)]
+    return replace(
+        record,
+        estimates={name: told[name].estimate if name in told else one for name, one in record.estimates.items()},
+        about={**record.about, "answer": str(answer), "looks_before": len(looks)},
+        tables=tables,
+        findings=(*kept, *_findings(told[RISK].status, history)),
+        no_model=_against(record.no_model, history, withheld=answer.withholds),
+    )
 
 
-def _against(reference: Reference | None, sight: Sight, *, withheld: bool) -> Reference | None:
+def _against(reference: Reference | None, history: TestSetHistory, *, withheld: bool) -> Reference | None:
     """The comparison with no model, which tells more than a coarse answer, and holds for a first look alone."""
     if reference is None or withheld:
         return None if reference is None else Reference(reason="The results of single rows are withheld.")
-    if not sight.past or reference.value is None:
+    if not history.past or reference.value is None:
         return reference
     why = "These test rows were looked at before, and the comparison takes no account of that."
     cleared: dict[str, Any] = dict.fromkeys(("low", "high", "method", "guarantee", "p"))
     return replace(reference, **cleared, verdict=NOT_SHOWN, reason=why)
 
 
-def looks_of(facts: Facts, asked: Asked, outcome: Outcome, sight: Sight) -> list[Look]:
-    """The looks that a question has taken: one a loss that has a value. `facts` are those that are told."""
-    answer = parse_answer(asked.options.answer)
+def enter_looks(record: StudyRecord, question: Question, losses: TestLosses, history: TestSetHistory) -> None:
+    """Enter in the ledger the looks that a question has taken: one a loss that has a value."""
+    answer = parse_answer(question.options.answer)
     when = datetime.now(UTC).isoformat(timespec="seconds")
-    found = []
-    for name, loss, record in _records(asked, outcome):
-        if np.isnan(record.fold_losses).any():
-            continue  # nothing was told
-        found.append(
-            Look(
-                when=when,
-                question=sight.question,
-                rows=sight.rows,
-                learner=_words(facts.about),
-                learner_key=sight.learner_keys[asked],
-                loss=loss.name,
-                answer=str(answer),
-                alphabet=alphabet_of(answer, record, right_or_wrong=loss.counts_errors),
-                rows_shown=not answer.withholds,
-                told=_told_words(facts.estimates[name]),
-            )
+    looks = [
+        Look(
+            when=when,
+            question=history.question,
+            rows=history.rows,
+            learner=_learner_words(record.about),
+            learner_key=history.learner_keys[question],
+            loss=loss.name,
+            answer=str(answer),
+            alphabet=alphabet_of(answer, losses_of, right_or_wrong=loss.counts_errors),
+            rows_shown=not answer.withholds,
+            told=_told_words(record.estimates[name]),
         )
-    return found
+        for name, loss, losses_of in _by_name(question, losses)
+        if not np.isnan(losses_of.fold_losses).any()  # otherwise nothing was told
+    ]
+    history.ledger.record(looks)
 
 
-def _records(asked: Asked, outcome: Outcome) -> list[tuple[str, Loss, Record]]:
+def _by_name(question: Question, losses: TestLosses) -> list[tuple[str, Loss, Record]]:
     """Each reported loss with the name of its estimate and what was recorded of it."""
-    study = outcome.study
-    sizes = trained_sizes(study, study.splits[OUTER])
+    reported = question.study.reported
     return [
-        (RISK if number == 0 else f"{RISK}_{loss.name}", loss, test_record(asked.task, outcome, number, sizes))
-        for number, loss in enumerate(study.reported)
+        (risk_name(number, loss), loss, record)
+        for number, (loss, record) in enumerate(zip(reported, losses.records, strict=True))
     ]
 
 
-def _coarse_columns(asked: Asked, outcome: Outcome, answer: Answer) -> dict[str, Any]:
+def _coarse_columns(question: Question, losses: TestLosses, answer: Answer) -> dict[str, Any]:
     """The losses in the table of folds, as coarse as the answer."""
     columns: dict[str, Any] = {}
-    for _, loss, record in _records(asked, outcome):
+    for _, loss, record in _by_name(question, losses):
         (value,) = record.fold_losses.tolist()
         if answer.kind == PASS_FAIL:
             columns[loss.name] = [None if np.isnan(value) else "pass" if passes(answer, record, value) else "fail"]
@@ -212,14 +223,14 @@ def _coarse_columns(asked: Asked, outcome: Outcome, answer: Answer) -> dict[str,
     return columns
 
 
-def _findings(status: str, sight: Sight) -> list[Finding]:
+def _findings(status: str, history: TestSetHistory) -> list[Finding]:
     if status == FIRST:
         return []
-    whole = all(look.rows.key == sight.rows.key for look in sight.past)
+    whole = all(look.rows.key == history.rows.key for look in history.past)
     which = "these test rows" if whole else "test sets that share rows with this one"
-    learners = list(dict.fromkeys(look.learner for look in sight.past))
+    learners = list(dict.fromkeys(look.learner for look in history.past))
     named = learners[0] + (", …" if len(learners) > 1 else "")  # a report shows 300 characters
-    times = "One earlier look was" if len(sight.past) == 1 else f"{len(sight.past)} earlier looks were"
+    times = "One earlier look was" if len(history.past) == 1 else f"{len(history.past)} earlier looks were"
     seen = f"{times} taken at {which} ({named})"
     way_out = 'test on fresh rows, or let them answer "rounded" or "pass/fail:…" from the first look on.'
     if status == UNBOUNDED:
@@ -240,7 +251,7 @@ def _told_words(estimate: Estimate) -> str:
     return f"{value}{between}"
 
 
-def _words(about: Mapping[str, Any]) -> str:
+def _learner_words(about: Mapping[str, Any]) -> str:
     if len(about["families"]) > 1:
         text = " | ".join(about["families"])
     else:

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
-from heldout.api.streamed import ask_stream
+from heldout.api.question import prepare
 from heldout.base.options import Options
 from heldout.engine.run import Running, run_study
 from heldout.engine.streaming.run import run_streamed
@@ -41,16 +41,16 @@ def make_frame(n=1_500, columns=6, *, seed=0, offset=30.0, classes=0):
 
 def asked_and_streamed(learner, path, *, rows=False, **given):
     settings = {"test": ho.KFold(5), "roles": NO_ROLES, "loss": None, "level": 0.95, "seed": 3, **given}
-    question = ask_stream(learner, path, "y", **settings, options=Options(rows=rows))
+    question = prepare(learner, path, "y", **settings, options=Options(rows=rows))
     streamed = run_streamed(
-        question.asked.study, question.source, question.families, Running(options=Options(rows=rows))
+        question.study, question.stream.source, question.stream.families, Running(options=Options(rows=rows))
     )
     return question, streamed
 
 
 def in_memory(question, frame, *, rules=None):
     """The same study with every cell replaced by its rows, answered by the ordinary engine."""
-    stream, source = question.source.stream, question.source
+    stream, source = question.stream.source.stream, question.stream.source
     classes = source.task.classes
     strata = len(classes) if source.stratified else 1
     chunks = [
@@ -64,7 +64,7 @@ def in_memory(question, frame, *, rules=None):
         held = [np.sort(np.concatenate([cells[c] for c in splits.held_rows(part)])) for part in range(len(splits))]
         return Splits.from_pairs(rows, [(None, one) for one in held], splits.recipe)
 
-    study = question.asked.study
+    study = question.study
     study = replace(study, splits={name: as_rows(one) for name, one in study.splits.items()})
     task = declare(frame.drop(columns="y"), frame["y"], classification=source.task.classification)
     return run_study(study, task, Running(backend="inline", options=Options(rules=rules)))
@@ -239,7 +239,7 @@ def test_the_layout_of_the_file_decides_nothing_but_rounding(tmp_path, monkeypat
         frame.iloc[start : start + 1_000].to_parquet(folder / f"part-{number}.parquet", row_group_size=300)
     learner = ho.Tuned(Ridge(), {"alpha": ALPHAS}, validation=ho.KFold(3), random_state=1)
     question, streamed = asked_and_streamed(learner, str(folder))
-    assert question.source.stream.rows == 3_000
+    assert question.stream.source.stream.rows == 3_000
     assert_same(streamed, in_memory(question, frame))
 
 

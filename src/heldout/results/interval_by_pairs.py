@@ -1,10 +1,8 @@
-"""Intervals that take fits without two blocks at a time: asked before any fit, made after, priced by explain.
-
-There are two: that of Bates, Hastie and Tibshirani, and the ratio of jackknives.
-"""
+"""Intervals from fits without two blocks at a time: that of Bates, Hastie and Tibshirani, the ratio of jackknives."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +14,6 @@ from heldout.base.options import Options
 from heldout.engine.run import Outcome
 from heldout.losses import Loss
 from heldout.results.estimates import size_at_all_rows
-from heldout.results.record import Facts
-from heldout.results.scope import covers_of
 from heldout.risk.choose_interval import WITH_FITS
 from heldout.risk.estimands import learner_risk
 from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
@@ -39,15 +35,20 @@ Answers = dict[tuple[str, int], tuple[float, NDArray[np.float64] | None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Spread:
-    """What is asked beside a study for its interval."""
+class PairsOfBlocks:
+    """What is asked beside a study for its interval: fits without one or two blocks of the rows."""
 
     method: str  # one of WITH_FITS
     study: Study
     known: int  # parts of the blocks that the study itself answers
 
+    @property
+    def moves_risk(self) -> bool:
+        """Whether the interval is centred at the risk at all rows, which then takes the place of the plain one."""
+        return self.method == BHT
 
-def ask_spread(study: Study, task: Task, test: Any, *, options: Options, seed: int) -> Spread | None:
+
+def pose_pairs(study: Study, task: Task, test: Any, *, options: Options, seed: int) -> PairsOfBlocks | None:
     """The question behind the interval, or None where it was not asked for; refused where it cannot be had."""
     method = options.interval
     if method not in WITH_FITS:
@@ -66,7 +67,7 @@ def ask_spread(study: Study, task: Task, test: Any, *, options: Options, seed: i
         else replace(test, repeats=repeats).draw(task, task.all_rows, seed=seed)
     )
     posed = pose_pairs_of_blocks(study.search, task, blocks, known=len(outer), reported=study.reported)
-    return Spread(method=method, study=replace(posed, race=study.race), known=len(outer))
+    return PairsOfBlocks(method=method, study=replace(posed, race=study.race), known=len(outer))
 
 
 def _refusal(study: Study, task: Task, test: Any, options: Options) -> str | Sentence | None:
@@ -97,29 +98,29 @@ def _refusal(study: Study, task: Task, test: Any, options: Options) -> str | Sen
     return next((words for words, holds in reasons.items() if holds), None)
 
 
-def with_spread(facts: Facts, task: Task, outcome: Outcome, *, spread: Spread, found: Outcome) -> Facts:
-    """The facts with the interval in place.
+def interval_by_pairs(
+    estimates: Mapping[str, Estimate], task: Task, outcome: Outcome, *, asked: PairsOfBlocks, found: Outcome
+) -> dict[str, Estimate]:
+    """The estimates of a study with the interval in place; `found` is what the fits without pairs of blocks gave.
 
     That of Bates, Hastie and Tibshirani is centred at the risk at all rows, so the plain estimate stands beside it. The
     ratio of jackknives lies around the plain estimate.
     """
-    extrapolated = spread.method == BHT
-    estimates: dict[str, Estimate] = {}
-    for name, estimate in facts.estimates.items():
-        number = next((i for i, loss in enumerate(outcome.study.reported) if name == _risk_name(i, loss)), None)
-        if number is None:
-            estimates[name] = estimate
+    numbers = {_risk_name(number, loss): number for number, loss in enumerate(outcome.study.reported)}
+    changed: dict[str, Estimate] = {}
+    for name, estimate in estimates.items():
+        if name not in numbers:
+            changed[name] = estimate
             continue
-        loss = outcome.study.reported[number]
-        repetitions = None if loss.rows is None else _repetitions(outcome, spread, found, number)
-        if not extrapolated:
-            estimates[name] = _by_ratio(estimate, loss, repetitions)
+        loss = outcome.study.reported[numbers[name]]
+        repetitions = None if loss.rows is None else _repetitions(outcome, asked, found, numbers[name])
+        if not asked.moves_risk:
+            changed[name] = _by_ratio(estimate, loss, repetitions)
             continue
-        plain = CROSS_VALIDATION if number == 0 else f"{CROSS_VALIDATION}_{estimate.loss}"
-        estimates[name] = _by_bht(estimate, loss, repetitions, task=task, study=outcome.study)
-        estimates[plain] = replace(estimate, name=plain)
-    covers = covers_of(outcome.study, task, extrapolated=True) if extrapolated else facts.covers
-    return replace(facts, estimates=estimates, covers=covers)
+        plain = CROSS_VALIDATION if numbers[name] == 0 else f"{CROSS_VALIDATION}_{estimate.loss}"
+        changed[name] = _by_bht(estimate, loss, repetitions, task=task, study=outcome.study)
+        changed[plain] = replace(estimate, name=plain)
+    return changed
 
 
 def _risk_name(number: int, loss: Loss) -> str:
@@ -175,12 +176,12 @@ def _whole_sets(loss: Loss) -> str:
     return f"{loss.name!r} belongs to whole sets"
 
 
-def _repetitions(outcome: Outcome, spread: Spread, found: Outcome, number: int) -> list[Repetition] | None:
+def _repetitions(outcome: Outcome, asked: PairsOfBlocks, found: Outcome, number: int) -> list[Repetition] | None:
     """The losses of each repetition, from the study itself and from what was asked beside it; None where one failed."""
     blocks = found.study.splits[BLOCKS]
     k = len(blocks) // blocks.recipe.repeats
     answers = {**_answers(outcome.study, outcome.tables, number), **_answers(found.study, found.tables, number)}
-    known = {part: (OUTER if part < spread.known else BLOCKS, part) for part in range(len(blocks))}
+    known = {part: (OUTER if part < asked.known else BLOCKS, part) for part in range(len(blocks))}
     repetitions = []
     for start in range(0, len(blocks), k):
         folds = [answers.get(known[part], (np.nan, None))[1] for part in range(start, start + k)]

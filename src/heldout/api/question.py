@@ -1,0 +1,232 @@
+"""From the arguments of a verb to a checked question: everything that can be refused before a fit is refused here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from heldout.api.call_text import call_of
+from heldout.api.draw import seed_of_test, strategy_for
+from heldout.api.learners import as_search, is_frozen
+from heldout.api.tuning import check_search
+from heldout.base.errors import (
+    Argument,
+    InputError,
+    LearnerError,
+    LossError,
+    OptionError,
+    RoleError,
+    Sentence,
+    SplitError,
+)
+from heldout.base.options import Options, switched_rules
+from heldout.base.seeds import derive
+from heldout.data.stream import declare_stream, is_stream, open_stream, read_if_named
+from heldout.engine.streaming.source import Source
+from heldout.kernels.statistics.recognise import families_of
+from heldout.kernels.statistics.scores import check_streamable
+from heldout.losses import Loss, check_losses, family_of, is_pooled, on_target, resolve_losses
+from heldout.planner.evidence import with_evidence
+from heldout.planner.passes import check_rules
+from heldout.results.estimates import check_interval
+from heldout.results.extra_fits import pose_extra
+from heldout.results.study_record import Question, QuestionOfStream
+from heldout.results.tables import FOLD_COLUMNS
+from heldout.results.test_set_history import check_answer
+from heldout.risk.choose_interval import WITH_FITS
+from heldout.search.search import Search
+from heldout.splits import Given, as_strategy
+from heldout.splits.cells import cell_task, deals_strata, of_cells, plan_deal
+from heldout.splits.drawn import Splits
+from heldout.splits.foreign import default_strategy
+from heldout.study.pose import pose_evaluation
+from heldout.study.race import race_of
+from heldout.study.study import TEST
+from heldout.task import Task, declare
+
+
+def prepare(
+    learner: Any,
+    X: Any,
+    y: Any,
+    *,
+    test: Any,
+    roles: Mapping[str, Any],
+    loss: Any,
+    level: float,
+    seed: int,
+    options: Options | None,
+) -> Question:
+    """Turn what the user gave into a checked question, about data in memory or about a stream."""
+    given = {"test": test, "roles": roles, "loss": loss, "level": level, "seed": seed, "options": options}
+    options, seed, level = checked_options(level, seed, options), int(seed), float(level)
+    if is_stream(X):
+        return _prepare_stream(learner, X, y, **{**given, "options": options, "seed": seed, "level": level})
+    search = as_search(learner, seed=seed, timed=roles["time"] is not None)
+    task = declare(read_if_named(X), y, classification=is_classifier(learner), **roles)
+    search, reported = _checked_losses(search, loss, task, options)
+    strategy = strategy_for(test, task)
+    if is_frozen(learner) and not isinstance(strategy, Given):
+        raise LearnerError(
+            "A frozen predictor is not trained again, so only rows it never saw can test it. "
+            "Name them: test=Given(rows)."
+        )
+    test_seed = seed_of_test(task, seed)
+    outer = strategy.draw(task, task.all_rows, seed=test_seed)
+    _check_classes_in_parts(task, outer, reported[0], options.pool)
+    check_answer(options, outer, reported)
+    study = pose_evaluation(search, task, outer, reported=reported, race=race_of(options))
+    study = with_evidence(study, task, rules=switched_rules(options.rules, os.environ), limited=options.limits_fits)
+    check_interval(task, study, options.interval)
+    return Question(
+        learner=learner,
+        task=task,
+        study=study,
+        seed=seed,
+        level=level,
+        options=options,
+        test=strategy,
+        extra=pose_extra(study, task, strategy, options=options, seed=test_seed),
+        call=call_of(learner, given),
+    )
+
+
+def _prepare_stream(
+    learner: Any,
+    X: Any,
+    y: Any,
+    *,
+    test: Any,
+    roles: Mapping[str, Any],
+    loss: Any,
+    level: float,
+    seed: int,
+    options: Options,
+) -> Question:
+    """The question about a stream, whose rows are dealt into cells as they pass: its study is one of cells."""
+    _refuse_in_stream(learner, roles, options)
+    stream, classification = open_stream(X, y), is_classifier(learner)
+    search = as_search(learner, seed=seed)
+    strategy = default_strategy(timed=False) if test is None else as_strategy(test)
+    deal_seed = derive(seed, "cells", stream.fingerprint)
+    deal = plan_deal(strategy, search.validation, rows=stream.rows, seed=deal_seed)
+    stratified = deals_strata(strategy, search.validation, classification=classification)
+    task, shift = declare_stream(stream, classification=classification)
+    search, reported = _checked_losses(search, loss, task, options)
+    check_streamable((*reported, *search.losses))
+    families = families_of(search, task)
+    if search.final == "ensemble":
+        raise LearnerError('final="ensemble" averages predictors, which a stream does not. Use final="retrain".')
+    if isinstance(strategy, Given) and hasattr(stream, "spread"):
+        raise SplitError(
+            f"{strategy!r} numbers rows, and the {stream.name} has them on its workers. Use KFold, Holdout or "
+            "Resample, or a Parquet file."
+        )
+    cells = cell_task(deal, int(stream.fingerprint, 16))
+    test_seed = derive(seed, TEST, cells.content_key(cells.all_rows))
+    outer = of_cells(strategy, deal).draw(cells, cells.all_rows, seed=test_seed)
+    check_answer(options, outer, reported)
+    if search.validation is not None:
+        search = replace(search, validation=of_cells(search.validation, deal))
+    study = pose_evaluation(search, cells, outer, reported=reported)
+    check_interval(task, study, options.interval, rows=options.rows)
+    watched = outer.held if len(outer) == 1 else None  # cells of a single test set, whose rows the ledger must know
+    source = Source(stream=stream, task=task, deal=deal, shift=shift, stratified=stratified, watched=watched)
+    return Question(
+        learner=learner,
+        task=task,
+        study=study,
+        seed=seed,
+        level=level,
+        options=options,
+        test=strategy,
+        stream=QuestionOfStream(source=source, families=families, cells=cells),
+    )
+
+
+def checked_options(level: float, seed: int, options: Options | None) -> Options:
+    """Refuse a level, a seed or options that are none; the default options where there are none."""
+    if not isinstance(level, float | int | np.floating) or not 0 < level < 1:
+        raise OptionError(f"level is the probability that an interval covers, between 0 and 1, but it is {level!r}.")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise OptionError(f"seed is a whole number, but it is {seed!r}.")
+    options = Options() if options is None else options
+    if not isinstance(options, Options):
+        raise OptionError(f"options= takes heldout.Options(…), not {type(options).__name__}.")
+    check_rules(options.rules)
+    return options
+
+
+def refuse_stream(X: Any, *, who: str) -> None:
+    """Refuse data that are read in passes, where rows are needed more than once."""
+    if is_stream(X):
+        raise InputError(f"{who} needs all rows at hand, and a stream passes once. Load the data.")
+
+
+def _checked_losses(search: Search, loss: Any, task: Task, options: Options) -> tuple[Search, tuple[Loss, ...]]:
+    """The search with its losses on this target, and the losses asked for, else the learner's own."""
+    reported = search.losses if loss is None else resolve_losses(loss, classification=task.classification)
+    for one in reported:
+        if one.name in FOLD_COLUMNS:
+            raise LossError(f"A loss cannot be called {one.name!r}: result.folds has a column of that name.")
+    check_losses(reported, task.y, task.classification, weighted=task.weight is not None)
+    check_search(search, task, checked=reported)
+    reported = on_target(reported, task.classes)
+    for one in reported if options.pool else ():
+        if one.rows is None and not is_pooled(one):
+            raise OptionError(
+                Sentence(
+                    "{} needs a loss of single rows, or a score that is a function of means over rows, but {!r} is "
+                    "neither: predictions of different folds cannot be ranked together.",
+                    Argument("pool", True),
+                    one.name,
+                ),
+                "Leave pool out.",
+            )
+    return replace(search, losses=on_target(search.losses, task.classes)), reported
+
+
+def _check_classes_in_parts(task: Task, outer: Splits, loss: Loss, pool: bool | None) -> None:
+    """Refuse a score that needs every class in each part where a part lacks one, before anything is fitted."""
+    needs_all = family_of(loss) == "auc" or (pool is False and is_pooled(loss))
+    if not needs_all or task.classes is None or task.y.ndim != 1 or len(task.y) != len(task):
+        return
+    for part in range(len(outer)):
+        present = np.unique(task.y[outer.held_rows(part)])
+        if len(present) < len(task.classes):
+            lacking = next(label for label in task.classes if label not in present)
+            label = lacking.item() if isinstance(lacking, np.generic) else lacking
+            raise SplitError(
+                f"{loss.name!r} needs every class in each held-out part, but part {part} has no row of the class "
+                f"{label!r}. Use fewer or stratified folds, or a loss that each row has, such as 'log'."
+            )
+
+
+def _refuse_in_stream(learner: Any, roles: Mapping[str, Any], options: Options) -> None:
+    if is_frozen(learner):
+        raise LearnerError("A frozen predictor is not tested on a stream. Load the data, or some of them.")
+    for role, value in roles.items():
+        if value is not None:
+            raise RoleError(
+                f"{role}= is not obeyed in a stream, whose rows are dealt into folds as they pass. Load the data, or "
+                f"leave {role} out."
+            )
+    if options.learning_curve is not None or options.interval in WITH_FITS:
+        name = "learning_curve" if options.learning_curve is not None else "interval"
+        raise OptionError(f"{name}={getattr(options, name)!r} takes fits on other rows, which a stream does not give.")
+    if options.race is not None:
+        raise OptionError(
+            f'race="{options.race}" saves fits, and a stream has none: its statistics answer all candidates. '
+            "Leave race out."
+        )
+    if options.timeout is not None:
+        raise OptionError("timeout= returns what a study has, and one of a stream has nothing until its pass ends.")
+    if any(on is False for on in (options.rules or {}).values()):
+        raise OptionError("A stream is answered from statistics alone, so rules cannot be switched off. Load the data.")
+    if options.pool and not options.rows:
+        raise OptionError("pool=True needs the losses of single rows. Add rows=True, which takes one more pass.")

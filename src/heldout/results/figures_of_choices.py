@@ -1,0 +1,236 @@
+"""The data of the figures of choices: the candidates, the loss against each parameter, how far the folds agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.results.study_record import StudyRecord
+from heldout.results.summary import choice_words, params_in
+
+MOST_ROWS = 1_000  # candidates that a report lists
+MOST_VALUES = 60  # points along an axis; of more the best of each stretch
+MOST_PANELS = 12  # parameters that are drawn
+LOG_FROM = 50.0  # how many times the smallest value the largest is, from which on an axis is logarithmic
+LARGEST = 2**63  # whole number on an axis
+
+Figure = dict[str, Any]
+Floats = NDArray[np.float64]
+
+
+class ValidationTable:
+    """The validation losses of all candidates in all folds, as arrays of folds × candidates, lower is better."""
+
+    def __init__(self, record: StudyRecord) -> None:
+        columns = record.tables["candidates"]
+        loss = record.about["chosen_by"]
+        folds = len(np.unique(columns["fold"]))
+        beside = record.estimates.get("best_validation", record.estimates["risk"])
+        self.loss = str(loss)
+        self.sign = -1 if beside.greater_is_better else 1
+        self.count = len(columns["candidate"]) // folds
+        self.means: Floats = self.sign * np.asarray(columns[f"validation_{loss}"], dtype=float).reshape(folds, -1)
+        parts = np.asarray(columns["parts"], dtype=float).reshape(folds, -1)
+        sds = np.asarray(columns[f"validation_{loss}_sd"], dtype=float).reshape(folds, -1)
+        self.errors: Floats = sds / np.sqrt(parts)  # NaN where there is one validation part
+        self.failed: NDArray[np.intp] = np.asarray(columns["failed_parts"]).reshape(folds, -1).sum(axis=0)
+        unfinished = np.asarray(columns.get("unfinished_parts", np.zeros(folds * self.count, dtype=int)))
+        self.dropped: NDArray[np.intp] = (unfinished.reshape(folds, -1) > 0).sum(
+            axis=0
+        )  # folds where a race dropped it
+        self.families = list(columns["family"][: self.count])
+        always = record.about.get("parameters", {})
+        names = [name for name in columns if name.startswith("param_")]
+        self.params = [
+            params_in({name: columns[name][place] for name in names}, always.get(str(self.families[place]), ()))
+            for place in range(self.count)
+        ]
+
+    def shown(self, value: float) -> float | None:
+        """A mean in the user's own sign."""
+        return None if np.isnan(value) else self.sign * float(value) + 0.0
+
+
+def has_candidates(record: StudyRecord) -> bool:
+    """Whether there was anything to choose from."""
+    return bool(record.tables["candidates"]) and record.about["candidates"] > 1
+
+
+def chosen_times(record: StudyRecord) -> Counter[int]:
+    """In how many folds each candidate was chosen."""
+    choices = record.tables["choices"]
+    return Counter(int(c) for c in choices["candidate"] if c >= 0) if choices else Counter()
+
+
+def candidate_rows(record: StudyRecord) -> list[dict[str, Any]]:
+    """A row a candidate, the best mean first, those that failed somewhere last."""
+    if not has_candidates(record):
+        return []
+    validation, chosen = ValidationTable(record), chosen_times(record)
+    means, errors = validation.means.mean(axis=0), validation.errors.mean(axis=0)
+    order = np.argsort(means, kind="stable")[:MOST_ROWS]  # NaN comes last
+    return [
+        {
+            "candidate": place,
+            "family": validation.families[place],
+            "params": validation.params[place],
+            "mean": validation.shown(means[place]),
+            "se": None if np.isnan(errors[place]) else float(errors[place]),
+            "chosen": chosen[place],
+            "failed": int(validation.failed[place]),
+            "note": _note(int(validation.failed[place]), int(validation.dropped[place]), len(validation.means)),
+        }
+        for place in order.tolist()
+    ]
+
+
+def _note(failed: int, dropped: int, folds: int) -> str | None:
+    """Why a candidate has no mean."""
+    words = [f"{failed} fits failed"] if failed else []
+    words += [f"dropped by the race in {dropped} of {folds} folds"] if dropped else []
+    return ", ".join(words) or None
+
+
+def parameters_figure(record: StudyRecord) -> Figure:
+    """A panel a family and parameter that takes several values."""
+    if not has_candidates(record):
+        return {"none": "Nothing was chosen: there is one candidate."}
+    validation = ValidationTable(record)
+    chosen = [int(c) for c in record.tables["choices"]["candidate"] if c >= 0]
+    simplest = [int(c) for c in record.tables.get("one_se", {}).get("candidate", ())]
+    panels = []
+    for family in dict.fromkeys(validation.families):
+        own = [place for place in range(validation.count) if validation.families[place] == family]
+        for param in dict.fromkeys(name for place in own for name in validation.params[place]):
+            panel = _panel(validation, own, param, chosen=chosen, simplest=simplest)
+            if panel is not None:
+                panels.append({"family": family, "param": param, **panel})
+    if not panels:
+        return {"none": "No parameter takes several values."}
+    return {
+        "loss": validation.loss,
+        "greater_is_better": validation.sign < 0,
+        "one_se": _one_se(validation),
+        "panels": panels[:MOST_PANELS],
+        "left_out": [panel["param"] for panel in panels[MOST_PANELS:]],
+    }
+
+
+def _panel(
+    validation: ValidationTable, own: list[int], param: str, *, chosen: list[int], simplest: list[int]
+) -> Figure | None:
+    values = {place: _value(validation.params[place][param]) for place in own if param in validation.params[place]}
+    distinct = list(dict.fromkeys(values.values()))
+    if len(distinct) < 2:
+        return None
+    scale = _scale(distinct)
+    if scale != "category":
+        distinct.sort()
+    points = [_point(validation, value, [p for p, v in values.items() if v == value]) for value in distinct]
+    counts = Counter(values[place] for place in chosen if place in values)
+    taken = Counter(values[place] for place in simplest if place in values)
+    return {
+        "scale": scale,
+        "values": len(distinct),
+        "points": _thinned(points, counts, validation.sign),
+        "chosen": [[value, counts[value]] for value in distinct if counts[value]],
+        "simplest": taken.most_common(1)[0][0] if taken else None,
+    }
+
+
+def _point(validation: ValidationTable, value: Any, places: list[int]) -> Figure:
+    """The mean over folds of the best candidate with this value, and its standard error within a fold."""
+    means = np.where(np.isnan(validation.means[:, places]), np.inf, validation.means[:, places])
+    best = means.argmin(axis=1)
+    found = means[np.arange(len(best)), best]
+    whole = bool(np.isfinite(found).all())
+    errors = validation.errors[:, places][np.arange(len(best)), best]
+    known = whole and not np.isnan(errors).any()
+    return {
+        "value": value,
+        "mean": validation.shown(float(found.mean())) if whole else None,
+        "se": float(errors.mean()) if known else None,
+        "candidates": len(places),
+    }
+
+
+def _thinned(points: list[Figure], chosen: Counter[Any], sign: int) -> list[Figure]:
+    """At most as many points as can be seen: of each stretch the best, and every value that was chosen."""
+    if len(points) <= MOST_VALUES:
+        return points
+    kept = []
+    for stretch in np.array_split(np.arange(len(points)), MOST_VALUES):
+        some = [points[place] for place in stretch]
+        told = [point for point in some if point["mean"] is not None]
+        best = min(told, key=lambda point: sign * point["mean"]) if told else some[0]
+        kept += [point for point in some if point is best or chosen[point["value"]]]
+    return kept
+
+
+def _one_se(validation: ValidationTable) -> Figure | None:
+    """The mean over folds of the best candidate, and that plus one standard error of it."""
+    means = np.where(np.isnan(validation.means), np.inf, validation.means)
+    best = means.argmin(axis=1)
+    rows = np.arange(len(best))
+    found, errors = means[rows, best], validation.errors[rows, best]
+    if not np.isfinite(found).all() or np.isnan(errors).any():
+        return None
+    return {"best": validation.shown(float(found.mean())), "limit": validation.shown(float((found + errors).mean()))}
+
+
+def _value(value: Any) -> Any:
+    """A number as it is; anything else as its text, and so are NaN, which equals nothing, and what no axis can hold."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float):
+        return repr(value) if np.isnan(value) else value
+    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST
+    return value if whole or isinstance(value, str) else repr(value)
+
+
+def _scale(values: list[Any]) -> str:
+    if any(isinstance(value, str) or not np.isfinite(value) for value in values):
+        return "category"
+    least, most = min(values), max(values)
+    return "log" if least > 0 and most / least >= LOG_FROM else "linear"
+
+
+def stability_figure(record: StudyRecord) -> Figure:
+    """Each candidate that was chosen, in how many folds, and the same for each parameter's values."""
+    choices, times = record.tables["choices"], chosen_times(record)
+    if record.about["candidates"] < 2 or not choices:
+        return {"none": "Nothing was chosen: there is one candidate."}
+    if not times:
+        return {"none": "Nothing was chosen: every candidate failed."}
+    folds: dict[int, list[int]] = {}
+    for fold, candidate in zip(choices["fold"], choices["candidate"], strict=True):
+        folds.setdefault(int(candidate), []).append(int(fold))
+    first = {int(c): place for place, c in reversed(list(enumerate(choices["candidate"])))}
+    rows = []
+    for candidate, count in times.most_common():
+        family, params = _chosen(choices, first[candidate], record.about.get("parameters", {}))
+        words = choice_words(family, params)
+        rows.append({"words": words, "family": family, "params": params, "count": count, "folds": folds[candidate]})
+    return {"folds": len(choices["fold"]), "choices": rows, "params": _by_param(rows)}
+
+
+def _by_param(rows: list[Figure]) -> list[Figure]:
+    counts: dict[tuple[str, str], Counter[Any]] = {}
+    for row in rows:
+        for name, given in row["params"].items():
+            value = given.item() if isinstance(given, np.generic) else given
+            key = value if isinstance(value, int | float | str) else repr(value)
+            counts.setdefault((row["family"], name), Counter())[key] += row["count"]
+    return [
+        {"family": family, "param": param, "values": [{"value": v, "count": n} for v, n in found.most_common()]}
+        for (family, param), found in counts.items()
+    ]
+
+
+def _chosen(choices: Any, place: int, always: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    family = str(choices["family"][place])
+    row = {name: choices[name][place] for name in choices if name.startswith("param_")}
+    return family, params_in(row, always.get(family, ()))

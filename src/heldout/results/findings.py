@@ -1,0 +1,221 @@
+"""The numbered findings of a study: of its splits, fits, kernels, workers, races, journal and intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from heldout.base.findings import Finding
+from heldout.engine.run import Outcome
+from heldout.journal import JournalUse
+from heldout.planner.checked_cells import SpotCheck
+from heldout.results.study_record import Question
+from heldout.results.test_losses import TestLosses
+from heldout.risk.doubts import interval_warnings, leaning_note
+from heldout.splits.remarks import class_notes, mixed_time_note, near_validation_note
+from heldout.study.answers import PanelTable
+from heldout.study.pose import OUTER
+from heldout.study.race import PAIRED
+from heldout.study.study import TEST, VALIDATION, Study
+from heldout.task import Task
+
+MOST_WARNINGS = 20  # findings, each with its words; all of them are in `result.warnings`
+MEMORY = ("MemoryError", "OutOfMemory", "FitMemory")
+
+
+def findings_of(question: Question, outcome: Outcome, losses: TestLosses) -> list[Finding]:
+    """All findings of a study that ran."""
+    task, study = question.task, outcome.study
+    return [
+        *_of_splits(task, question.study),
+        *_of_classes(task, study, losses),
+        *findings_of_fits(outcome),
+        *_of_losses(study),
+        *_of_race(outcome),
+        *(finding for record in losses.records for finding in interval_warnings(record, columns=task.n_columns)),
+    ]
+
+
+def findings_of_extra(outcome: Outcome, name: str) -> list[Finding]:
+    """The findings of fits that ran beside a study: for an interval, or a learning curve."""
+    return [replace(one, message=f"In the {name}: {one.message}") for one in findings_of_fits(outcome)]
+
+
+def _of_splits(task: Task, study: Study) -> Iterator[Finding]:
+    """What the two levels of splitting have to say of each other."""
+    outer = study.splits[OUTER]
+    notes = {
+        "H102": near_validation_note(outer.recipe, study.search.validation),
+        "H103": mixed_time_note(task, outer),
+    }
+    return (Finding(code=code, severity="warning", message=note) for code, note in notes.items() if note)
+
+
+def _of_classes(task: Task, study: Study, losses: TestLosses) -> Iterator[Finding]:
+    """Classes that parts cannot all have in their shares, and predictions that lean to one of two classes."""
+    inner = [study.splits[panel.splits] for panel in study.of_level(VALIDATION)]
+    for message in class_notes(task, study.splits[OUTER], inner):
+        yield Finding(code="H101", severity="warning", message=message)
+    by_class = study.splits[OUTER].recipe.stratified and task.strata is None and len(task.y) == len(task)
+    answered = [tested for tested in losses.parts if tested.responses is not None]
+    if not by_class or task.classes is None or len(task.classes) != 2 or not answered or task.y.ndim > 1:
+        return
+    predicted = np.concatenate([tested.responses.predict for tested in answered if tested.responses is not None])
+    if note := leaning_note(task.y == task.classes[1], predicted == task.classes[1]):
+        yield Finding(code="H104", severity="warning", message=note)
+
+
+def findings_of_fits(outcome: Outcome) -> list[Finding]:
+    """What fits warned of, where they failed, kernels that did not repeat what brute force says, and the run itself."""
+    found = _warnings(outcome)
+    levels = {panel.key: panel.level for panel in outcome.study.panels}
+    failures = outcome.tables.failures()
+    if failures:
+        panel, candidate, part, failure = failures[0]
+        name = outcome.study.search.brief(candidate)
+        text = (
+            f"{len(failures)} cells failed; the first: {name} on {panel}, part {part}, "
+            f"in {failure.stage}: {failure.kind}: {failure.message.removesuffix('.')}. See result.failures."
+        )
+        if any(one.kind in MEMORY for *_, one in failures):
+            text += " Memory was short: use fewer jobs."
+        if any(levels[key] == TEST for key, *_ in failures):
+            text += " The result is incomplete."
+        found.append(Finding(code="H202", severity="error", message=text))
+    barred = {candidate for key, candidate, _, _ in failures if levels[key] == VALIDATION}
+    if barred:
+        text = f"{len(barred)} candidates could not be chosen in a fold where a fit of theirs failed."
+        found.append(Finding(code="H203", severity="warning", message=text))
+    found += _of_checks(outcome.checks)
+    found += _of_run(outcome)
+    return found if outcome.journal is None else [*found, *_of_journal(outcome.journal)]
+
+
+def _warnings(outcome: Outcome) -> list[Finding]:
+    study, found = outcome.study, []
+    levels = {panel.key: panel.level for panel in study.panels}
+    warnings = outcome.tables.warnings_in_order()
+    for category, message, places in warnings[:MOST_WARNINGS]:
+        panel, candidate, part = places[0]
+        where = f"{study.search.brief(candidate)}, {levels[panel]} part {part}"
+        text = f"{len(places)} cells gave {category}: {message} (first: {where})"
+        found.append(Finding(code="H201", severity="info", message=text))
+    if rest := warnings[MOST_WARNINGS:]:
+        kinds = ", ".join(sorted({category for category, _, _ in rest}))
+        cells = len({place for _, _, places in rest for place in places})
+        text = f"{cells} cells gave {len(rest)} other warnings ({kinds}); see result.warnings"
+        found.append(Finding(code="H201", severity="info", message=text))
+    return found
+
+
+def _of_losses(study: Study) -> Iterator[Finding]:
+    chooses, reports = study.search.losses[0].name, study.reported[0].name
+    if study.search.tuned and chooses != reports:
+        text = f"Candidates are chosen by {chooses!r}, the learner's own loss; the risk reported is {reports!r}."
+        yield Finding(code="H301", severity="info", message=text)
+
+
+def _of_checks(checks: Sequence[SpotCheck]) -> Iterator[Finding]:
+    """What checks against brute force found, a finding a kernel."""
+    for kernel in dict.fromkeys(check.kernel for check in checks):
+        own = [check for check in checks if check.kernel == kernel]
+        worst = max(own, key=lambda check: (not check.passed, check.difference))
+        if worst.tier == "approximate" and worst.passed:
+            mean = sum(check.difference for check in own) / len(own)
+            text = (
+                f"Leave-one-out was approximated by the kernel {kernel!r}. On {len(own)} cells that were "
+                f"fitted exactly the loss differs by {worst.difference:.2g} at most and by {mean:.2g} on average."
+            )
+            yield Finding(code="H210", severity="warning", message=text)
+        if not worst.passed:
+            wrong = _count(sum(not check.passed for check in own), own)
+            text = (
+                f"The kernel {kernel!r} differs from brute force by {worst.difference:.2g} on {worst.cell}, more "
+                f"than its tier {worst.tier!r} allows ({wrong}); all its cells were answered by "
+                "brute force. Please report it."
+            )
+            yield Finding(code="H205", severity="warning", message=text)
+
+
+def _count(some: int, checks: Sequence[SpotCheck]) -> str:
+    return f"{some} of {len(checks)} cells that were answered again"
+
+
+def _of_run(outcome: Outcome) -> Iterator[Finding]:
+    """What happened to the run itself: workers that died, and time that was up."""
+    if outcome.stopped is not None:
+        counts = map(_answered, outcome.tables.panels.values())
+        answered, asked = (sum(each) for each in zip(*counts, strict=True))
+        text = (
+            f"{outcome.stopped}. {answered:,} of {asked:,} cells that were planned by then are answered; folds without "
+            "a value were not reached. Give it more time, or a journal to go on from."
+        )
+        yield Finding(code="H207", severity="error", message=text)
+    again = [event.cause for event in outcome.lost if event.again]
+    if again:
+        often = f"{len(again)} times" if len(again) > 1 else "once"
+        text = f"A worker process died {often} ({again[0]}); the fit it was at was run again alone. "
+        if any("SIGKILL" in cause for cause in again):
+            text += "If memory was short, use fewer jobs."
+        yield Finding(code="H206", severity="warning", message=text.strip())
+
+
+def _answered(table: PanelTable) -> tuple[int, int]:
+    return int(table.answered.sum()), int(table.answered.size)
+
+
+def _of_journal(use: JournalUse) -> Iterator[Finding]:
+    """What a journal met that is worth knowing. How much came from it is no finding: it changes no number."""
+    if use.repeats:
+        text = (
+            f"The journal has two answers that differ for {len(use.repeats)} candidates; the first: {use.repeats[0]}. "
+            "The first answer of each was taken. The learner is not deterministic: set its random_state, or its "
+            "thread count."
+        )
+        yield Finding(code="H501", severity="warning", message=text)
+    for note in use.notes:
+        yield Finding(code="H502", severity="warning", message=note)
+    if use.unkept:
+        yield Finding(code="H503", severity="warning", message=use.unkept)
+
+
+def race_values(outcome: Outcome) -> dict[str, Any] | None:
+    """The race of a study as plain values; None where none was run."""
+    study = outcome.study
+    if study.race is None or not study.races:
+        return None
+    tables = [outcome.tables.panels[key] for key in study.races if key in outcome.tables.panels]
+    run, asked = (sum(each) for each in zip(*map(_answered, tables), strict=True)) if tables else (0, 0)
+    return {
+        "kind": study.race.kind,
+        "tier": "identical" if study.race.exact else "statistical",
+        "level": None if study.race.exact else study.race.level,
+        "cells": asked,
+        "cells_run": run,
+        "called_off": sum(race.called_off for race in study.races.values()),
+    }
+
+
+def _of_race(outcome: Outcome) -> Iterator[Finding]:
+    """That candidates were dropped, with the probability that the best was; and that a race was called off."""
+    race = race_values(outcome)
+    if race is None:
+        return
+    left = race["cells"] - race["cells_run"]
+    text = f"The {race['kind']} race did not run {left:,} of {race['cells']:,} validation cells; "
+    if race["level"] is None:
+        text += "the choices are those of the whole table."
+    elif race["kind"] == PAIRED:
+        text += f"each choice lost its best candidate with a probability of about {race['level']:g}, by a heuristic."
+    else:
+        text += f"each choice lost its best candidate with a probability of at most {race['level']:g}."
+    yield Finding(code="H208", severity="info", message=text)
+    if race["called_off"]:
+        text = (
+            f"{race['called_off']} races were called off and every cell run: a loss was outside the range that "
+            f"{outcome.study.search.losses[0].name!r} declares."
+        )
+        yield Finding(code="H209", severity="warning", message=text)

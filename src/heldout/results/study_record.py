@@ -1,0 +1,59 @@
+"""The two values that this room works on: a question that passed every check, and the record of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from heldout.base.findings import Finding
+from heldout.base.options import Options
+from heldout.engine.streaming.source import Source
+from heldout.kernels.statistics.family import Family
+from heldout.results.extra_fits import ExtraStudies
+from heldout.risk.estimate import Estimate
+from heldout.risk.verdict import Reference
+from heldout.study.study import Study
+from heldout.task import Task
+
+Columns = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class QuestionOfStream:
+    """What a question about a stream has beside its study, which is then one of cells of rows."""
+
+    source: Source
+    families: tuple[Family, ...]
+    cells: Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Question:
+    """A learner, data and test splits that passed every check; nothing was fitted yet."""
+
+    learner: Any
+    task: Task
+    study: Study
+    seed: int
+    level: float
+    options: Options
+    test: Any  # the strategy that drew the test splits
+    extra: ExtraStudies = field(default_factory=ExtraStudies)  # for an interval that takes fits, or a learning curve
+    call: str | None = None  # the Python that asks the same
+    stream: QuestionOfStream | None = None  # None for data in memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StudyRecord:
+    """What a result holds and saves. Tables are columns by name; everything else is plain."""
+
+    estimates: Mapping[str, Estimate]
+    tables: Mapping[str, Columns]
+    findings: tuple[Finding, ...]
+    covers: Mapping[str, Any]
+    plan: Mapping[str, Any]
+    about: Mapping[str, Any]  # learner, data, splits, seed, level, environment
+    seconds: Mapping[str, Any]
+    frame: str = "pandas"
+    no_model: Reference | None = None  # the learner against a constant answer
