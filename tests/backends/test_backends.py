@@ -12,8 +12,10 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 
 import heldout as ho
-from heldout.backends import base as backends
-from heldout.backends.base import Inline, Processes, open_backend
+from heldout.backends import processes as backends
+from heldout.backends.base import BackendSettings, Inline
+from heldout.backends.processes import Processes
+from heldout.backends.registry import open_backend
 from heldout.base.errors import BackendError, FitFailed, OptionError
 from heldout.engine.run import Running, run_study, work_of
 from heldout.planner.brute_force import cut_brute_force, plan_brute_force
@@ -80,13 +82,13 @@ def test_one_job_works_here(asked):
 
 
 def _opened(backend, jobs):
-    with open_backend(backend, jobs) as opened:
+    with open_backend(backend, BackendSettings(jobs=jobs)) as opened:
         return opened
 
 
 def test_an_unknown_backend_is_refused_with_the_nearest():
     with pytest.raises(OptionError, match=r"no backend 'process'\. Did you mean 'processes'"):
-        open_backend("process", 2)
+        open_backend("process", BackendSettings(jobs=2))
 
 
 def test_processes_work_elsewhere(asked):
@@ -94,53 +96,25 @@ def test_processes_work_elsewhere(asked):
     assert os.getpid() not in found
 
 
-def test_a_short_study_boots_no_workers(asked, monkeypatch):
+def test_a_short_study_starts_no_workers(asked, monkeypatch):
     """Nothing is started, though two jobs are allowed."""
     pool = SimpleNamespace(ready=lambda: 0, start=lambda steps: pytest.fail("workers were started"))
     monkeypatch.setattr(backends, "shared_pool", lambda jobs: pool)
     assert pids(asked(Where(), X, y), jobs=2) == {os.getpid()}
 
 
-@pytest.mark.parametrize(("wait", "started"), [(0.0, 0), (0.5, 1)])
-def test_a_first_step_that_is_long_boots_the_workers_while_it_lasts(asked, monkeypatch, wait, started):
-    """So that they are there when it ends; and where it ends at once, nothing is started behind its back."""
-    starts = []
-    pool = SimpleNamespace(ready=lambda: 0, start=lambda steps: starts.append("started"))
-    monkeypatch.setattr(backends, "shared_pool", lambda jobs: pool)
-    monkeypatch.setattr(backends, "WORTH_A_BOOT", 0.2)
-    monkeypatch.setattr(backends, "TRY_INLINE_FOR", 1000.0)
-    question = asked(Where(wait), X, y, test=ho.Resample(2))
-    run_study(question.study, question.task, Running(jobs=2, options=NO_RULES))
-    assert len(starts) == started
-
-
-def test_work_that_lasts_moves_to_the_workers_once_they_have_booted(asked, monkeypatch):
+def test_work_that_lasts_moves_to_the_workers_once_they_are_ready(asked, monkeypatch):
     monkeypatch.setattr(backends, "TRY_INLINE_FOR", 0.01)
-    monkeypatch.setattr(backends, "WORTH_A_BOOT", 0.02)
+    monkeypatch.setattr(backends, "WORTH_A_START", 0.02)
     found = pids(asked(Where(0.02), X, y, test=ho.Resample(150)), jobs=2)
     assert os.getpid() in found
     assert len(found) >= 2
 
 
 def test_data_that_are_surely_large_go_to_the_workers_at_once(asked, monkeypatch):
-    for booted_or_not in ("LARGE", "SURELY_LARGE"):
-        monkeypatch.setattr(backends, booted_or_not, 10)
+    for ready_or_not in ("LARGE", "SURELY_LARGE"):
+        monkeypatch.setattr(backends, ready_or_not, 10)
     assert os.getpid() not in pids(asked(Where(), X, y), jobs=2)
-
-
-def test_the_odd_step_of_a_late_stage_is_done_beside_the_workers(asked):
-    question = asked(Where(), X, y, test=ho.KFold(5))
-    steps = cut_brute_force(plan_brute_force(ready_panels(question.study, frozenset())))
-    work = work_of(question.study, question.task, {})
-    backend = Processes(2, eager=True)
-    list(backend._run_on_pool(work, steps))
-    backend._rate = 1.0  # as after a stage of long fits
-    found = {
-        step.trainings[0].answers[0].part: int(answers[0].responses[0].predict[0])
-        for step, answers in backend.run(work, steps)
-    }
-    assert sorted(found) == [0, 1, 2, 3, 4]
-    assert [part for part, pid in found.items() if pid == os.getpid()] == [0]
 
 
 def test_a_step_that_spreads_is_done_where_the_study_was_asked(asked):
@@ -150,7 +124,7 @@ def test_a_step_that_spreads_is_done_where_the_study_was_asked(asked):
     work = work_of(question.study, question.task, {})
     found = {
         step.trainings[0].answers[0].part: int(answers[0].responses[0].predict[0])
-        for step, answers in Processes(2, eager=False).run(work, mixed)
+        for step, answers in Processes(2, BackendSettings(), begin_inline=False).run(work, mixed)
     }
     assert sorted(found) == [0, 1, 2, 3]
     assert [part for part, pid in found.items() if pid == os.getpid()] == [2]
@@ -187,7 +161,7 @@ def test_steps_left_unread_do_not_block_the_next_study(asked):
     question = asked(Where(), X, y, test=ho.KFold(8))
     work = work_of(question.study, question.task, {})
     steps = cut_brute_force(plan_brute_force(ready_panels(question.study, frozenset())))
-    running = Processes(2, eager=False).run(work, steps)
+    running = Processes(2, BackendSettings(), begin_inline=False).run(work, steps)
     next(running)
     running.close()
-    assert len(list(Processes(2, eager=False).run(work, steps))) == 8
+    assert len(list(Processes(2, BackendSettings(), begin_inline=False).run(work, steps))) == 8

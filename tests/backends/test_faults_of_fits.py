@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 import heldout as ho
 from heldout.backends.limits import Limits, OutOfTime
 from heldout.backends.pool import Pool
-from heldout.backends.watch import TOO_LARGE, TOO_LONG
+from heldout.backends.tasks import TOO_LARGE, TOO_LONG
 from heldout.base.errors import OptionError
 
 
@@ -34,7 +34,7 @@ def numbered(count: int) -> Iterator[tuple[int, int]]:
 
 
 def settled(pool: Pool, context: Any, count: int, **how: Any) -> tuple[dict[int, Any], dict[int, Any]]:
-    done = {d.call_id: d for d in pool.run(context, numbered(count), **how)}
+    done = {d.task_id: d for d in pool.run(context, numbered(count), **how)}
     assert sorted(done) == list(range(count)), "every call is settled once"
     good = {i: d.value for i, d in done.items() if d.failure is None}
     return good, {i: d for i, d in done.items() if d.failure is not None}
@@ -73,7 +73,7 @@ def test_what_kills_every_worker_is_set_aside_after_three_tries(pool: Pool, tmp_
     assert (tmp_path / "tries").read_text() == "xxx"
     assert "SIGKILL" in bad[3].failure.message
     assert "use fewer jobs" in bad[3].failure.message
-    assert "MB at most" in bad[3].failure.message
+    assert "was seen to hold" in bad[3].failure.message
 
 
 def test_a_hang_is_ended_at_its_limit_and_says_where_it_was(pool: Pool) -> None:
@@ -100,13 +100,31 @@ def test_a_hang_that_keeps_the_interpreter_lock_is_ended_too(pool: Pool) -> None
     assert bad[1].failure.kind == TOO_LONG
 
 
-def test_a_call_that_ends_just_when_it_is_condemned_is_not_lost(pool: Pool) -> None:
-    def wake_up(x: int) -> int:
-        if x == 1:
-            ctypes.PyDLL(None).sleep(60)  # the signal that asks where it is ends this
+def test_a_batch_that_crashed_is_done_again_one_by_one_and_nothing_else_is(pool: Pool, tmp_path: Path) -> None:
+    def crash_at_450(x: int) -> int:
+        with open(tmp_path / f"{x}", "a") as file:
+            file.write("x")
+        if x == 450:
+            os._exit(3)
         return x
 
-    assert settled(pool, wake_up, 4, limits=Limits(fit_seconds=0.5)) == ({i: i for i in range(4)}, {})
+    good, bad = settled(pool, crash_at_450, 900)
+    assert good == {i: i for i in range(900) if i != 450}
+    assert list(bad) == [450]
+    times = [len(path.read_text()) for path in tmp_path.iterdir()]
+    assert len(times) == 900
+    assert max(times) <= 2
+
+
+def test_a_task_of_several_fits_has_the_time_of_all_of_them(pool: Pool) -> None:
+    def pause(seconds: float) -> float:
+        time.sleep(seconds)
+        return seconds
+
+    limits = Limits(fit_seconds=1.0)
+    done = {d.task_id: d for d in pool.run(pause, [(0, 1.5, 20), (1, 60.0, 2)], limits=limits)}
+    assert done[0].value == 1.5
+    assert "limit of 1 s for each of 2 fits" in done[1].failure.message
 
 
 def test_a_fit_that_takes_too_much_memory_is_ended_with_its_size(pool: Pool) -> None:
@@ -134,7 +152,7 @@ def test_the_deadline_ends_a_run_and_the_pool_stays_usable(pool: Pool) -> None:
 
     running = pool.run(pause, ((i, 0.0 if i < 3 else 60.0) for i in range(9)), limits=_until(1.0))
     with pytest.raises(OutOfTime):
-        done.extend(one.call_id for one in running)
+        done.extend(one.task_id for one in running)
     assert time.perf_counter() - start < 55
     assert {0, 1, 2} >= set(done) != set()
     assert settled(pool, str, 3) == ({0: "0", 1: "1", 2: "2"}, {})

@@ -51,7 +51,7 @@ def test_a_call_after_which_nothing_can_be_sent_is_blamed_and_the_rest_is_done(p
             os.closerange(0, 256)
         return x
 
-    done = {d.call_id: d for d in pool.run(close_all, [(i, i) for i in range(8)])}
+    done = {d.task_id: d for d in pool.run(close_all, [(i, i) for i in range(8)])}
     assert {i: d.value for i, d in done.items() if d.failure is None} == {i: i for i in range(8) if i != 3}
     assert done[3].failure.kind == "WorkerDied"
     assert len(done[3].lost) == 2
@@ -73,20 +73,35 @@ def test_a_child_that_comes_back_from_a_call_as_well_does_nothing_more(pool: Poo
     assert len(list(tmp_path.glob("*"))) == 21, "each call was begun once"
 
 
-def test_a_forked_child_cannot_write_on_the_board(pool: Pool) -> None:
+def test_a_forked_child_that_goes_on_does_not_keep_a_fit_from_its_limit(pool: Pool) -> None:
     def fork_and_hang(x: int) -> int:
-        from heldout.backends.board import begin_fits
-
-        child = os.fork()
-        if child == 0:
-            begin_fits(1e9)  # as a study in the child would: it would never be late
-            os._exit(0)
-        os.waitpid(child, 0)
+        os.fork()
         time.sleep(60)
         return x
 
     (done,) = pool.run(fork_and_hang, [(0, 0)], limits=Limits(fit_seconds=0.5))
     assert done.failure.kind == "FitTimeout"
+
+
+def test_what_a_fit_started_ends_with_the_program(tmp_path: Path) -> None:
+    program = (
+        "import sys\nfrom heldout.backends.pool import Pool\n"
+        "def start_and_wait(path):\n"
+        "    import pathlib, subprocess\n"
+        "    child = subprocess.Popen(['sleep', '600'])\n"
+        "    pathlib.Path(path).write_text(f'{child.pid}.')\n"
+        "    child.wait()\n"
+        "list(Pool(1).run(start_and_wait, [(0, sys.argv[1])]))\n"
+    )
+    mark = tmp_path / "pid"
+    parent = subprocess.Popen([sys.executable, "-c", program, str(mark)])
+    deadline = time.monotonic() + 120
+    while not (mark.exists() and mark.read_text().endswith(".")):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    parent.kill()
+    parent.wait()
+    assert gone(int(mark.read_text().strip(".")))
 
 
 def test_what_a_fit_started_ends_with_it(pool: Pool, tmp_path: Path) -> None:
@@ -128,7 +143,7 @@ def test_how_a_worker_ended_is_known_to_a_program_that_ignores_its_children(tmp_
     program = (
         "import os, signal\nfrom heldout.backends.pool import Pool\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
         "def leave(x):\n    import os\n    os._exit(3) if x == 2 else None\n"
-        "done = {d.call_id: d for d in Pool(2).run(leave, [(i, i) for i in range(6)])}\n"
+        "done = {d.task_id: d for d in Pool(2).run(leave, [(i, i) for i in range(6)])}\n"
         "print(sorted(done), [d.failure.message for d in done.values() if d.failure])\n"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from heldout.backends import launch, worker, worker_process
 from heldout.backends import pool as pool_module
-from heldout.backends import process
-from heldout.backends.calls import Run
 from heldout.backends.pool import Pool, shared_pool
+from heldout.backends.tasks import Context, TaskQueue
 from heldout.backends.threads import one_thread
 from heldout.base.errors import BackendError
 
@@ -38,7 +38,7 @@ def numbered(count: int) -> Iterator[tuple[int, int]]:
 def values(pool: Pool, context, calls) -> dict:
     done = list(pool.run(context, calls))
     assert [d.failure for d in done if d.failure] == []
-    return {d.call_id: d.value for d in done}
+    return {d.task_id: d.value for d in done}
 
 
 def linear_algebra(seed: int) -> bytes:
@@ -65,8 +65,8 @@ def test_results_equal_inline_ones_bit_for_bit(pool: Pool) -> None:
 
 
 def test_batching_changes_no_value(pool: Pool) -> None:
-    alone = {d.call_id: d.value for d in pool.run(linear_algebra, numbered(60), max_batch_seconds=0.0)}
-    together = {d.call_id: d.value for d in pool.run(linear_algebra, numbered(60), max_batch_seconds=1.0)}
+    alone = {d.task_id: d.value for d in pool.run(linear_algebra, numbered(60), max_batch_seconds=0.0)}
+    together = {d.task_id: d.value for d in pool.run(linear_algebra, numbered(60), max_batch_seconds=1.0)}
     assert alone == together
 
 
@@ -89,7 +89,7 @@ def test_classes_of_a_module_that_workers_cannot_import_travel(pool: Pool) -> No
     assert {i: v.number for i, v in found.items()} == {0: 0, 1: 1, 2: 2}
 
 
-def test_closures_and_call_ids_of_any_kind(pool: Pool) -> None:
+def test_closures_and_task_ids_of_any_kind(pool: Pool) -> None:
     lock = threading.Lock()  # an id stays in this process, so it need not be picklable
     offset = 5
     assert values(pool, lambda x: x + offset, [(lock, 1), (("b", 2), 2)]) == {lock: 6, ("b", 2): 7}
@@ -100,7 +100,7 @@ def test_no_calls_no_results(pool: Pool) -> None:
 
 
 def test_an_error_is_told_and_others_go_on(pool: Pool) -> None:
-    done = {d.call_id: d for d in pool.run(lambda x: 1 / (x - 3), numbered(8))}
+    done = {d.task_id: d for d in pool.run(lambda x: 1 / (x - 3), numbered(8))}
     assert sorted(done) == list(range(8))
     failure = done[3].failure
     assert failure is not None
@@ -110,17 +110,17 @@ def test_an_error_is_told_and_others_go_on(pool: Pool) -> None:
 
 
 def test_sys_exit_in_a_call_is_an_error_not_a_dead_worker(pool: Pool) -> None:
-    before = {worker.process.pid for worker in pool.workers}
+    before = {worker.pid for worker in pool.workers}
     done = list(pool.run(lambda x: sys.exit(x), [("a", 3)]))
     assert [(d.failure.kind, d.failure.message) for d in done if d.failure] == [("SystemExit", "3")]
-    assert {worker.process.pid for worker in pool.workers} == before
+    assert {worker.pid for worker in pool.workers} == before
 
 
 def test_a_result_that_cannot_travel_is_an_error_of_its_call(pool: Pool) -> None:
     def locked(x: int) -> object:
         return {"lock": threading.Lock()} if x == 1 else x
 
-    done = {d.call_id: d for d in pool.run(locked, numbered(3))}
+    done = {d.task_id: d for d in pool.run(locked, numbered(3))}
     assert done[1].failure is not None
     assert done[1].failure.kind == "UnpicklableResult"
     assert "dict['lock']" in done[1].failure.message
@@ -175,7 +175,7 @@ def test_a_call_that_always_kills_fails_alone(pool: Pool, tmp_path: Path) -> Non
             os._exit(3)
         return x
 
-    done = {d.call_id: d for d in pool.run(poison, numbered(50))}
+    done = {d.task_id: d for d in pool.run(poison, numbered(50))}
     failure = done.pop(5).failure
     assert failure is not None
     assert failure.kind == "WorkerDied"
@@ -186,7 +186,7 @@ def test_a_call_that_always_kills_fails_alone(pool: Pool, tmp_path: Path) -> Non
 
 
 def test_a_worker_killed_between_runs_is_replaced(pool: Pool) -> None:
-    pool.workers[0].process.kill()
+    os.kill(pool.workers[0].pid, signal.SIGKILL)
     assert pool.workers[0].process.wait(5.0)
     assert values(pool, str, numbered(4)) == {i: str(i) for i in range(4)}
     assert len(pool.workers) == 2
@@ -208,18 +208,18 @@ def test_calls_are_read_as_needed(pool: Pool) -> None:
 
 def test_a_closed_run_leaves_the_pool_usable(pool: Pool) -> None:
     values(pool, str, numbered(4))  # both workers are up
-    before = {worker.process.pid for worker in pool.workers}
+    before = {worker.pid for worker in pool.workers}
     running = pool.run(pause, ((i, 0.01) for i in range(1000)))
     next(running)
     running.close()
     assert not pool.running
     assert values(pool, str, numbered(4)) == {i: str(i) for i in range(4)}
-    assert {worker.process.pid for worker in pool.workers} == before, "short calls are waited for, not killed"
+    assert {worker.pid for worker in pool.workers} == before, "short calls are waited for, not killed"
 
 
 def test_a_closed_run_does_not_wait_for_long_calls(pool: Pool) -> None:
     running = pool.run(pause, [(0, 0.0), (1, 60.0), (2, 60.0)])
-    assert next(running).call_id == 0
+    assert next(running).task_id == 0
     start = time.perf_counter()
     running.close()
     assert time.perf_counter() - start < 55
@@ -238,30 +238,30 @@ def test_an_unpunctual_batch_is_cut_and_given_back(pool: Pool) -> None:
     # Fast calls teach large batches; then slow ones come. Every call is still answered once.
     seconds = [0.0] * 300 + [0.05] * 8 + [0.0] * 50
     done = list(pool.run(pause, enumerate(seconds)))
-    assert sorted(d.call_id for d in done) == list(range(len(seconds)))
+    assert sorted(d.task_id for d in done) == list(range(len(seconds)))
 
 
 def test_the_last_calls_go_out_in_smaller_batches() -> None:
-    context = process.Context(key="k", payload=b"", path=())
-    run = Run(context=context, jobs=2, source=numbered(100), batch_seconds=0.02)
-    run.observe(0.001)
+    context = Context(key="k", payload=b"", path=())
+    queue = TaskQueue(context=context, jobs=2, source=numbered(100), batch_seconds=0.02)
+    queue.observe(0.001)
     sizes = []
-    while (message := run.next_message(all_idle=False)) is not None:
-        sizes.append(len(message.calls))
+    while (batch := queue.next_batch(all_idle=False)) is not None:
+        sizes.append(len(batch.tasks))
     assert sum(sizes) == 100
     assert sizes[0] == 20
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[-1] == 1
-    assert run.depth() == 2
-    run.observe(10.0)
-    assert run.depth() == 1
+    assert queue.depth() == 2
+    queue.observe(10.0)
+    assert queue.depth() == 1
 
 
 def test_workers_are_marked_and_have_one_thread(pool: Pool) -> None:
     def look(_: int) -> tuple:
         from threadpoolctl import threadpool_info
 
-        from heldout.backends.jobs import allowed_jobs
+        from heldout.backends.limits import allowed_jobs
 
         return os.environ["OMP_NUM_THREADS"], allowed_jobs(8), {lib["num_threads"] for lib in threadpool_info()}
 
@@ -289,20 +289,20 @@ def test_large_messages_both_ways_at_once_do_not_lock_up(pool: Pool) -> None:
     assert all(np.array_equal(v, (block + i) * 2.0) for i, v in found.items())
 
 
-def test_a_worker_that_cannot_boot_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "current_nursery", None)
-    monkeypatch.setattr(process, "PROGRAM", "raise SystemExit(7)")
+def test_a_worker_that_cannot_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch.fork_server, "works", False)
+    monkeypatch.setattr(worker, "PROGRAM", "raise SystemExit(7)")
     pool = Pool(1)
     with pytest.raises(BackendError, match=r"could not start: worker died \(exit code 7\).*stderr"):
         list(pool.run(str, numbered(1)))
     pool.shutdown()
 
 
-def test_a_worker_that_never_says_hello_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "current_nursery", None)
-    monkeypatch.setattr(process, "PROGRAM", "import time; time.sleep(60)")
-    monkeypatch.setattr(process, "BOOT_SECONDS", 0.0)
-    monkeypatch.setattr(pool_module, "HEARTBEAT", 0.01)
+def test_a_worker_that_is_never_ready_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch.fork_server, "works", False)
+    monkeypatch.setattr(worker, "PROGRAM", "import time; time.sleep(60)")
+    monkeypatch.setattr(worker_process, "START_SECONDS", 0.0)
+    monkeypatch.setattr(pool_module, "_LOOK_EVERY", 0.01)
     pool = Pool(1)
     with pytest.raises(BackendError, match="did not start within"):
         list(pool.run(str, numbered(1)))
@@ -334,7 +334,7 @@ def test_the_shared_pool_is_kept_until_jobs_differ() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_leaves_the_parents_workers_alone(pool: Pool) -> None:
     values(pool, str, numbered(4))
-    before = {worker.process.pid for worker in pool.workers}
+    before = {worker.pid for worker in pool.workers}
     child = os.fork()
     if child == 0:
         code = 1
@@ -344,4 +344,4 @@ def test_a_forked_child_leaves_the_parents_workers_alone(pool: Pool) -> None:
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert values(pool, str, numbered(4)) == {i: str(i) for i in range(4)}
-    assert {worker.process.pid for worker in pool.workers} == before
+    assert {worker.pid for worker in pool.workers} == before

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
-from heldout.backends.memory import total_memory
+from heldout.backends.limits import total_memory
 from heldout.engine import run
 
 rng = np.random.default_rng(3)

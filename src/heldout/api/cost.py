@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from heldout.api.question import prepare
-from heldout.backends.jobs import allowed_jobs
+from heldout.backends.limits import allowed_jobs
 from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed
 from heldout.planner.cost import operations

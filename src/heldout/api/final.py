@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from heldout.api.tuning import chosen_or_refuse, final_of, make_final
-from heldout.backends.dask.connect import still_open
+from heldout.backends.registry import is_usable
 from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed, OptionError
 from heldout.base.findings import Finding
@@ -50,7 +50,7 @@ class StudyHandles:
 
     def how_now(self) -> Running:
         """How to run what is asked for later: with as long again, and here where the cluster was closed since."""
-        return replace(self.how, deadline=None, backend=self.how.backend if still_open(self.how.backend) else None)
+        return replace(self.how, deadline=None, backend=self.how.backend if is_usable(self.how.backend) else None)
 
     @property
     def chooses_on_all_rows(self) -> bool:

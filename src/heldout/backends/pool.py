@@ -1,4 +1,4 @@
-"""A supervised pool of local worker processes: calls stream in, results stream out, a dead worker costs one call."""
+"""A supervised pool of local worker processes: tasks stream in, results stream out, a dead worker costs one task."""
 
 from __future__ import annotations
 
@@ -6,28 +6,23 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from multiprocessing.connection import wait
 from typing import Any
 
-from heldout.backends.calls import Done, Failure, Run, Suspect, done_of, pack_context
-from heldout.backends.child import Ending
-from heldout.backends.jobs import allowed_jobs
-from heldout.backends.limits import NO_LIMITS, Limits, OutOfTime
-from heldout.backends.memory import memory_kills
-from heldout.backends.pickling import explain_unpicklable
-from heldout.backends.process import BOOT_SECONDS, WorkerProcess
-from heldout.backends.watch import watched
+from heldout.backends.limits import NO_LIMITS, Limits, OutOfTime, memory_kills
+from heldout.backends.tasks import TaskQueue, TaskResult, pack_context, read_outcome
+from heldout.backends.worker_process import START_SECONDS, WorkerProcess
 from heldout.base.errors import BackendError
 
-__all__ = ["Done", "Failure", "Pool", "allowed_jobs", "explain_unpicklable", "shared_pool"]
-
-_GRACE = 0.25
-HEARTBEAT = 1.0
+_GRACE = 0.25  # seconds for tasks under way when a run is closed before its end
+_LOOK_EVERY = 1.0  # seconds between looks at the workers while none says anything
+_MEASURE_EVERY, _MEASURE_LIMITED_EVERY = 0.25, 0.05  # seconds: a fit may fill memory meanwhile
 
 
 class Pool:
-    """Local worker processes that do calls of one context after another.
+    """Local worker processes that do tasks of one context after another.
 
     Parameters
     ----------
@@ -36,8 +31,8 @@ class Pool:
 
     Notes
     -----
-    Workers are fresh interpreters that do not run the caller's script again, so a script needs no ``__main__`` guard,
-    and what it defines travels by value. A pool serves one run at a time.
+    Workers do not run the caller's script again, so a script needs no ``__main__`` guard, and what it defines travels
+    by value. A pool serves one run at a time.
     """
 
     def __init__(self, jobs: int) -> None:
@@ -54,7 +49,7 @@ class Pool:
         return self._finalizer.alive and self._pid == os.getpid()
 
     def start(self, most: int | None = None) -> None:
-        """Start the workers that are missing, and return at once: they boot by themselves.
+        """Start the workers that are missing, and return at once: they start by themselves.
 
         There is use for `most` of them, where that is known.
         """
@@ -63,68 +58,74 @@ class Pool:
                 "This pool was shut down, or belongs to the process that forked this one. Make a new one."
             )
         for worker in [w for w in self.workers if w.dead()]:
-            self.workers.remove(worker)
-            worker.kill()
+            self._discard(worker)
         while len(self.workers) < (self.jobs if most is None else min(most, self.jobs)):
             self.workers.append(WorkerProcess())
 
     def ready(self) -> int:
-        """How many workers have booted, without waiting for any."""
+        """How many workers take tasks already, without waiting for any."""
         for worker in self.workers:
-            if not worker.greeted and worker.connection.poll(0):
+            if not worker.ready and worker.connection.poll(0):
                 worker.receive()
-        return sum(worker.greeted for worker in self.workers)
+        return sum(worker.ready for worker in self.workers)
 
     def run(
         self,
         context: Callable[[Any], Any],
-        calls: Iterable[tuple[Any, Any]],
+        tasks: Iterable[tuple[Any, ...]],
         *,
         max_batch_seconds: float = 0.1,
         limits: Limits = NO_LIMITS,
         on_lost: Callable[[str, bool], None] | None = None,
-    ) -> Iterator[Done]:
-        """Do ``context(argument)`` for each ``(call_id, argument)``, and yield results as they finish, in any order.
+    ) -> Iterator[TaskResult]:
+        """Do ``context(argument)`` for each task, and yield results as they finish, in any order.
 
         Parameters
         ----------
         context : callable
             Sent to each worker once. It must be picklable; large data go into it as a `SharedRef`.
-        calls : iterable of (call_id, argument)
-            Read as workers need them, never all at once.
+        tasks : iterable of (task_id, argument) or (task_id, argument, fits)
+            Read as workers need them, never all at once. A task that is several fits may take as often the time.
         max_batch_seconds : float
-            Short calls are sent together, up to about this much work a message.
+            Short tasks are sent together, up to about this much work a batch.
         limits : Limits
-            What a call, and all of them, may take.
+            What a task, and all of them, may take. With limits of fits each batch is one task.
         on_lost : callable, optional
             Told of each worker that died: how it ended, and whether what it was at is tried again.
 
         Yields
         ------
-        Done
-            One a call. A call that raised, or at which workers died again when it ran alone, has a `Failure`.
+        TaskResult
+            One a task. A task that raised, or at which workers died again when it ran alone, has a `Failure`.
 
         Raises
         ------
         BackendError
             The context or an argument cannot be sent, or workers cannot be started.
         OutOfTime
-            The deadline came first. Calls under way are ended.
+            The deadline came first. Tasks under way are ended.
         """
         if self.running:
             raise BackendError(
                 "This pool is in the middle of a run. Finish or close that one first, or use another pool."
             )
-        run = Run(context=pack_context(context), jobs=self.jobs, source=iter(calls), batch_seconds=max_batch_seconds)
-        run.on_lost, run.memory_kills = on_lost, memory_kills()
-        self.start(run.count_up_to(self.jobs))
+        queue = TaskQueue(
+            context=pack_context(context),
+            jobs=self.jobs,
+            source=iter(tasks),
+            batch_seconds=max_batch_seconds,
+            one_by_one=limits.of_fits,
+            on_lost=on_lost,
+            memory_kills=memory_kills(),
+        )
+        self.start(queue.count_up_to(self.jobs))
         self.running, grace = True, _GRACE
         try:
-            with watched(self.workers, limits):
-                self._feed(run)
-                while run.left() or any(worker.in_flight for worker in self.workers):
-                    finished = self._collect(run, min(HEARTBEAT, max(0.0, limits.time_left())))
-                    self._feed(run)  # before the caller looks at the results, so that no worker waits for the caller
+            with _memory_measured(self.workers, limits.fit_bytes):
+                self._feed(queue, limits)
+                while queue.left() or any(worker.in_flight for worker in self.workers):
+                    finished = self._collect(queue, min(_LOOK_EVERY, max(0.0, limits.time_left())))
+                    self._feed(queue, limits)  # before the caller looks, so that no worker waits for the caller
                     yield from finished
                     limits.check_time()
         except (KeyboardInterrupt, OutOfTime):
@@ -132,66 +133,60 @@ class Pool:
             raise
         finally:
             if self.usable:
-                self._settle(grace)
+                self._drain(grace)
             self.running = False
 
     def shutdown(self) -> None:
         """End all workers."""
         self._finalizer()
 
-    def _feed(self, run: Run) -> None:
-        for depth in range(1, run.depth() + 1):
+    def _feed(self, queue: TaskQueue, limits: Limits) -> None:
+        for depth in range(1, queue.depth() + 1):
             for worker in self.workers:
                 owed = worker.in_flight.values()
-                if not worker.greeted or len(owed) >= depth or any(message.lost for message in owed):
+                if not worker.ready or len(owed) >= depth or any(batch.lost for batch in owed):
                     continue
-                message = run.next_message(all_idle=not any(one.in_flight for one in self.workers))
-                if message is not None:
-                    worker.give(run.context, message, 2 * run.batch_seconds)
+                batch = queue.next_batch(all_idle=not any(other.in_flight for other in self.workers))
+                if batch is not None:
+                    worker.give(queue.context, batch, 2 * queue.batch_seconds, limits.fit_seconds)
 
-    def _collect(self, run: Run, seconds: float) -> list[Done]:
+    def _collect(self, queue: TaskQueue, seconds: float) -> list[TaskResult]:
         """Wait for something to happen, and take in all that has."""
         speaking = wait([worker.connection for worker in self.workers], timeout=seconds)
-        finished: list[Done] = []
+        finished: list[TaskResult] = []
         for worker in list(self.workers):
             if worker.connection in speaking:
                 message = worker.receive()
-                finished += self._replace(worker, run) if message is None else _take_in(worker, message, run)
+                finished += self._replace(worker, queue) if message is None else _take_in(worker, message, queue)
             elif not speaking and worker.dead():
-                finished += self._replace(worker, run)
+                finished += self._replace(worker, queue)
             elif worker.late():
                 raise BackendError(
-                    f"A worker process did not start within {BOOT_SECONDS:.0f} seconds. Its own messages, if any, are "
+                    f"A worker process did not start within {START_SECONDS:.0f} seconds. Its own messages, if any, are "
                     "on stderr. Use fewer jobs, or jobs=1 (inline)."
                 )
         return finished
 
-    def _replace(self, worker: WorkerProcess, run: Run) -> list[Done]:
-        """Put a fresh worker in a dead one's place. The call it was at is suspect; what else it had in store is not."""
+    def _replace(self, worker: WorkerProcess, queue: TaskQueue) -> list[TaskResult]:
+        """Put a fresh worker in a dead one's place. The batch it was at crashed; what else it had in store did not."""
         self.workers.remove(worker)
-        at, words = worker.at(), worker.last_words()
-        ending = worker.end(5.0) or Ending(code=None)
-        if not worker.greeted:
+        crash = worker.crash(worker.end(5.0))
+        if not worker.ready and crash.ending.code is not None:  # None: its fork server was killed, which starts again
             raise BackendError(
-                f"A worker process could not start: {ending}. Its own messages are on stderr. Use jobs=1 (inline)."
+                f"A worker process could not start: {crash.ending}. Its own messages are on stderr. Use jobs=1 "
+                "(inline)."
             )
-        culprit = None
-        for number, message in reversed(worker.in_flight.items()):
-            calls = list(message.calls)
-            if at is not None and number == at.message and at.call < len(calls):
-                culprit, before = calls.pop(at.call), message.lost
-            run.waiting.extendleft(reversed(calls))
-        if culprit is None:
-            run.blame_nobody(str(ending))
+        begun, *others = [*worker.in_flight.values(), None]
+        for batch in reversed(others):
+            queue.put_back(batch.tasks if batch is not None else ())
         self.workers.append(WorkerProcess())
-        if culprit is None:
+        if begun is None:
+            queue.take_idle_crash(str(crash.ending))
             return []
-        run.blameless = 0
-        verdict = None if worker.verdict is None or worker.verdict.at != at else worker.verdict
-        return run.judge(Suspect(call=culprit, lost=(*before, str(ending))), verdict, ending, words)
+        return queue.take_crash(begun, crash)
 
-    def _settle(self, grace: float) -> None:
-        """Leave no worker busy: let calls under way end within `grace` seconds, and kill the workers that do not."""
+    def _drain(self, grace: float) -> None:
+        """Leave no worker busy: let tasks under way end within `grace` seconds, and kill the workers that do not."""
         busy = [worker for worker in self.workers if worker.in_flight]
         deadline = time.monotonic() + grace
         if grace:
@@ -207,16 +202,16 @@ class Pool:
                 elif message[0] == "done":
                     del worker.in_flight[message[1]]
             busy = [worker for worker in busy if worker.in_flight]
-        # An interrupt may have torn a message in two, also a hello.
-        for worker in busy if grace else [w for w in self.workers if w.in_flight or not w.greeted]:
+        # An interrupt may have torn a message in two, also that of a worker which became ready.
+        for worker in busy if grace else [w for w in self.workers if w.in_flight or not w.ready]:
             self._discard(worker)
 
     def _discard(self, worker: WorkerProcess) -> None:
         self.workers.remove(worker)
-        worker.kill()
+        worker.discard()
 
 
-def _take_in(worker: WorkerProcess, message: tuple[Any, ...], run: Run) -> list[Done]:
+def _take_in(worker: WorkerProcess, message: tuple[Any, ...], queue: TaskQueue) -> list[TaskResult]:
     if message[0] == "broken":
         kind, text, trace = message[2]
         raise BackendError(
@@ -224,14 +219,35 @@ def _take_in(worker: WorkerProcess, message: tuple[Any, ...], run: Run) -> list[
         )
     if message[0] != "done":
         return []
-    sent = worker.in_flight.pop(message[1])
-    outcomes = message[2]
-    run.waiting.extendleft(reversed(sent.calls[len(outcomes) :]))
+    batch, outcomes = worker.in_flight.pop(message[1]), message[2]
+    queue.put_back(batch.tasks[len(outcomes) :])
     if outcomes:
-        run.observe(sum(seconds for _, _, seconds in outcomes) / len(outcomes))
+        queue.observe(sum(seconds for _, _, seconds in outcomes) / len(outcomes))
     return [
-        done_of(call_id, *outcome, lost=sent.lost) for (call_id, _), outcome in zip(sent.calls, outcomes, strict=False)
+        read_outcome(task.id, *outcome, lost=batch.lost) for task, outcome in zip(batch.tasks, outcomes, strict=False)
     ]
+
+
+@contextmanager
+def _memory_measured(workers: Sequence[WorkerProcess], most: int | None) -> Iterator[None]:
+    """Measure the memory of workers while the body runs, and end those whose task takes more than `most`.
+
+    A thread of its own does it: the caller may be busy with results, so the loop of a run would look too seldom.
+    """
+    stop = threading.Event()
+
+    def measure() -> None:
+        while not stop.wait(_MEASURE_EVERY if most is None else _MEASURE_LIMITED_EVERY):
+            for worker in tuple(workers):
+                worker.measure_memory(most)
+
+    thread = threading.Thread(target=measure, name="heldout-memory", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 def _end_workers(workers: list[WorkerProcess], pid: int) -> None:
@@ -242,26 +258,26 @@ def _end_workers(workers: list[WorkerProcess], pid: int) -> None:
     deadline = time.monotonic() + 1.0
     while workers:
         worker = workers.pop()
-        worker.end(deadline - time.monotonic() if worker.greeted else 0.0)
+        worker.discard(deadline - time.monotonic() if worker.ready else 0.0)
 
 
 _live_pools: weakref.WeakSet[Pool] = weakref.WeakSet()
 _of_this_thread = threading.local()
 
 
-def _disown_all() -> None:
+def _forget_all() -> None:
     # A forked child that kept its copies of the pipes would keep the workers alive past their parent's end.
     for pool in _live_pools:
         for worker in pool.workers:
-            worker.disown()
+            worker.forget()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_disown_all)
+    os.register_at_fork(after_in_child=_forget_all)
 
 
 def shared_pool(jobs: int) -> Pool:
-    """The pool of `jobs` workers that this thread's studies use one after another. `Pool.start` boots it, or a run.
+    """The pool of `jobs` workers that this thread's studies use one after another. `Pool.start` starts it, or a run.
 
     It is made anew when `jobs` differs, when it was shut down, in a forked child, and while a run of it is still open
     (a study within a study): then the one before ends with its run.

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from heldout.backends.jobs import WORKER_MARK
+from heldout.backends.limits import WORKER_MARK
 from heldout.backends.pickling import dumps, explain_unpicklable
 from heldout.base.errors import BackendError
 from heldout.task.task import Task

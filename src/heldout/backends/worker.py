@@ -1,18 +1,19 @@
-"""The program of a worker process: receive calls, do them one after another, send back what came of each.
+"""The program of a worker process: receive tasks, do them one after another, send back what came of each.
 
 Messages are pickled tuples. From the parent::
 
     ("context", key, path, payload)          keep the callable in `payload`; `path` is the parent's sys.path
     ("drop", key)                            forget it
-    ("do", number, key, arguments, budget)   call it with each argument; begin none after `budget` seconds but the first
-    ("cancel", number)                       do nothing more of the messages up to this number
+    ("do", number, key, arguments, budget,   call it with each argument; begin none after `budget` seconds but the
+     limit)                                  first; end this process when a call takes `limit` seconds
+    ("cancel", number)                       do nothing more of the batches up to this number
 
 To the parent::
 
-    ("hello", pid, held)                     all is imported, and takes so many bytes
-    ("stillborn", text)                      it is not, for this reason
-    ("done", number, outcomes)               ("value", pickle, seconds) or ("error", summary, seconds) a call, for fewer
-                                             calls than arguments when the budget was spent
+    ("ready", pid, held)                     all is imported, and takes so many bytes
+    ("not started", text)                    it is not, for this reason
+    ("done", number, outcomes)               ("value", pickle, seconds) or ("error", summary, seconds) a task, for fewer
+                                             tasks than arguments when the budget was spent
     ("broken", key, summary)                 the context cannot be loaded here
 
 where a summary is an exception as three texts: type name, message, traceback.
@@ -20,6 +21,7 @@ where a summary is an exception as three texts: type name, message, traceback.
 
 from __future__ import annotations
 
+import ctypes
 import faulthandler
 import importlib
 import os
@@ -29,74 +31,108 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from multiprocessing import connection
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import connection, forkserver
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TextIO, TypeAlias
 
-from heldout.backends.board import Board, take_board
-from heldout.backends.jobs import WORKER_MARK
-from heldout.backends.memory import held_by_me, offer_to_be_killed_first
+from heldout.backends.limits import PRELOAD, WORKER_MARK, private_memory
 from heldout.base.error_text import describe_error
 
 Summary: TypeAlias = tuple[str, str, str]
 Outcome: TypeAlias = tuple[str, Any, float]
+# -P keeps the current directory off the path: the worker sees the parent's path and nothing else.
+PROGRAM = "import sys; sys.path[:] = sys.argv[3:]; from heldout.backends.worker import main; main(int(sys.argv[2]))"
+_PR_SET_PDEATHSIG = 1  # of linux/prctl.h
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """What the fork server runs in a new worker: the caller's environment and folder, then `main`."""
+
+    environment: dict[str, str]
+    folder: str
+    path: tuple[str, ...]
+
+    def _bootstrap(self, sentinel: int) -> int:
+        os.close(sentinel)
+        (handle,) = forkserver.get_inherited_fds() or ()
+        # The server ends when nobody holds its other end any more. Only the caller shall: a worker may be deaf.
+        os.close(forkserver._forkserver._forkserver_alive_fd)  # type: ignore[attr-defined]
+        os.setpgid(0, 0)  # what a fit starts ends with its worker
+        with suppress(OSError, AttributeError):  # a fit that keeps the interpreter lock never hears of its parent's end
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+        os.environ.clear()
+        os.environ.update(self.environment)
+        with suppress(OSError):
+            os.chdir(self.folder)
+        if len(os.listdir(f"/proc/{os.getppid()}/task")) > 1:  # a process with threads cannot be forked safely
+            os.set_inheritable(handle, True)
+            os.execve(sys.executable, worker_command(handle, self.path), self.environment)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed()  # or all workers would draw the same
+        main(handle)
+        return 0
+
+
+def worker_command(handle: int, path: Sequence[str]) -> list[str]:
+    """The command of a fresh interpreter that serves the pipe `handle`, with this path."""
+    return [sys.executable, "-P", "-c", PROGRAM, "heldout-worker", str(handle), *path]
 
 
 def main(handle: int) -> None:
     """Serve the parent at the other end of the inherited pipe `handle` until it closes its end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C may reach the whole group; the parent decides what it means
     if sys.platform == "win32":
         pipe = connection.PipeConnection(handle)
     else:
         pipe = connection.Connection(handle)
         os.set_inheritable(handle, False)
     try:
-        offer_to_be_killed_first()
-        papers = Path(os.environ[WORKER_MARK])
-        board = Board(papers.with_suffix(".board"), new=False)
-        take_board(board)
+        _offer_to_be_killed_first()
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=lambda: _let_go(pipe, board))
-        _write_last_words(papers.with_suffix(".words"))
-        import_all(pipe.recv())
-        worker = _Worker(pipe, board)
+            os.register_at_fork(after_in_child=pipe.close)
+        traces = _open_traces(Path(os.environ[WORKER_MARK]).with_suffix(".traces"))
+        import_all(os.environ.pop(PRELOAD, ""))
+        worker = _Worker(pipe, traces)
     except BaseException:
         try:
-            pipe.send_bytes(pickle.dumps(("stillborn", traceback.format_exc())))
+            pipe.send_bytes(pickle.dumps(("not started", traceback.format_exc())))
         except OSError:
             os._exit(0)  # nobody waits for us any more
         raise
     worker.serve()
 
 
-def import_all(names: Sequence[str]) -> None:
-    """Import what calls will need."""
-    for name in names:
+def import_all(names: str) -> None:
+    """Import the modules of a list with commas, which tasks will need."""
+    for name in names.split(",") if names else ():
         with suppress(Exception):  # a context that needs it will say so
             importlib.import_module(name)
 
 
-def _let_go(pipe: connection.Connection, board: Board) -> None:
-    """In a child that a fit forked: what it does is not told as the worker's doing."""
-    pipe.close()
-    board.let_go()
+def _offer_to_be_killed_first() -> None:
+    """Ask the system to end this process, and not its parent, when memory runs out."""
+    with suppress(OSError):  # not Linux, or not allowed: then the system picks by size
+        Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")
 
 
-def _write_last_words(path: Path) -> None:
-    """Write where every thread is when we crash, or are told that we will be ended."""
-    file = path.open("w", encoding="utf-8")  # open as long as we live
+def _open_traces(path: Path) -> TextIO:
+    """A file for tracebacks of all threads: of a crash, of a limit of time, and when the parent asks by a signal."""
+    file = path.open("w", encoding="utf-8")
     faulthandler.enable(file=file)
     if hasattr(faulthandler, "register"):
         faulthandler.register(signal.SIGUSR1, file=file, all_threads=True)
+    return file
 
 
 class _Worker:
-    def __init__(self, pipe: connection.Connection, board: Board) -> None:
+    def __init__(self, pipe: connection.Connection, traces: TextIO) -> None:
         self._pipe = pipe
-        self._board = board
+        self._traces = traces  # open as long as we live
         self._inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
         self._contexts: dict[str, Callable[[Any], Any]] = {}
         self._cancelled = 0
@@ -105,7 +141,7 @@ class _Worker:
     def serve(self) -> None:
         # A thread reads, so that the parent's sends never wait for a fit, and so that its end ends us even within one.
         threading.Thread(target=self._read, name="heldout-reader", daemon=True).start()
-        self._send(("hello", os.getpid(), held_by_me()))
+        self._send(("ready", os.getpid(), private_memory(os.getpid())))
         while True:
             kind, *rest = self._inbox.get()
             getattr(self, f"_on_{kind}")(*rest)
@@ -115,7 +151,7 @@ class _Worker:
             try:
                 message = pickle.loads(self._pipe.recv_bytes())
             except (EOFError, OSError):
-                os._exit(0)
+                _end_all()
             if message[0] == "cancel":
                 self._cancelled = message[1]
             else:
@@ -137,12 +173,12 @@ class _Worker:
         try:
             self._contexts[key] = pickle.loads(payload)
         except BaseException as error:
-            self._send(("broken", key, summarise(error)))
+            self._send(("broken", key, describe_error(error)))
 
     def _on_drop(self, key: str) -> None:
         self._contexts.pop(key, None)
 
-    def _on_do(self, number: int, key: str, arguments: Sequence[bytes], budget: float) -> None:
+    def _on_do(self, number: int, key: str, arguments: Sequence[bytes], budget: float, limit: float | None) -> None:
         from heldout.backends.pickling import dumps
         from heldout.backends.threads import one_thread
 
@@ -150,17 +186,35 @@ class _Worker:
         context = self._contexts.get(key)
         start = time.perf_counter()
         with one_thread():
-            for place, argument in enumerate(arguments if context is not None else ()):
+            for argument in arguments if context is not None else ():
                 spent = outcomes and time.perf_counter() - start > budget
                 if spent or self._cancelled >= number:
                     break
-                self._board.begin(number, place)
-                outcomes.append(_outcome(context, argument, dumps))
+                with self._ended_after(limit):
+                    outcomes.append(_outcome(context, argument, dumps))
                 if os.getpid() != self._pid:
                     os._exit(0)  # a fit forked, and its child came back from the fit as well
-        self._board.end()
-        self._send(("done", number, outcomes))  # a fit that made this impossible is to be blamed for it
-        self._board.rest()
+        self._send(("done", number, outcomes))
+
+    @contextmanager
+    def _ended_after(self, seconds: float | None) -> Iterator[None]:
+        """End this process, wherever the body is, when it takes longer; its traces say where it was."""
+        if seconds is None:
+            yield
+            return
+        faulthandler.dump_traceback_later(seconds, exit=True, file=self._traces)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+
+def _end_all() -> NoReturn:
+    """End this process, for which nobody waits any more, and what its fits have started."""
+    with suppress(AttributeError, OSError):
+        if os.getpgid(0) == os.getpid():
+            os.killpg(0, signal.SIGTERM)
+    os._exit(0)
 
 
 def _outcome(context: Callable[[Any], Any] | None, argument: bytes, dumps: Callable[[Any], bytes]) -> Outcome:
@@ -169,17 +223,16 @@ def _outcome(context: Callable[[Any], Any] | None, argument: bytes, dumps: Calla
     try:
         value = context(pickle.loads(argument))
     except BaseException as error:  # also SystemExit: a call may not end its worker
-        return "error", summarise(error), time.perf_counter() - start
+        return "error", describe_error(error), time.perf_counter() - start
     seconds = time.perf_counter() - start
     try:
         return "value", dumps(value), seconds
     except Exception as error:
         from heldout.backends.pickling import explain_unpicklable
 
-        _, _, trace = summarise(error)
+        _, _, trace = describe_error(error)
         return "error", ("UnpicklableResult", explain_unpicklable(value), trace), seconds
 
 
-def summarise(error: BaseException) -> Summary:
-    """An exception as text: type name, message and formatted traceback (exceptions themselves may not travel)."""
-    return describe_error(error)
+if PRELOAD in os.environ:  # in the fork server, which imports this module first, and in fresh interpreters
+    import_all(os.environ.pop(PRELOAD))

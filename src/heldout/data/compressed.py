@@ -13,7 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from heldout.backends.memory import total_memory
+from heldout.backends.limits import total_memory
 from heldout.base.amounts import show_bytes
 from heldout.base.errors import InputError
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import sklearn
 
-from heldout.backends.base import open_backend
-from heldout.backends.jobs import allowed_jobs
-from heldout.backends.limits import OutOfTime, limits_of
-from heldout.backends.memory import SHARE_KEPT, total_memory
+from heldout.backends.base import BackendSettings
+from heldout.backends.limits import SHARE_KEPT, OutOfTime, allowed_jobs, limits_of, total_memory
+from heldout.backends.registry import open_backend
 from heldout.base.amounts import show_seconds
 from heldout.base.events import StagePlanned, StudyFinished, StudyStarted, WorkerLost
 from heldout.base.options import Options, switched_rules
@@ -91,15 +90,17 @@ def run_study(
         on_event=how.options.on_event,
         expected=partial(expected_work, task=task, splits=work.splits, search=work.search),
     )
-    limits = limits_of(how.options, deadline=how.deadline)
+    settings = BackendSettings(
+        jobs=how.jobs,
+        limits=limits_of(how.options, deadline=how.deadline),
+        isolate=how.journal is not None,  # a fit that ends the program would end it again each time it goes on
+        on_lost=progress.lose,
+    )
     with (
         progress,
         journal_of(how.journal, study, work, how.options) as journal,
         told_live(journal.use, progress),
-        # A fit that ends the program would end it again each time it goes on from its journal.
-        open_backend(
-            how.backend, how.jobs, limits=limits, careful=how.journal is not None, on_lost=progress.lose
-        ) as backend,
+        open_backend(how.backend, settings) as backend,
     ):
         progress.tell(StudyStarted(rows=len(task), candidates=len(study.search)))
         loop = _Loop(

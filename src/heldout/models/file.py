@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from heldout.backends.memory import total_memory
+from heldout.backends.limits import total_memory
 from heldout.base.amounts import show_bytes
 from heldout.base.archive import Format, opened_archive, refused_unless_whole
 from heldout.base.errors import LearnerError, OptionError, StoredError

@@ -21,10 +21,10 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 import heldout as ho
-from heldout.backends.base import open_backend
-from heldout.backends.dask import backend as dask_backend
-from heldout.backends.dask import window
-from heldout.backends.dask.parcel import Parcel, Unseen
+from heldout.backends import dask as dask_backend
+from heldout.backends.base import BackendSettings
+from heldout.backends.dask_data import RemoteFile, Unseen
+from heldout.backends.registry import open_backend
 from heldout.base.errors import BackendError, FitFailed
 from heldout.engine.run import Running, run_study, work_of
 from heldout.planner.brute_force import cut_brute_force, plan_brute_force
@@ -134,24 +134,24 @@ def test_data_that_workers_cannot_see_are_sent(asked, client, monkeypatch) -> No
 
 def test_a_worker_that_joins_and_does_not_see_the_file_has_it_sent(asked, client, monkeypatch) -> None:
     question = asked(Ridge(), X, y, test=ho.KFold(8))
-    original, unseen = Parcel.ref, []
+    original, unseen = RemoteFile.ref, []
 
-    def blind(self: Parcel) -> Any:
-        if not self._own:
+    def blind(self: RemoteFile) -> Any:
+        if not self._content:
             unseen.append(self)
             raise Unseen("A Dask worker does not see it.")
         return original(self)
 
-    monkeypatch.setattr(Parcel, "ref", blind)
+    monkeypatch.setattr(RemoteFile, "ref", blind)
     assert same(outcome_of(question, "inline"), outcome_of(question, client))
     assert unseen
 
 
 def test_data_that_nobody_can_load_end_the_study(asked, client, monkeypatch) -> None:
-    def blind(self: Parcel) -> Any:
+    def blind(self: RemoteFile) -> Any:
         raise Unseen("A Dask worker does not see it.")
 
-    monkeypatch.setattr(Parcel, "ref", blind)
+    monkeypatch.setattr(RemoteFile, "ref", blind)
     with pytest.raises(BackendError, match="cannot load the data of the study: A Dask worker does not see it"):
         outcome_of(asked(Ridge(), X, y), client)
 
@@ -237,7 +237,6 @@ def test_a_module_that_workers_lack_goes_along(asked, client, tmp_path: Path, mo
     import mine_alone
 
     question = asked(mine_alone.Mine(), X, y)
-    monkeypatch.setattr(dask_backend, "lacking_anywhere", lambda client, packages: packages & {"mine_alone"})
     here = outcome_of(question, "inline")
     monkeypatch.setattr(sys, "path", [place for place in sys.path if place != str(tmp_path)])
     assert same(here, outcome_of(question, client))
@@ -251,20 +250,20 @@ def steps_of(question: Any) -> tuple[Any, list[Any]]:
 def test_the_window_is_bounded_and_a_caller_that_stops_leaves_nothing(asked, client, monkeypatch) -> None:
     work, steps = steps_of(asked(Where(), X, y, test=ho.Resample(60)))
     most: list[int] = []
-    feed = window.Window._feed
+    feed = dask_backend.InFlight._feed
 
     def counted(self: Any) -> None:
         feed(self)
         most.append(len(self._in_flight))
 
-    monkeypatch.setattr(window.Window, "_feed", counted)
-    with open_backend(client, None) as opened:
+    monkeypatch.setattr(dask_backend.InFlight, "_feed", counted)
+    with open_backend(client, BackendSettings()) as opened:
         running = opened.run(work, steps)
         next(running)
         running.close()
-        assert max(most) == 2 * window.IN_FLIGHT
+        assert max(most) == 2 * dask_backend.IN_FLIGHT
         assert len(list(opened.run(work, steps))) == 60
-    assert max(most) == 2 * window.IN_FLIGHT
+    assert max(most) == 2 * dask_backend.IN_FLIGHT
     assert not keys_left(client)
 
 
@@ -288,7 +287,7 @@ def test_fits_that_nobody_waits_for_are_ended(asked, client, tmp_path: Path) -> 
 
     watcher = threading.Thread(target=interrupt, daemon=True)
     watcher.start()
-    with open_backend(client, None) as opened, pytest.raises(KeyboardInterrupt):
+    with open_backend(client, BackendSettings()) as opened, pytest.raises(KeyboardInterrupt):
         list(opened.run(work, steps))
     watcher.join()
     pids = [int(name) for name in os.listdir(tmp_path)]
@@ -331,7 +330,7 @@ def test_a_poison_step_is_tried_alone_and_then_blamed_by_name(asked, client, mon
         return submit(self, data, context, batch, threads=threads)
 
     monkeypatch.setattr(dask_backend.DaskBackend, "submit", poisoned)
-    with open_backend(client, None) as opened:
+    with open_backend(client, BackendSettings()) as opened:
         answered = list(opened.run(work, steps))
     assert len(answered) == 6
     assert alone[-1] == 1
@@ -354,7 +353,7 @@ def test_a_load_that_killed_workers_is_done_again_and_blames_no_step(asked, clie
         return submit(self, data, context, batch, threads=threads)
 
     monkeypatch.setattr(dask_backend.DaskBackend, "submit", unlucky)
-    with open_backend(client, None) as opened:
+    with open_backend(client, BackendSettings()) as opened:
         answered = list(opened.run(work, steps))
         assert opened.sendings == 2, "all that waited for the first sending are served by the second"
     assert len(lost) == 4
@@ -364,7 +363,10 @@ def test_a_load_that_killed_workers_is_done_again_and_blames_no_step(asked, clie
 
 def test_a_cluster_that_loses_all_workers_is_given_up(asked, client, monkeypatch) -> None:
     work, steps = steps_of(asked(Ridge(), X, y, test=ho.KFold(4)))
-    monkeypatch.setattr(window, "threads_by_worker", lambda client: {})
-    monkeypatch.setattr(window, "NO_WORKERS_SECONDS", -1.0)
-    with open_backend(client, None) as opened, pytest.raises(BackendError, match=r"has had no workers.*journal=…"):
+    monkeypatch.setattr(dask_backend, "threads_by_worker", lambda client: {})
+    monkeypatch.setattr(dask_backend, "NO_WORKERS_SECONDS", -1.0)
+    with (
+        open_backend(client, BackendSettings()) as opened,
+        pytest.raises(BackendError, match=r"has had no workers.*journal=…"),
+    ):
         list(opened.run(work, steps))

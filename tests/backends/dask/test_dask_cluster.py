@@ -8,15 +8,16 @@ from types import SimpleNamespace
 import pytest
 from distributed import Client, LocalCluster
 
-from heldout.backends.base import open_backend
-from heldout.backends.dask import connect
-from heldout.backends.dask.connect import (
+from heldout.backends import dask_cluster
+from heldout.backends.base import BackendSettings
+from heldout.backends.dask_cluster import (
     left_unexpectedly,
     names_dask,
     open_client,
     scheduler_address,
     threads_by_worker,
 )
+from heldout.backends.registry import open_backend
 from heldout.base.errors import BackendError, OptionError
 
 
@@ -35,11 +36,11 @@ def test_a_wrong_address_is_refused_with_the_right_form(wrong: str) -> None:
 
 def test_a_near_name_is_offered() -> None:
     with pytest.raises(OptionError, match=r"no backend 'dask:/host:8786'\. Did you mean 'dask://host:8786'"):
-        open_backend("dask:/host:8786", 2)
+        open_backend("dask:/host:8786", BackendSettings(jobs=2))
 
 
 def test_nobody_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connect, "CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.2)
     with (
         pytest.raises(BackendError, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:9 within"),
         open_client("dask://127.0.0.1:9"),
@@ -75,7 +76,7 @@ def test_a_closed_client_is_refused(address) -> None:
 
 
 def test_a_cluster_without_workers_is_given_some_time(monkeypatch) -> None:
-    monkeypatch.setattr(connect, "FIRST_WORKER_SECONDS", 0.1)
+    monkeypatch.setattr(dask_cluster, "FIRST_WORKER_SECONDS", 0.1)
     with (
         LocalCluster(n_workers=0, processes=False, protocol="tcp://", dashboard_address=":0") as cluster,
         pytest.raises(BackendError, match=r"has no workers after .* `dask worker ADDRESS`"),

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heldout.backends.dask import parcel
-from heldout.backends.dask.parcel import Parcel, Unseen, all_workers_see, load_mapped, load_pieces, sees_file, send
+from heldout.backends import dask_data
+from heldout.backends.dask_data import RemoteFile, Unseen, all_workers_see, load_sent, sees_file, send
 from heldout.backends.shared_data import SharedRef, share
 from heldout.base.errors import BackendError
 
@@ -23,15 +23,15 @@ def ref(tmp_path: Path) -> SharedRef:
     return share(X, tmp_path, "x")
 
 
-def handed_on(one: Parcel) -> Parcel:
+def handed_on(one: RemoteFile) -> RemoteFile:
     """As Dask hands it to another worker: buffers beside the pickle."""
     buffers: list[pickle.PickleBuffer] = []
     stream = pickle.dumps(one, protocol=5, buffer_callback=buffers.append)
     return pickle.loads(stream, buffers=[bytes(buffer) for buffer in buffers])
 
 
-def test_a_mapped_parcel_travels_as_a_name(ref: SharedRef) -> None:
-    there = handed_on(load_mapped(ref.path))
+def test_a_mapped_file_travels_as_a_name(ref: SharedRef) -> None:
+    there = handed_on(RemoteFile(ref.path))
     assert there.ref() == ref
     assert len(pickle.dumps(there)) < 500
 
@@ -39,12 +39,12 @@ def test_a_mapped_parcel_travels_as_a_name(ref: SharedRef) -> None:
 def test_a_file_that_is_not_seen_is_named(ref: SharedRef) -> None:
     os.unlink(ref.path)
     with pytest.raises(Unseen, match=r"does not see the shared data .*x"):
-        load_mapped(ref.path).ref()
+        RemoteFile(ref.path).ref()
 
 
-def test_a_sent_parcel_is_written_where_it_arrives_and_travels_on_from_there(ref: SharedRef) -> None:
+def test_a_sent_file_is_written_where_it_arrives_and_travels_on_from_there(ref: SharedRef) -> None:
     content = Path(ref.path).read_bytes()
-    first = load_pieces(content[:1000], content[1000:])
+    first = load_sent(content[:1000], content[1000:])
     second = handed_on(first)
     third = handed_on(second) if second.ref() else None
     places = {one.ref().path for one in (first, second, third)}
@@ -52,15 +52,13 @@ def test_a_sent_parcel_is_written_where_it_arrives_and_travels_on_from_there(ref
     assert all(np.array_equal(one.ref().open(), X) for one in (first, second, third))
 
 
-def test_it_counts_as_large_only_while_it_is_held_in_memory(ref: SharedRef) -> None:
-    one = load_pieces(Path(ref.path).read_bytes())
-    assert one.__sizeof__() > X.nbytes
-    one.ref()
-    assert one.__sizeof__() < 1000
+def test_it_counts_as_large_where_its_content_is_held(ref: SharedRef) -> None:
+    assert load_sent(Path(ref.path).read_bytes()).__sizeof__() > X.nbytes
+    assert RemoteFile(ref.path).__sizeof__() < 1000
 
 
-def test_the_file_of_a_sent_parcel_goes_with_it_and_a_mapped_one_stays(ref: SharedRef) -> None:
-    sent, mapped = load_pieces(Path(ref.path).read_bytes()), load_mapped(ref.path)
+def test_the_file_of_a_sent_file_goes_with_it_and_a_mapped_one_stays(ref: SharedRef) -> None:
+    sent, mapped = load_sent(Path(ref.path).read_bytes()), RemoteFile(ref.path)
     place = sent.ref().path
     assert os.path.exists(place)
     del sent, mapped
@@ -74,8 +72,8 @@ def test_no_room_on_a_worker_is_said_with_the_size(ref: SharedRef, monkeypatch: 
         os.close(handle)
         raise OSError(28, "No space left on device")
 
-    one = load_pieces(bytes(3_000_000))
-    monkeypatch.setattr(parcel.os, "fdopen", full)
+    one = load_sent(bytes(3_000_000))
+    monkeypatch.setattr(dask_data.os, "fdopen", full)
     with pytest.raises(BackendError, match=r"needs 3\.0 MB in .*No space left.*TMPDIR"):
         one.ref()
 
@@ -98,7 +96,7 @@ def test_all_workers_must_see_it(client, ref: SharedRef) -> None:
 
 @pytest.mark.parametrize("mapped", [True, False])
 def test_a_load_task_can_run_again_and_leaves_nothing(client, ref, monkeypatch, mapped) -> None:
-    monkeypatch.setattr(parcel, "PIECE", 1000)
+    monkeypatch.setattr(dask_data, "PIECE", 1000)
     future = send(client, ref, mapped=mapped)
     before = future.result()
     client.retry([future])
@@ -111,6 +109,6 @@ def test_a_load_task_can_run_again_and_leaves_nothing(client, ref, monkeypatch, 
 
 
 def test_data_that_would_fill_the_scheduler_are_refused(ref, monkeypatch) -> None:
-    monkeypatch.setattr(parcel, "MOST_SENT", 100)
+    monkeypatch.setattr(dask_data, "MOST_SENT", 100)
     with pytest.raises(BackendError, match=r"would fill the scheduler's memory.*TMPDIR"):
         send(None, ref, mapped=False)

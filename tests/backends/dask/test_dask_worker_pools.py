@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from heldout.backends.dask import crew
-from heldout.backends.dask.crew import Crew
+from heldout.backends import dask_worker
+from heldout.backends.dask_worker import WorkerPools
 
 
 class Recorded:
@@ -31,24 +31,24 @@ class Recorded:
 
 @pytest.fixture(autouse=True)
 def recorded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crew, "Pool", Recorded)
+    monkeypatch.setattr(dask_worker, "Pool", Recorded)
     Recorded.made = []
 
 
 def test_tasks_at_once_have_a_process_each_and_later_ones_use_them_again() -> None:
-    staff = Crew(linger=60)
-    with staff.process() as one, staff.process() as two:
+    pools = WorkerPools(linger=60)
+    with pools.process() as one, pools.process() as two:
         assert one is not two
-    with staff.process() as again:
+    with pools.process() as again:
         assert again in (one, two)
     assert len(Recorded.made) == 2
     assert not any(pool.ended.is_set() for pool in Recorded.made)
 
 
 def test_idle_processes_end_and_busy_ones_do_not() -> None:
-    staff = Crew(linger=0.1)
-    with staff.process() as busy:
-        with staff.process() as idle:
+    pools = WorkerPools(linger=0.1)
+    with pools.process() as busy:
+        with pools.process() as idle:
             pass
         assert idle.ended.wait(30)
         assert not busy.ended.is_set()
@@ -57,14 +57,14 @@ def test_idle_processes_end_and_busy_ones_do_not() -> None:
 
 def test_one_that_is_used_again_in_time_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(crew, "monotonic", lambda: now[0])
+    monkeypatch.setattr(dask_worker, "monotonic", lambda: now[0])
     looks: list[Any] = []  # the clock and the looks are ours
     monkeypatch.setattr(
-        crew.threading, "Timer", lambda seconds, look: SimpleNamespace(start=lambda: looks.append(look))
+        dask_worker.threading, "Timer", lambda seconds, look: SimpleNamespace(start=lambda: looks.append(look))
     )
-    staff = Crew(linger=10.0)
+    pools = WorkerPools(linger=10.0)
     for _ in range(5):
-        with staff.process() as pool:
+        with pools.process() as pool:
             now[0] += 3.0
         now[0] += 9.0
         looks[-1]()
@@ -76,9 +76,9 @@ def test_one_that_is_used_again_in_time_stays(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_one_that_failed_is_not_used_again() -> None:
-    staff = Crew(linger=60)
-    with pytest.raises(ZeroDivisionError), staff.process() as failed:
+    pools = WorkerPools(linger=60)
+    with pytest.raises(ZeroDivisionError), pools.process() as failed:
         raise ZeroDivisionError
     assert failed.ended.is_set()
-    with staff.process() as fresh:
+    with pools.process() as fresh:
         assert fresh is not failed

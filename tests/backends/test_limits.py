@@ -8,7 +8,7 @@ import joblib
 import numpy as np
 import pytest
 
-from heldout.backends.jobs import WORKER_MARK, allowed_jobs
+from heldout.backends.limits import WORKER_MARK, allowed_jobs
 from heldout.backends.threads import one_thread
 from heldout.base.errors import OptionError
 

@@ -15,41 +15,36 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
-from heldout.backends.dask.parcel import Parcel
-from heldout.backends.dask.versions import check_versions_of_client
+from heldout.backends.dask_cluster import check_versions_of_client
+from heldout.backends.dask_data import RemoteFile
 from heldout.backends.limits import Limits, OutOfTime
 from heldout.backends.pickling import dumps
-from heldout.backends.pool import Done, Pool
+from heldout.backends.pool import Pool
 from heldout.backends.shared_data import SharedRef
+from heldout.backends.tasks import TaskResult
 from heldout.base.errors import BackendError
 
 LINGER = 15.0  # seconds without work after which a process ends: stages of a study follow each other faster
 
-# Which step of the batch; kind, content and seconds as `heldout.backends.calls.done_of` takes them; how processes died.
-Outcome = tuple[int, str, Any, float, tuple[str, ...]]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """On which terms a batch is done: what must be the same, and what it may take."""
+class BatchSettings:
+    """How a batch is done: what must be the same as at the client, and what it may take."""
 
     versions: frozenset[tuple[str, str]]
+    fits: tuple[int, ...]  # of each step
     threads: int = 1
     fit_seconds: float | None = None
     fit_bytes: int | None = None
     seconds_left: float | None = None  # of the study; machines have clocks of their own
 
-    def limits(self, wanted: Callable[[], bool]) -> Limits:
-        deadline = None if self.seconds_left is None else monotonic() + self.seconds_left
-        return WhileWanted(fit_seconds=self.fit_seconds, fit_bytes=self.fit_bytes, deadline=deadline, wanted=wanted)
 
-
-class Recalled(BackendError):
+class Cancelled(BackendError):
     """A batch was given up because nobody waited for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WhileWanted(Limits):
+class CancellableLimits(Limits):
     """Limits of a batch that is given up, fits under way and all, as soon as nobody waits for it."""
 
     wanted: Callable[[], bool]
@@ -59,15 +54,15 @@ class WhileWanted(Limits):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class BatchReport:
     """What came of a batch; and for each process that died, how, and whether what it was at is tried again."""
 
-    outcomes: tuple[Outcome, ...]
+    results: tuple[TaskResult, ...]  # by place in the batch; a value is the pickled answers
     lost: tuple[tuple[str, bool], ...] = ()
 
 
-class Crew:
-    """Processes of one worker for the steps of any study: as many as tasks that run at once.
+class WorkerPools:
+    """Processes of one Dask worker for the steps of any study: as many as tasks that run at once.
 
     Those that have had nothing to do for a while are ended, and the data they have mapped go with them: nobody has to
     tell the worker that a study is over, or that its client died.
@@ -81,10 +76,10 @@ class Crew:
     @contextmanager
     def process(self) -> Iterator[Pool]:
         """A pool of one process, nobody else's for the while; one that fails is not used again."""
-        with self._lock:  # also while a process is started: threads of a worker would start a nursery each
+        with self._lock:
             pool = self._idle.pop()[1] if self._idle else Pool(1)
-            pool.start()
         try:
+            pool.start()
             yield pool
         except BaseException:
             pool.shutdown()
@@ -110,55 +105,53 @@ class Crew:
             pool.shutdown()
 
 
-_crew = Crew(linger=LINGER)
+_pools = WorkerPools(linger=LINGER)
 
 
-class FarDoer:
-    """Does steps in a process of a crew: the work and its data are files, opened once."""
+class RemoteRunner:
+    """Does steps in a process beside a Dask worker: the work and its data are files, opened once."""
 
     def __init__(self, *, work: SharedRef, data: SharedRef, threads: int) -> None:
         self._work = work
         self._data = data
         self._threads = threads
-        self._doer: Any = None
+        self._runner: Any = None
 
     def __call__(self, step: bytes) -> bytes:
-        from heldout.backends.base import StepDoer  # kernels and learners are loaded there, not in the Dask worker
+        from heldout.backends.processes import StepRunner  # learners are loaded there, not in the Dask worker
 
-        if self._doer is None:
+        if self._runner is None:
             work = replace(pickle.loads(self._work.open()), jobs=self._threads)
-            self._doer = StepDoer(work, self._data)
-        return dumps(self._doer(pickle.loads(step)))
+            self._runner = StepRunner(work, self._data)
+        return dumps(self._runner(step))
 
 
-def do_batch(data: Parcel, work: Parcel, steps: Sequence[bytes], terms: Terms) -> Report:
+def run_batch(data: RemoteFile, work: RemoteFile, steps: Sequence[bytes], settings: BatchSettings) -> BatchReport:
     """The task that Dask runs: these steps, pickled; each with its answers pickled, or the reason why it has none."""
-    check_versions_of_client(terms.versions)
-    doer = FarDoer(work=work.ref(), data=data.ref(), threads=min(terms.threads, _threads_of_worker()))
-    limits = terms.limits(_whether_wanted())
+    check_versions_of_client(settings.versions)
+    wanted, threads = _watch_task()
+    runner = RemoteRunner(work=work.ref(), data=data.ref(), threads=min(settings.threads, threads))
+    limits = CancellableLimits(
+        fit_seconds=settings.fit_seconds,
+        fit_bytes=settings.fit_bytes,
+        deadline=None if settings.seconds_left is None else monotonic() + settings.seconds_left,
+        wanted=wanted,
+    )
     lost: list[tuple[str, bool]] = []
-    with _crew.process() as pool:
-        finished = pool.run(
-            doer, enumerate(steps), limits=limits, on_lost=lambda cause, again: lost.append((cause, again))
-        )
+    tasks = [(number, step, fits) for number, (step, fits) in enumerate(zip(steps, settings.fits, strict=True))]
+    with _pools.process() as pool:
         try:
-            outcomes = tuple(_outcome(done) for done in finished)
+            running = pool.run(runner, tasks, limits=limits, on_lost=lambda cause, again: lost.append((cause, again)))
+            results = tuple(running)
         except OutOfTime:
             if limits.deadline is None or monotonic() < limits.deadline:
-                raise Recalled("This batch was cancelled while it ran.") from None
+                raise Cancelled("This batch was cancelled while it ran.") from None
             raise
-    return Report(outcomes=outcomes, lost=tuple(lost))
+    return BatchReport(results=results, lost=tuple(lost))
 
 
-def _outcome(done: Done) -> Outcome:
-    if done.failure is None:
-        return done.call_id, "value", done.value, done.seconds, done.lost
-    failure = done.failure
-    return done.call_id, "error", (failure.kind, failure.message, failure.traceback), done.seconds, done.lost
-
-
-def _whether_wanted() -> Callable[[], bool]:
-    """Says whether the task that runs on this thread is still wanted: its client may have cancelled it, or be gone."""
+def _watch_task() -> tuple[Callable[[], bool], int]:
+    """Whether the task on this thread is still wanted, since its client may be gone; and the threads of the worker."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -168,10 +161,4 @@ def _whether_wanted() -> Callable[[], bool]:
         task = worker.state.tasks.get(key)
         return task is not None and task.state != "cancelled"
 
-    return wanted
-
-
-def _threads_of_worker() -> int:
-    from distributed import get_worker
-
-    return int(get_worker().state.nthreads)
+    return wanted, int(worker.state.nthreads)

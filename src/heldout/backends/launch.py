@@ -1,0 +1,252 @@
+"""Starting worker processes, and how they ended.
+
+On Linux a fork server of `multiprocessing` imports the libraries once and forks each worker in some milliseconds.
+Elsewhere, and where that module does not work as expected, each worker is a fresh interpreter. Neither runs the
+caller's script again, so a script needs no ``__main__`` guard.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import forkserver
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, Protocol
+
+from heldout.backends.limits import PRELOAD, WORKER_MARK
+from heldout.backends.threads import THREAD_VARIABLES
+from heldout.backends.worker import Start, worker_command
+from heldout.base.errors import BackendError
+
+_NO_THREADS = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}  # pyarrow starts one, and then nothing can be forked
+_PRELOADED = frozenset({"numpy", "scipy", "sklearn", "pandas", "polars", "pyarrow", "narwhals", "joblib"})
+_ALWAYS = ("numpy", "scipy.linalg", "scipy.sparse", "sklearn.base", "sklearn.pipeline", "heldout.backends.processes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a process ended: its exit code, negative for a signal, None where nobody could see."""
+
+    code: int | None
+
+    def __str__(self) -> str:
+        if self.code is None:
+            return "worker died"
+        if self.code >= 0:
+            return f"worker died (exit code {self.code})"
+        with suppress(ValueError):
+            return f"worker died (signal {-self.code}, {signal.Signals(-self.code).name})"
+        return f"worker died (signal {-self.code})"
+
+    @property
+    def killed(self) -> bool:
+        """Whether somebody else ended it, by hand or for memory; a process does not send itself this signal."""
+        return self.code is not None and self.code == -getattr(signal, "SIGKILL", 9)
+
+
+class Process(Protocol):
+    """A started worker process."""
+
+    @property
+    def pid(self) -> int | None: ...
+    def wait(self, seconds: float) -> Ending | None:
+        """How it ended, if it does within `seconds`. What its fits have started is asked to end with it."""
+
+    def send_signal(self, number: int) -> None: ...
+    def forget(self) -> None:
+        """In a forked child: let go of the process, which is the parent's."""
+
+
+class ForkedProcess:
+    """A worker of the fork server, which writes the worker's pid to a pipe, and later its exit code."""
+
+    def __init__(self, status: int) -> None:
+        self._status = status
+        self.pid: int | None = None  # once the server has forked it
+        self._ending: Ending | None = None
+        self._lock = threading.Lock()
+
+    def wait(self, seconds: float) -> Ending | None:
+        deadline = time.monotonic() + seconds
+        with self._lock:
+            while self._ending is None and wait([self._status], timeout=max(0.0, deadline - time.monotonic())):
+                self._read()
+            return self._ending
+
+    def send_signal(self, number: int) -> None:
+        if self.wait(0.0) is None and self.pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def forget(self) -> None:
+        if self._ending is None:
+            os.close(self._status)
+            self._ending = Ending(code=None)
+
+    def _read(self) -> None:
+        try:
+            number = forkserver.read_signed(self._status)
+        except (EOFError, OSError):
+            number = None
+        if self.pid is None and number is not None:
+            self.pid = number
+            return
+        self._ending = Ending(code=number)
+        os.close(self._status)
+        _end_group(self.pid)
+
+
+class FreshProcess:
+    """A worker in a fresh interpreter."""
+
+    def __init__(self, pipe: Connection, environment: dict[str, str]) -> None:
+        command, handle = worker_command(pipe.fileno(), worker_path()), pipe.fileno()
+        if sys.platform == "win32":
+            os.set_handle_inheritable(handle, True)
+            startup = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})
+            self._process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, startupinfo=startup)
+        else:
+            self._process = subprocess.Popen(
+                command, env=environment, stdin=subprocess.DEVNULL, pass_fds=(handle,), process_group=0
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def wait(self, seconds: float) -> Ending | None:
+        ended = self._process.returncode is not None
+        try:
+            code = self._process.wait(max(0.0, seconds))
+        except subprocess.TimeoutExpired:
+            return None
+        if not ended:
+            _end_group(self._process.pid)
+        return Ending(code=code)
+
+    def send_signal(self, number: int) -> None:
+        self._process.send_signal(number)
+
+    def forget(self) -> None:
+        self._process.returncode = 0
+
+
+def _end_group(pid: int | None) -> None:
+    """Ask what a worker's fits have started to end.
+
+    Not by SIGKILL: those that ignore this signal, as the resource trackers of Python and joblib do, tidy up first.
+    """
+    if pid is not None and hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGTERM)
+
+
+def launch(pipe: Connection, files: Path) -> Process:
+    """Start a worker at the other end of this pipe; `files` is the path that the names of its files begin with."""
+    if not sys.executable:
+        raise BackendError("This program embeds Python, so no worker process can be started. Use jobs=1 (inline).")
+    environment = {**os.environ, WORKER_MARK: str(files), **dict.fromkeys(THREAD_VARIABLES, "1")}
+    environment[PRELOAD] = ",".join(_names_to_preload())
+    if fork_server.works:
+        try:
+            return fork_server.fork(pipe, environment)
+        except (AttributeError, TypeError, ValueError):  # this Python's module has other calls
+            fork_server.works = False
+    return FreshProcess(pipe, environment)
+
+
+class _ForkServer:
+    """The fork server of this process. It ends when this process does."""
+
+    def __init__(self) -> None:
+        self.works = sys.platform.startswith("linux")
+        self._server: Any = None
+        self._lock = threading.Lock()
+
+    def fork(self, pipe: Connection, environment: dict[str, str]) -> ForkedProcess:
+        with self._lock, _unset_start_method(), _environment_of_server(environment):
+            try:
+                status, data = self._started().connect_to_new_process([pipe.fileno()])
+            except (ChildProcessError, ConnectionError):  # it was killed, where nobody waits for children or just now
+                self._server = None
+                status, data = self._started().connect_to_new_process([pipe.fileno()])
+        start = Start(environment=environment, folder=_current_folder(), path=worker_path())
+        # No `init_main_from_…` among the preparation data: the caller's script is not run again.
+        with suppress(BrokenPipeError), os.fdopen(data, "wb") as file:
+            file.write(pickle.dumps({"sys_path": list(worker_path())}) + pickle.dumps(start))
+        return ForkedProcess(status)
+
+    def _started(self) -> Any:
+        if self._server is None:
+            self._server = forkserver.ForkServer()
+            self._server.set_forkserver_preload(["heldout.backends.worker"])
+        self._server.ensure_running()
+        return self._server
+
+    def forget(self) -> None:
+        """In a forked child: the server is the parent's, and ends with it."""
+        if self._server is not None and self._server._forkserver_alive_fd is not None:
+            os.close(self._server._forkserver_alive_fd)
+        self._server, self._lock = None, threading.Lock()
+
+
+fork_server = _ForkServer()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=fork_server.forget)
+
+
+@contextmanager
+def _unset_start_method() -> Iterator[None]:
+    """Starting the server fixes the start method of the program, which is the user's to choose."""
+    method = multiprocessing.get_start_method(allow_none=True)
+    try:
+        yield
+    finally:
+        if method is None:
+            multiprocessing.set_start_method(None, force=True)
+
+
+@contextmanager
+def _environment_of_server(environment: dict[str, str]) -> Iterator[None]:
+    """What the fork server starts with: one thread a library, our path, and the current directory off the path."""
+    path = {"PYTHONPATH": os.pathsep.join(worker_path()), "PYTHONSAFEPATH": "1"}
+    wanted = {**_NO_THREADS, **environment, **path}
+    before = {name: os.environ.get(name) for name, value in wanted.items() if os.environ.get(name) != value}
+    os.environ.update({name: wanted[name] for name in before})
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def worker_path() -> tuple[str, ...]:
+    """Our sys.path in a form that another process reads the same way."""
+    return tuple(os.path.abspath(entry) for entry in sys.path)
+
+
+def _current_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return "/"
+
+
+def _names_to_preload() -> list[str]:
+    """What a worker imports first: the scientific packages of this process, as its studies use them."""
+    loaded = [name.split(".")[:2] for name in tuple(sys.modules)]
+    ours = {".".join(parts) for parts in loaded if parts[0] in _PRELOADED and not parts[-1].startswith("_")}
+    return [*_ALWAYS, *sorted(ours.intersection(sys.modules))]

@@ -1,0 +1,135 @@
+"""The backend of local worker processes: which steps go to workers, and what becomes of those that fail there."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from time import perf_counter
+from typing import cast
+
+from heldout.backends.base import Answered, BackendSettings, Inline, cut_for_limits, failed_step, pieces_to_retry
+from heldout.backends.pickling import explain_unpicklable
+from heldout.backends.pool import Pool, shared_pool
+from heldout.backends.shared_data import SharedRef, check_room_for, share, transport_folder
+from heldout.backends.tasks import TaskResult
+from heldout.backends.threads import one_thread
+from heldout.base.errors import BackendError
+from heldout.kernels.perform import perform
+from heldout.kernels.step import Step, Work
+from heldout.study.answers import Answer
+
+# Starting workers takes about a second, so short studies are done where they were asked. Which side does a step
+# cannot change its answer, so these may be seconds.
+WORTH_A_START = 1.5  # seconds of work left that workers must still be started for: about what starting one takes
+WORTH_A_MOVE = 0.02  # seconds of work left that goes to workers which are ready: sending it takes some milliseconds
+TRY_INLINE_FOR = 0.05  # seconds, before the work left is judged worth a start
+SURELY_LARGE = 20_000_000  # numbers of X that all fits read together: then workers are started at once
+LARGE = 2_000_000  # the same for workers that are ready: to send the work costs less than to try it here first
+
+
+class Processes:
+    """On local worker processes that map the data; work that may prove too short for them begins in this process."""
+
+    inline_seconds = 0.0  # of all studies: those that were each too short for workers add up
+
+    def __init__(self, jobs: int, settings: BackendSettings, *, begin_inline: bool) -> None:
+        self._jobs = jobs
+        self._limits = settings.limits
+        self._on_lost = settings.on_lost
+        self._begins_inline = begin_inline and not settings.isolate and not settings.limits.of_fits
+
+    def run(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
+        yield from Inline(self._limits).run(work, [step for step in steps if step.spreads])
+        left = cut_for_limits([step for step in steps if not step.spreads], self._limits)
+        if self._begins_inline:
+            done = 0
+            for answered in self._begin_inline(work, left):
+                done += 1
+                yield answered
+            left = left[done:]
+        if left:
+            yield from self._run_on_pool(work, left)
+
+    def _begin_inline(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
+        """Do steps here until the rest is worth the workers, and while they start."""
+        reads = len(work.task) * (work.task.n_columns or 1) * sum(step.fits for step in steps)
+        pool = shared_pool(self._jobs)
+        if len(steps) > 1 and reads > (LARGE if pool.ready() else SURELY_LARGE):
+            return
+        started = perf_counter()
+        with one_thread():
+            for number, step in enumerate(steps, 1):
+                self._limits.check_time()
+                yield step, perform(step, work)
+                spent = perf_counter() - started
+                left = spent / number * (len(steps) - number)
+                if pool.ready():
+                    if left > WORTH_A_MOVE:
+                        return
+                elif left + Processes.inline_seconds > WORTH_A_START and spent > TRY_INLINE_FOR:
+                    check_room_for(work.task)
+                    pool.start(len(steps) - number)
+        Processes.inline_seconds += perf_counter() - started
+
+    def _run_on_pool(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
+        pool = shared_pool(self._jobs)
+        if not pool.ready():
+            check_room_for(work.task)
+            pool.start(len(steps))  # workers start while the data are written
+        runner = runner_of(work)
+        again: list[Step] = []
+        for step, result in self._results(pool, runner, steps):
+            pieces = () if result.failure is None else pieces_to_retry(step, result)
+            if pieces:
+                again += pieces
+            else:
+                yield step, _answers(step, work, result)
+        for step, result in self._results(pool, runner, again):
+            yield step, _answers(step, work, result)
+
+    def _results(self, pool: Pool, runner: StepRunner, steps: Sequence[Step]) -> Iterator[tuple[Step, TaskResult]]:
+        # A step names nothing but heldout's own classes, so plain pickling will do, which is quick.
+        tasks = ((number, pickle.dumps(step, protocol=5), max(1, step.fits)) for number, step in enumerate(steps))
+        running = pool.run(runner, tasks, limits=self._limits, on_lost=self._on_lost)
+        with closing(cast("Generator[TaskResult, None, None]", running)) as results:
+            for result in results:
+                yield steps[result.task_id], result
+
+
+class StepRunner:
+    """What travels to the workers: the work with its data left behind in a mapped file."""
+
+    def __init__(self, work: Work, task: SharedRef) -> None:
+        self._work = without_data(work)
+        self._task = task
+
+    def __call__(self, step: bytes) -> list[Answer]:
+        if self._work.task is None:
+            self._work = replace(self._work, task=self._task.open())
+        return perform(pickle.loads(step), self._work)
+
+
+def without_data(work: Work) -> Work:
+    """The work but its data and what kernels keep."""
+    return replace(work, task=None, products={})  # type: ignore[arg-type]
+
+
+def runner_of(work: Work) -> StepRunner:
+    """The runner of steps of this work, whose data are written for workers to map."""
+    _ = work.task.row_hashes  # hashed once here, not once a worker
+    problem = explain_unpicklable(without_data(work))
+    if problem:
+        raise BackendError(
+            f"The learner cannot travel to worker processes: {problem}. Run it in this process with "
+            'backend="inline", or make that attribute picklable.'
+        )
+    return StepRunner(work, share(work.task, transport_folder(), work.task.fingerprint))
+
+
+def _answers(step: Step, work: Work, result: TaskResult) -> list[Answer]:
+    if result.failure is not None:
+        return failed_step(step, work, result.failure)
+    answers: list[Answer] = result.value
+    return answers

@@ -1,0 +1,78 @@
+"""Which backend `backend=` means. Another one is a file of its own that is added here, or registered from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from heldout.backends.base import Backend, BackendSettings, Inline
+from heldout.backends.dask import open_dask
+from heldout.backends.dask_cluster import names_dask, still_open
+from heldout.backends.limits import allowed_jobs
+from heldout.backends.processes import Processes
+from heldout.base.errors import OptionError, did_you_mean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackendKind:
+    """A kind of backend: how `backend=` names it, and how it is opened for a study."""
+
+    example: str  # what a user may pass, for messages
+    accepts: Callable[[Any], bool]
+    open: Callable[[Any, BackendSettings], AbstractContextManager[Backend]]
+    usable: Callable[[Any], bool] = lambda backend: True  # whether what was passed once can be opened again
+
+
+def _open_inline(_: Any, settings: BackendSettings) -> AbstractContextManager[Backend]:
+    if settings.limits.of_fits:
+        raise OptionError(
+            "fit_timeout= and fit_memory= end the process that a fit runs in, so they cannot be had with "
+            'backend="inline". Leave backend out, or leave the limits out.'
+        )
+    return nullcontext(Inline(settings.limits))
+
+
+def _open_processes(_: Any, settings: BackendSettings) -> AbstractContextManager[Backend]:
+    return nullcontext(Processes(allowed_jobs(settings.jobs), settings, begin_inline=False))
+
+
+def _open_as_needed(_: Any, settings: BackendSettings) -> AbstractContextManager[Backend]:
+    """One job needs no worker process, unless its fits are limited; short studies need none either."""
+    jobs = allowed_jobs(settings.jobs)
+    if jobs == 1 and not settings.limits.of_fits:
+        return nullcontext(Inline(settings.limits))
+    return nullcontext(Processes(jobs, settings, begin_inline=True))
+
+
+_KINDS = [
+    BackendKind(example="None", accepts=lambda backend: backend is None, open=_open_as_needed),
+    BackendKind(example="inline", accepts=lambda backend: bool(backend == "inline"), open=_open_inline),
+    BackendKind(example="processes", accepts=lambda backend: bool(backend == "processes"), open=_open_processes),
+    BackendKind(example="dask://host:8786", accepts=names_dask, open=open_dask, usable=still_open),
+]
+
+
+def register_backend(kind: BackendKind) -> None:
+    """Add a kind of backend: `backend=` may name it from now on."""
+    _KINDS.append(kind)
+
+
+def open_backend(backend: Any, settings: BackendSettings) -> AbstractContextManager[Backend]:
+    """The backend that the user asked for; None decides by the work there is."""
+    kind = _kind_of(backend)
+    if kind is None:
+        near = did_you_mean(str(backend), [kind.example for kind in _KINDS[1:]])
+        raise OptionError(f"There is no backend {backend!r}. {near}")
+    return kind.open(backend, settings)
+
+
+def is_usable(backend: Any) -> bool:
+    """Whether a backend that was used once can be used again: False for a client that was closed."""
+    kind = _kind_of(backend)
+    return kind is not None and kind.usable(backend)
+
+
+def _kind_of(backend: Any) -> BackendKind | None:
+    return next((kind for kind in _KINDS if kind.accepts(backend)), None)
