@@ -28,7 +28,7 @@ import heldout as ho
 from heldout.catalogue.learners import learner_named
 from heldout.journal import list_studies, open_journal, read_splits
 from heldout.kernels import brute
-from heldout.planner.checked_cells import SpotCheck
+from heldout.planner.checked_cells import KernelCheck
 
 
 def saved(result: ho.Result, folder: Path) -> dict[str, bytes]:
@@ -236,13 +236,13 @@ def test_a_kernel_that_failed_its_check_is_replaced_from_the_journal_too(
     data: tuple[Any, Any], journal: Path, tmp_path: Path, monkeypatch
 ):
     learner = LEARNERS["ridge"]()
-    from heldout.engine import spot_check
+    from heldout.engine import checks as kernel_checks
 
-    def fail(spot: Any, *rest: Any) -> SpotCheck:
+    def fail(spot: Any, *rest: Any) -> KernelCheck:
         level = spot.held.level
-        return SpotCheck(kernel=spot.kernel, tier=spot.tier, level=level, cell="a cell", difference=1.0, passed=False)
+        return KernelCheck(kernel=spot.kernel, tier=spot.tier, level=level, cell="a cell", difference=1.0, passed=False)
 
-    monkeypatch.setattr(spot_check, "compare_cell", fail)
+    monkeypatch.setattr(kernel_checks, "compare_cell", fail)
     without = saved(run(learner, data, None), tmp_path)
     assert saved(run(learner, data, journal), tmp_path) == without
     monkeypatch.undo()

@@ -16,8 +16,8 @@ from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed, OptionError
 from heldout.base.findings import Finding
 from heldout.base.options import switched_rules
+from heldout.engine.checks import ROUNDING
 from heldout.engine.run import Outcome, Running, run_study
-from heldout.engine.spot_compare import ROUNDING
 from heldout.engine.streaming.run import Streamed
 from heldout.kernels.perform import FITS_EACH
 from heldout.kernels.statistics.scores import all_from_squares

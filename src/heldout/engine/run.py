@@ -17,7 +17,7 @@ from heldout.backends.registry import open_backend
 from heldout.base.amounts import show_seconds
 from heldout.base.events import StagePlanned, StudyFinished, StudyStarted, WorkerLost
 from heldout.base.options import Options, switched_rules
-from heldout.engine.final_fit import Early, FinalFit, final_by_kernel, make_early, may_be_early
+from heldout.engine.final_fit import FinalFit, final_by_kernel
 from heldout.engine.live_file import told_live
 from heldout.engine.progress import open_progress
 from heldout.engine.stage import Stage, perform_stage
@@ -25,7 +25,7 @@ from heldout.journal import JournalUse, journal_of
 from heldout.kernels.step import Work
 from heldout.kernels.trainings import Sides, sides_of
 from heldout.planner.account import Account, account_for, account_of_race, waiting_cells, with_race
-from heldout.planner.checked_cells import SpotCheck
+from heldout.planner.checked_cells import KernelCheck
 from heldout.planner.expected_work import expected_work
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import Plan, ready_panels
@@ -68,7 +68,7 @@ class Outcome:
     tables: Tables
     account: Account
     seconds: float
-    checks: tuple[SpotCheck, ...] = ()
+    checks: tuple[KernelCheck, ...] = ()
     journal: JournalUse | None = None  # what came from the journal; it changes no number
     lost: tuple[WorkerLost, ...] = ()  # worker processes that died on the way
     stopped: str | None = None  # why it is incomplete, where its time was up
@@ -109,13 +109,12 @@ def run_study(
             precision=how.options.precision,
             limited=how.options.limits_fits,
             stage=Stage(work=work, backend=backend, tables=Tables(), progress=progress, journal=journal),
-            finally_fit=finally_fit,
         )
         stopped = final = None
         try:
             loop.go_round(queue_seed=how.options.queue_seed)
             if finally_fit:
-                final = final_by_kernel(loop.study, loop.plans, loop.stage.checks.made, work, early=loop.early)
+                final = final_by_kernel(loop.study, loop.plans, loop.stage.checks.made, work)
         except KeyboardInterrupt as interrupt:
             if how.journal is not None:
                 interrupt.add_note(f"What finished is in {how.journal}. The same call goes on from there.")
@@ -151,8 +150,6 @@ class _Loop:
     stage: Stage
     plans: list[Plan] = field(default_factory=list)
     races: RaceStart | None = None  # where a race was asked for
-    finally_fit: bool = False
-    early: Early | None = None  # a final predictor that waits for a check
 
     def go_round(self, *, queue_seed: int | None) -> None:
         done: frozenset[str] = frozenset()
@@ -174,7 +171,7 @@ class _Loop:
                 stage.tables.open(panel, splits, losses=losses, weight=weight)
             _open_asides(stage.tables, plan, self.study)
             waits = any(panel.candidates is None for panel in self.study.panels)
-            if perform_stage(self.plans, stage, queue_seed=queue_seed, waits=waits, meanwhile=self._fit_early):
+            if perform_stage(self.plans, stage, queue_seed=queue_seed, waits=waits):
                 # A kernel failed: choices that saw its answers are made again, and what waited for them is asked again.
                 for panel in asked.panels if len(self.plans) > 1 else ():
                     if panel.candidates is None:
@@ -183,10 +180,6 @@ class _Loop:
                 continue
             done = done.union(panel.key for panel in ready)
             self.study = advance(self.study, stage.tables)
-
-    def _fit_early(self) -> None:
-        if self.finally_fit and may_be_early(self.study.search, self.plans):
-            self.early = make_early(advance(self.study, self.stage.tables), self.plans, self.stage.work)
 
     def _plan(self, done: frozenset[str]) -> Plan:
         work = self.stage.work

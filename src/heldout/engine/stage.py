@@ -1,20 +1,20 @@
-"""One stage of a study: the steps of a plan done on a backend, their answers taken in, kernels spot-checked."""
+"""One stage of a study: the steps of a plan done on a backend, their answers taken in, kernels checked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from heldout.backends.base import Backend
+from heldout.engine.checks import KernelChecks
 from heldout.engine.final_fit import calls_user
 from heldout.engine.progress import Progress
-from heldout.engine.spot_check import SpotChecks, answered_beside
 from heldout.journal import NoJournal, unanswered
 from heldout.kernels.step import Step, Work
 from heldout.kernels.trainings import sides_of
-from heldout.planner.checked_cells import Spot
+from heldout.planner.checked_cells import CheckedCell
 from heldout.planner.expected_work import longest_first
 from heldout.planner.plan import Plan
 from heldout.study.answers import Tables
@@ -28,40 +28,32 @@ class Stage:
     backend: Backend
     tables: Tables
     progress: Progress
-    checks: SpotChecks = field(default_factory=SpotChecks)
+    checks: KernelChecks = field(default_factory=KernelChecks)
     journal: NoJournal = field(default_factory=NoJournal)
 
 
-def perform_stage(
-    plans: Sequence[Plan], stage: Stage, *, queue_seed: int | None, waits: bool, meanwhile: Callable[[], None]
-) -> list[str]:
+def perform_stage(plans: Sequence[Plan], stage: Stage, *, queue_seed: int | None, waits: bool) -> list[str]:
     """Do every step of the last plan that is not known; the kernels that failed a check, whose answers are dropped.
 
-    What is to be done `meanwhile` has all answers of the stage, while checks of them may still run. Where panels wait
-    for a choice, a kernel that keeps all threads busy is checked in the stage after, which is short.
+    Where panels wait for a choice, a kernel that keeps all threads busy is checked in the stage after, which is short.
     """
     steps, checks = plans[-1].steps, stage.checks
     drawn = checks.draws.draw([step for step in steps if step.cells], stage.work, waits=waits)
     postpones = waits and not calls_user(stage.work.search)
-    spots = [spot for spot in drawn if not (postpones and spot.origin.spreads)] + checks.postponed
-    checks.postponed = [spot for spot in drawn if spot not in spots]
-    known = stage.journal.known_checks(spots)
-    new = [spot for spot in spots if spot.panel not in known]
+    cells = [cell for cell in drawn if not (postpones and cell.origin.spreads)] + checks.postponed
+    checks.postponed = [cell for cell in drawn if cell not in cells]
+    known = stage.journal.known_checks(cells)
+    new = [cell for cell in cells if cell.panel not in known]
     work = stage.journal.widened(stage.work)
     work = replace(
         work,
-        keep_responses=work.keep_responses | {spot.panel for spot in new},
-        watched=frozenset((spot.held.panel, spot.candidate, spot.held.part) for spot in drawn if spot.fewer is None),
-        splits={**work.splits, **{spot.panel: spot.fewer for spot in new if spot.fewer is not None}},
+        keep_responses=work.keep_responses | {cell.panel for cell in new},
+        watched=frozenset((cell.held.panel, cell.candidate, cell.held.part) for cell in drawn if cell.fewer is None),
+        splits={**work.splits, **{cell.panel: cell.fewer for cell in new if cell.fewer is not None}},
     )
-    left = _recall(stage, steps)
-    # Kernels that spread leave no queue to put their spots in, so they are answered beside them.
-    aside = [spot for spot in new if spot.origin.spreads and work.jobs > 1]
-    with answered_beside(aside, work, checks):
-        _do(stage, left, [spot for spot in new if spot not in aside], work, queue_seed)
-        meanwhile()
-    found = checks.compare(spots, stage.tables, work, known=known)
-    failed = list(dict.fromkeys(check.kernel for check in found if not check.passed))
+    _do(stage, _recall(stage, steps), new, work, queue_seed)
+    compared = checks.compare(cells, stage.tables, work, known=known)
+    failed = list(dict.fromkeys(check.kernel for check in compared if not check.passed))
     wrong = [step for plan in plans for step in plan.steps if step.kernel in failed]
     for step in wrong:  # nobody may choose by them, not even where time is up before they are replaced
         sides = (held for stretch in sides_of(step.trainings) for held in stretch)
@@ -71,7 +63,7 @@ def perform_stage(
         stage.journal.drop([step for step in wrong if step.kernel not in seen])
         checks.begin_again(failed)
     stage.journal.keep_checks(
-        {spot: check for spot, check in zip(spots, found, strict=True) if spot.panel not in known}
+        {cell: check for cell, check in zip(cells, compared, strict=True) if cell.panel not in known}
     )
     return failed
 
@@ -80,14 +72,14 @@ def _recall(stage: Stage, steps: Sequence[Step]) -> list[Step]:
     """The steps that are left to do, once the answers that the journal knows are in the tables."""
     left = list(steps)
     if stage.checks.switches_off():  # the study is planned again, and has the answers of others
-        left = [one for step in steps if (one := unanswered(step, stage.tables, asides=False)) is not None]
+        left = [rest for step in steps if (rest := unanswered(step, stage.tables, asides=False)) is not None]
     left = stage.journal.recall(left, stage.tables)
     stage.progress.recall(steps, left)
     return left
 
 
-def _do(stage: Stage, steps: list[Step], spots: Sequence[Spot], work: Work, queue_seed: int | None) -> None:
-    steps, checked = [*steps, *(spot.step for spot in spots)], {spot.panel for spot in spots}
+def _do(stage: Stage, steps: list[Step], cells: Sequence[CheckedCell], work: Work, queue_seed: int | None) -> None:
+    steps, checked = [*steps, *(cell.step for cell in cells)], {cell.panel for cell in cells}
     if queue_seed is not None:
         order = np.random.default_rng(queue_seed).permutation(len(steps))
         steps = [steps[i] for i in order]
@@ -100,6 +92,6 @@ def _do(stage: Stage, steps: list[Step], spots: Sequence[Spot], work: Work, queu
         # The journal has an answer before the tables do: whoever stops here has lost nothing that was counted.
         for answer in stage.journal.keep(step, answers, stage.tables):
             stage.tables.put(answer)
-        told = [answer for answer in answers if answer.panel not in stage.tables.asides]
-        stage.progress.tell_failures(told, work.search.describe)
-        stage.progress.advance(step, told)
+        shown = [answer for answer in answers if answer.panel not in stage.tables.asides]
+        stage.progress.tell_failures(shown, work.search.describe)
+        stage.progress.advance(step, shown)

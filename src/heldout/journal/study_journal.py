@@ -32,7 +32,7 @@ from heldout.journal.records import (
 from heldout.journal.store import Row, Store, open_journal
 from heldout.journal.studies import Question
 from heldout.kernels.step import Held, Step, Work
-from heldout.planner.checked_cells import Spot, SpotCheck
+from heldout.planner.checked_cells import CheckedCell, KernelCheck
 from heldout.study.answers import Answer, Tables
 from heldout.study.study import Study
 
@@ -84,11 +84,11 @@ class NoJournal:
         """Keep the answers of a step; what of them belongs into the tables."""
         return answers
 
-    def known_checks(self, spots: Sequence[Spot]) -> dict[str, SpotCheck]:
+    def known_checks(self, spots: Sequence[CheckedCell]) -> dict[str, KernelCheck]:
         """The spot checks that were made before, by the panel of their spot."""
         return {}
 
-    def keep_checks(self, checks: Mapping[Spot, SpotCheck]) -> None:
+    def keep_checks(self, checks: Mapping[CheckedCell, KernelCheck]) -> None:
         """Keep what spot checks found."""
 
     def drop(self, steps: Sequence[Step]) -> None:
@@ -255,20 +255,20 @@ class StudyJournal(NoJournal):
             answer = replace(answer, responses=None)
         return answer
 
-    # Spot checks.
+    # Checks of kernels.
 
-    def known_checks(self, spots: Sequence[Spot]) -> dict[str, SpotCheck]:
+    def known_checks(self, spots: Sequence[CheckedCell]) -> dict[str, KernelCheck]:
         """The spot checks that were made before, by the panel of their spot."""
         asked = {self._check_key(spot): spot for spot in spots}
-        return {asked[key].panel: SpotCheck(**decode(content)) for key, content in self._store.rows("checks", asked)}
+        return {asked[key].panel: KernelCheck(**decode(content)) for key, content in self._store.rows("checks", asked)}
 
-    def keep_checks(self, checks: Mapping[Spot, SpotCheck]) -> None:
+    def keep_checks(self, checks: Mapping[CheckedCell, KernelCheck]) -> None:
         """Keep what spot checks found."""
         rows = [("checks", self._check_key(spot), encode(asdict(check))) for spot, check in checks.items()]
         if rows:
             self._store.put(rows)
 
-    def _check_key(self, spot: Spot) -> bytes:
+    def _check_key(self, spot: CheckedCell) -> bytes:
         words = [spot.kernel, spot.tier, str(spot.fewer is None), *self._asking.losses[spot.held.level]]
         return digest(
             "cell check", *words, *self._keys.sides(spot.source), self._keys.candidates[spot.candidate].tobytes()

@@ -1,4 +1,4 @@
-"""Spots: the cells that are answered again by brute force while a study runs, and how they are drawn."""
+"""Cells that are answered again by brute force while a study runs, to check kernels: how they are drawn."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from math import inf
 
 import numpy as np
 
+from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.kernels.trainings import Plain, pieces_of
 from heldout.planner.brute_force import brute_step
 from heldout.planner.expected_work import expected_work
 from heldout.planner.plan import BRUTE, Plan
-from heldout.planner.rows_of_checks import fewer_rows
-from heldout.splits.drawn import Splits
+from heldout.splits.drawn import Recipe, Splits
 from heldout.study.study import SPREAD, TEST, VALIDATION, Study, TrainRef
 from heldout.task.task import Task
 
@@ -25,10 +25,13 @@ MOST_CELLS = 50  # of one kernel and level in one stage: one wrong answer in sev
 LEVELS = (TEST, VALIDATION, SPREAD)  # in the order in which the budget is spent
 APPROXIMATE = "approximate"  # a tier that allows any difference of losses: what is seen is told instead
 APPROXIMATE_CELLS = 20  # of a kernel of that tier that are answered again, whatever the budget
+MOST_NUMBERS = 8_000_000  # of X on the training side of a check: brute force makes several copies of them
+FEWEST_ROWS = 1_000
+MOST_NAMED = 5  # cells of one kernel and level in the text of a plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpotCheck:
+class KernelCheck:
     """What the check of one cell found."""
 
     kernel: str
@@ -41,7 +44,7 @@ class SpotCheck:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Spot:
+class CheckedCell:
     """A cell that is answered twice."""
 
     kernel: str
@@ -57,8 +60,8 @@ class Spot:
 
 
 @dataclass(kw_only=True, eq=False)
-class SpotDraws:
-    """Draws the spots of a study, stage by stage. They depend on the plans and the seed, on nothing else.
+class CellDraws:
+    """Draws the checked cells of a study, stage by stage. They depend on the plans and the seed, on nothing else.
 
     At least one cell of each kernel and level is drawn. More are drawn while `SHARE` of the operations planned so far
     is not spent, test cells first; while test cells still wait for a choice, others leave half of it to them.
@@ -68,26 +71,26 @@ class SpotDraws:
     drawn: dict[tuple[str, str], int] = field(default_factory=dict)  # by kernel and level, those that are checked
     _left: float = 0.0  # operations
 
-    def draw(self, steps: Sequence[Step], work: Work, *, waits: bool) -> list[Spot]:
-        """The spots of one stage; `waits` says that panels wait for a choice still."""
+    def draw(self, steps: Sequence[Step], work: Work, *, waits: bool) -> list[CheckedCell]:
+        """The checked cells of one stage; `waits` says that panels wait for a choice still."""
         pools = pools_of(steps)
         if not pools:
             return []
         self._left += SHARE * sum(_planned(step, work) for step in steps)
-        spots: list[Spot] = []
+        cells: list[CheckedCell] = []
         for level in LEVELS:
             kernels = [kernel for kernel, own in pools if own == level]
             for place, kernel in enumerate(kernels):
                 room = self._left / (len(kernels) - place) / (2 if waits else 1)
-                spots += self._draw_some(kernel, level, pools[kernel, level], room, work)
-        return spots
+                cells += self._draw_some(kernel, level, pools[kernel, level], room, work)
+        return cells
 
     def begin_again(self, failed: Sequence[str]) -> None:
         """The study is planned again without the kernels that failed: of others nothing is checked a second time."""
         self.cells = {key: count for key, count in self.cells.items() if key[0] in failed}
         self._left = -inf
 
-    def _draw_some(self, kernel: str, level: str, pool: _Pool, room: float, work: Work) -> Iterator[Spot]:
+    def _draw_some(self, kernel: str, level: str, pool: _Pool, room: float, work: Work) -> Iterator[CheckedCell]:
         key, sofar = (kernel, level), self.drawn.get((kernel, level), 0)
         total = sum(len(trainings) for _, trainings in pool)
         self.cells[key] = self.cells.get(key, 0) + sum(len(s.candidates) * len(trainings) for s, trainings in pool)
@@ -102,7 +105,7 @@ class SpotDraws:
             room -= price
             self._left -= price
             self.drawn[key] = sofar + number + 1
-            yield _spot(step, training, candidate, work, panel=f"spot:{kernel}/{level}/{sofar + number}")
+            yield _checked_cell(step, training, candidate, work, panel=f"spot:{kernel}/{level}/{sofar + number}")
 
 
 _Pool = list[tuple[Step, Sequence[Training]]]  # trainings with one held-out side each, by step
@@ -153,7 +156,7 @@ def _price(step: Step, training: Training, candidate: int, work: Work) -> float:
     return max(FIT + fit, kernel)
 
 
-def _spot(step: Step, training: Training, candidate: int, work: Work, *, panel: str) -> Spot:
+def _checked_cell(step: Step, training: Training, candidate: int, work: Work, *, panel: str) -> CheckedCell:
     source, held = training, training.answers[0]
     fewer = None
     if step.tier != APPROXIMATE:
@@ -161,7 +164,7 @@ def _spot(step: Step, training: Training, candidate: int, work: Work, *, panel: 
     if fewer is not None:
         training = Training((TrainRef(panel, 0),), False, (held._replace(splits=panel, part=0),))
     alone = training._replace(answers=(training.answers[0]._replace(panel=panel),))
-    return Spot(
+    return CheckedCell(
         kernel=step.kernel,
         tier=step.tier,
         candidate=candidate,
@@ -175,25 +178,52 @@ def _spot(step: Step, training: Training, candidate: int, work: Work, *, panel: 
     )
 
 
-MOST_NAMED = 5  # cells of one kernel and level in the text of a plan
+def fewer_rows(training: Training, work: Work, *, seed: int) -> Splits | None:
+    """Some of the rows of a training and of the side it answers, as splits of one part; None where all will do.
+
+    Every class of the training rows stays.
+    """
+    ref, held = training.trains[0], training.answers[0]
+    size = int(work.splits[ref.splits].train_sizes[ref.part])
+    most = max(FEWEST_ROWS, MOST_NUMBERS // (work.task.n_columns or 1))
+    if size <= most or len(training.trains) != 1:
+        return None
+    rng = np.random.default_rng(seed)
+    train = _some(work.task, work.train_rows(ref), most, rng)
+    side = work.held_rows(held)
+    tested = np.sort(rng.permutation(side)[:most])
+    return Splits(
+        rows=np.union1d(train, tested),
+        held=tested,
+        held_cuts=np.array([0, len(tested)]),
+        recipe=Recipe(kind="given", words="rows of a spot check"),
+    )
+
+
+def _some(task: Task, rows: Rows, most: int, rng: np.random.Generator) -> Rows:
+    drawn = rng.permutation(rows)
+    if not task.classification or task.y.ndim > 1:
+        return np.sort(drawn[:most])
+    _, first = np.unique(task.y[drawn], return_index=True)
+    return np.unique(np.concatenate([drawn[:most], drawn[first]]))
 
 
 def foreseen_checks(study: Study, task: Task, plans: Sequence[Plan]) -> tuple[str, ...]:
     """How many cells of each kernel and level will be checked, in words, where these are the plans of the stages."""
     work = Work(task=task, search=study.search, splits=study.splits, losses={})
-    draws = SpotDraws()
+    draws = CellDraws()
     for place, plan in enumerate(plans):
         draws.draw(plan.steps, work, waits=any(later.steps for later in plans[place + 1 :]))
     return words_of_checks(draws)
 
 
-def words_of_checks(draws: SpotDraws, made: Sequence[SpotCheck] | None = None) -> tuple[str, ...]:
+def words_of_checks(draws: CellDraws, made: Sequence[KernelCheck] | None = None) -> tuple[str, ...]:
     """What will be checked, or was and what it found: a line for each kernel and level."""
     return tuple(_words(key, count, draws.cells, made) for key, count in draws.drawn.items())
 
 
 def _words(
-    key: tuple[str, str], count: int, cells: Mapping[tuple[str, str], int], made: Sequence[SpotCheck] | None
+    key: tuple[str, str], count: int, cells: Mapping[tuple[str, str], int], made: Sequence[KernelCheck] | None
 ) -> str:
     kernel, level = key
     words = f"{kernel}: {count:,} of {cells.get(key, count):,} {level} cells"

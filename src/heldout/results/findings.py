@@ -11,7 +11,7 @@ import numpy as np
 from heldout.base.findings import Finding
 from heldout.engine.run import Outcome
 from heldout.journal import JournalUse
-from heldout.planner.checked_cells import SpotCheck
+from heldout.planner.checked_cells import KernelCheck
 from heldout.results.study_record import Question
 from heldout.results.test_losses import TestLosses
 from heldout.risk.doubts import interval_warnings, leaning_note
@@ -118,7 +118,7 @@ def _of_losses(study: Study) -> Iterator[Finding]:
         yield Finding(code="H301", severity="info", message=text)
 
 
-def _of_checks(checks: Sequence[SpotCheck]) -> Iterator[Finding]:
+def _of_checks(checks: Sequence[KernelCheck]) -> Iterator[Finding]:
     """What checks against brute force found, a finding a kernel."""
     for kernel in dict.fromkeys(check.kernel for check in checks):
         own = [check for check in checks if check.kernel == kernel]
@@ -140,7 +140,7 @@ def _of_checks(checks: Sequence[SpotCheck]) -> Iterator[Finding]:
             yield Finding(code="H205", severity="warning", message=text)
 
 
-def _count(some: int, checks: Sequence[SpotCheck]) -> str:
+def _count(some: int, checks: Sequence[KernelCheck]) -> str:
     return f"{some} of {len(checks)} cells that were answered again"
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.base.seeds import derive
 from heldout.base.warnings import catch_warnings
-from heldout.engine.spot_compare import ROUNDING
+from heldout.engine.checks import ROUNDING
 from heldout.engine.streaming.account import RULE, TIER
 from heldout.engine.streaming.gather import Sample
 from heldout.engine.streaming.source import Source
@@ -21,7 +21,7 @@ from heldout.kernels.statistics.gather import Layout, Statistics, products_of
 from heldout.kernels.sums.rounding import LostDigits
 from heldout.kernels.sums.shifts import Shift, column_shift
 from heldout.losses import SQUARED
-from heldout.planner.checked_cells import SpotCheck
+from heldout.planner.checked_cells import KernelCheck
 from heldout.study.study import Panel, Study
 from heldout.task.stream import Chunk
 
@@ -29,7 +29,7 @@ SINGLE = 1e-6  # of the largest response: a few roundings of single precision
 SCORES = ("decision_function", "predict_proba")
 
 
-def check_on_sample(study: Study, source: Source, families: Sequence[Family], sample: Sample) -> SpotCheck | None:
+def check_on_sample(study: Study, source: Source, families: Sequence[Family], sample: Sample) -> KernelCheck | None:
     """One candidate and part, drawn by the seed, on the rows of the sample; None where they are too few."""
     seed = study.search.seed
     panel = next(one for one in study.panels if one.candidates)
@@ -57,7 +57,7 @@ def check_on_sample(study: Study, source: Source, families: Sequence[Family], sa
         allowed = SINGLE if family.single else ROUNDING
     words = f"{study.search.brief(candidate)} on {panel.key}, part {part}, {len(train.y):,} rows of a sample"
     passed = difference <= allowed
-    return SpotCheck(kernel=RULE, tier=TIER, level=panel.level, cell=words, difference=difference, passed=passed)
+    return KernelCheck(kernel=RULE, tier=TIER, level=panel.level, cell=words, difference=difference, passed=passed)
 
 
 def _fitted(family: Family, train: Sample, classes: NDArray[Any] | None) -> Fits | None:

@@ -1,4 +1,4 @@
-"""Spot checks of large training sets fit on some of their rows."""
+"""Checks of kernels on large training sets fit on some of their rows."""
 
 import numpy as np
 import pandas as pd
@@ -7,9 +7,8 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
-from heldout.engine import spot_compare
-from heldout.planner import checked_cells as spots
-from heldout.planner import rows_of_checks as spot_rows
+from heldout.engine import checks as kernel_checks
+from heldout.planner import checked_cells
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 3))
@@ -18,8 +17,8 @@ LABELS = np.where(np.arange(400) % 50 == 0, "rare", np.where(X[:, 0] > 0, "a", "
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(spot_rows, "MOST_NUMBERS", 150)
-    monkeypatch.setattr(spot_rows, "FEWEST_ROWS", 20)
+    monkeypatch.setattr(checked_cells, "MOST_NUMBERS", 150)
+    monkeypatch.setattr(checked_cells, "FEWEST_ROWS", 20)
 
 
 def checks_of(learner, y):
@@ -45,7 +44,7 @@ def test_an_identical_kernel_is_held_to_no_difference(few):
 
 
 def test_a_kernel_that_errs_on_the_drawn_rows_is_found_out(few, monkeypatch):
-    monkeypatch.setitem(spot_compare.ALLOWED, "rounding", -1.0)
+    monkeypatch.setitem(kernel_checks.ALLOWED, "rounding", -1.0)
     result, checks = checks_of(ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3)), X[:, 1])
     assert not checks["ridge"]["passed"]
     assert any(finding.code == "H205" for finding in result.findings)
@@ -58,12 +57,12 @@ def test_every_class_stays(few):
         seen.append(found(*given, **named))
         return seen[-1]
 
-    found = spots.fewer_rows
-    spots.fewer_rows = keep
+    found = checked_cells.fewer_rows
+    checked_cells.fewer_rows = keep
     try:
         checks_of(ho.Tuned(RidgeClassifier(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3)), LABELS)
     finally:
-        spots.fewer_rows = found
+        checked_cells.fewer_rows = found
     assert len(seen) == 3  # a validation cell and a test cell, and one of the choice on all rows
     for splits in seen:
         assert set(LABELS[splits.train_rows(0)]) == {"a", "b", "rare"}
@@ -83,12 +82,12 @@ def test_single_precision_is_held_to_its_own_rounding_error(frame):
     checks = result.record.plan["checks"]
     assert {check["level"] for check in checks} == {"validation", "test"}
     assert all(check["passed"] for check in checks)
-    assert all(check["difference"] > spot_compare.ROUNDING for check in checks)
+    assert all(check["difference"] > kernel_checks.ROUNDING for check in checks)
     assert result.findings == ()
 
 
 def test_single_precision_is_no_excuse_for_a_wrong_answer(monkeypatch):
-    monkeypatch.setattr(spot_compare, "responses_differ", lambda *given: 1e-4)
+    monkeypatch.setattr(kernel_checks, "responses_differ", lambda *given: 1e-4)
     learner = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3))
     result = ho.evaluate(learner, X.astype(np.float32), X[:, 1], test=ho.KFold(4), progress=False)
     assert [finding.code for finding in result.findings] == ["H205"]
@@ -98,7 +97,7 @@ def test_a_kernel_that_failed_its_check_answers_nothing_later(monkeypatch):
     learner = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3))
     y = X @ [1.0, 2.0, 3.0] + RNG.normal(size=400)
     off = ho.evaluate(learner, X, y, test=ho.KFold(4), progress=False, options=ho.Options(rules={"ridge": False}))
-    monkeypatch.setitem(spot_compare.ALLOWED, "rounding", -1.0)
+    monkeypatch.setitem(kernel_checks.ALLOWED, "rounding", -1.0)
     on = ho.evaluate(learner, X, y, test=ho.KFold(4), progress=False)
     assert [line.rule for line in on.plan.lines] == ["brute force", "brute force"]
     assert {check["kernel"] for check in on.record.plan["checks"]} == {"ridge"}

@@ -1,4 +1,4 @@
-"""Spot checks draw cells of every kernel and level, test cells first, as many as the plan's operations pay for."""
+"""Checks draw cells of every kernel and level, test cells first, as many as the plan's operations pay for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import heldout as ho
 from heldout.base.responses import METHODS, Responses
 from heldout.kernels.driver import score as driver
 from heldout.kernels.within import answer as within
-from heldout.planner import checked_cells as spots
+from heldout.planner import checked_cells
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
@@ -90,12 +90,12 @@ def test_choices_that_saw_a_wrong_kernel_are_made_again(jobs: int, monkeypatch: 
     right = study(learner, options=ho.Options(rules={"ridge": False}))
     assert set(right.choices["candidate"]) == {0}
     wrong_where(monkeypatch, "ridge", lambda helds: True, factor=-1)
-    own = spots.pools_of
+    own = checked_cells.pools_of
 
     def tests_alone(steps: Any) -> Any:
         return {key: pool for key, pool in own(steps).items() if key[1] == "test"}
 
-    monkeypatch.setattr(spots, "pools_of", tests_alone)
+    monkeypatch.setattr(checked_cells, "pools_of", tests_alone)
     result = study(learner, jobs=jobs)
     assert [finding.code for finding in result.findings] == ["H205"]
     assert result.choices.equals(right.choices)
@@ -165,9 +165,9 @@ def test_the_number_of_checks_follows_operations_and_never_jobs() -> None:
 
 def test_twice_the_operations_pay_for_twice_the_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     once = counts(many_cells()).total()
-    monkeypatch.setattr(spots, "SHARE", 2 * spots.SHARE)
+    monkeypatch.setattr(checked_cells, "SHARE", 2 * checked_cells.SHARE)
     assert 1.8 * once < counts(many_cells()).total() < 2.2 * once
-    monkeypatch.setattr(spots, "SHARE", 0.0)
+    monkeypatch.setattr(checked_cells, "SHARE", 0.0)
     assert counts(many_cells()) == {("ridge", "test"): 1, ("ridge", "validation"): 1}
 
 
@@ -231,13 +231,13 @@ def test_wrong_answers_of_an_interrupted_study_are_found_when_it_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The program ends after the answers are kept, before they are checked; by then the kernel is right again."""
-    from heldout.engine.spot_check import SpotChecks
+    from heldout.engine.checks import KernelChecks
 
     def interrupted(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
     wrong_where(monkeypatch, "ridge", at_test_level)
-    monkeypatch.setattr(SpotChecks, "compare", interrupted)
+    monkeypatch.setattr(KernelChecks, "compare", interrupted)
     with pytest.raises(KeyboardInterrupt):
         study(Ridge(), journal=tmp_path / "study.db")
     monkeypatch.undo()

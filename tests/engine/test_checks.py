@@ -1,4 +1,4 @@
-"""Spot checks hold a kernel to what it answered in the study: on held-out rows, and in the company of other cells."""
+"""Checks hold a kernel to what it answered in the study: on held-out rows, and in the company of other cells."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
 import heldout as ho
-from heldout.engine import spot_check
+from heldout.engine import checks as kernel_checks
 from heldout.kernels.ridge import KERNEL
 from heldout.kernels.smoothers import families
-from heldout.planner.checked_cells import SpotCheck
+from heldout.planner.checked_cells import KernelCheck
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
@@ -25,16 +25,16 @@ SMOOTHER = (KernelRidge(kernel="rbf"), {"alpha": [0.01, 1.0]})
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[SpotCheck]:
+def made(monkeypatch: pytest.MonkeyPatch) -> list[KernelCheck]:
     """The checks of every study from here on."""
-    found: list[SpotCheck] = []
-    own = spot_check.compare_cell
+    found: list[KernelCheck] = []
+    own = kernel_checks.compare_cell
 
-    def compare(*given: Any) -> SpotCheck:
+    def compare(*given: Any) -> KernelCheck:
         found.append(own(*given))
         return found[-1]
 
-    monkeypatch.setattr(spot_check, "compare_cell", compare)
+    monkeypatch.setattr(kernel_checks, "compare_cell", compare)
     return found
 
 
@@ -48,7 +48,7 @@ def nested(learner: Any, **more: Any) -> ho.Result:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_fit_checks_a_cell_drawn_by_the_seed(made: list[SpotCheck], jobs: int) -> None:
+def test_a_fit_checks_a_cell_drawn_by_the_seed(made: list[KernelCheck], jobs: int) -> None:
     cells = set()
     for seed in range(12):
         fitted(RIDGE, jobs=jobs, random_state=seed)
@@ -60,7 +60,7 @@ def test_a_fit_checks_a_cell_drawn_by_the_seed(made: list[SpotCheck], jobs: int)
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_kernel_that_looks_at_held_out_rows_is_found_out(
-    made: list[SpotCheck], jobs: int, monkeypatch: pytest.MonkeyPatch
+    made: list[KernelCheck], jobs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_hand = fitted(RIDGE, jobs=1, options=ho.Options(rules={"ridge": False}))
     learn = KERNEL.kernel.learn
@@ -98,11 +98,11 @@ def scaled(solve: Callable[..., Any], factor: float) -> Callable[..., Any]:
     return wrong
 
 
-def test_what_is_checked_is_not_computed_again(made: list[SpotCheck], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_checked_is_not_computed_again(made: list[KernelCheck], monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: Any) -> Any:
         raise AssertionError("the cell was answered alone")
 
-    monkeypatch.setattr("heldout.engine.spot_compare.answered_alone", never)
+    monkeypatch.setattr("heldout.engine.checks.answered_alone", never)
     for learner in (RIDGE, SMOOTHER):
         nested(learner)
         assert made[-1].passed

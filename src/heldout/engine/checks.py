@@ -1,0 +1,194 @@
+"""Checks of kernels: while a study runs, cells of each kernel and level are answered by brute force and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.backends.threads import one_thread
+from heldout.base.responses import METHODS, Responses
+from heldout.kernels.brute import answer_quietly
+from heldout.kernels.perform import IGNORES_ORIGIN, perform
+from heldout.kernels.step import Work
+from heldout.planner.checked_cells import APPROXIMATE, CellDraws, CheckedCell, KernelCheck, words_of_checks
+from heldout.study.answers import Answer, Tables
+from heldout.task.containers import in_double, less_row
+
+ROUNDING = 1e-9  # of the largest response: what the tier `rounding` allows
+ALLOWED = {"identical": 0.0, "rounding": ROUNDING}
+
+
+@dataclass(kw_only=True, eq=False)
+class KernelChecks:
+    """The checks of one study."""
+
+    draws: CellDraws = field(default_factory=CellDraws)
+    made: list[KernelCheck] = field(default_factory=list)
+    postponed: list[CheckedCell] = field(default_factory=list)  # to the next stage
+    _answers: dict[str, Answer] = field(default_factory=dict)
+
+    def switches_off(self) -> dict[str, bool]:
+        """The kernels that failed a check, as rules that later plans go without."""
+        return {check.kernel: False for check in self.made if not check.passed}
+
+    def begin_again(self, failed: Sequence[str]) -> None:
+        """The study is planned again without the kernels that failed."""
+        self.draws.begin_again(failed)
+        self.postponed = [cell for cell in self.postponed if cell.kernel not in failed]
+
+    def words(self) -> tuple[str, ...]:
+        """What was checked, a line for each kernel and level."""
+        return words_of_checks(self.draws, self.made)
+
+    def take(self, answers: Iterable[Answer]) -> None:
+        """Keep brute force's answers of checked cells."""
+        self._answers.update((answer.panel, answer) for answer in answers)
+
+    def compare(
+        self, cells: Sequence[CheckedCell], tables: Tables, work: Work, *, known: Mapping[str, KernelCheck]
+    ) -> list[KernelCheck]:
+        """Compare each cell with what its kernel said, but where its check is `known`."""
+        checks = [
+            known[cell.panel]
+            if cell.panel in known
+            else compare_cell(cell, self._answers.pop(cell.panel), tables, work)
+            for cell in cells
+        ]
+        self.made += checks
+        return checks
+
+
+def compare_cell(cell: CheckedCell, brute: Answer, tables: Tables, work: Work) -> KernelCheck:
+    """A cell by brute force, and as its kernel answered it: responses, or losses where those must be the same."""
+    table = tables[cell.held.panel]
+    recorded = table.losses[cell.candidate - table.candidates.start, cell.held.part - table.parts.start]
+    if cell.tier == APPROXIMATE:  # any difference is allowed, and told, unless it is no number
+        difference = _gap(recorded, brute)
+        same = bool(np.isfinite(difference))
+    elif cell.fewer is None and (cell.tier == "identical" or brute.failures):
+        difference = _gap(recorded, brute)
+        same = difference == 0.0
+    else:
+        kernel = _answer_of_kernel(cell, tables, work)
+        if brute.failures and isinstance(kernel, Answer) and kernel.failures:
+            difference, same = 0.0, True  # both fail on these rows
+        else:
+            ours = _responses_of(kernel)
+            difference = responses_differ(ours, brute, cell, work)
+            same = difference <= ALLOWED[cell.tier] or _rounds_no_worse(difference, ours, cell, brute, work)
+    words = f"{work.search.brief(cell.candidate)} on {cell.held.panel}, part {cell.held.part}"
+    if cell.fewer is not None:
+        words += f", {cell.fewer.train_sizes[0]:,} of its training rows"
+    return KernelCheck(
+        kernel=cell.kernel,
+        tier=cell.tier,
+        level=cell.held.level,
+        cell=words,
+        difference=difference,
+        passed=bool(same),
+    )
+
+
+def _gap(recorded: NDArray[np.float64], brute: Answer) -> float:
+    """The largest difference of losses; infinite where one of the two alone is no number."""
+    losses = brute.losses[0, 0]
+    if np.array_equal(recorded, losses, equal_nan=True):
+        return 0.0
+    gap = float(np.max(np.abs(recorded - losses)))
+    return gap if np.isfinite(gap) else float("inf")
+
+
+def _rounds_no_worse(difference: float, kernel: Responses | None, cell: CheckedCell, brute: Answer, work: Work) -> bool:
+    """Whether it is brute force's own rounding error, which the tier `rounding` allows where it is the larger one."""
+    if cell.tier != "rounding":
+        return False
+    single = _responses_of(brute)
+    if not _in_single(single):
+        return _is_right_about_zero(kernel, cell, work)
+    if not np.isfinite(difference):
+        return False
+    double = replace(work, task=replace(work.task, X=in_double(work.task.X)))
+    exact = _responses_of(answer_quietly(cell.step.trainings[0], double, cell.candidate))
+    if single is None or exact is None:
+        return False
+    # Both are at most that far from the exact answer, and either rounds once more.
+    own = max(
+        _relative(getattr(single, method), getattr(exact, method))
+        for method in METHODS
+        if getattr(single, method) is not None
+    )
+    return difference <= 2 * own + float(np.finfo(np.float32).eps)
+
+
+def _is_right_about_zero(kernel: Responses | None, cell: CheckedCell, work: Work) -> bool:
+    """Whether brute force says what the kernel does, as exactly as ever, once columns are moved to zero.
+
+    Of columns far from zero brute force loses digits. A row is taken from all others with no error but in the last
+    digit of what is left, so these fits have nothing to lose, and are what the kernel is held to.
+    """
+    ignores = IGNORES_ORIGIN.get(cell.kernel)
+    training = cell.step.trainings[0]
+    if ignores is None or not ignores(work.search, work.task, cell.candidate):
+        return False
+    moved = less_row(work.task.X, int(work.train_rows(training.trains[0])[0]))
+    if moved is None:
+        return False
+    exact = answer_quietly(training, replace(work, task=replace(work.task, X=moved)), cell.candidate)
+    return responses_differ(kernel, exact, cell, work) <= ALLOWED[cell.tier]
+
+
+def _in_single(responses: Responses | None) -> bool:
+    answers = [getattr(responses, method) for method in METHODS] if responses is not None else []
+    return any(answer is not None and answer.dtype == np.float32 for answer in answers)
+
+
+def _answer_of_kernel(cell: CheckedCell, tables: Tables, work: Work) -> Responses | Answer:
+    """What the kernel said in the study; asked again where the study did not ask just this, or was interrupted."""
+    table, place = tables[cell.held.panel], (cell.candidate, cell.held.part)
+    if cell.fewer is not None:
+        return answered_alone(cell, work)
+    return table.watched.get(place) or table.responses(*place) or answered_alone(cell, work)
+
+
+def responses_differ(kernel: Responses | None, brute: Answer, cell: CheckedCell, work: Work) -> float:
+    """The largest difference of responses, relative to the largest response."""
+    theirs = _responses_of(brute)
+    if kernel is None or theirs is None:
+        return float("inf")
+    return max(
+        (
+            _relative(getattr(kernel, method), getattr(theirs, method))
+            for method in METHODS
+            if getattr(theirs, method) is not None
+        ),
+        default=0.0,
+    )
+
+
+def answered_alone(cell: CheckedCell, work: Work) -> Answer:
+    """The cell by its kernel, without the company of other cells."""
+    own = cell.training.answers[0]._replace(panel=cell.panel)
+    training = cell.training._replace(answers=(own,))
+    with one_thread():
+        return perform(replace(cell.origin, candidates=(cell.candidate,), trainings=(training,), fits=1), work)[0]
+
+
+def _responses_of(answer: Responses | Answer) -> Responses | None:
+    """The responses of the only cell of an answer."""
+    if isinstance(answer, Responses):
+        return answer
+    return None if answer.responses is None else answer.responses[0]
+
+
+def _relative(ours: Any, theirs: Any) -> float:
+    if ours is None or np.shape(ours) != np.shape(theirs):
+        return float("inf")
+    if np.asarray(theirs).dtype.kind not in "fiu":
+        return 0.0 if np.array_equal(ours, theirs) else float("inf")
+    largest = float(np.max(np.abs(theirs), initial=0.0))
+    gap = float(np.max(np.abs(np.asarray(ours, dtype=float) - theirs), initial=0.0))
+    return gap / largest if largest else gap
