@@ -11,7 +11,7 @@ import heldout as ho
 from heldout.api.question import prepare
 from heldout.base.options import Options
 from heldout.engine.run import Outcome, Running, run_study
-from heldout.engine.streaming.run import run_streamed
+from heldout.engine.streams import run_streamed
 from heldout.results.study_record import Question
 from heldout.splits.cells import rows_of_cells
 from heldout.splits.drawn import Splits

@@ -34,4 +34,4 @@ def many(tmp_path):
 
 @pytest.fixture
 def small_samples(monkeypatch):
-    monkeypatch.setattr("heldout.engine.streaming.gather.SAMPLE_NUMBERS", 1 << 13)
+    monkeypatch.setattr("heldout.engine.stream_passes.SAMPLE_NUMBERS", 1 << 13)

@@ -41,7 +41,7 @@ def labels(frame: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Any
 
 @pytest.fixture
 def small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("heldout.engine.streaming.gather.SAMPLE_NUMBERS", 400)  # of four columns: 1,032 rows
+    monkeypatch.setattr("heldout.engine.stream_passes.SAMPLE_NUMBERS", 400)  # of four columns: 1,032 rows
 
 
 def evaluate(learner: Any, path: Any, *, rows: bool = False, **question: Any) -> ho.Result:

@@ -80,7 +80,7 @@ def test_the_sample_changes_no_value_and_no_choice(tmp_path, monkeypatch, test, 
     path = tmp_path / "some.parquet"
     make_frame(6_000, classes=isinstance(learner, GaussianNB)).to_parquet(path)
     whole = ho.evaluate(learner, path, "y", test=test)
-    monkeypatch.setattr("heldout.engine.streaming.gather.SAMPLE_NUMBERS", 0)
+    monkeypatch.setattr("heldout.engine.stream_passes.SAMPLE_NUMBERS", 0)
     sampled = ho.evaluate(learner, path, "y", test=test)
     assert sampled.risk.value == whole.risk.value
     assert sampled.risk.method != whole.risk.method
@@ -104,7 +104,7 @@ def test_all_rows_have_the_interval_of_memory(many, small_samples):
 
 def test_many_parts_are_answered_by_fewer_rows(many, monkeypatch):
     usual = ho.evaluate(Ridge(), many, "y", test=ho.Resample(10, 0.2)).risk
-    monkeypatch.setattr("heldout.engine.streaming.sampled.MOST_ANSWERS", 10_000)
+    monkeypatch.setattr("heldout.engine.stream_sample.MOST_ANSWERS", 10_000)
     fewer = ho.evaluate(Ridge(), many, "y", test=ho.Resample(10, 0.2)).risk
     assert fewer.value == usual.value
     assert (usual.method, fewer.method) == ("t over rows, log scale", "t over sampled rows, log scale")

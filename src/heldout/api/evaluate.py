@@ -21,8 +21,8 @@ from heldout.base.options import Options, switched_rules
 from heldout.base.words import fit_words
 from heldout.data.stream import is_stream, target_of
 from heldout.engine.run import Outcome, Running, run_study
-from heldout.engine.streaming.account import account_of_stream
-from heldout.engine.streaming.run import Streamed, run_streamed
+from heldout.engine.stream_account import account_of_stream
+from heldout.engine.streams import Streamed, run_streamed
 from heldout.journal import keep_summary, open_journal
 from heldout.planner.account import Account
 from heldout.results.extra_fits import account_of, account_with_extra, run_extra

@@ -18,7 +18,7 @@ from heldout.base.findings import Finding
 from heldout.base.options import switched_rules
 from heldout.engine.checks import ROUNDING
 from heldout.engine.run import Outcome, Running, run_study
-from heldout.engine.streaming.run import Streamed
+from heldout.engine.streams import Streamed
 from heldout.kernels.perform import FITS_EACH
 from heldout.kernels.statistics.scores import all_from_squares
 from heldout.planner.account import Account

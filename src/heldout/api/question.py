@@ -27,7 +27,7 @@ from heldout.base.errors import (
 from heldout.base.options import Options, switched_rules
 from heldout.base.seeds import derive
 from heldout.data.stream import declare_stream, is_stream, open_stream, read_if_named
-from heldout.engine.streaming.source import Source
+from heldout.engine.stream_source import Source
 from heldout.kernels.statistics.recognise import families_of
 from heldout.kernels.statistics.scores import check_streamable
 from heldout.losses import Loss, check_losses, family_of, is_pooled, on_target, resolve_losses

@@ -37,7 +37,7 @@ from heldout.study.study import EVERYWHERE, TEST, VALIDATION, Study
 from heldout.task.task import Task
 
 if TYPE_CHECKING:
-    from heldout.engine.streaming.sampled import OfStream
+    from heldout.engine.stream_sample import OfStream
 
 # Validation row losses serve one correction of the best validation number, so they are kept where that is affordable.
 MOST_KEPT_ROW_LOSSES = 1 << 24  # numbers: an eighth of a gigabyte

@@ -13,7 +13,7 @@ from heldout.base.errors import HeldoutError
 from heldout.base.responses import Responses, cut_rows
 from heldout.base.warnings import catch_warnings
 from heldout.engine.run import Outcome
-from heldout.engine.streaming.sampled import OfStream, TargetSums
+from heldout.engine.stream_sample import OfStream, TargetSums
 from heldout.kernels.statistics.scores import from_squares, pool_squares
 from heldout.losses import Loss, mean_loss, row_losses
 from heldout.results.constant_answer import (

@@ -8,7 +8,7 @@ from typing import Any
 
 from heldout.base.findings import Finding
 from heldout.base.options import Options
-from heldout.engine.streaming.source import Source
+from heldout.engine.stream_source import Source
 from heldout.kernels.statistics.family import Family
 from heldout.results.extra_fits import ExtraStudies
 from heldout.risk.estimate import Estimate

@@ -13,8 +13,8 @@ from sklearn.frozen import FrozenEstimator
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome
-from heldout.engine.streaming.rows import Tally
-from heldout.engine.streaming.sampled import OfStream, SampledRows
+from heldout.engine.stream_passes import Tally
+from heldout.engine.stream_sample import OfStream, SampledRows
 from heldout.losses import Loss, family_of, is_pooled, parts_score, pool_score, row_losses
 from heldout.results.evidence import (
     FoldResponses,

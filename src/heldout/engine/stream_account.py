@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from heldout.engine.streaming.gather import sample_size
-from heldout.engine.streaming.source import Source
+from heldout.engine.stream_passes import sample_size
+from heldout.engine.stream_source import Source
 from heldout.kernels.statistics.scores import all_from_squares
 from heldout.planner.account import Account, PlanLine
 from heldout.planner.plan import PassRecord

@@ -1,4 +1,4 @@
-"""A stream with all that its passes need to know: how rows are dealt, and what the target is."""
+"""A stream with all that its passes need to know: how rows are dealt into cells, and what the target is."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import InputError, TargetError
 from heldout.base.rowkeys import Rows
+from heldout.engine.progress import Progress
 from heldout.kernels.sums.shifts import Shift
 from heldout.splits.cells import Codes, Deal, Dealer
 from heldout.task.stream import Chunk, Stream, StreamedTask
@@ -134,3 +135,22 @@ def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
         while (item := coming.popleft().result()) is not end:
             coming.append(reader.submit(next, items, end))
             yield item
+
+
+STEPS = 100  # of one pass, on the bar
+
+
+class Meter:
+    """Counts rows that pass as hundredths of the passes that are planned."""
+
+    def __init__(self, progress: Progress, *, rows: int, passes: int) -> None:
+        self._progress, self._rows, self._seen = progress, rows, 0
+        self._most = STEPS * passes
+        progress.expect_rounds(self._most)
+
+    def __call__(self, rows: int) -> None:
+        """So many more rows have passed."""
+        self._seen += rows
+        reached = min(self._most, self._seen * STEPS // self._rows)  # a pass that was not planned shows nothing
+        while self._progress.done < reached:
+            self._progress.end_round(failed=False)
