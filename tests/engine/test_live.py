@@ -19,7 +19,7 @@ from sklearn.linear_model import Ridge
 
 import heldout as ho
 from heldout.engine import live_file as module
-from heldout.engine.live_file import live_path, read_live, told_live
+from heldout.engine.live_file import live_path, publish_progress, read_live
 from heldout.engine.progress import Progress
 from heldout.journal.study_journal import JournalUse
 
@@ -124,7 +124,7 @@ def test_a_short_study_writes_nothing(journal: Path, monkeypatch: pytest.MonkeyP
 
 def test_without_a_journal_nobody_is_told_and_no_thread_begins():
     before = threading.active_count()
-    with told_live(None, Progress(shown=False)):
+    with publish_progress(None, Progress(shown=False)):
         assert threading.active_count() == before
 
 
@@ -151,7 +151,7 @@ def test_it_is_written_twice_a_second_where_something_changed_and_else_now_and_t
     monkeypatch.setattr(
         progress, "facts", lambda: {"stage": 1, "done": min(len(steps.waits), 8), "total": 9, "failed": 0}
     )
-    module.tell(journal, {}, progress, steps)  # type: ignore[arg-type]
+    module.write_until_stopped(journal, {}, progress, steps)  # type: ignore[arg-type]
     assert steps.waits == [0.7, *[0.5] * 30]
     assert writings == [1, 2, 3, 4, 5, 6, 7, 8, 8, 8]  # then every five seconds, of the eleven that follow
 
@@ -161,7 +161,7 @@ def test_it_goes_however_the_study_ends(journal: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(module, "FIRST_AFTER", 0.0)
 
     def break_off() -> None:
-        with told_live(use_of(journal), Progress(shown=False)):
+        with publish_progress(use_of(journal), Progress(shown=False)):
             within(5, lambda: read_live(journal))
             raise error
 
@@ -180,7 +180,7 @@ def test_a_file_that_cannot_be_written_costs_the_study_nothing(
     tries: list[Any] = []
     original = module.replace_file
     monkeypatch.setattr(module, "replace_file", lambda *given: tries.append(given) or original(*given))
-    with told_live(use_of(journal), Progress(shown=False)):
+    with publish_progress(use_of(journal), Progress(shown=False)):
         within(5, lambda: tries)
     assert (journal.parent / name / "in the way").exists()
     assert read_live(journal) is None
@@ -192,14 +192,14 @@ def test_a_link_that_somebody_put_there_is_not_followed(journal: Path, monkeypat
     victim.write_text("mine")
     for name in ("study.db.live", "study.db.live.part"):
         (journal.parent / name).symlink_to(victim)
-    with told_live(use_of(journal), Progress(shown=False)):
+    with publish_progress(use_of(journal), Progress(shown=False)):
         within(5, lambda: read_live(journal))
     assert victim.read_text() == "mine"
 
 
 def test_texts_of_any_kind_are_told_and_long_ones_cut(journal: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "FIRST_AFTER", 0.0)
-    with told_live(use_of(journal, HOSTILE + "n" * 10_000), Progress(shown=False)):
+    with publish_progress(use_of(journal, HOSTILE + "n" * 10_000), Progress(shown=False)):
         found = within(5, lambda: read_live(journal))
         assert live_path(journal).stat().st_size < 2_000
     assert found.words["learner"].startswith(HOSTILE)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from heldout.engine.live_file import Live
+from heldout.engine.live_file import ProgressSnapshot
 from heldout.journal.reader import Contents, StudyRow, SummaryRow
 from heldout.report.show import as_view
 from heldout.report.study_list import index_of, short_studies
@@ -42,13 +42,15 @@ def summary(number: int, **changes: Any) -> SummaryRow:
     return SummaryRow(key=bytes([number]) * 16, mark=b"mark", head={**head, **changes})
 
 
-def live(number: int, **changes: Any) -> Live:
+def live(number: int, **changes: Any) -> ProgressSnapshot:
     made: dict[str, Any] = {"study": (bytes([number]) * 16).hex(), "words": {"learner": "Ridge()"}, "pid": 7}
     made |= {"host": "here", "started": MADE, "stage": 1, "done": 13, "total": 40, "failed": 2, "share": 0.325}
-    return Live(**{**made, "seconds": 5.0, "seconds_left": 10.0, "failure": "ValueError: no", **changes})
+    return ProgressSnapshot(**{**made, "seconds": 5.0, "seconds_left": 10.0, "failure": "ValueError: no", **changes})
 
 
-def index(studies: list[StudyRow], kept: Sequence[SummaryRow] = (), told: Live | None = None, **changes: Any) -> Any:
+def index(
+    studies: list[StudyRow], kept: Sequence[SummaryRow] = (), told: ProgressSnapshot | None = None, **changes: Any
+) -> Any:
     contents = Contents(path=Path("/data/j.db"), format=2, studies=tuple(studies), summaries=tuple(kept), **changes)
     return index_of(contents, told, busy=told is not None and told.stopped is None, made=MADE)
 

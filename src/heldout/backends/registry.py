@@ -46,7 +46,7 @@ def _open_as_needed(_: Any, settings: BackendSettings) -> AbstractContextManager
     return nullcontext(Processes(jobs, settings, begin_inline=True))
 
 
-_KINDS = [
+KINDS = [
     BackendKind(example="None", accepts=lambda backend: backend is None, open=_open_as_needed),
     BackendKind(example="inline", accepts=lambda backend: bool(backend == "inline"), open=_open_inline),
     BackendKind(example="processes", accepts=lambda backend: bool(backend == "processes"), open=_open_processes),
@@ -56,14 +56,14 @@ _KINDS = [
 
 def register_backend(kind: BackendKind) -> None:
     """Add a kind of backend: `backend=` may name it from now on."""
-    _KINDS.append(kind)
+    KINDS.append(kind)
 
 
 def open_backend(backend: Any, settings: BackendSettings) -> AbstractContextManager[Backend]:
     """The backend that the user asked for; None decides by the work there is."""
     kind = _kind_of(backend)
     if kind is None:
-        near = did_you_mean(str(backend), [kind.example for kind in _KINDS[1:]])
+        near = did_you_mean(str(backend), [kind.example for kind in KINDS[1:]])
         raise OptionError(f"There is no backend {backend!r}. {near}")
     return kind.open(backend, settings)
 
@@ -75,4 +75,4 @@ def is_usable(backend: Any) -> bool:
 
 
 def _kind_of(backend: Any) -> BackendKind | None:
-    return next((kind for kind in _KINDS if kind.accepts(backend)), None)
+    return next((kind for kind in KINDS if kind.accepts(backend)), None)

@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from multiprocessing import connection, forkserver
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, NoReturn, TextIO, TypeAlias
+from typing import Any, NoReturn, TextIO, TypeAlias, cast
 
 from heldout.backends.limits import PRELOAD, WORKER_MARK, private_memory
 from heldout.base.error_text import describe_error
@@ -59,7 +59,7 @@ class Start:
 
     def _bootstrap(self, sentinel: int) -> int:
         os.close(sentinel)
-        (handle,) = forkserver.get_inherited_fds() or ()
+        (handle,) = cast("list[int]", forkserver.get_inherited_fds())
         # The server ends when nobody holds its other end any more. Only the caller shall: a worker may be deaf.
         os.close(forkserver._forkserver._forkserver_alive_fd)  # type: ignore[attr-defined]
         os.setpgid(0, 0)  # what a fit starts ends with its worker

@@ -9,10 +9,11 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from heldout.base.words import clipped
 from heldout.engine.progress import Progress
@@ -27,12 +28,11 @@ _MOST_BYTES, _LONGEST = 1 << 16, 500
 _writing = threading.Lock()  # studies in two threads of one program may share a journal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Live:
-    """How far a study is, as its program last said."""
+class ProgressSnapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a study is, as its program last said; a file that does not hold these types is not believed."""
 
     study: str  # its key, in hexadecimal digits
-    words: Mapping[str, Any]  # learner, test, rows, columns, fingerprint
+    words: dict[str, Any]  # learner, test, rows, columns, fingerprint
     pid: int
     host: str
     started: str
@@ -48,7 +48,7 @@ class Live:
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain values."""
-        return asdict(self)
+        return msgspec.structs.asdict(self)
 
 
 def live_path(journal: str | os.PathLike[str]) -> Path:
@@ -58,14 +58,16 @@ def live_path(journal: str | os.PathLike[str]) -> Path:
 
 
 @contextmanager
-def told_live(use: JournalUse | None, progress: Progress) -> Iterator[None]:
+def publish_progress(use: JournalUse | None, progress: Progress) -> Iterator[None]:
     """Tell how far the study is, from a thread of its own, until the body ends; without a journal nobody is told."""
     if use is None:
         yield
         return
-    place, stop = live_path(use.path), threading.Event()
-    facts = {"study": use.study.hex(), "words": _few(use.words), **_this_program()}
-    thread = threading.Thread(target=tell, args=(place, facts, progress, stop), name="heldout-live", daemon=True)
+    path, stop = live_path(use.path), threading.Event()
+    facts = {"study": use.study.hex(), "words": _study_in_words(use.words), **_this_program()}
+    thread = threading.Thread(
+        target=write_until_stopped, args=(path, facts, progress, stop), name="heldout-live", daemon=True
+    )
     with suppress(RuntimeError):  # no thread to be had: it is only a view
         thread.start()
     try:
@@ -75,28 +77,26 @@ def told_live(use: JournalUse | None, progress: Progress) -> Iterator[None]:
         if thread.ident is not None:
             thread.join()
         with suppress(OSError):
-            place.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
 
 
-def read_live(journal: str | os.PathLike[str]) -> Live | None:
+def read_live(journal: str | os.PathLike[str]) -> ProgressSnapshot | None:
     """How far the study is that runs on this journal, or was left; None where nobody tells."""
-    place = live_path(journal)
     try:
-        with place.open("rb") as file:
+        with live_path(journal).open("rb") as file:
             raw, touched = file.read(_MOST_BYTES), os.fstat(file.fileno()).st_mtime
-        found = _checked(json.loads(raw))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        snapshot = msgspec.convert(json.loads(raw), ProgressSnapshot)
+    except (OSError, ValueError, RecursionError):
         return None  # none, or nothing of ours: a program that runs writes another within seconds
     silent = max(0.0, time.time() - touched)
-    stopped = _why_stopped(found, silent)
-    if stopped is None:
-        found["seconds"] += silent
-        if found["seconds_left"] is not None:
-            found["seconds_left"] = max(0.0, found["seconds_left"] - silent)
-    return Live(**found, stopped=stopped)
+    stopped = _why_stopped(snapshot, silent)
+    if stopped is not None:
+        return msgspec.structs.replace(snapshot, stopped=stopped)
+    left = None if snapshot.seconds_left is None else max(0.0, snapshot.seconds_left - silent)
+    return msgspec.structs.replace(snapshot, seconds=snapshot.seconds + silent, seconds_left=left, stopped=None)
 
 
-def tell(place: Path, facts: Mapping[str, Any], progress: Progress, stop: threading.Event) -> None:
+def write_until_stopped(path: Path, facts: Mapping[str, Any], progress: Progress, stop: threading.Event) -> None:
     """Write the progress to its file until told to stop: where it changed, and else now and then."""
     last, told = -AT_LEAST_EVERY, dict[str, Any]()
     wait = FIRST_AFTER
@@ -109,19 +109,19 @@ def tell(place: Path, facts: Mapping[str, Any], progress: Progress, stop: thread
             # A full disk or a folder that went away must not end a study that only wanted to be seen; what matters
             # goes into the journal, which does say so.
             with suppress(OSError):
-                replace_file(place, {**facts, **now})
+                replace_file(path, {**facts, **now})
 
 
-def replace_file(place: Path, facts: Mapping[str, Any]) -> None:
+def replace_file(path: Path, facts: Mapping[str, Any]) -> None:
     """Whole or not at all, so that nobody reads half of it."""
-    part = place.with_name(place.name + ".part")
+    part = path.with_name(path.name + ".part")
     with _writing:
         part.unlink(missing_ok=True)
         # A file of our own making: never one that somebody has put there, or points elsewhere with.
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
         with os.fdopen(handle, "wb") as file:
             file.write(json.dumps(facts, allow_nan=False).encode("ascii"))
-        part.replace(place)
+        part.replace(path)
 
 
 def _this_program() -> dict[str, Any]:
@@ -129,43 +129,18 @@ def _this_program() -> dict[str, Any]:
     return {"pid": os.getpid(), "host": socket.gethostname(), "started": now}
 
 
-def _few(words: Mapping[str, Any]) -> dict[str, Any]:
+def _study_in_words(words: Mapping[str, Any]) -> dict[str, Any]:
     learner = ", ".join(map(str, words["learner"]))
     names = ("test", "rows", "columns", "fingerprint", "candidates")
     return {"learner": clipped(learner, _LONGEST), **{name: words[name] for name in names}}
 
 
-_KINDS: dict[str, tuple[type, ...]] = {
-    "study": (str,),
-    "words": (dict,),
-    "pid": (int,),
-    "host": (str,),
-    "started": (str,),
-    "stage": (int,),
-    "done": (int,),
-    "total": (int,),
-    "failed": (int,),
-    "share": (int, float),
-    "seconds": (int, float),
-    "seconds_left": (int, float, type(None)),
-    "failure": (str, type(None)),
-}
-
-
-def _checked(found: Any) -> dict[str, Any]:
-    """What was read, if it is what we write: anybody may have put a file there."""
-    for name, kinds in _KINDS.items():
-        if not isinstance(found[name], kinds) or isinstance(found[name], bool):
-            raise TypeError(name)
-    return {name: found[name] for name in _KINDS}
-
-
-def _why_stopped(found: Mapping[str, Any], silent: float) -> str | None:
-    if found["host"] == socket.gethostname() and not may_live(found["pid"]):
-        return f"Its program (process {found['pid']}) has ended without a word. The same command goes on from there."
+def _why_stopped(snapshot: ProgressSnapshot, silent: float) -> str | None:
+    if snapshot.host == socket.gethostname() and not may_live(snapshot.pid):
+        return f"Its program (process {snapshot.pid}) has ended without a word. The same command goes on from there."
     if silent > SILENT:
         return (
-            f"Nothing was heard of its program (process {found['pid']} on {found['host']}) for {silent / 60:,.0f} "
+            f"Nothing was heard of its program (process {snapshot.pid} on {snapshot.host}) for {silent / 60:,.0f} "
             "minutes. If it is no longer there, the same command goes on from there."
         )
     return None

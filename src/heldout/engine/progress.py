@@ -15,7 +15,7 @@ from heldout.base.amounts import show_seconds
 from heldout.base.errors import OptionError
 from heldout.base.events import CellFailed, Event, StepDone, WorkerLost
 from heldout.base.words import clipped
-from heldout.engine.notebook_bar import NotebookBar, in_notebook
+from heldout.engine.bars import NotebookBar, in_notebook, rich_bar
 from heldout.kernels.step import Step
 from heldout.study.answers import Answer
 
@@ -199,23 +199,6 @@ class Progress:
             failed=failed,
             sentence=self._words(),
         )
-
-
-def rich_bar() -> Any:
-    """A progress bar for terminals."""
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    return Bar(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[words]}"),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[failed]}", style="red"),
-        console=Console(stderr=True),
-        transient=True,
-    )
 
 
 def open_progress(

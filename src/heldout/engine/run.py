@@ -18,7 +18,7 @@ from heldout.base.amounts import show_seconds
 from heldout.base.events import StagePlanned, StudyFinished, StudyStarted, WorkerLost
 from heldout.base.options import Options, switched_rules
 from heldout.engine.final_fit import FinalFit, final_by_kernel
-from heldout.engine.live_file import told_live
+from heldout.engine.live_file import publish_progress
 from heldout.engine.progress import open_progress
 from heldout.engine.stage import Stage, perform_stage
 from heldout.journal import JournalUse, journal_of
@@ -99,7 +99,7 @@ def run_study(
     with (
         progress,
         journal_of(how.journal, study, work, how.options) as journal,
-        told_live(journal.use, progress),
+        publish_progress(journal.use, progress),
         open_backend(how.backend, settings) as backend,
     ):
         progress.tell(StudyStarted(rows=len(task), candidates=len(study.search)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from heldout.base.words import clipped, line
-from heldout.engine.live_file import Live
+from heldout.engine.live_file import ProgressSnapshot
 from heldout.journal.reader import Contents, StudyRow, SummaryRow
 from heldout.report.blocks import Block, Note, Span, Style, Table, is_infinite
 from heldout.report.result import GRAVE_FIRST
@@ -31,7 +31,7 @@ _UNFINISHED = "Not finished. The same command goes on from there."
 _MAYBE_UNFINISHED = "Not finished. A program is at work on this journal; if not on this, the same command goes on."
 
 
-def index_of(contents: Contents, live: Live | None, *, busy: bool, made: str) -> dict[str, Any]:
+def index_of(contents: Contents, live: ProgressSnapshot | None, *, busy: bool, made: str) -> dict[str, Any]:
     """Every study of a journal, the newest first, as values that JSON can hold. `busy`: a program has it open.
 
     What was asked beside a study (fits behind its interval, its learning curve) is told in that study's report, and
@@ -77,7 +77,7 @@ def page_name(key: str) -> str:
     return f"study-{key}.html"
 
 
-def _told_of(own: Iterable[StudyRow], contents: Contents, live: Live | None) -> set[bytes]:
+def _told_of(own: Iterable[StudyRow], contents: Contents, live: ProgressSnapshot | None) -> set[bytes]:
     """The studies that a program at work is, or was, busy with: what is asked beside a study belongs to it."""
     if live is None:
         return set()
@@ -165,7 +165,7 @@ def _note(state: str, head: Mapping[str, Any]) -> str:
     return _LEFT if state == LEFT else ""
 
 
-def _unfinished_note(key: str, live: Live | None, *, busy: bool) -> str:
+def _unfinished_note(key: str, live: ProgressSnapshot | None, *, busy: bool) -> str:
     if live is not None and live.stopped is not None and live.study == key:
         return live.stopped
     return _MAYBE_UNFINISHED if busy else _UNFINISHED

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from heldout.engine import notebook_bar as module
+from heldout.engine import bars as module
 from heldout.engine import progress as progress_module
-from heldout.engine.notebook_bar import NotebookBar, in_notebook
+from heldout.engine.bars import NotebookBar, in_notebook
 from heldout.engine.progress import Progress, open_progress
 from heldout.kernels.trainings import Plain, Sides
 from heldout.planner.brute_force import brute_step

@@ -1,7 +1,4 @@
-"""The bar in a notebook: one output of its cell, drawn again in place, and empty at the end.
-
-It needs nothing but IPython, where rich's own bar would ask for ipywidgets, and it starts no thread.
-"""
+"""Progress bars for terminals and for notebooks."""
 
 from __future__ import annotations
 
@@ -16,6 +13,23 @@ EVERY = 0.2  # seconds between two drawings
 KERNEL_SHELL = "ZMQInteractiveShell"  # what runs a notebook's cells; a kernel's own kind is derived from it
 
 
+def rich_bar() -> Any:
+    """A progress bar for terminals."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    return Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[words]}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[failed]}", style="red"),
+        console=Console(stderr=True),
+        transient=True,
+    )
+
+
 def in_notebook() -> bool:
     """Whether the kernel of a notebook runs this program. That one was imported says nothing."""
     ipython = sys.modules.get("IPython")
@@ -24,7 +38,11 @@ def in_notebook() -> bool:
 
 
 class NotebookBar:
-    """Answers to the same calls as rich's bar; what comes too soon after the last drawing is not drawn."""
+    """One output of a cell, drawn again in place, and empty at the end; it has the methods of rich's bar.
+
+    It needs nothing but IPython, where rich's own bar would ask for ipywidgets, and it starts no thread. What comes too
+    soon after the last drawing is not drawn.
+    """
 
     def __init__(self) -> None:
         self._output: Any = None
