@@ -162,11 +162,7 @@ def test_public_names_are_sorted_and_each_has_a_home():
 
 TESTS = Path(__file__).parent
 # Tests that still reach for a private name. The list may only shrink: a name goes when its room is rebuilt.
-STILL_PRIVATE = {
-    ("backends/dask/test_dask_study.py", "_feed"),  # how many batches are with the cluster at once
-    ("backends/test_backends.py", "_rate"),  # a backend that has seen a stage of long fits
-    ("backends/test_backends.py", "_run_on_pool"),
-}
+STILL_PRIVATE: set[tuple[str, str]] = set()
 # The same words in scikit-learn and in the example of the docs, which are not the house's.
 NOT_OURS = {
     ("models/test_model_files_of_strangers.py", "_tree"),

@@ -111,7 +111,7 @@ def test_fresh_interpreters_do_the_same(monkeypatch: pytest.MonkeyPatch) -> None
 
 @linux
 def test_where_the_module_has_changed_fresh_interpreters_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch, "fork_server", launch._ForkServer())
+    monkeypatch.setattr(launch, "fork_server", launch.ForkServer())
     monkeypatch.setattr(forkserver.ForkServer, "connect_to_new_process", lambda self: None)
     pool = Pool(1)
     assert [done.value for done in pool.run(str, [(0, 7)])] == ["7"]

@@ -302,7 +302,7 @@ def test_a_worker_that_is_never_ready_is_told(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(launch.fork_server, "works", False)
     monkeypatch.setattr(worker, "PROGRAM", "import time; time.sleep(60)")
     monkeypatch.setattr(worker_process, "START_SECONDS", 0.0)
-    monkeypatch.setattr(pool_module, "_LOOK_EVERY", 0.01)
+    monkeypatch.setattr(pool_module, "LOOK_EVERY", 0.01)
     pool = Pool(1)
     with pytest.raises(BackendError, match="did not start within"):
         list(pool.run(str, numbered(1)))

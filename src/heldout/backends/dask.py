@@ -247,7 +247,7 @@ class InFlight:
         self._look()
         while True:
             self._backend.limits.check_time()
-            self._feed()
+            self.feed()
             if not self._in_flight:
                 return
             key = self._next_finished()
@@ -295,7 +295,8 @@ class InFlight:
         elif now - self._staffed > NO_WORKERS_SECONDS:
             raise BackendError(f"The Dask cluster has had no workers for {NO_WORKERS_SECONDS:.0f} seconds. {GO_ON}")
 
-    def _feed(self) -> None:
+    def feed(self) -> None:
+        """Send batches while the cluster has use for more."""
         threads = max(1, sum(self._workers.values()))
         while len(self._in_flight) < IN_FLIGHT * threads:
             if any(sent.batch.alone for sent in self._in_flight.values()):

@@ -165,7 +165,7 @@ def launch(pipe: Connection, files: Path) -> Process:
     return FreshProcess(pipe, environment)
 
 
-class _ForkServer:
+class ForkServer:
     """The fork server of this process. It ends when this process does."""
 
     def __init__(self) -> None:
@@ -200,7 +200,7 @@ class _ForkServer:
         self._server, self._lock = None, threading.Lock()
 
 
-fork_server = _ForkServer()
+fork_server = ForkServer()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=fork_server.forget)
 

@@ -17,7 +17,7 @@ from heldout.backends.worker_process import START_SECONDS, WorkerProcess
 from heldout.base.errors import BackendError
 
 _GRACE = 0.25  # seconds for tasks under way when a run is closed before its end
-_LOOK_EVERY = 1.0  # seconds between looks at the workers while none says anything
+LOOK_EVERY = 1.0  # seconds between looks at the workers while none says anything
 _MEASURE_EVERY, _MEASURE_LIMITED_EVERY = 0.25, 0.05  # seconds: a fit may fill memory meanwhile
 
 
@@ -124,7 +124,7 @@ class Pool:
             with _memory_measured(self.workers, limits.fit_bytes):
                 self._feed(queue, limits)
                 while queue.left() or any(worker.in_flight for worker in self.workers):
-                    finished = self._collect(queue, min(_LOOK_EVERY, max(0.0, limits.time_left())))
+                    finished = self._collect(queue, min(LOOK_EVERY, max(0.0, limits.time_left())))
                     self._feed(queue, limits)  # before the caller looks, so that no worker waits for the caller
                     yield from finished
                     limits.check_time()

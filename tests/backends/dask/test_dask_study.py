@@ -250,13 +250,13 @@ def steps_of(question: Any) -> tuple[Any, list[Any]]:
 def test_the_window_is_bounded_and_a_caller_that_stops_leaves_nothing(asked, client, monkeypatch) -> None:
     work, steps = steps_of(asked(Where(), X, y, test=ho.Resample(60)))
     most: list[int] = []
-    feed = dask_backend.InFlight._feed
+    feed = dask_backend.InFlight.feed
 
     def counted(self: Any) -> None:
         feed(self)
         most.append(len(self._in_flight))
 
-    monkeypatch.setattr(dask_backend.InFlight, "_feed", counted)
+    monkeypatch.setattr(dask_backend.InFlight, "feed", counted)
     with open_backend(client, BackendSettings()) as opened:
         running = opened.run(work, steps)
         next(running)
