@@ -48,20 +48,21 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        try:
-            with _written(ctx), interruptible():
-                return super().invoke(ctx)
-        except (FitFailed, BackendError) as error:
-            _say(error)
-            if isinstance(error, BackendError) and (way := way_on(ctx)) is not None:
-                click.echo(way, err=True)
-            ctx.exit(INCOMPLETE)
-        except HeldoutError as error:
-            _say(error)
-            ctx.exit(WRONG_USE)
-        except KeyboardInterrupt:
-            click.echo(interrupted_words(ctx), err=True)
-            ctx.exit(INTERRUPTED)
+        with interruptible():  # also while the line to go on is printed
+            try:
+                with _written(ctx):
+                    return super().invoke(ctx)
+            except (FitFailed, BackendError) as error:
+                _say(error)
+                if isinstance(error, BackendError) and (way := way_on(ctx)) is not None:
+                    click.echo(way, err=True)
+                ctx.exit(INCOMPLETE)
+            except HeldoutError as error:
+                _say(error)
+                ctx.exit(WRONG_USE)
+            except KeyboardInterrupt:
+                click.echo(interrupted_words(ctx), err=True)
+                ctx.exit(INTERRUPTED)
 
 
 @contextmanager
