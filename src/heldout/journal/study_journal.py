@@ -115,7 +115,7 @@ class StudyJournal(NoJournal):
         This comes before its failure is kept: a journal that knows of the failure has no cell of the kernel any more.
         """
         sides = {side for step in steps if keyed_by_cell(step) for t in step.trainings for side in self._keys.sides(t)}
-        self._store.write([("DELETE FROM cells WHERE side = ?", (side,)) for side in sorted(sides)])
+        self._store.write([("DELETE FROM cells WHERE key = ?", (side,)) for side in sorted(sides)])
 
     # What is known.
 
