@@ -89,5 +89,5 @@ def _row_weights(data: Dataset, rows: Rows) -> Floats | None:
     if data.codes is None:
         return weight
     codes = data.codes[rows]
-    balanced = balanced_weights(np.bincount(codes, minlength=data.class_count))[codes]
+    balanced: Floats = balanced_weights(np.bincount(codes, minlength=data.class_count))[codes]
     return balanced if weight is None else weight * balanced

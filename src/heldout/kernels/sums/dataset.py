@@ -48,7 +48,7 @@ class Dataset:
     Y: Floats  # rows × targets
     shift: Shift
     weight: Floats | None = None  # of rows
-    codes: NDArray[np.intp] | None = None  # classes of rows, where each class has sums of its own
+    codes: NDArray[Any] | None = None  # classes of rows, where each class has sums of its own
     class_count: int = 1
 
     @property
@@ -87,7 +87,8 @@ class Dataset:
 
 def make_dataset(task: Task, layout: Layout, X: Any) -> Dataset:
     """The data of a task in this layout; X holds the layout's columns."""
-    codes, count, weight = None, 1, task.weight
+    count, weight = 1, task.weight
+    codes: NDArray[Any] | None = None
     if layout.by_class or layout.class_weight:
         assert task.classes is not None, "the driver has looked for classes"
         codes = class_codes(task)
@@ -97,7 +98,8 @@ def make_dataset(task: Task, layout: Layout, X: Any) -> Dataset:
             for label, value in layout.class_weight:
                 by_class[places[label]] = value
             weight = by_class[codes] if weight is None else weight * by_class[codes]
-        codes, count = (codes, len(task.classes)) if layout.by_class else (None, 1)
+        narrow = np.int16 if len(task.classes) < 1 << 15 else np.int64  # 16-bit numbers sort ten times as fast
+        codes, count = (codes.astype(narrow), len(task.classes)) if layout.by_class else (None, 1)
     Y = _targets(task, layout)
     if layout.kind == "products":
         shift = Shift(column_shift(X, None), column_shift(Y, None) if Y.shape[1] else np.zeros(0))
