@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Protocol
-from weakref import WeakKeyDictionary
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from heldout.kernels.fitting import counts_cores, make_candidate
+from heldout.kernels.fitting import make_candidate
 from heldout.kernels.step import Step, Training, Work
 from heldout.search.search import Family, Search
 from heldout.splits.drawn import Splits
@@ -94,60 +91,17 @@ def _step_names(estimator: Any, prefix: str = "") -> Iterator[str]:
 
 MOST_KEPT = 2_000
 PLAIN = (int, float, str, bytes, np.generic, type(None))  # values that set_params takes as they are
-_made: WeakKeyDictionary[Search, list[Any]] = WeakKeyDictionary()
 
 
 def candidates_of(search: Search) -> Iterator[tuple[int, Any]]:
     """Every candidate of a search as an unfitted estimator, to look at and to clone, never to fit or to change.
 
-    Those of a search of moderate size are made once, since every kernel looks at them; they share what their
-    parameters leave alone.
+    Those of a search of moderate size are made once, since several kernels and rules look at them.
     """
+    made = (make_candidate(search, candidate) for candidate in range(len(search)))
     if len(search) > MOST_KEPT:
-        yield from ((candidate, make_candidate(search, candidate)) for candidate in range(len(search)))
+        yield from enumerate(made)
         return
-    if search not in _made:
-        whole = [family for family in search.families if counts_cores(family.estimator)]
-        _made[search] = [
-            make_candidate(search, candidate) if search.family_of(candidate) in whole else _looked_at(search, candidate)
-            for candidate in range(len(search))
-        ]
-    yield from enumerate(_made[search])
-
-
-def _looked_at(search: Search, candidate: int) -> Any:
-    params = search.params_of(candidate)
-    plain = all(isinstance(value, PLAIN) for value in params.values())
-    found = _changed(search.family_of(candidate).estimator, params) if plain else None
-    return make_candidate(search, candidate) if found is None else found
-
-
-@cache
-def _names_of(kind: Any) -> frozenset[str]:
-    return frozenset(kind._get_param_names())
-
-
-def _changed(estimator: Any, params: Mapping[str, Any]) -> Any:
-    """A shallow copy with other parameters, a Pipeline's steps included; None where only set_params can tell.
-
-    Cloning a Pipeline takes a third of a millisecond, more than all that a kernel does with a candidate.
-    """
-    kind: Any = type(estimator)
-    if not kind.__module__.startswith("sklearn."):
-        return None
-    copied = object.__new__(kind)
-    copied.__dict__.update(estimator.__dict__)
-    if kind is not Pipeline:
-        if kind.set_params is not BaseEstimator.set_params or not params.keys() <= _names_of(kind):
-            return None
-        copied.__dict__.update(params)
-        return copied
-    inside: dict[str, dict[str, Any]] = {name: {} for name, _ in estimator.steps}
-    for name, value in params.items():
-        step, _, rest = name.partition("__")
-        if step not in inside or not rest:
-            return None
-        inside[step][rest] = value
-    steps = [(name, _changed(step, inside[name]) if inside[name] else step) for name, step in estimator.steps]
-    copied.steps = steps
-    return None if any(step is None and inside[name] for name, step in steps) else copied
+    if "candidates" not in search.memo:
+        search.memo["candidates"] = list(made)
+    yield from enumerate(search.memo["candidates"])

@@ -26,14 +26,6 @@ def make_candidate(search: Search, candidate: int) -> Any:
     return _on_one_thread(_cloned(search, candidate))
 
 
-def counts_cores(estimator: Any) -> bool:
-    """Whether some part of it is LightGBM's, whose thread count candidates set."""
-    if "lightgbm" not in sys.modules:
-        return False
-    parts = (estimator, *estimator.get_params(deep=True).values())
-    return any(type(part).__module__.startswith("lightgbm.") for part in parts)
-
-
 def _on_one_thread(estimator: Any) -> Any:
     """LightGBM counts cores itself and hears no thread limit but its own parameter."""
     if "lightgbm" not in sys.modules:

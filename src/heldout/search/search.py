@@ -39,6 +39,14 @@ class Search:
     error_score: float | str | None = None  # someone else's search: the score of a failed fit, or "raise"
     notes: tuple[str, ...] = ()  # what was noted and ignored, for explain
 
+    @cached_property
+    def memo(self) -> dict[Any, Any]:
+        """What kernels worked out about this search and will ask again, by keys of their own; it is not pickled."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "memo"}
+
     @property
     def tuned(self) -> bool:
         return self.validation is not None
