@@ -17,7 +17,7 @@ from rich.text import Text
 
 from heldout.base.words import clipped, line, safe
 from heldout.report.blocks import Block, Cell, Code, Details, Facts, Findings, Headline, Note, Span, Table
-from heldout.report.text import LABEL, MESSAGE, follows, is_untitled, plain_text, table_lines
+from heldout.report.text import LABEL, MESSAGE, plain_text, table_lines, with_gaps
 from heldout.report.words import interval, spaced, told
 
 _STYLES = {
@@ -61,15 +61,7 @@ def one_line(summary: Mapping[str, Any]) -> str:
 
 def terminal_view(blocks: Iterable[Block]) -> Group:
     """All blocks, with an empty line before and after those that have a title."""
-    views: list[RenderableType] = []
-    close = False  # whether the block before has no title
-    for block in blocks:
-        view = _view(block)
-        if view is not None:
-            views += [Text()] if views and not (close and follows(block)) else []
-            views.append(view)
-            close = is_untitled(block)
-    return Group(*views)
+    return Group(*with_gaps(blocks, _view, gap=Text()))
 
 
 def _text(text: Cell) -> Text:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from heldout.base.words import clipped, line, safe
 from heldout.report.blocks import (
@@ -27,25 +28,20 @@ MESSAGE = 500  # characters of a finding: the way out comes last, and the texts 
 
 def render_text(blocks: Iterable[Block]) -> str:
     """All blocks, with an empty line before and after those that have a title."""
-    lines: list[str] = []
+    return "\n".join(with_gaps(blocks, lambda block: "\n".join(_lines(block)), gap=""))
+
+
+def with_gaps(blocks: Iterable[Block], show: Callable[[Block], Any], *, gap: Any) -> list[Any]:
+    """What is shown of each block, with a gap before and after those that have a title, and before headlines."""
+    shown: list[Any] = []
     close = False  # whether the block before has no title
     for block in blocks:
-        shown = list(_lines(block))
-        if shown:
-            lines += [""] if lines and not (close and follows(block)) else []
-            lines += shown
-            close = is_untitled(block)
-    return "\n".join(lines)
-
-
-def is_untitled(block: Block) -> bool:
-    """Whether another block may stand right below this one."""
-    return not getattr(block, "title", "")
-
-
-def follows(block: Block) -> bool:
-    """Whether this block may stand right below another one."""
-    return is_untitled(block) and not isinstance(block, Headline)
+        made, untitled = show(block), not getattr(block, "title", "")
+        if made:
+            below = close and untitled and not isinstance(block, Headline)
+            shown += [made] if below or not shown else [gap, made]
+            close = untitled
+    return shown
 
 
 def plain_text(text: Cell) -> str:

@@ -13,12 +13,11 @@ from heldout.report.figures.canvas import (
     SMALL,
     SOFT,
     Shape,
-    axes_of,
+    drawing,
     ends,
     is_finite,
     key,
     name_axes,
-    present,
     quiet,
     real,
     write,
@@ -47,10 +46,9 @@ def curves_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{**data, "curves": [curve]} for curve in data["curves"]]
 
 
-def draw_calibration(data: Mapping[str, Any], ax: Any = None) -> Any:
+@drawing(shape_of_calibration)
+def draw_calibration(data: Mapping[str, Any], ax: Any) -> None:
     """Observed share against predicted probability with its interval, the diagonal, and rows a bin below."""
-    data = present(data)
-    ax = axes_of(shape_of_calibration(data)) if ax is None else ax
     quiet(ax, grid=True)
     bins = [one for curve in data["curves"] for one in _bins(curve)]
     floor = FLOOR if len(data["curves"]) == 1 else 0.0
@@ -69,7 +67,6 @@ def draw_calibration(data: Mapping[str, Any], ax: Any = None) -> Any:
     name_axes(ax, x=f"predicted probability{of}", y="share of rows where it was true")
     if len(data["curves"]) > 1:
         ax.yaxis.set_label_coords(0, 1.085)
-    return ax
 
 
 def _bins(curve: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -4,56 +4,33 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from itertools import pairwise
 from typing import Any
 
 from heldout.base.errors import OptionError
 from heldout.base.words import shortened
 
-# Told apart by people who see few colours, and in grey (after Okabe and Ito).
-INK = "#1F2328"
-SOFT = "#57606A"
-GRID = "#E3E6EA"
-PAPER = "#FFFFFF"
-GREY = "#DDDDDD"
-BLUE = "#0072B2"
-ORANGE = "#E69F00"
-GREEN = "#009E73"
-VERMILION = "#D55E00"
-PURPLE = "#CC79A7"
-SKY = "#56B4E9"
-
-NAMES = {
-    INK: "ink",
-    SOFT: "soft",
-    GRID: "grid",
-    PAPER: "paper",
-    GREY: "grey",
-    BLUE: "blue",
-    ORANGE: "orange",
-    GREEN: "green",
-    VERMILION: "vermilion",
-    PURPLE: "purple",
-    SKY: "sky",
+# Told apart by people who see few colours, and in grey (after Okabe and Ito): by name in the light and in the dark.
+_COLOURS = {
+    "ink": ("#1F2328", "#E6EAEE"),
+    "soft": ("#57606A", "#A8B1BB"),
+    "grid": ("#E3E6EA", "#333A42"),
+    "paper": ("#FFFFFF", "#14181D"),
+    "grey": ("#DDDDDD", "#444C55"),
+    "blue": ("#0072B2", "#5AB0E8"),
+    "orange": ("#E69F00", "#F2B544"),
+    "green": ("#009E73", "#3CC79C"),
+    "vermilion": ("#D55E00", "#FF8A4C"),
+    "purple": ("#CC79A7", "#E3A0C5"),
+    "sky": ("#56B4E9", "#8CCBF2"),
 }
+NAMES = {light: name for name, (light, _) in _COLOURS.items()}
+DARK = {name: dark for name, (_, dark) in _COLOURS.items()}
+INK, SOFT, GRID, PAPER, GREY, BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = NAMES
 SEVERAL = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)  # where lines stand for different things
-
-DARK = {
-    "ink": "#E6EAEE",
-    "soft": "#A8B1BB",
-    "grid": "#333A42",
-    "paper": "#14181D",
-    "grey": "#444C55",
-    "blue": "#5AB0E8",
-    "orange": "#F2B544",
-    "green": "#3CC79C",
-    "vermilion": "#FF8A4C",
-    "purple": "#E3A0C5",
-    "sky": "#8CCBF2",
-}
 
 
 def _variables(colours: dict[str, str]) -> str:
@@ -283,6 +260,22 @@ def axes_of(shape: Shape, *, shown: bool = True) -> Any:
         top=1 - shape.top / shape.height,
     )
     return figure.subplots()
+
+
+def drawing(shape: Callable[[Any], Shape]) -> Callable[[Callable[[Any, Any], None]], Callable[..., Any]]:
+    """Make a function that draws data on axes one that makes the axes too where none are given, and returns them."""
+
+    def decorate(draw: Callable[[Any, Any], None]) -> Callable[..., Any]:
+        @wraps(draw)
+        def drawn(data: Mapping[str, Any], ax: Any = None) -> Any:
+            data = present(data)
+            ax = axes_of(shape(data)) if ax is None else ax
+            draw(data, ax)
+            return ax
+
+        return drawn
+
+    return decorate
 
 
 def left_of_numbers(low: float, high: float, *, least: float = LEFT) -> float:

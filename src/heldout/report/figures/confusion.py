@@ -13,10 +13,9 @@ from heldout.report.figures.canvas import (
     SMALL,
     TEXT,
     Shape,
-    axes_of,
+    drawing,
     name_axes,
     named,
-    present,
     quiet,
     write,
 )
@@ -47,10 +46,9 @@ def shape_of_confusion(data: Mapping[str, Any]) -> Shape:
     return Shape(height=cells + under + 0.36, left=left, bottom=under, top=0.36)
 
 
-def draw_confusion(data: Mapping[str, Any], ax: Any = None) -> Any:
+@drawing(shape_of_confusion)
+def draw_confusion(data: Mapping[str, Any], ax: Any) -> None:
     """A row a true class, a column a predicted one: counts, and which share of the row they are."""
-    data = present(data)
-    ax = axes_of(shape_of_confusion(data)) if ax is None else ax
     quiet(ax)
     classes = len(data["labels"])
     ax.set_xlim(0, classes)
@@ -62,7 +60,6 @@ def draw_confusion(data: Mapping[str, Any], ax: Any = None) -> Any:
     named(ax.xaxis, places, names[::step], rotation=0 if _lies(classes) else 90)
     named(ax.yaxis, places, names[::step])
     name_axes(ax, x="predicted class", y="true class, and how its rows were predicted")
-    return ax
 
 
 def _lies(classes: int) -> bool:

@@ -17,13 +17,12 @@ from heldout.report.figures.canvas import (
     SOFT,
     VERMILION,
     Shape,
-    axes_of,
     better,
+    drawing,
     ends,
     is_finite,
     linear,
     name_axes,
-    present,
     quiet,
     real,
     room,
@@ -97,14 +96,8 @@ def draw_rows(ax: Any, rows: Sequence[Row], *, always: Sequence[float] = ()) -> 
 def _label(ax: Any, place: int, row: Row) -> None:
     words = number_words(row)
     flat = ax.get_yaxis_transform()
-    write(
-        ax,
-        (0, place + WORDS),
-        shortened(row.label, max(room(ax) - len(words), 6)),
-        transform=flat,
-        va="center",
-        color=INK,
-    )
+    label = shortened(row.label, max(room(ax) - len(words), 6))
+    write(ax, (0, place + WORDS), label, transform=flat, va="center", color=INK)
     write(ax, (1, place + WORDS), words, transform=flat, va="center", ha="right", color=SOFT, fontsize=SMALL)
 
 
@@ -119,6 +112,17 @@ def _line(ax: Any, y: float, row: Row) -> None:
             ax.plot([end], [y], marker=mark, markersize=6, color=row.colour, linestyle="none", clip_on=False)
 
 
+def list_rows(rows: Sequence[Row], *, whole: int) -> str:
+    """The first rows in words, as they end a description."""
+    first = "; ".join(f"{shortened(row.label, 60)} {number_words(row)}" for row in rows[:6])
+    return first + ("; …" if whole > 6 else ".")
+
+
+def row_tips(rows: Sequence[Row]) -> list[str]:
+    """What stands beside the mark of each row."""
+    return [f"{row.label}: {number_words(row)}" for row in rows[:MOST_ROWS] if is_finite(row.value)]
+
+
 OPTIMISTIC = "optimistic"
 
 
@@ -127,13 +131,11 @@ def shape_of_estimates(data: Mapping[str, Any]) -> Shape:
     return rows_shape(len(data["rows"]))
 
 
-def draw_estimates(data: Mapping[str, Any], ax: Any = None) -> Any:
+@drawing(shape_of_estimates)
+def draw_estimates(data: Mapping[str, Any], ax: Any) -> None:
     """A row an estimate with its interval; what is optimistic is hollow and says so."""
-    data = present(data)
-    ax = axes_of(shape_of_estimates(data)) if ax is None else ax
     draw_rows(ax, _estimate_rows(data))
     name_axes(ax, x=better(data))
-    return ax
 
 
 def _estimate_rows(data: Mapping[str, Any]) -> list[Row]:
@@ -153,24 +155,13 @@ def _estimate_rows(data: Mapping[str, Any]) -> list[Row]:
 def describe_estimates(data: Mapping[str, Any]) -> Description:
     """The estimates in words and numbers."""
     rows = _estimate_rows(data)[:MOST_ROWS]
-    alt = f"{counted(len(data['rows']), 'estimate')} of {better(data)}: "
-    alt += "; ".join(f"{shortened(row.label, 60)} {number_words(row)}" for row in rows[:6])
+    names = ("label", "value", "low", "high", "level")
     return describe(
         title="The estimates side by side",
-        alt=alt + ("; …" if len(rows) > 6 else "."),
-        head=("estimate", line(data["loss"]), "low", "high", "level", "optimistic"),
-        rows=tuple(
-            (
-                line(one["label"]),
-                one["value"],
-                one["low"],
-                one["high"],
-                one["level"],
-                "yes" if one["optimistic"] else "no",
-            )
-            for one in data["rows"]
-        ),
-        tips=[f"{row.label}: {number_words(row)}" for row in rows if is_finite(row.value)],
+        alt=f"{counted(len(data['rows']), 'estimate')} of {better(data)}: {list_rows(rows, whole=len(rows))}",
+        head=("estimate", data["loss"], "low", "high", "level", "optimistic"),
+        rows=[(*(one[name] for name in names), "yes" if one["optimistic"] else "no") for one in data["rows"]],
+        tips=row_tips(rows),
     )
 
 
@@ -179,15 +170,13 @@ def shape_of_ranking(data: Mapping[str, Any]) -> Shape:
     return rows_shape(len(data["ranking"]))
 
 
-def draw_ranking(data: Mapping[str, Any], ax: Any = None) -> Any:
+@drawing(shape_of_ranking)
+def draw_ranking(data: Mapping[str, Any], ax: Any) -> None:
     """A row a learner, the best at the top."""
-    data = present(data)
-    ax = axes_of(shape_of_ranking(data)) if ax is None else ax
     draw_rows(ax, _ranking_rows(data))
     whole = len(data["ranking"])
     beside = f", the best {MOST_ROWS} of {whole:,}" if whole > MOST_ROWS else ""
     name_axes(ax, x=better(data) + beside)
-    return ax
 
 
 def _ranking_rows(data: Mapping[str, Any]) -> list[Row]:
@@ -200,17 +189,16 @@ def _ranking_rows(data: Mapping[str, Any]) -> list[Row]:
 def describe_ranking(data: Mapping[str, Any]) -> Description:
     """The ranking in words and numbers."""
     rows = _ranking_rows(data)
-    alt = f"{counted(len(rows), 'learner')} by {better(data)}, the best first: "
-    alt += "; ".join(f"{shortened(row.label, 60)} {number_words(row)}" for row in rows[:6])
+    names = ("name", "value", "low", "high", "level")
+    first = f"{counted(len(rows), 'learner')} by {better(data)}, the best first: "
     return describe(
         title="The ranking",
-        alt=alt + ("; …" if len(rows) > 6 else "."),
-        head=("rank", "learner", line(data["loss"]), "low", "high", "level"),
-        rows=tuple(
-            (place, line(one["name"]), one["value"], one["low"], one["high"], one["level"])
-            for place, one in enumerate(evenly(data["ranking"]), start=1)
-        ),
-        tips=[f"{row.label}: {number_words(row)}" for row in rows[:MOST_ROWS] if is_finite(row.value)],
+        alt=first + list_rows(rows, whole=len(rows)),
+        head=("rank", "learner", data["loss"], "low", "high", "level"),
+        rows=[
+            (place, *(one[name] for name in names)) for place, one in evenly(list(enumerate(data["ranking"], start=1)))
+        ],
+        tips=row_tips(rows),
     )
 
 
@@ -223,10 +211,9 @@ def shape_of_comparison(data: Mapping[str, Any]) -> Shape:
     return Shape(height=rows.height + 0.22, left=rows.left, top=rows.top + 0.22, bottom=rows.bottom)
 
 
-def draw_comparison(data: Mapping[str, Any], ax: Any = None) -> Any:
+@drawing(shape_of_comparison)
+def draw_comparison(data: Mapping[str, Any], ax: Any) -> None:
     """A row a pair: the difference, its interval, the zero line, and the region of practical equivalence shaded."""
-    data = present(data)
-    ax = axes_of(shape_of_comparison(data)) if ax is None else ax
     rope = real(data["rope"]) if is_finite(data["rope"]) else 0.0
     draw_rows(ax, _pair_rows(data, letters=room(ax)), always=(0.0, -rope, rope))
     if rope > 0:
@@ -237,7 +224,6 @@ def draw_comparison(data: Mapping[str, Any], ax: Any = None) -> Any:
     beside = f", {MOST_ROWS} of {shown:,} pairs" if shown > MOST_ROWS else ""
     equal = f", equal within ±{amount(data['rope'])} (shaded)" if rope > 0 else ""
     name_axes(ax, x=f"difference in {shortened(data['loss'], 20)}{equal}{beside}", most=64)
-    return ax
 
 
 def _zero(ax: Any, rows: int) -> None:
@@ -278,15 +264,11 @@ def describe_comparison(data: Mapping[str, Any]) -> Description:
     way = "above" if data["greater_is_better"] else "below"
     equal = f" Within ±{amount(data['rope'])} they count as equal." if is_finite(data["rope"]) else ""
     alt = f"{counted(len(pairs), 'difference')} in {shortened(data['loss'], 40)}, {way} 0 where the first is better: "
-    alt += "; ".join(f"{row.label} {number_words(row)}" for row in rows[:6])
-    listed = evenly(pairs)
+    names = ("first", "second", "difference", "low", "high", "verdict")
     return describe(
         title="Differences, pair by pair",
-        alt=alt + ("; …" if len(pairs) > 6 else ".") + equal,
-        head=("first", "second", "difference", "low", "high", "verdict"),
-        rows=tuple(
-            (line(p["first"]), line(p["second"]), p["difference"], p["low"], p["high"], line(p["verdict"]))
-            for p in listed
-        ),
-        tips=[f"{row.label}: {number_words(row)}" for row in rows if is_finite(row.value)],
+        alt=alt + list_rows(rows, whole=len(pairs)) + equal,
+        head=names,
+        rows=[tuple(pair[name] for name in names) for pair in evenly(pairs)],
+        tips=row_tips(rows),
     )

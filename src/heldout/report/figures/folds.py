@@ -14,14 +14,13 @@ from heldout.report.figures.canvas import (
     SMALL,
     SOFT,
     Shape,
-    axes_of,
     better,
+    drawing,
     ends,
     is_finite,
     left_of_numbers,
     linear,
     name_axes,
-    present,
     quiet,
     real,
     room,
@@ -55,10 +54,9 @@ def _reach(data: Mapping[str, Any]) -> tuple[float, float]:
     return ends([*(p["value"] for p in _shown(data)), data["value"], data["low"], data["high"]])
 
 
-def draw_folds(data: Mapping[str, Any], ax: Any = None) -> Any:
+@drawing(shape_of_folds)
+def draw_folds(data: Mapping[str, Any], ax: Any) -> None:
     """A dot a test part: folds side by side, repeats in columns; the estimate as a line, its interval as a band."""
-    data = present(data)
-    ax = axes_of(shape_of_folds(data)) if ax is None else ax
     points = _shown(data)
     quiet(ax, grid=True)
     places = _places(points)
@@ -80,7 +78,6 @@ def draw_folds(data: Mapping[str, Any], ax: Any = None) -> Any:
     _columns(ax, data, points)
     _estimate(ax, data)
     name_axes(ax, y=better(data))
-    return ax
 
 
 def _shown(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -177,10 +174,9 @@ def shape_of_paired_folds(data: Mapping[str, Any]) -> Shape:
     return rows_shape(len(data["folds"]["names"]))
 
 
-def draw_paired_folds(data: Mapping[str, Any], ax: Any = None) -> Any:
+@drawing(shape_of_paired_folds)
+def draw_paired_folds(data: Mapping[str, Any], ax: Any) -> None:
     """A row a learner, a dot a fold, and a line through the dots of each fold."""
-    data = present(data)
-    ax = axes_of(shape_of_paired_folds(data)) if ax is None else ax
     names, parts, columns = _paired(data)
     quiet(ax, floor=True)
     ax.set_xlim(*ends(value for column in columns for value in column))
@@ -208,7 +204,6 @@ def draw_paired_folds(data: Mapping[str, Any], ax: Any = None) -> Any:
     whole = len(data["folds"]["values"][0]) if names else 0
     beside = f", {len(parts)} of {whole:,} folds" if whole > len(parts) else ", a line a fold"
     name_axes(ax, x=better(data) + beside, most=64)
-    return ax
 
 
 def _paired(data: Mapping[str, Any]) -> tuple[list[str], list[int], list[list[Any]]]:

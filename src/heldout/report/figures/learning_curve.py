@@ -11,8 +11,8 @@ from heldout.report.figures.canvas import (
     SMALL,
     SOFT,
     Shape,
-    axes_of,
     better,
+    drawing,
     ends,
     is_finite,
     left_of_numbers,
@@ -20,7 +20,6 @@ from heldout.report.figures.canvas import (
     log_ends,
     name_axes,
     powers,
-    present,
     quiet,
     real,
     within,
@@ -41,10 +40,9 @@ def shape_of_learning_curve(data: Mapping[str, Any]) -> Shape:
     return Shape(height=2.9, left=left_of_numbers(*_reach(data)))
 
 
-def draw_learning_curve(data: Mapping[str, Any], ax: Any = None) -> Any:
+@drawing(shape_of_learning_curve)
+def draw_learning_curve(data: Mapping[str, Any], ax: Any) -> None:
     """A dot a training size with its interval; the extrapolated point is hollow and its line dashed."""
-    data = present(data)
-    ax = axes_of(shape_of_learning_curve(data)) if ax is None else ax
     quiet(ax, grid=True)
     points, beyond = _points(data), _beyond(data)
     xs, ys = [real(point["size"]) for point in points], [real(point["value"]) for point in points]
@@ -81,7 +79,6 @@ def draw_learning_curve(data: Mapping[str, Any], ax: Any = None) -> Any:
         where = {"xytext": (0, 9), "textcoords": "offset points", "ha": "right", "fontsize": SMALL, "color": SOFT}
         ax.annotate(f"extrapolated {amount(beyond['value'])}", (real(beyond["size"]), real(beyond["value"])), **where)
     name_axes(ax, x="training rows", y=better(data))
-    return ax
 
 
 def _points(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -11,14 +11,13 @@ from heldout.report.figures.canvas import (
     INK,
     VERMILION,
     Shape,
-    axes_of,
+    drawing,
     ends,
     is_finite,
     key,
     left_of_numbers,
     linear,
     name_axes,
-    present,
     quiet,
     real,
 )
@@ -43,10 +42,9 @@ def outputs_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{**data, "outputs": [output]} for output in data["outputs"]]
 
 
-def draw_residuals(data: Mapping[str, Any], ax: Any = None) -> Any:
+@drawing(shape_of_residuals)
+def draw_residuals(data: Mapping[str, Any], ax: Any) -> None:
     """A dot a row of the first output, the zero line, and the middle and spread of the residuals along the way."""
-    data = present(data)
-    ax = axes_of(shape_of_residuals(data)) if ax is None else ax
     output = data["outputs"][0]
     quiet(ax, grid=True)
     points, bands = _points(output), _bands(output)
@@ -74,7 +72,6 @@ def draw_residuals(data: Mapping[str, Any], ax: Any = None) -> Any:
     of = f" {shortened(output['label'], 24)}" if output["label"] else ""
     name_axes(ax, x=f"predicted{of}", y="residual: target less prediction")
     _marks(ax, data, banded=bool(bands))
-    return ax
 
 
 def _points(output: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -16,12 +16,11 @@ from heldout.report.figures.canvas import (
     ORANGE,
     TEXT,
     Shape,
-    axes_of,
+    drawing,
     key,
     literal,
     name_axes,
     named,
-    present,
     quiet,
 )
 from heldout.report.figures.describe import (
@@ -53,13 +52,12 @@ def shape_of_splits(data: Mapping[str, Any]) -> Shape:
     return Shape(height=1.12 + lanes, top=0.6, left=0.54, right=0.24)
 
 
-def draw_splits(data: Mapping[str, Any], ax: Any = None) -> Any:
+@drawing(shape_of_splits)
+def draw_splits(data: Mapping[str, Any], ax: Any) -> None:
     """Each stretch of rows is a column in each lane, filled from below by the share of its rows that is held out.
 
     Above those come the rows that are neither held out nor trained on, then those that are trained on.
     """
-    data = present(data)
-    ax = axes_of(shape_of_splits(data)) if ax is None else ax
     quiet(ax)
     edges, counts = _stretches(data)
     tops = _tops(counts)
@@ -69,7 +67,6 @@ def draw_splits(data: Mapping[str, Any], ax: Any = None) -> Any:
             if counts[side][lane].any():
                 _fill(ax, edges, foot - LANE * tops[side][lane], foot, COLOURS[side])
     _dress(ax, data, shown=[side for side in COLOURS if counts[side].any()])
-    return ax
 
 
 def _stretches(data: Mapping[str, Any]) -> tuple[Counts, dict[str, Counts]]:
