@@ -271,5 +271,37 @@ def test_a_file_that_lacks_what_a_result_shows_is_refused_when_it_is_read(tmp_pa
     with zipfile.ZipFile(path, "w") as file:
         for name, content in members.items():
             file.writestr(name, content)
-    with pytest.raises(ho.HeldoutError, match=f"it lacks {key}"):
+    with pytest.raises(ho.HeldoutError, match=f"missing required field `{key}`"):
+        ho.load(path)
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        ("about", {"rows": "many"}),
+        ("plan", {"lines": [{"stage": 1}]}),
+        ("plan", {"passes": 7}),
+        ("estimates", {"risk": {"value": "low"}}),
+        ("findings", [{"code": 1}]),
+        ("covers", {"sentence": None}),
+        ("seconds", {"total": None}),
+        ("frame", "sqlite"),
+        ("no_model", {"value": []}),
+        ("tables", {"folds": {"fold": {"values": [1]}, "held_rows": {"values": [1, 2]}}}),
+        ("splits", {"recipe": {}}),
+    ],
+)
+def test_a_forged_file_is_refused_by_name(tmp_path, where, value):
+    path = tmp_path / "result.heldout"
+    ho.evaluate(Ridge(), *load_diabetes(return_X_y=True), test=ho.KFold(3), jobs=1).save(path)
+    with zipfile.ZipFile(path) as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    manifest = json.loads(members["result.json"])
+    old = manifest[where]
+    manifest[where] = {**old, **value} if isinstance(old, dict) and isinstance(value, dict) else value
+    members["result.json"] = json.dumps(manifest).encode()
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    with pytest.raises(ho.HeldoutError, match="is not a whole saved result"):
         ho.load(path)

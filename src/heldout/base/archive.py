@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from heldout.base.errors import StoredError
@@ -34,6 +35,7 @@ _UNREADABLE = (
     RuntimeError,  # an encrypted member
     TypeError,
     ValueError,
+    msgspec.ValidationError,  # values of other types than the file should have
 )
 _SAME_TIME = (1980, 1, 1, 0, 0, 0)  # the same content gives the same bytes
 
@@ -87,6 +89,13 @@ def opened_archive(path: str | Path, form: Format) -> Iterator[tuple[dict[str, A
         yield manifest, file
 
 
+class StoredColumn(msgspec.Struct):
+    """A column in the JSON of a file: the name of its array, or its values."""
+
+    array: str | None = None
+    values: list[Any] | None = None
+
+
 def read_array(file: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
     """One array of an open file."""
     found: np.ndarray[Any, Any] = np.load(io.BytesIO(file.read(f"{name}.npy")), allow_pickle=False)
@@ -98,12 +107,15 @@ def pack_columns(folder: str, columns: Mapping[str, Any], arrays: Arrays) -> dic
     return {name: _pack(f"{folder}/{i}", values, arrays) for i, (name, values) in enumerate(columns.items())}
 
 
-def unpack_columns(packed: Mapping[str, Any], file: zipfile.ZipFile) -> dict[str, Any]:
-    """The columns that :func:`pack_columns` packed."""
-    return {
-        name: read_array(file, column["array"]) if "array" in column else column["values"]
+def unpack_columns(packed: Mapping[str, StoredColumn], file: zipfile.ZipFile) -> dict[str, Any]:
+    """The columns that :func:`pack_columns` packed, which must be of one length."""
+    columns = {
+        name: column.values or [] if column.array is None else read_array(file, column.array)
         for name, column in packed.items()
     }
+    if len({len(values) for values in columns.values()}) > 1:
+        raise ValueError("the columns of a table have several lengths")
+    return columns
 
 
 def _pack(name: str, values: Any, arrays: Arrays) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -38,6 +39,16 @@ class ModelParts:
     estimate: Estimate | None = None
     covers: str | None = None
     rows: Any = None
+
+
+class _StoredModel(msgspec.Struct):
+    """The page of plain data about a model, checked once when it is read."""
+
+    schema: Schema
+    estimate: dict[str, Any] | None
+    covers: str | None
+    versions: dict[str, str]
+    trust: list[str]
 
 
 @runtime_checkable
@@ -204,19 +215,19 @@ def open_model(path: str | Path, *, trust: Iterable[str] = ()) -> SavedModel:
     """The same, with what differs in its notes alone."""
     predictor, manifest = read_file(path, trust=tuple(trust))
     try:
-        schema = Schema.from_dict(manifest["schema"])
-        _check_agree(schema, predictor)
+        page = msgspec.convert(manifest, _StoredModel)
+        _check_agree(page.schema, predictor)
         return SavedModel(
             predictor=predictor,
-            schema=schema,
-            estimate=_estimate(manifest["estimate"]),
-            covers=None if manifest["covers"] is None else str(manifest["covers"]),
-            versions={str(name): str(one) for name, one in manifest["versions"].items()},
-            notes=_differences(manifest["versions"]),
+            schema=page.schema,
+            estimate=None if page.estimate is None else Estimate.from_dict(page.estimate),
+            covers=page.covers,
+            versions=page.versions,
+            notes=_differences(page.versions),
         )
     except StoredError as error:
         raise StoredError(f"{str(path)!r} is not a whole model file: {error}.") from None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, msgspec.ValidationError) as error:
         raise StoredError(f"{str(path)!r} is not a whole model file: {type(error).__name__}: {error}.") from None
 
 
@@ -260,10 +271,6 @@ def _check_agree(schema: Schema, predictor: Any) -> None:
         raise StoredError("its input schema has another width than its predictor")
     if plain(classes_of(predictor)) != plain(schema.classes):
         raise StoredError("its input schema has other classes than its predictor")
-
-
-def _estimate(facts: Any) -> Estimate | None:
-    return None if facts is None else Estimate.from_dict(facts)
 
 
 def _versions(packages: Iterable[str]) -> dict[str, str]:

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+import msgspec
 import numpy as np
 
-from heldout.base.errors import ColumnError, StoredError
+from heldout.base.errors import ColumnError
 from heldout.task.column_kinds import CATEGORIES, ONE, kind_of
 from heldout.task.containers import is_frame, is_pandas
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NUMBER, YES_NO, DATE, DURATION, WORDS, ANYTHING = "number", "yes-or-no", "date", "duration", "words", "anything"
-HOLDS = (NUMBER, YES_NO, DATE, DURATION, WORDS, ANYTHING)
+NUMBER: Final = "number"
+YES_NO: Final = "yes-or-no"
+DATE: Final = "date"
+DURATION: Final = "duration"
+WORDS: Final = "words"
+ANYTHING: Final = "anything"
+Holds = Literal["number", "yes-or-no", "date", "duration", "words", "anything"]
 MOST_VALUES = 10_000  # of a category; of more only the count is kept
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One column that a model learned from."""
 
     name: str
-    holds: str  # one of HOLDS: what its values are
+    holds: Holds  # what its values are
     kind: str  # "number", "category", "text", "date", "identifier": what it was taken for
     dtype: str
     gaps: bool = False  # whether some of its values were missing in training
@@ -33,8 +36,7 @@ class Column:
     values: tuple[str, ...] | None = None  # the categories seen in training
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Schema:
+class Schema(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The input and the target of a model."""
 
     columns: tuple[Column, ...] = ()  # empty where the model learned from an array without names
@@ -52,29 +54,14 @@ class Schema:
         """Plain values, for JSON."""
         return {
             **{name: getattr(self, name) for name in ("width", "target", "classes", "missing")},
-            "columns": [asdict(column) for column in self.columns],
+            "columns": [msgspec.structs.asdict(column) for column in self.columns],
         }
 
-    @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Schema:
-        """The schema that a file holds; refuses one that cannot be."""
-        columns = tuple(_column_from(one) for one in facts["columns"])
-        names = [column.name for column in columns]
-        if len(set(names)) < len(names):
-            raise StoredError("its input schema names a column twice")
-        width = facts["width"]
-        if width is not None and (type(width) is not int or width < 1 or (columns and width != len(columns))):
-            raise StoredError(f"its input schema has a width of {width!r} for {len(columns)} columns")
-        target, classes, missing = facts["target"], facts["classes"], facts["missing"]
-        if not (target is None or isinstance(target, str)):
-            raise StoredError("its input schema has a target that is no name")
-        return cls(
-            columns=columns,
-            width=width,
-            target=target,
-            classes=None if classes is None else tuple(classes),
-            missing=None if missing is None else _texts(missing),
-        )
+    def __post_init__(self) -> None:
+        if len(set(self.names)) < len(self.names):
+            raise ValueError("the input schema names a column twice")
+        if self.width is not None and (self.width < 1 or (self.columns and self.width != len(self.columns))):
+            raise ValueError(f"the input schema has a width of {self.width!r} for {len(self.columns)} columns")
 
 
 def schema_of(X: Any, predictor: Any, *, target: str | None, missing: tuple[str, ...] | None) -> Schema:
@@ -111,7 +98,7 @@ def as_pandas(X: Any) -> pd.DataFrame:
     return pd.DataFrame({name: X[name].to_list() for name in X.columns})
 
 
-def held(values: pd.Series[Any]) -> str:
+def held(values: pd.Series[Any]) -> Holds:
     """What the values of a column are, by their type."""
     import pandas as pd
 
@@ -148,18 +135,3 @@ def _column_of(values: pd.Series[Any]) -> Column:
         zone=values.dtype.kind == "M" and getattr(values.dtype, "tz", None) is not None,
         values=None if words is None or len(words) > MOST_VALUES else tuple(words),
     )
-
-
-def _column_from(facts: Any) -> Column:
-    values = facts["values"]
-    column = Column(**{**facts, "values": None if values is None else _texts(values)})
-    texts = (column.name, column.holds, column.kind, column.dtype)
-    if not all(isinstance(one, str) for one in texts) or column.holds not in HOLDS:
-        raise StoredError(f"its input schema has a column that cannot be: {str(facts)[:80]}")
-    return column
-
-
-def _texts(values: Any) -> tuple[str, ...]:
-    if not isinstance(values, list | tuple) or not all(isinstance(one, str) for one in values):
-        raise StoredError("its input schema has values that are no texts")
-    return tuple(values)

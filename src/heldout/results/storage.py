@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import msgspec
 
 from heldout.base.archive import (
     Arrays,
     Format,
+    StoredColumn,
     opened_archive,
     pack_columns,
-    refused_unless_whole,
     unpack_columns,
     write_archive,
 )
 from heldout.base.findings import Finding
 from heldout.base.plain import plain
+from heldout.planner.account import PlanLine
+from heldout.planner.plan import PassRecord
+from heldout.results.scope import Covers
 from heldout.results.stored_splits import SplitsTold, pack_splits, unpack_splits
 from heldout.results.study_record import StudyRecord
 from heldout.risk.estimate import Estimate
@@ -53,50 +58,78 @@ def save_record(record: StudyRecord, splits: tuple[SavedSplits, SplitsTold] | No
 def load_record(path: str | Path) -> tuple[StudyRecord, tuple[SavedSplits, SplitsTold] | None]:
     """The record that a file holds, and its test splits; a study of a stream has none."""
     with opened_archive(path, FORMAT) as (manifest, file):
-        tables = {table: unpack_columns(columns, file) for table, columns in manifest["tables"].items()}
-        packed = manifest.get("splits")
-        splits = None if packed is None else unpack_splits(packed, file)
-    with refused_unless_whole(path, FORMAT):
-        return _facts(manifest, tables), splits
+        stored = msgspec.convert(manifest, _StoredRecord)
+        tables = {table: unpack_columns(columns, file) for table, columns in stored.tables.items()}
+        missing = [f"{table}/{name}" for table, names in COLUMNS.items() for name in names if name not in tables[table]]
+        if missing:
+            raise ValueError(f"it lacks {', '.join(missing[:5])}")
+        splits = None if stored.splits is None else unpack_splits(stored.splits, file)
+        record = StudyRecord(
+            estimates={name: Estimate.from_dict(values) for name, values in stored.estimates.items()},
+            tables=tables,
+            findings=tuple(stored.findings),
+            covers=manifest["covers"],
+            plan=manifest["plan"],
+            about=manifest["about"],
+            seconds=manifest["seconds"],
+            no_model=stored.no_model,
+            frame=stored.frame,
+        )
+        if "risk" not in record.estimates:
+            raise ValueError("it lacks risk")
+    return record, splits
 
 
-ABOUT = frozenset({"learner", "families", "estimators", "parameters", "tuned", "candidates", "losses", "chosen_by"})
-ABOUT |= {"test", "validation", "rows", "roles", "classes", "classification", "fingerprint", "seed", "level"}
-ABOUT |= {"environment"}
-TABLES = {
-    "folds": ("fold", "repeat", "train_rows", "held_rows"),
-    "choices": (),
-    "candidates": (),
-    "one_se": (),
-    "predictions": (),
-    "failures": ("panel", "part", "candidate", "stage", "error", "message", "traceback"),
-    "warnings": (),
-}
+# What every file has of its tables; other columns depend on the study.
+COLUMNS: dict[str, tuple[str, ...]] = dict.fromkeys(("choices", "candidates", "one_se", "predictions", "warnings"), ())
+COLUMNS["folds"] = ("fold", "repeat", "train_rows", "held_rows")
+COLUMNS["failures"] = ("panel", "part", "candidate", "stage", "error", "message", "traceback")
 
 
-def _check_whole(manifest: dict[str, Any], tables: dict[str, Any]) -> None:
-    """Refuse a file that lacks what a result shows, here and not when it is shown."""
-    missing = sorted(ABOUT - set(manifest["about"]))
-    missing += [f"{table}/{name}" for table, names in TABLES.items() for name in names if name not in tables[table]]
-    missing += [name for name in ("passes", "lines", "text") if name not in manifest["plan"]]
-    missing += [name for name in ("risk",) if name not in manifest["estimates"]]
-    missing += [name for name in ("sentence",) if name not in manifest["covers"]]
-    missing += [name for name in ("total",) if name not in manifest["seconds"]]
-    if missing:
-        raise ValueError(f"it lacks {', '.join(missing[:5])}")
+class _About(msgspec.Struct):
+    """What every record says of its learner, data, splits and builds."""
+
+    learner: str
+    families: list[str]
+    estimators: list[str]
+    parameters: dict[str, list[str]]
+    classification: bool
+    tuned: bool
+    candidates: int
+    losses: list[str]
+    chosen_by: str | None
+    test: str
+    validation: str | None
+    rows: int
+    roles: list[str]
+    classes: list[Any] | None
+    fingerprint: str
+    seed: int
+    level: float
+    environment: dict[str, str]
 
 
-def _facts(manifest: dict[str, Any], tables: dict[str, Any]) -> StudyRecord:
-    _check_whole(manifest, tables)
-    estimates = {name: Estimate.from_dict(values) for name, values in manifest["estimates"].items()}
-    return StudyRecord(
-        estimates=estimates,
-        tables=tables,
-        findings=tuple(Finding(**finding) for finding in manifest["findings"]),
-        covers=manifest["covers"],
-        plan=manifest["plan"],
-        about=manifest["about"],
-        seconds=manifest["seconds"],
-        no_model=None if manifest.get("no_model") is None else Reference(**manifest["no_model"]),
-        frame=manifest["frame"] if manifest["frame"] in ("pandas", "polars") else "pandas",
-    )
+class _Plan(msgspec.Struct):
+    passes: list[PassRecord]
+    lines: list[PlanLine]
+    text: str
+
+
+class _Seconds(msgspec.Struct):
+    total: float
+    spent: list[dict[str, Any]] = []
+
+
+class _StoredRecord(msgspec.Struct):
+    """The JSON of a saved result, checked once when it is read."""
+
+    estimates: dict[str, dict[str, Any]]
+    findings: list[Finding]
+    covers: Covers
+    plan: _Plan
+    about: _About
+    seconds: _Seconds
+    frame: Literal["pandas", "polars"]
+    no_model: Reference | None
+    tables: dict[str, dict[str, StoredColumn]]
+    splits: dict[str, Any] | None

@@ -8,14 +8,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.archive import (
     Arrays,
     Format,
+    StoredColumn,
     opened_archive,
     pack_columns,
     read_array,
@@ -94,36 +96,49 @@ def pack_splits(kept: SavedSplits, told: SplitsTold, arrays: Arrays) -> dict[str
     return {**packed, "seal": _seal(packed)}
 
 
+class _StoredSplits(msgspec.Struct):
+    """The JSON of drawn splits, checked once when it is read."""
+
+    recipe: Recipe
+    fingerprint: str
+    task: TaskIdentity
+    arrays: list[Literal["rows", "held", "held_cuts", "train", "train_cuts", "buffered"]]
+    parts: dict[str, StoredColumn]
+    shares: dict[str, StoredColumn]
+    totals: dict[str, Any]
+    marks: list[tuple[int, str]]
+    in_time: bool
+    frame: Literal["pandas", "polars"]
+    seal: str
+
+
 def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> tuple[SavedSplits, SplitsTold]:
     """The splits that :func:`pack_splits` packed; a file whose rows are not those it was written with is refused."""
-    if packed["seal"] != _seal({name: value for name, value in packed.items() if name != "seal"}):
+    stored = msgspec.convert(packed, _StoredSplits)
+    if stored.seal != _seal({name: value for name, value in packed.items() if name != "seal"}):
         raise ValueError("it was changed after it was written")
-    rows = {name: from_steps(read_array(file, f"splits/{name}")) for name in packed["arrays"] if name in _ROWS}
-    recipe = Recipe(**packed["recipe"])
-    splits = Splits(recipe=recipe, **rows)
+    rows = {name: from_steps(read_array(file, f"splits/{name}")) for name in stored.arrays}
+    splits = Splits(recipe=stored.recipe, **rows)
     _check_cuts(splits)
-    if splits.fingerprint != packed["fingerprint"]:
+    if splits.fingerprint != stored.fingerprint:
         raise ValueError("its rows are not those it was written with")
     check_structure(splits, who="The saved splits")
-    task = packed["task"]
-    origin = TaskIdentity(
-        fingerprint=str(task["fingerprint"]), pieces={str(k): str(v) for k, v in task["pieces"].items()}
-    )
+    words = stored.recipe.words
     summary = Summary(
-        words=recipe.words,
-        parts=unpack_columns(packed["parts"], file),
-        shares=unpack_columns(packed["shares"], file),
-        totals=dict(packed["totals"]),
+        words=words,
+        parts=unpack_columns(stored.parts, file),
+        shares=unpack_columns(stored.shares, file),
+        totals=stored.totals,
     )
     picture = Picture(
-        words=recipe.words,
+        words=words,
         parts=len(splits),
-        in_time=bool(packed["in_time"]),
-        marks=tuple((int(place), str(words)) for place, words in packed["marks"]),
+        in_time=stored.in_time,
+        marks=tuple(stored.marks),
         **{name: read_array(file, f"splits/picture/{name}") for name in _GRIDS},
     )
-    told = SplitsTold(summary=summary, picture=picture, frame="polars" if packed["frame"] == "polars" else "pandas")
-    return SavedSplits(splits=splits, origin=origin), told
+    told = SplitsTold(summary=summary, picture=picture, frame=stored.frame)
+    return SavedSplits(splits=splits, origin=stored.task), told
 
 
 def _seal(packed: Mapping[str, Any]) -> str:

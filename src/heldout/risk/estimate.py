@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from heldout.base.shown import html_of
 from heldout.risk.estimands import Estimand, Sizes, Subject
 
@@ -73,9 +75,7 @@ class Estimate:
         """The estimate whose `stored` values these are, with the pairs that JSON holds as lists."""
         plain = dict(values)
         estimand = Estimand(plain["estimand"], Subject(plain.pop("subject")), plain.pop("later"))
-        pairs = {name: plain.get(name) for name in ("unclipped", "train_range")}
-        numbers = {name: None if pair is None else tuple(map(float, pair)) for name, pair in pairs.items()}
-        return cls(**{**plain, **numbers, "estimand": estimand})
+        return msgspec.convert({**plain, "estimand": estimand}, cls, dec_hook=lambda kind, value: value)
 
     def _repr_html_(self) -> str:
         return html_of("estimate", self.as_dict())
