@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from heldout.base.errors import did_you_mean
 from heldout.cli.main import main
-from heldout.cli.wording import shell_line
+from heldout.cli.output import shell_line
 
 HOUSES = ("houses.csv", "--target", "price")
 NASTY = "red\x1b[31m\u202e's\n\\.csv"

@@ -8,7 +8,7 @@ import click
 
 from heldout.base.errors import OptionError
 from heldout.cli.options import Question, asks_of_data
-from heldout.cli.talk import Talk, asks_short_talk
+from heldout.cli.output import Talk, asks_short_talk
 
 _KNOWN = ("rows", "candidates", "columns", "group_count", "in_time")  # what data tell by themselves
 

@@ -16,8 +16,8 @@ from heldout.base.amounts import show_seconds
 from heldout.base.errors import OptionError, Sentence, SplitError
 from heldout.base.words import fit_words
 from heldout.cli.options import Question, asked_words
+from heldout.cli.output import as_option, shell_line
 from heldout.cli.question import Posed, pose
-from heldout.cli.wording import as_option, shell_line
 from heldout.losses import resolve_losses
 from heldout.risk.recipe import Recipe
 from heldout.splits.distances import as_distance, nanoseconds, plain_number

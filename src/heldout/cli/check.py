@@ -87,8 +87,8 @@ def check(ctx: click.Context, /, data: str, *, fail_on: str, quiet: bool, as_jso
 
 def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, str], dict[str, Any]]:
     """The table without what is left out, what was understood of it, and what `check` takes."""
-    from heldout.cli.parts import drawn_parts
     from heldout.cli.question import target_kind
+    from heldout.cli.splits import drawn_parts
     from heldout.data.read_table import read_table
 
     if asked["test"] and asked["split"]:

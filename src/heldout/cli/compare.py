@@ -6,9 +6,8 @@ import click
 
 from heldout.base.words import line
 from heldout.cli.options import INCOMPLETE, Question, asks_contenders
-from heldout.cli.paging import asks_page, check_page, write_report
-from heldout.cli.running import How, asks_how, command_line
-from heldout.cli.talk import Talk, asks_talk
+from heldout.cli.output import Talk, asks_page, asks_talk, check_page, write_report
+from heldout.cli.run_options import How, asks_how, command_line
 
 
 @click.command(short_help="Which of several learners is better, on the same splits.")
@@ -43,8 +42,8 @@ def compare(
     """
     from heldout.api.call_text import asked_by
     from heldout.api.compare import compare as compare_all
+    from heldout.cli.output import files_of
     from heldout.cli.question import pose_several
-    from heldout.cli.saving import files_of
     from heldout.report.comparison import short_comparison
 
     check_page(page, read=files_of(question))

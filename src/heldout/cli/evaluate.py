@@ -8,9 +8,8 @@ import click
 
 from heldout.base.words import line
 from heldout.cli.options import INCOMPLETE, Question, asks_question
-from heldout.cli.paging import asks_page, check_page, write_report
-from heldout.cli.running import How, asks_how, command_line
-from heldout.cli.talk import Talk, asks_talk
+from heldout.cli.output import Talk, asks_page, asks_talk, check_page, write_report
+from heldout.cli.run_options import How, asks_how, command_line
 
 if TYPE_CHECKING:
     from heldout.cli.question import Posed
@@ -68,8 +67,8 @@ def evaluate(
     """
     from heldout.api.call_text import asked_by
     from heldout.api.evaluate import evaluate as risk_of
+    from heldout.cli.output import check_learner_saved, check_places, files_of, make_predictor, save_to
     from heldout.cli.question import pose
-    from heldout.cli.saving import check_learner_saved, check_places, files_of, make_predictor, save_to
     from heldout.cli.study_writer import check_study_place
     from heldout.cli.study_writer import write_study as write
     from heldout.report.terminal import one_line

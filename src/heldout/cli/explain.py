@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from heldout.cli.options import Question, asks_question
-from heldout.cli.talk import Talk, asks_short_talk
+from heldout.cli.output import Talk, asks_short_talk
 
 
 @click.command(short_help="The plan of a study and its cost; nothing is fitted.")

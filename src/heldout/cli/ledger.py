@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from heldout.base.errors import JournalError
-from heldout.cli.running import JOURNAL
-from heldout.cli.talk import Talk, asks_short_talk
+from heldout.cli.output import Talk, asks_short_talk
+from heldout.cli.run_options import JOURNAL
 
 
 @click.command(short_help="What has looked at which test set, and what is left of it.")

@@ -22,11 +22,11 @@ from heldout.cli.evaluate import evaluate
 from heldout.cli.explain import explain
 from heldout.cli.ledger import ledger
 from heldout.cli.options import INCOMPLETE, INTERRUPTED, UNREAD, WRONG_USE
+from heldout.cli.output import as_option
 from heldout.cli.predict import predict
 from heldout.cli.report import report
-from heldout.cli.running import interrupted_words, interruptible, remember_arguments, way_on
+from heldout.cli.run_options import interrupted_words, interruptible, remember_arguments, way_on
 from heldout.cli.serve import serve
-from heldout.cli.wording import as_option
 
 _LINE_WITHOUT_END = re.compile(r"(?<![.:;,?!])\n")  # lines of a message are told as one
 

@@ -18,8 +18,8 @@ from heldout.catalogue.learners import Wish, default_learner, spelt_out
 from heldout.catalogue.preparation import Table, survey_table
 from heldout.catalogue.spaces import parse_spaces
 from heldout.cli.options import SETTINGS, Question
-from heldout.cli.parts import parts_of, words_of
 from heldout.cli.roles import Roles, check_times, first_text, roles_of
+from heldout.cli.splits import parts_of, words_of
 from heldout.data.read_table import read_table
 from heldout.task.arrays import some_rows
 from heldout.task.column_kinds import IDENTIFIERS, NUMBERS, ONE, kind_named

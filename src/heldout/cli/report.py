@@ -10,10 +10,9 @@ import click
 from heldout.base.errors import OptionError
 from heldout.base.words import line
 from heldout.cli.options import INCOMPLETE
-from heldout.cli.paging import check_page, write_report
+from heldout.cli.output import NEVER, Talk, asks_talk, check_page, write_report
 from heldout.cli.report_all import PAGES, report_all
-from heldout.cli.running import JOURNAL
-from heldout.cli.talk import NEVER, Talk, asks_talk
+from heldout.cli.run_options import JOURNAL
 
 if TYPE_CHECKING:
     from heldout.api.result import Result

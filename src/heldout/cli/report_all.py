@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from heldout.base.errors import JournalError, OptionError, StoredError
-from heldout.cli.running import FOLDER, JOURNAL
-from heldout.cli.talk import Talk
+from heldout.cli.output import Talk
+from heldout.cli.run_options import FOLDER, JOURNAL
 
 if TYPE_CHECKING:
     from heldout.journal import JournalReader

@@ -10,7 +10,7 @@ import pandas as pd
 
 from heldout.base.errors import ColumnError, OptionError, RoleError, did_you_mean
 from heldout.cli.options import Question
-from heldout.cli.parts import split_column
+from heldout.cli.splits import split_column
 
 _ROLES = ("target", "groups", "strata", "weights")
 

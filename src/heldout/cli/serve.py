@@ -14,7 +14,7 @@ from importlib.util import find_spec
 import click
 
 from heldout.base.errors import OptionError
-from heldout.cli.running import JOURNAL
+from heldout.cli.run_options import JOURNAL
 
 HOST, PORT = "127.0.0.1", 8765
 _NEEDED = ("starlette", "uvicorn", "jinja2", "matplotlib")

@@ -11,8 +11,8 @@ from typing import Any
 
 from heldout import __version__
 from heldout.base.errors import OptionError
+from heldout.cli.output import shell_line
 from heldout.cli.study_file import FORMAT, KEYS, SUFFIX, TASKS
-from heldout.cli.wording import shell_line
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _NAMES_OF_FILES = ("rows", "splits")

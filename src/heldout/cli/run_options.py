@@ -19,7 +19,7 @@ import click
 from heldout.base.errors import OptionError
 from heldout.base.options import Options
 from heldout.cli.options import INTERRUPTED, STUDY, dask_backend, is_said
-from heldout.cli.wording import shell_line
+from heldout.cli.output import shell_line
 
 FOLDER = ".heldout"  # in the working folder
 JOURNAL = f"{FOLDER}/journal.db"
