@@ -126,7 +126,7 @@ def test_a_sample_is_said(leaky: str) -> None:
         (("--target", "sold", "--split", "city"), "--split city: its values ('Bern', 'Basel') do not say"),
         (("--target", "sold", "--drop", "sold"), "Column 'sold' cannot be both --target and --drop"),
         (("--target", "sold", "--split", "part", "--test", "kfold:5"), "--test and --split both say"),
-        (("--target", "sold", "--test", "kfold:400"), "kfold:400"),
+        (("--target", "sold", "--test", "kfold:400"), "KFold(400) needs at least 400 rows"),
         (("--target", "sold", "--fail-on", "bad"), "Invalid value for '--fail-on'"),
         (("--target", "sold", "--regression"), "--regression needs numbers"),
         ((), "Missing option '--target'"),

@@ -18,8 +18,9 @@ from sklearn.datasets import load_diabetes, load_iris
 import heldout as ho
 from heldout.api.learners import tuned_learner
 from heldout.catalogue.learners import CATALOGUE
+from heldout.cli.completion import LEARNERS
 from heldout.cli.main import main
-from heldout.cli.options import LEARNERS, Question
+from heldout.cli.options import Question
 from heldout.cli.question import target_kind
 from heldout.data.read_table import read_table
 
@@ -282,7 +283,7 @@ def test_an_interrupt_exits_with_130(iris: str, monkeypatch: pytest.MonkeyPatch)
     def interrupted(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("heldout.api.evaluate.evaluate", interrupted)
+    monkeypatch.setattr("heldout.api.evaluate.run_question", interrupted)
     done = run("evaluate", iris, "-t", "species", "-q", "--no-journal")
     assert done.exit_code == 130
     assert done.stderr.startswith("Interrupted: there is no result.")

@@ -76,14 +76,14 @@ def test_numbers_are_not_stratified_unless_asked_and_time_holds_out_the_most_rec
 
 
 def test_the_command_has_the_same_defaults(tmp_path):
-    from heldout.cli.question import pose
+    from heldout.cli.question import prepare
 
     X, y = data(classes=False)
     table = np.column_stack([X, y, np.arange(40)])
     np.savetxt(tmp_path / "data.csv", table, delimiter=",", header="a,b,y,day", comments="")
     for time in (None, "day"):
-        asked = pose(_question(tmp_path / "data.csv", time))
-        assert asked.asked["test"] == asked.learner.validation == default_strategy(timed=time is not None)
+        asked = prepare(_question(tmp_path / "data.csv", time))
+        assert asked.test == asked.learner.validation == default_strategy(timed=time is not None)
 
 
 def _question(path, time):

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from heldout.base.errors import ColumnError, OptionError, SplitError, did_you_mean
-from heldout.cli.options import SPLITS
+from heldout.base.errors import ColumnError, OptionError, SplitError
+from heldout.cli.options import FINDINGS, SPLITS
+from heldout.cli.output import FAIL_ON, NEVER, SEVERITIES, echo_json
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FINDINGS = 1  # exit code
-_NEVER = "never"
-_TESTED, _TRAINED = {"test", "testing", "holdout", "held-out", "true", "1", "1.0"}, {"train", "training"}
 
 
 @click.command(short_help="Leaks and traps in a table; nothing is fitted.")
@@ -41,10 +38,10 @@ _TESTED, _TRAINED = {"test", "testing", "holdout", "held-out", "true", "1", "1.0
 @click.option("--ignore", multiple=True, metavar="NUMBERS", help="Findings to leave out, such as H601,H607.")
 @click.option(
     "--fail-on",
-    type=click.Choice(["info", "warning", "error", _NEVER]),
+    type=click.Choice([*SEVERITIES, NEVER]),
     default="warning",
     show_default=True,
-    help="The severity from which on a finding ends the command with exit code 1.",
+    help=FAIL_ON,
 )
 @click.option("--rows", type=click.IntRange(min=100), default=100_000, show_default=True, help="Look at so many rows.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Decides which rows are drawn.")
@@ -67,7 +64,6 @@ def check(ctx: click.Context, /, data: str, *, fail_on: str, quiet: bool, as_jso
       heldout check benchmark.csv --target label --split part --ignore H607,H612 --fail-on error --json
     """
     from heldout.api.check import check as look_at
-    from heldout.cli.output import echo_json
     from heldout.report.others import count_words
     from heldout.report.show import as_view
     from heldout.report.terminal import open_console, show
@@ -81,35 +77,31 @@ def check(ctx: click.Context, /, data: str, *, fail_on: str, quiet: bool, as_jso
         click.echo(count_words(summary))
     else:
         show(as_view("check", {**summary, "head": head}), open_console())
-    if fail_on != _NEVER and checked.at_least(fail_on):
+    if fail_on != NEVER and checked.at_least(fail_on):
         ctx.exit(FINDINGS)
 
 
 def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, str], dict[str, Any]]:
     """The table without what is left out, what was understood of it, and what `check` takes."""
-    from heldout.cli.question import target_kind
-    from heldout.cli.splits import drawn_parts
+    from heldout.cli.question import check_columns, missing_texts, target_kind, without_row_numbers
+    from heldout.cli.splits import drawn_splits
     from heldout.data.read_table import read_table
 
     if asked["test"] and asked["split"]:
         raise OptionError("--test and --split both say which rows are for test. Give one of them.")
     file = Path(data).name
-    missing = None if asked["missing"] is None else tuple(one.strip() for one in asked["missing"].split(","))
-    frame = read_table(data, missing=missing)
+    frame = read_table(data, missing=missing_texts(asked["missing"]))
     named = ("target", "groups", "time", "weights", "split")
     roles = {f"--{role}": asked[role] for role in named if asked[role] is not None}
-    _check_columns(frame, roles, asked["drop"], file)
-    head: dict[str, str] = {}
-    first = frame.columns[0]
-    if first == "Unnamed: 0" and first not in roles.values() and _counts(frame[first]):
-        frame = frame.drop(columns=[first])
-        head["left out"] = "the first column, which has no name and only counts rows"
-    test = _given(frame[asked["split"]]) if asked["split"] else drawn_parts(asked["test"]) if asked["test"] else None
-    frame = frame.drop(columns=[*dict.fromkeys(asked["drop"]), *([asked["split"]] if asked["split"] else [])])
+    dropped = list(dict.fromkeys(asked["drop"]))
+    check_columns([*roles.items(), *(("--drop", name) for name in dropped)], frame.columns, file)
+    frame, notes = without_row_numbers(frame, [*roles.values(), *dropped])
+    test = _marked(frame[asked["split"]]) if asked["split"] else drawn_splits(asked["test"]) if asked["test"] else None
+    frame = frame.drop(columns=[*dropped, *([asked["split"]] if asked["split"] else [])])
     if frame.shape[1] <= len(roles) - bool(asked["split"]):
         raise ColumnError(f"No column of {file!r} is left to look at: all are the target, roles, or dropped.")
     classification, why = target_kind(frame[asked["target"]], wanted=asked["classification"])
-    head = {"data": f"{file}: {len(frame):,} rows", **head, "target": f"{asked['target']}: {why}"}
+    head = {"data": f"{file}: {len(frame):,} rows", **notes, "target": f"{asked['target']}: {why}"}
     arguments = {
         "y": asked["target"],
         "groups": asked["groups"],
@@ -124,31 +116,18 @@ def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, 
     return frame, head, arguments
 
 
-def _check_columns(frame: pd.DataFrame, roles: Mapping[str, str], drop: tuple[str, ...], file: str) -> None:
-    taken: dict[str, str] = {}
-    for option, name in [*roles.items(), *(("--drop", name) for name in dict.fromkeys(drop))]:
-        if name not in frame.columns:
-            raise ColumnError(f"{option} {name}: no such column in {file!r}. {did_you_mean(name, frame.columns)}")
-        if name in taken:
-            raise OptionError(f"Column {name!r} cannot be both {taken[name]} and {option}. Choose one.")
-        taken[name] = option
-
-
-def _counts(values: pd.Series[Any]) -> bool:
-    return values.dtype.kind == "i" and bool((values.diff().iloc[1:] == 1).all())
-
-
-def _given(labels: pd.Series[Any]) -> Any:
+def _marked(labels: pd.Series[Any]) -> Any:
     """The rows for test that a column marks."""
+    from heldout.cli.splits import TESTED, TRAINED
     from heldout.splits import Given
 
-    words = labels.map(lambda one: str(one).strip().lower()).to_numpy(dtype=object)
+    words = labels.map(lambda label: str(label).strip().lower()).to_numpy(dtype=object)
     distinct = set(words)
-    marks = distinct & _TESTED or (distinct - _TRAINED if distinct & _TRAINED else set())
+    marks = distinct & {*TESTED, "true", "1", "1.0"} or (distinct - set(TRAINED) if distinct & set(TRAINED) else set())
     if not marks or marks == distinct:
-        some = ", ".join(repr(str(one)) for one in labels.drop_duplicates().head(5))
+        first = ", ".join(repr(str(label)) for label in labels.drop_duplicates().head(5))
         raise SplitError(
-            f"--split {labels.name}: its values ({some}) do not say which rows are for test. Mark them by test, true "
+            f"--split {labels.name}: its values ({first}) do not say which rows are for test. Mark them by test, true "
             "or 1, and the others by anything else."
         )
     return Given([word in marks for word in words])

@@ -5,25 +5,32 @@ from __future__ import annotations
 import click
 
 from heldout.base.words import line
-from heldout.cli.options import INCOMPLETE, Question, asks_contenders
-from heldout.cli.output import Talk, asks_page, asks_talk, check_page, write_report
-from heldout.cli.run_options import How, asks_how, command_line
+from heldout.cli.evaluate import files_read
+from heldout.cli.options import INCOMPLETE, Question, contender_options
+from heldout.cli.output import Output, check_page, output_options, page_option, write_page
+from heldout.cli.run_options import RunSettings, command_line, run_options
 
 
 @click.command(short_help="Which of several learners is better, on the same splits.")
-@asks_contenders
+@contender_options
 @click.option(
     "--rope",
     type=click.FloatRange(0),
     metavar="DIFFERENCE",
     help="Risks that differ by less are practically equal. In the unit of the loss.",
 )
-@asks_how
-@asks_page
-@asks_talk
+@run_options
+@page_option
+@output_options
 @click.pass_context
 def compare(
-    ctx: click.Context, question: Question, *, rope: float | None, how: How, page: str | None, talk: Talk
+    ctx: click.Context,
+    question: Question,
+    *,
+    rope: float | None,
+    settings: RunSettings,
+    page: str | None,
+    output: Output,
 ) -> None:
     """Compare learners on the table in DATA, pair by pair and on the same test splits, and say what that shows.
 
@@ -42,28 +49,37 @@ def compare(
     """
     from heldout.api.call_text import asked_by
     from heldout.api.compare import compare as compare_all
-    from heldout.cli.output import files_of
-    from heldout.cli.question import pose_several
+    from heldout.cli.question import prepare_several
     from heldout.report.comparison import short_comparison
 
-    check_page(page, read=files_of(question))
-    posed = pose_several(question)
-    if talk.at_length:
+    check_page(page, read=files_read(question))
+    prepared = prepare_several(question)
+    if output.at_length:
         from heldout.report.blocks import Facts
         from heldout.report.terminal import terminal_view
 
-        talk.show(terminal_view([Facts({**posed.head, **how.words()})]))
-    running = how.arguments(posed.options, progress=talk.progress)
-    asked = {**posed.asked, "level": question.level, "rope": rope}
+        output.show(terminal_view([Facts({**prepared.head, **settings.words()})]))
+    running = settings.running(output)
     with asked_by(command_line(ctx)):
-        comparison = compare_all(posed.learner, posed.frame, asked.pop("y"), **running, **asked)
+        comparison = compare_all(
+            prepared.learner,
+            prepared.frame,
+            **prepared.arguments,
+            level=question.level,
+            rope=rope,
+            jobs=running.jobs,
+            backend=running.backend,
+            journal=running.journal,
+            progress=running.progress,
+            options=settings.options(prepared.options),
+        )
     summary = comparison.summary()
-    talk.result(summary, kind="comparison", short=short_comparison)
-    write_report(comparison.report, page, talk)
-    missing = {name: one.reason for name, one in comparison.ranking.items() if one.value is None}
+    output.result(summary, kind="comparison", short=short_comparison)
+    write_page(comparison.report, page, output)
+    missing = {name: risk.reason for name, risk in comparison.ranking.items() if risk.value is None}
     missing |= dict(comparison.failures)
     for name, why in missing.items():
         click.echo(f"Incomplete: {line(name)}: {line(why)}", err=True)
     if missing:
         ctx.exit(INCOMPLETE)
-    talk.end(ctx, summary["findings"])
+    output.end(ctx, summary["findings"])

@@ -1,10 +1,22 @@
-"""`heldout completion`: what a shell needs to complete commands, options, learners and columns."""
+"""`heldout completion`, and what the shell offers while a command is typed. Nothing heavy is imported for it."""
 
 from __future__ import annotations
 
-import click
-from click.shell_completion import get_completion_class
+import csv
+from pathlib import Path
+from typing import Any
 
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+# The catalogue itself imports scikit-learn, which --help must not.
+LEARNERS = (
+    "linear, ridge, lasso, elastic_net, logistic, lda, bayes, knn, tree, forest, extra_trees, boosting, svm, dummy, "
+    "lightgbm, xgboost, catboost"
+)
+_SPLITS = ("kfold:5", "kfold:10", "loo", "holdout:0.2", "resample:20:0.2", "forward:5", "column:", "rows:", "splits:")
+_LONGEST_HEADER = 1 << 20
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _WHERE = {
     "bash": "~/.bashrc",
     "zsh": "~/.zshrc",
@@ -29,3 +41,34 @@ def completion(ctx: click.Context, shell: str) -> None:
     made = shape(ctx.find_root().command, {}, "heldout", "_HELDOUT_COMPLETE")
     click.echo(f"# Completion of heldout for {shell}; it belongs into {_WHERE[shell]}")
     click.echo(shape.source_template % made.source_vars())
+
+
+def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The columns of the table that was named, where it is a plain text file."""
+    # Where the option that is completed has no value yet, click leaves what came before it unread.
+    data = ctx.params.get("data") or next(iter(ctx.args), None)
+    return [CompletionItem(name) for name in _columns_of(data) if name.startswith(incomplete)]
+
+
+def complete_learners(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The names of the catalogue, after the last comma."""
+    before, comma, word = incomplete.rpartition(",")
+    names = ["all", *LEARNERS.split(", ")]
+    return [CompletionItem(before + comma + name) for name in names if name.startswith(word)]
+
+
+def complete_splits(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The usual splits."""
+    known = _SPLITS if param.name == "test" else (*_SPLITS, "shared")
+    return [CompletionItem(text) for text in known if text.startswith(incomplete)]
+
+
+def _columns_of(data: Any) -> list[str]:
+    """The names in the first line of a text file; nothing of any other file."""
+    try:
+        place = Path(data)
+        with place.open(encoding="utf-8-sig", newline="") as file:
+            first = file.readline(_LONGEST_HEADER)
+        return next(csv.reader([first], delimiter=_DELIMITERS[place.suffix.lower()]), [])
+    except (KeyError, OSError, TypeError, ValueError, csv.Error):  # no such file, or none that can be looked into
+        return []

@@ -1,23 +1,72 @@
-"""`heldout evaluate`: the risk of a learner, or of the choice between several."""
+"""`heldout evaluate`: the risk of a learner, or of the choice between several; `heldout explain`: its plan alone."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from heldout.base.errors import HeldoutError, OptionError
 from heldout.base.words import line
-from heldout.cli.options import INCOMPLETE, Question, asks_question
-from heldout.cli.output import Talk, asks_page, asks_talk, check_page, write_report
-from heldout.cli.run_options import How, asks_how, command_line
+from heldout.cli.options import INCOMPLETE, Question, RunOptions, keys_of, question_options
+from heldout.cli.output import (
+    Output,
+    check_page,
+    check_writable,
+    echo_json,
+    output_options,
+    page_option,
+    plan_facts,
+    shell_line,
+    short_output_options,
+    write_page,
+    writing,
+)
+from heldout.cli.run_options import RunSettings, command_line, run_options
+from heldout.cli.study_file import SUFFIX, study_text
 
 if TYPE_CHECKING:
-    from heldout.cli.question import Posed
+    from heldout.api.result import Result
+    from heldout.base.options import Options
+    from heldout.cli.question import PreparedQuestion
+    from heldout.results.study_record import Question as PosedQuestion
+
+MODEL = ".skops"  # the ending of a file that is to hold the model
+
+
+@click.command(short_help="The plan of a study and its cost; nothing is fitted.")
+@question_options
+@short_output_options
+def explain(question: Question, *, output: Output) -> None:
+    """Show the plan of a study on the table in DATA, or in the study file DATA, and what it costs; fit nothing.
+
+    It takes the question that `heldout evaluate` takes, and refuses what that refuses.
+
+    \b
+    Examples:
+      heldout explain houses.csv --target price --learner ridge,knn --validation shared
+      heldout explain study.toml --json
+    """
+    from heldout.api.evaluate import plan_of_question
+    from heldout.cli.question import prepare
+    from heldout.report.plan import plan_view, short_plan_view
+
+    prepared = prepare(question)
+    facts = plan_facts(plan_of_question(_pose(prepared, question, prepared.options)))
+    if output.as_json:
+        echo_json(facts)
+    elif output.quiet:
+        output.show(short_plan_view(facts))
+    else:
+        output.show(plan_view(facts, prepared.head))
 
 
 @click.command(short_help="The risk of a learner, or of the choice between several.")
-@asks_question
-@asks_how
+@question_options
+@run_options
 @click.option(
     "--save",
     multiple=True,
@@ -26,19 +75,19 @@ if TYPE_CHECKING:
     help="Write the model if FILE ends in .skops, for heldout predict; else the whole result, for heldout report. "
     "Repeat it for both.",
 )
-@asks_page
+@page_option
 @click.option("--write-study", metavar="FILE", type=click.Path(), help="Write the study file that reproduces this run.")
-@asks_talk
+@output_options
 @click.pass_context
 def evaluate(
     ctx: click.Context,
     question: Question,
     *,
-    how: How,
+    settings: RunSettings,
     save: tuple[str, ...],
     page: str | None,
     write_study: str | None,
-    talk: Talk,
+    output: Output,
 ) -> None:
     """Estimate the risk of a learner on the table in DATA, or run the study in DATA if it is a .toml file.
 
@@ -66,48 +115,147 @@ def evaluate(
       heldout evaluate genes.csv --target grade --learner svm,tree --journal genes.db --fit-timeout 600
     """
     from heldout.api.call_text import asked_by
-    from heldout.api.evaluate import evaluate as risk_of
-    from heldout.cli.output import check_learner_saved, check_places, files_of, make_predictor, save_to
-    from heldout.cli.question import pose
-    from heldout.cli.study_writer import check_study_place
-    from heldout.cli.study_writer import write_study as write
+    from heldout.api.evaluate import run_question
+    from heldout.cli.question import prepare
     from heldout.report.terminal import one_line
 
-    check_places(save, read=files_of(question))
-    check_page(page, read=files_of(question))
-    check_study_place(write_study)
-    posed = pose(question)
-    check_learner_saved(posed.learner, save)
-    if talk.at_length:
-        _begin(posed, how, talk)
+    read = files_read(question)
+    _check_saved(save, read=read)
+    check_page(page, read=read)
+    _check_study_file(write_study)
+    prepared = prepare(question)
+    if any(map(_is_model, save)):
+        from heldout.models.file import check_packable
+
+        check_packable(prepared.learner)
+    posed = _pose(prepared, question, settings.options(prepared.options))
+    if output.at_length:
+        _show_plan(posed, {**prepared.head, **settings.words()}, output)
     if write_study is not None:
-        write(write_study, posed.settled, how.written(), command="evaluate")
-        talk.remark("study", f"{write_study}  (heldout evaluate {write_study} gives the same numbers)")
-    running = how.arguments(posed.options, progress=talk.progress)
+        _write_study(write_study, prepared, settings)
+        output.remark("study", f"{write_study}  (heldout evaluate {write_study} gives the same numbers)")
     with asked_by(command_line(ctx)):
-        result = risk_of(posed.learner, posed.frame, level=question.level, **running, **posed.asked)
-    make_predictor(save, result)
+        result = run_question(posed, replace(settings.running(output), options=posed.options))
+    _make_predictor(save, result)
     summary = result.summary()
-    talk.result(summary, kind="result", short=one_line)
-    if talk.verbose:
+    output.result(summary, kind="result", short=one_line)
+    if output.verbose:
         use = result.journal
         done = "none" if use is None else f"{use.recalled:,} cells from it, {use.computed:,} computed"
-        talk.remark("journal", "; ".join([done, *(use.notes if use is not None else [])]))
-    save_to(save, result, question, talk)
-    write_report(result.report, page, talk)
+        output.remark("journal", "; ".join([done, *(use.notes if use is not None else [])]))
+    _save(save, result, question, output)
+    write_page(result.report, page, output)
     if result.risk.value is None and result.risk.answer is None:
         click.echo(f"Incomplete: {line(result.risk.reason)}", err=True)
         ctx.exit(INCOMPLETE)
-    talk.end(ctx, summary["findings"])
+    output.end(ctx, summary["findings"])
 
 
-def _begin(posed: Posed, how: How, talk: Talk) -> None:
+def _pose(prepared: PreparedQuestion, question: Question, options: Options) -> PosedQuestion:
+    """The question, checked; everything that can be refused before a fit is refused here."""
+    from heldout.api.question import prepare
+
+    return prepare(
+        prepared.learner,
+        prepared.frame,
+        prepared.target,
+        test=prepared.test,
+        roles=prepared.roles,
+        loss=prepared.loss,
+        level=question.level,
+        seed=question.seed,
+        options=options,
+    )
+
+
+def _show_plan(posed: PosedQuestion, head: dict[str, str], output: Output) -> None:
     """What was understood, and the plan: in a line or two, or the whole of it."""
-    from heldout.api.evaluate import explain as plan_of
-    from heldout.cli.output import plan_facts
+    from heldout.api.evaluate import plan_of_question
     from heldout.report.plan import plan_view, short_plan_view
 
-    account = plan_of(posed.learner, posed.frame, options=posed.options, **posed.asked)
-    head = {**posed.head, **how.words()}
-    show_plan = plan_view if talk.verbose else short_plan_view
-    talk.show(show_plan(plan_facts(account), head))
+    view = plan_view if output.verbose else short_plan_view
+    output.show(view(plan_facts(plan_of_question(posed)), head))
+
+
+def files_read(question: Question) -> tuple[str, ...]:
+    """The files that a question reads."""
+    splits = [text.partition(":")[2] for text in (question.test, question.validation) if text]
+    study = [] if question.study is None else [question.study.path]
+    return (question.data, *study, *filter(None, splits))
+
+
+def _check_study_file(path: str | None) -> None:
+    if path is not None and not path.lower().endswith(SUFFIX):
+        raise OptionError(f"--write-study {path}: the name of a study file ends in {SUFFIX}.")
+    check_writable(path, option="--write-study")
+
+
+def _write_study(path: str, prepared: PreparedQuestion, settings: RunSettings) -> None:
+    """Write the question and how it is run; what it reads is named from the folder of the file."""
+    text = study_text(
+        prepared.settled,
+        {name: getattr(settings, name) for name in keys_of(RunOptions)},
+        keys=(keys_of(Question), keys_of(RunOptions)),
+        command=shell_line(["heldout", "evaluate", Path(path).name]),
+        folder=Path(path).absolute().parent,
+    )
+    try:
+        with writing("the study", path, option="--write-study"):
+            Path(path).write_text(text, encoding="utf-8")
+    except UnicodeEncodeError:
+        raise OptionError(f"--write-study {path}: a name in the study is no text that UTF-8 can hold.") from None
+
+
+def _check_saved(places: tuple[str, ...], *, read: tuple[str, ...]) -> None:
+    """Refuse files that cannot be written, before anything is read or computed for them."""
+    from heldout.data.read_table import is_table_name
+
+    for place in places:
+        check_writable(place, read=read)
+        if Path(place).suffix.lower() in (".html", ".htm"):
+            raise OptionError(f"--save {place}: a page is written by --report {place}.")
+        if is_table_name(place):
+            raise OptionError(f"--save {place}: a result is no table. Name it otherwise, such as result.heldout.")
+    if len(set(places)) < len(places):
+        raise OptionError(f"--save {places[0]} is given twice. Name different files.")
+
+
+def _is_model(place: str) -> bool:
+    return Path(place).suffix.lower() == MODEL
+
+
+def _make_predictor(places: tuple[str, ...], result: Result) -> None:
+    """Make the predictor of a model to be saved before the numbers are shown: its fits give one of them.
+
+    An error is told where the model is saved, after the numbers.
+    """
+    best: Any = result.estimates.get("best_validation")
+    if best is not None and best.value is None and any(map(_is_model, places)):
+        with suppress(HeldoutError):
+            _ = result.predictor
+
+
+def _save(places: tuple[str, ...], result: Result, question: Question, output: Output) -> None:
+    """Write the result, the model, or both, and say what reads them."""
+    for place in places:
+        if not _is_model(place):
+            with writing("the result", place):
+                result.save(place)
+            output.remark("saved", f"{place}  (heldout report {place} shows it again)")
+        elif result.risk.value is None and result.risk.answer is None:
+            output.remark("not saved", f"{place}, since the study is incomplete")
+        else:
+            _save_model(place, result, question, output)
+
+
+def _save_model(place: str, result: Result, question: Question, output: Output) -> None:
+    from heldout.cli.question import missing_texts
+    from heldout.models.model import save_model
+
+    before = len(result.findings)
+    with writing("the model", place):
+        packages = save_model(result, place, target=question.target, missing=missing_texts(question.missing))
+    for finding in result.findings[before:]:  # what is seen only when the predictor is made again
+        click.echo(line(finding), err=True)
+    trust = f" --trust {','.join(packages)}" if packages else ""
+    output.remark("model", f"{place}  (heldout predict {place} new.csv{trust} asks it)")

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from heldout.base.errors import JournalError
-from heldout.cli.output import Talk, asks_short_talk
+from heldout.cli.options import SHARE
+from heldout.cli.output import Output, short_output_options
 from heldout.cli.run_options import JOURNAL
 
 
@@ -15,13 +16,13 @@ from heldout.cli.run_options import JOURNAL
 @click.argument("journal", type=click.Path(), default=JOURNAL, metavar="[JOURNAL]")
 @click.option(
     "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=SHARE,
     default=0.95,
     show_default=True,
     help="The level of the interval that is left.",
 )
-@asks_short_talk
-def ledger(journal: str, *, level: float, talk: Talk) -> None:
+@short_output_options
+def ledger(journal: str, *, level: float, output: Output) -> None:
     """List the looks at each test set that a journal knows: when, by which learner and loss, and how much was told.
 
     A learner that is chosen after a look at a test set knows something of it. The width of an honest interval for the
@@ -42,5 +43,5 @@ def ledger(journal: str, *, level: float, talk: Talk) -> None:
             "name another file if it is elsewhere."
         )
     sets = told_sets(JournalLedger(journal), level=level)
-    summary = {"journal": journal, "level": level, "test_sets": [one.as_dict() for one in sets]}
-    talk.result(summary, kind="ledger", short=short_ledger)
+    summary = {"journal": journal, "level": level, "test_sets": [test_set.as_dict() for test_set in sets]}
+    output.result(summary, kind="ledger", short=short_ledger)

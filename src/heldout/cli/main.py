@@ -18,14 +18,13 @@ from heldout.cli.advise import advise
 from heldout.cli.check import check
 from heldout.cli.compare import compare
 from heldout.cli.completion import completion
-from heldout.cli.evaluate import evaluate
-from heldout.cli.explain import explain
+from heldout.cli.evaluate import evaluate, explain
 from heldout.cli.ledger import ledger
 from heldout.cli.options import INCOMPLETE, INTERRUPTED, UNREAD, WRONG_USE
 from heldout.cli.output import as_option
 from heldout.cli.predict import predict
 from heldout.cli.report import report
-from heldout.cli.run_options import interrupted_words, interruptible, remember_arguments, way_on
+from heldout.cli.run_options import how_to_go_on, interrupted_words, interruptible, remember_arguments
 from heldout.cli.serve import serve
 
 _LINE_WITHOUT_END = re.compile(r"(?<![.:;,?!])\n")  # lines of a message are told as one
@@ -54,7 +53,7 @@ class Commands(click.Group):
                     return super().invoke(ctx)
             except (FitFailed, BackendError) as error:
                 _say(error)
-                if isinstance(error, BackendError) and (way := way_on(ctx)) is not None:
+                if isinstance(error, BackendError) and (way := how_to_go_on(ctx)) is not None:
                     click.echo(way, err=True)
                 ctx.exit(INCOMPLETE)
             except HeldoutError as error:
@@ -93,7 +92,7 @@ def _end_unwritten(ctx: click.Context, error: OSError) -> NoReturn:
     said = line(f"{where}{error.strerror or error}. The result could not be told, or not be reached.")
     _say_no_more()
     click.echo(click.style("Error: ", fg="red", bold=True) + said, err=True)
-    if (way := way_on(ctx)) is not None:
+    if (way := how_to_go_on(ctx)) is not None:
         click.echo(way, err=True)
     ctx.exit(INCOMPLETE)
 

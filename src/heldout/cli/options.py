@@ -1,9 +1,13 @@
-"""The options that say what is asked: the same for every command that poses a study, and in a study file."""
+"""The options of a question and of a run, each declared once: for the command line, study files and the docs.
+
+A field of `Question` or `RunOptions` is an option. Its default is the default of the field, and its metadata say how
+the command line and a study file write it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, field, fields, replace
 from functools import wraps
 from typing import Any
 
@@ -11,329 +15,325 @@ import click
 from click.core import ParameterSource
 
 from heldout.base.errors import OptionError
-from heldout.base.options import PRECISIONS, RACES
-from heldout.cli.completing import complete_columns, complete_learners, complete_splits
-from heldout.cli.study_file import SEEDS, StudyFile, is_study_file, read_study
+from heldout.base.options import PRECISIONS, RACES, Options
+from heldout.cli import study_file as toml
+from heldout.cli.completion import LEARNERS, complete_columns, complete_learners, complete_splits
+from heldout.cli.study_file import StudyFile, TomlKey
 
 FINDINGS, WRONG_USE, INCOMPLETE, INTERRUPTED = 1, 2, 3, 130  # exit codes
-UNREAD = 141  # as a shell tells of a command that a closed pipe ended
-STUDY = "heldout.study"  # where a command keeps the study file it was given
+UNREAD = 141  # of a command whose reader closed the pipe, as shells report it
+STUDY = "heldout.study"  # the key of the study file in click's context
 
-# The catalogue itself imports scikit-learn, which --help must not.
-LEARNERS = (
-    "linear, ridge, lasso, elastic_net, logistic, lda, bayes, knn, tree, forest, extra_trees, boosting, svm, dummy, "
-    "lightgbm, xgboost, catboost"
-)
 SPLITS = "kfold:5, kfold:5x3 (repeated), kfold:5:contiguous, loo, holdout:0.2, resample:20:0.2, forward:5"
+COMPETE = (
+    f"Which learners compete: {LEARNERS}; or all, which is each of scikit-learn that suits. Repeat it, or "
+    "separate names by commas. One of your own is package.module:Name, with --allow-import. "
+    "Default: logistic for classes, ridge for numbers."
+)
+CONTEND = (
+    f"Which learners are compared, two or more: {LEARNERS}. Repeat it, or separate names by commas. Names joined by + "
+    "are one contender that chooses between them, and so is all. One of your own is package.module:Name, with "
+    "--allow-import."
+)
+SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+_DEFAULTS = {one.name: one.default for one in fields(Options)}
+_COLUMN: dict[str, Any] = {"metavar": "COLUMN", "shell_complete": complete_columns}
+Command = Callable[..., Any]
+
+
+def option(
+    help: str, *, flags: tuple[str, ...] = (), default: Any = None, key: TomlKey | None = None, **of_click: Any
+) -> Any:
+    """A field that is an option: its help, its names if not ``--name``, its key in a study file, what click takes."""
+    return field(default=default, metadata={"help": help, "flags": flags, "key": key, "click": of_click})
+
+
+def split_option(help: str) -> Any:
+    """An option that says which rows are held out."""
+    return option(help, metavar="SPLITS", shell_complete=complete_splits, key=toml.SPLITS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """What the user asked, as written on the command line or in a study file."""
 
-    data: str
-    target: str | None
-    learner: tuple[str, ...] = ()
-    space: tuple[str, ...] = ()
-    allow_import: bool = False
-    test: str | None = None
-    validation: str | None = None
-    choose: str = "best"
-    buffer: str | None = None
-    embargo: str | None = None
-    loss: tuple[str, ...] = ()
-    groups: str | None = None
-    time: str | tuple[str, ...] | None = None
-    strata: str | None = None
-    weights: str | None = None
-    drop: tuple[str, ...] = ()
-    type: tuple[str, ...] = ()
-    missing: str | None = None
-    classification: bool | None = None  # None: to be seen from the target
-    level: float = 0.95
-    interval: str | None = None
-    answer: str = "full"
-    pool: bool | None = None
-    precision: str = "rounding"
-    race: str | None = None
-    race_level: float = 0.05
-    seed: int = 0
+    data: str = field(metadata={"key": toml.FILE})
+    target: str | None = option("The column to predict.", flags=("--target", "-t"), key=toml.COLUMN, **_COLUMN)
+    learner: tuple[str, ...] = option(
+        COMPETE,
+        flags=("--learner", "-l"),
+        default=(),
+        multiple=True,
+        metavar="NAME",
+        shell_complete=complete_learners,
+        key=toml.LIST,
+    )
+    space: tuple[str, ...] = option(
+        "The values to search: ridge.alpha=log:1e-6:1e2:17, lin:0:1:11, a list such as knn.n_neighbors=1,3,5, or "
+        "fixed; forest=fixed searches nothing. Repeat it for several.",
+        default=(),
+        multiple=True,
+        metavar="LEARNER.PARAMETER=VALUES",
+        key=toml.SPACE,
+    )
+    allow_import: bool = option(
+        "Let --learner package.module:Name import code and run it.", default=False, is_flag=True
+    )
+    test: str | None = split_option(
+        f"The rows held out to estimate the risk: {SPLITS}. A benchmark's own: column:NAME (its marks test "
+        "and train, or a fold a row), column:NAME=VALUE (the rows so marked), rows:FILE (row numbers counted from "
+        "0, one a line), splits:FILE (splits that heldout saved). Default: kfold:5, with --time forward:5."
+    )
+    validation: str | None = split_option(
+        "The rows held out, within each training part, to choose a candidate: as for --test, or shared (the "
+        "blocks of the test). Default: kfold:5, with --time forward:5."
+    )
+    choose: str = option(
+        "The candidate to choose: the best, or the simplest within one standard error of it.",
+        default="best",
+        show_default=True,
+        type=click.Choice(["best", "one_se"]),
+        key=toml.one_of("best", "one_se"),
+    )
+    buffer: str | None = option(
+        "With --time: leave out training rows this near to held-out rows, at both levels: 7 (rows), 7d, 12h, "
+        "or 3units where time is numbers.",
+        metavar="DISTANCE",
+        key=toml.DISTANCE,
+    )
+    embargo: str | None = option(
+        "With --time: leave out so much more after held-out rows.", metavar="DISTANCE", key=toml.DISTANCE
+    )
+    loss: tuple[str, ...] = option(
+        "zero_one, log, brier, squared, absolute, poisson, gamma, pinball:0.9, tweedie:1.5, or any scoring "
+        "name of scikit-learn. Repeat it for several: the first chooses, and is the risk. Default: zero_one for "
+        "classes, squared for numbers.",
+        default=(),
+        multiple=True,
+        metavar="NAME",
+        key=toml.LIST,
+    )
+    groups: str | None = option("Rows that belong together and must never be on two sides.", key=toml.COLUMN, **_COLUMN)
+    time: str | tuple[str, ...] | None = option(
+        "When each row was seen: numbers or dates like 2024-01-31. start:end, two columns, where an outcome "
+        "spans an interval.",
+        key=toml.TIME,
+        **_COLUMN,
+    )
+    strata: str | None = option(
+        "A column whose shares every part should have. Default: the classes.", key=toml.COLUMN, **_COLUMN
+    )
+    weights: str | None = option("How much each row counts, in fits and in mean losses.", key=toml.COLUMN, **_COLUMN)
+    drop: tuple[str, ...] = option(
+        "A column to leave out. Repeat it for several.", default=(), multiple=True, key=toml.LIST, **_COLUMN
+    )
+    type: tuple[str, ...] = option(
+        "What a column holds: number, category, text, date or identifier (which is left out). Repeat it for "
+        "several. Default: seen from the values, and said.",
+        default=(),
+        multiple=True,
+        metavar="COLUMN=TYPE",
+        key=toml.TYPES,
+    )
+    missing: str | None = option(
+        'Texts that stand for a missing value besides an empty cell, such as "NA,?". Default: NA, NaN, null, '
+        "None and their like in text files.",
+        metavar="TEXTS",
+        key=toml.MISSING,
+    )
+    classification: bool | None = option(
+        "Whether the target is classes or numbers. Default: seen from the target, and said.",
+        flags=("--classification/--regression",),
+        key=toml.TASK,
+    )
+    level: float = option("The level of the intervals.", default=0.95, show_default=True, type=SHARE, key=toml.SHARE)
+    interval: str | None = option("The method of the interval, such as wilson or bayle.", metavar="NAME", key=toml.TEXT)
+    answer: str = option(
+        "How much one test set tells, to look at it again honestly: full, value, rounded:0.01 or pass/fail:0.2.",
+        default=_DEFAULTS["answer"],
+        show_default=True,
+        metavar="HOW",
+        key=toml.TEXT,
+    )
+    pool: bool | None = option(
+        "The loss or score of all held-out rows together, or the mean over folds. Left out: the mean over "
+        "folds for losses and AUC, all rows together for R², RMSE, balanced accuracy, F1 and the like.",
+        flags=("--pool/--no-pool",),
+        key=toml.SWITCH,
+    )
+    precision: str = option(
+        "How near to scikit-learn's own fits answers must be: the same bits, within rounding error, or "
+        "leave-one-out approximated too.",
+        default=_DEFAULTS["precision"],
+        show_default=True,
+        type=click.Choice(PRECISIONS),
+        key=toml.one_of(*PRECISIONS),
+    )
+    race: str | None = option(
+        "Drop candidates that cannot win before all their validation parts are fitted; exact never changes the choice.",
+        type=click.Choice(RACES),
+        key=toml.one_of(*RACES),
+    )
+    race_level: float = option(
+        "How probable it may be that a race other than exact drops the candidate which would have been chosen.",
+        default=_DEFAULTS["race_level"],
+        show_default=True,
+        type=SHARE,
+        key=toml.SHARE,
+    )
+    seed: int = option(
+        "Decides splits and all that is random.",
+        default=0,
+        show_default=True,
+        type=click.IntRange(0, toml.SEEDS - 1),
+        key=toml.SEED,
+    )
     study: StudyFile | None = None  # the file it was read from
 
     def called(self, name: str) -> str:
-        """How the user said this, for errors: "--target", or where the study file says it."""
+        """How the user named this option, for errors: "--target", or "study.toml: target"."""
         if self.study is None or name not in self.study.asked:
             return "--" + name.replace("_", "-")
-        return f"{self.study.place(name)}: {name}"
+        return f"{self.study.path}: {name}"
 
 
-SETTINGS = ("interval", "answer", "pool", "precision", "race", "race_level")  # which `Options` holds
-_OF_A_RUN = ("test", "validation", "choose", "buffer", "embargo", *SETTINGS)
-_COMPETE = (
-    f"Which learners compete: {LEARNERS}; or all, which is each of scikit-learn that suits. Repeat it, or "
-    "separate names by commas. One of your own is package.module:Name, with --allow-import. "
-    "Default: logistic for classes, ridge for numbers."
-)
-_CONTEND = (
-    f"Which learners are compared, two or more: {LEARNERS}. Repeat it, or separate names by commas. Names joined by + "
-    "are one contender that chooses between them, and so is all. One of your own is package.module:Name, with "
-    "--allow-import."
-)
+SETTINGS = ("interval", "answer", "pool", "precision", "race", "race_level")  # those that `Options` holds
+_OF_A_STUDY = ("test", "validation", "choose", "buffer", "embargo", *SETTINGS)
 
 
-def _options(learner_help: str) -> dict[str, Callable[[Any], Any]]:
-    column: dict[str, Any] = {"metavar": "COLUMN", "shell_complete": complete_columns}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How the study is run, as written on the command line or in a study file. None of it changes a number."""
+
+    jobs: int | None = option(
+        "Worker processes; -1 for all cores. Default: all, where it pays.",
+        flags=("--jobs", "-j"),
+        type=int,
+        key=toml.JOBS,
+    )
+    dask: str | None = option(
+        "Do the fits on the Dask cluster whose scheduler listens there, as in node-7:8786.", metavar="ADDRESS"
+    )
+    journal: str | None = option(
+        "Keep every finished answer in FILE. The same command goes on from there, or answers at once. "
+        "Default: .heldout/journal.db.",
+        metavar="FILE",
+        type=click.Path(),
+    )
+    no_journal: bool = option("Keep nothing.", default=False, is_flag=True)
+    anew: bool = option(
+        "Where the journal holds the study unfinished with other data, begin anew.", default=False, is_flag=True
+    )
+    timeout: float | None = option(
+        "End the study by then, with what it has.", metavar="SECONDS", type=float, key=toml.SECONDS
+    )
+    fit_timeout: float | None = option(
+        "End a fit that takes longer; it counts as failed.", metavar="SECONDS", type=float, key=toml.SECONDS
+    )
+    fit_memory: str | None = option(
+        "End a fit that takes more, such as 2GB; it counts as failed.", metavar="SIZE", key=toml.SIZE
+    )
+
+
+def keys_of(kind: type) -> dict[str, TomlKey]:
+    """The keys of a study file that these options have, each with the field that it fills."""
     return {
-        "data": click.argument("data", type=click.Path()),
-        "target": click.option("--target", "-t", help="The column to predict.", **column),
-        "learner": click.option(
-            "--learner",
-            "-l",
-            multiple=True,
-            metavar="NAME",
-            help=learner_help,
-            shell_complete=complete_learners,
-        ),
-        "space": click.option(
-            "--space",
-            multiple=True,
-            metavar="LEARNER.PARAMETER=VALUES",
-            help="The values to search: ridge.alpha=log:1e-6:1e2:17, lin:0:1:11, a list such as "
-            "knn.n_neighbors=1,3,5, or fixed; forest=fixed searches nothing. Repeat it for several.",
-        ),
-        "allow_import": click.option(
-            "--allow-import", is_flag=True, help="Let --learner package.module:Name import code and run it."
-        ),
-        "test": click.option(
-            "--test",
-            metavar="SPLITS",
-            shell_complete=complete_splits,
-            help=f"The rows held out to estimate the risk: {SPLITS}. A benchmark's own: column:NAME (its marks test "
-            "and train, or a fold a row), column:NAME=VALUE (the rows so marked), rows:FILE (row numbers counted from "
-            "0, one a line), splits:FILE (splits that heldout saved). Default: kfold:5, with --time forward:5.",
-        ),
-        "validation": click.option(
-            "--validation",
-            metavar="SPLITS",
-            shell_complete=complete_splits,
-            help="The rows held out, within each training part, to choose a candidate: as for --test, or shared (the "
-            "blocks of the test). Default: kfold:5, with --time forward:5.",
-        ),
-        "choose": click.option(
-            "--choose",
-            type=click.Choice(["best", "one_se"]),
-            default="best",
-            show_default=True,
-            help="The candidate to choose: the best, or the simplest within one standard error of it.",
-        ),
-        "buffer": click.option(
-            "--buffer",
-            metavar="DISTANCE",
-            help="With --time: leave out training rows this near to held-out rows, at both levels: 7 (rows), 7d, 12h, "
-            "or 3units where time is numbers.",
-        ),
-        "embargo": click.option(
-            "--embargo", metavar="DISTANCE", help="With --time: leave out so much more after held-out rows."
-        ),
-        "loss": click.option(
-            "--loss",
-            multiple=True,
-            metavar="NAME",
-            help="zero_one, log, brier, squared, absolute, poisson, gamma, pinball:0.9, tweedie:1.5, or any scoring "
-            "name of scikit-learn. Repeat it for several: the first chooses, and is the risk. Default: zero_one for "
-            "classes, squared for numbers.",
-        ),
-        "groups": click.option("--groups", help="Rows that belong together and must never be on two sides.", **column),
-        "time": click.option(
-            "--time",
-            help="When each row was seen: numbers or dates like 2024-01-31. start:end, two columns, where an outcome "
-            "spans an interval.",
-            **column,
-        ),
-        "strata": click.option(
-            "--strata", help="A column whose shares every part should have. Default: the classes.", **column
-        ),
-        "weights": click.option("--weights", help="How much each row counts, in fits and in mean losses.", **column),
-        "drop": click.option("--drop", multiple=True, help="A column to leave out. Repeat it for several.", **column),
-        **_reading(),
-        **_numbers(),
+        one.metadata["key"].key or one.name: replace(one.metadata["key"], field=one.name)
+        for one in fields(kind)
+        if one.metadata.get("key") is not None
     }
 
 
-def _reading() -> dict[str, Callable[[Any], Any]]:
-    return {
-        "type": click.option(
-            "--type",
-            multiple=True,
-            metavar="COLUMN=TYPE",
-            help="What a column holds: number, category, text, date or identifier (which is left out). Repeat it for "
-            "several. Default: seen from the values, and said.",
-        ),
-        "missing": click.option(
-            "--missing",
-            metavar="TEXTS",
-            help='Texts that stand for a missing value besides an empty cell, such as "NA,?". Default: NA, NaN, null, '
-            "None and their like in text files.",
-        ),
-        "classification": click.option(
-            "--classification/--regression",
-            default=None,
-            help="Whether the target is classes or numbers. Default: seen from the target, and said.",
-        ),
-    }
+def with_options(kind: type, command: Command, *, names: Any = None, help: Mapping[str, str] | None = None) -> Command:
+    """The command with the options of these fields, in their order; `help` words some of them in another way."""
+    for one in reversed(fields(kind)):
+        if "click" in one.metadata and (names is None or one.name in names):
+            command = _click_option(one, (help or {}).get(one.name))(command)
+    return command
 
 
-def _numbers() -> dict[str, Callable[[Any], Any]]:
-    return {
-        "level": click.option(
-            "--level",
-            type=click.FloatRange(0, 1, min_open=True, max_open=True),
-            default=0.95,
-            show_default=True,
-            help="The level of the intervals.",
-        ),
-        "interval": click.option(
-            "--interval", metavar="NAME", help="The method of the interval, such as wilson or bayle."
-        ),
-        "answer": click.option(
-            "--answer",
-            metavar="HOW",
-            default="full",
-            show_default=True,
-            help="How much one test set tells, to look at it again honestly: full, value, rounded:0.01 or "
-            "pass/fail:0.2.",
-        ),
-        "pool": click.option(
-            "--pool/--no-pool",
-            default=None,
-            help="The loss or score of all held-out rows together, or the mean over folds. Left out: the mean over "
-            "folds for losses and AUC, all rows together for R², RMSE, balanced accuracy, F1 and the like.",
-        ),
-        "precision": click.option(
-            "--precision",
-            type=click.Choice(PRECISIONS),
-            default="rounding",
-            show_default=True,
-            help="How near to scikit-learn's own fits answers must be: the same bits, within rounding error, or "
-            "leave-one-out approximated too.",
-        ),
-        "race": click.option(
-            "--race",
-            type=click.Choice(RACES),
-            help="Drop candidates that cannot win before all their validation parts are fitted; exact never changes "
-            "the choice.",
-        ),
-        "race_level": click.option(
-            "--race-level",
-            type=click.FloatRange(0, 1, min_open=True, max_open=True),
-            default=0.05,
-            show_default=True,
-            help="How probable it may be that a race other than exact drops the candidate which would have been "
-            "chosen.",
-        ),
-        "seed": click.option(
-            "--seed",
-            type=click.IntRange(0, SEEDS - 1),
-            default=0,
-            show_default=True,
-            help="Decides splits and all that is random.",
-        ),
-    }
+def _click_option(one: Field[Any], help: str | None) -> Callable[[Command], Command]:
+    flags = one.metadata["flags"] or (f"--{one.name.replace('_', '-')}",)
+    given = dict(one.metadata["click"])
+    if "show_default" in given or "/" in flags[0]:
+        given["default"] = one.default
+    return click.option(*flags, one.name, help=help or one.metadata["help"], **given)
 
 
-def asks_question(command: Callable[..., Any]) -> Callable[..., Any]:
+def question_options(command: Command) -> Command:
     """Give a command the options of a question, which reach it as one `Question`; learners compete."""
-    return _asks(command, _COMPETE)
+    return _with_question(command, COMPETE)
 
 
-def asks_contenders(command: Callable[..., Any]) -> Callable[..., Any]:
+def contender_options(command: Command) -> Command:
     """The same for a command that compares learners."""
-    return _asks(command, _CONTEND)
+    return _with_question(command, CONTEND)
 
 
-def asks_of_data(command: Callable[..., Any]) -> Callable[..., Any]:
+def data_options(command: Command) -> Command:
     """Give a command the options that describe data and learners, for one that can do without data: then it is None."""
-    known = _options(_COMPETE)
-    names = [name for name in known if name not in ("data", *_OF_A_RUN)]
+    names = [one.name for one in fields(Question) if "click" in one.metadata and one.name not in _OF_A_STUDY]
 
     @wraps(command)
     def with_question(data: str | None, **values: Any) -> Any:
         ctx = click.get_current_context()
-        asked = {"data": data, **{name: values.pop(name) for name in names}}
+        given = {name: values.pop(name) for name in names}
         if data is not None:
-            return command(_question(ctx, asked), level=asked["level"], **values)
+            return command(_question(ctx, {"data": data, **given}), level=given["level"], **values)
         for name in names:
-            if name != "level" and is_said(ctx, name):
+            if name != "level" and is_given(ctx, name):
                 raise OptionError(f"--{name.replace('_', '-')} speaks of a table, and none is named. Name it: DATA.")
-        return command(None, level=asked["level"], **values)
+        return command(None, level=given["level"], **values)
 
-    for name in reversed(names):
-        with_question = known[name](with_question)
-    return click.argument("data", type=click.Path(), required=False)(with_question)
+    described = with_options(Question, with_question, names=names)
+    return click.argument("data", type=click.Path(), required=False)(described)
 
 
-def _asks(command: Callable[..., Any], learner_help: str) -> Callable[..., Any]:
+def _with_question(command: Command, learner_help: str) -> Command:
     @wraps(command)
     def with_question(**values: Any) -> Any:
-        asked = {name: values.pop(name) for name in Question.__dataclass_fields__ if name != "study"}
-        return command(_question(click.get_current_context(), asked), **values)
+        given = {one.name: values.pop(one.name) for one in fields(Question) if one.name != "study"}
+        return command(_question(click.get_current_context(), given), **values)
 
-    for option in reversed(_options(learner_help).values()):
-        with_question = option(with_question)
-    return with_question
+    described = with_options(Question, with_question, help={"learner": learner_help})
+    return click.argument("data", type=click.Path())(described)
 
 
-def _question(ctx: click.Context, asked: dict[str, Any]) -> Question:
-    """What was asked: the command line first, then the study file, then the defaults."""
-    if not is_study_file(asked["data"]):
-        return Question(**asked)
-    study = read_study(asked["data"])
+def _question(ctx: click.Context, given: dict[str, Any]) -> Question:
+    """The question: the command line first, then the study file, then the defaults."""
+    if not toml.is_study_file(given["data"]):
+        return Question(**given)
+    study = toml.read_study(given["data"], question=keys_of(Question), run=keys_of(RunOptions))
     ctx.meta[STUDY] = study
     if "data" not in study.asked:
         raise click.UsageError(f'{study.path} names no data. Write data = "table.csv" into it.')
-    said = [name for name in asked if name != "data" and is_said(ctx, name)]
-    return Question(**{**asked, **study.asked, **{name: asked[name] for name in said}}, study=_rest(study, said))
+    in_file = {name: value for name, value in study.asked.items() if name == "data" or not is_given(ctx, name)}
+    return Question(**{**given, **in_file}, study=replace(study, asked=in_file))
 
 
-def asked_words(question: Question) -> list[str]:
-    """The options that ask this question, without its data and what its study file says; splits are left to others.
-
-    >>> asked_words(Question(data="a.csv", target="y", learner=("ridge", "knn"), classification=False, seed=3))
-    ['--target', 'y', '--learner', 'ridge', '--learner', 'knn', '--regression', '--seed', '3']
-    """
-    in_the_file = () if question.study is None else tuple(question.study.asked)
-    words: list[str] = []
-    for field in fields(question):
-        name, value = field.name, getattr(question, field.name)
-        if name in ("data", "study", "test", "validation", *in_the_file) or value == field.default:
-            continue
-        option = "--" + name.replace("_", "-")
-        if name == "classification":
-            words.append(option if value else "--regression")
-        elif value is True:
-            words.append(option)
-        elif name == "time" and not isinstance(value, str):
-            words += [option, ":".join(value)]
-        else:
-            words += [part for one in (value if isinstance(value, tuple) else [value]) for part in (option, str(one))]
-    return words
-
-
-def is_said(ctx: click.Context, name: str) -> bool:
+def is_given(ctx: click.Context, name: str) -> bool:
     """Whether an option was given on the command line."""
     return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
-def _rest(study: StudyFile, said: list[str]) -> StudyFile:
-    """The study file without what the command line says in its place."""
-    kept = {name: value for name, value in study.asked.items() if name not in said}
-    return StudyFile(path=study.path, asked=kept, run=study.run, lines=study.lines)
+def question_words(question: Question) -> list[str]:
+    """The options that ask this question, without its data, its splits and what its study file says.
 
-
-def dask_backend(address: str) -> str:
-    """A scheduler's address as written on the command line, in the form that ``backend=`` takes.
-
-    >>> dask_backend("node-7:8786"), dask_backend("tcp://node-7:8786")
-    ('dask://node-7:8786', 'dask://node-7:8786')
+    >>> question_words(Question(data="a.csv", target="y", learner=("ridge", "knn"), classification=False, seed=3))
+    ['--target', 'y', '--learner', 'ridge', '--learner', 'knn', '--regression', '--seed', '3']
     """
-    return "dask://" + address.removeprefix("dask://").removeprefix("tcp://")
+    in_the_file = () if question.study is None else tuple(question.study.asked)
+    words: list[str] = []
+    for one in fields(question):
+        name, value = one.name, getattr(question, one.name)
+        if "click" not in one.metadata or name in ("test", "validation", *in_the_file) or value == one.default:
+            continue
+        flag = "--" + name.replace("_", "-")
+        if isinstance(value, bool):
+            no_flag = one.metadata["flags"][0].partition("/")[2] if one.metadata["flags"] else ""
+            words.append(flag if value else no_flag)
+        elif name == "time" and not isinstance(value, str):
+            words += [flag, ":".join(value)]
+        else:
+            words += [word for each in (value if isinstance(value, tuple) else [value]) for word in (flag, str(each))]
+    return words

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from heldout.base.errors import ColumnError, OptionError, StoredError, did_you_mean
+from heldout.base.errors import ColumnError, OptionError, did_you_mean
 from heldout.base.words import line
+from heldout.cli.output import LABELS, check_writable, echo_json, refuse_both, writing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from heldout.models.schema import Schema
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
-_LABELS = 12
 PREDICTION, PROBABILITY = "prediction", "proba_"
 
 
@@ -63,8 +63,7 @@ def predict(model: str, data: str, **asked: Any) -> None:
       heldout predict model.skops new.csv --out predictions.csv --keep customer
       heldout predict model.skops new.csv --missing "NA,?" --json
     """
-    if asked["quiet"] and asked["verbose"]:
-        raise OptionError("--quiet and --verbose contradict each other. Give one of them.")
+    refuse_both({"--quiet": asked["quiet"], "--verbose": asked["verbose"]})
     _check_out(asked["out"], read=(model, data))
     from heldout.models.model import open_model
 
@@ -89,8 +88,6 @@ def _say(model: SavedModel, answers: Answers, columns: Mapping[str, Any], asked:
 
     notes = (*model.notes, *answers.notes)
     if asked["as_json"]:
-        from heldout.cli.output import echo_json
-
         echo_json(_facts(model, answers, columns, notes))
         return
     if asked["out"] is None:
@@ -99,7 +96,7 @@ def _say(model: SavedModel, answers: Answers, columns: Mapping[str, Any], asked:
         return
     aside = asked["out"] is None  # predictions on stdout stay alone there
     for label, text in _head(model, answers, asked).items():
-        _echo(f"{line(label):<{_LABELS}}", text, err=aside)
+        _echo(f"{line(label):<{LABELS}}", text, err=aside)
     for note in notes:
         _echo("Note: ", note, err=True)
 
@@ -169,33 +166,28 @@ def _free(name: str, columns: Mapping[str, Any]) -> str:
 
 def _read(data: str, schema: Schema, missing: str | None) -> pd.DataFrame:
     """The table, read as the model's own was: what was text there is text here, though it may look like numbers."""
+    from heldout.cli.question import missing_texts
     from heldout.data.read_table import read_table
     from heldout.models.input import words_to_read
 
-    texts = schema.missing if missing is None else tuple(one.strip() for one in missing.split(","))
+    texts = schema.missing if missing is None else missing_texts(missing)
     frame = read_table(data, missing=texts)
     words = words_to_read(frame, schema)
     return read_table(data, types=words, missing=texts) if words else frame
 
 
 def _check_out(out: str | None, *, read: tuple[str, ...]) -> None:
-    from heldout.cli.output import check_writable
-
     if out is None:
         return
     if Path(out).suffix.lower() not in _SEPARATORS:
         raise OptionError(f"--out {out}: predictions are written as .csv or .tsv. Name it so.")
-    try:
-        check_writable(out, read=read)
-    except OptionError as error:
-        raise OptionError(str(error).replace("--save", "--out", 1)) from None
+    check_writable(out, read=read, option="--out")
 
 
 def _write(out: str, columns: Mapping[str, Any]) -> None:
     from heldout.report.csv import table_text
 
     place = Path(out)
-    try:
-        place.write_text(table_text(columns, separator=_SEPARATORS[place.suffix.lower()]), encoding="utf-8", newline="")
-    except OSError as error:
-        raise StoredError(f"--out {out}: the predictions were not written: {error.strerror or error}.") from error
+    text = table_text(columns, separator=_SEPARATORS[place.suffix.lower()])
+    with writing("the predictions", out, option="--out"):
+        place.write_text(text, encoding="utf-8", newline="")

@@ -1,9 +1,9 @@
-"""From words on the command line to what `evaluate` and `explain` take. Import it late: it imports scikit-learn."""
+"""From options to what `evaluate` takes: table, roles, splits and learner. Imported late: it imports scikit-learn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,67 +12,90 @@ import pandas as pd
 
 from heldout.api.learners import tuned_learner
 from heldout.api.tuned import Tuned
-from heldout.base.errors import ColumnError, InputError, OptionError, TargetError
+from heldout.base.errors import ColumnError, InputError, OptionError, RoleError, TargetError, did_you_mean
 from heldout.base.options import Options
 from heldout.catalogue.learners import Wish, default_learner, spelt_out
 from heldout.catalogue.preparation import Table, survey_table
 from heldout.catalogue.spaces import parse_spaces
 from heldout.cli.options import SETTINGS, Question
-from heldout.cli.roles import Roles, check_times, first_text, roles_of
-from heldout.cli.splits import parts_of, words_of
+from heldout.cli.splits import split_column, splits_of, splits_text
 from heldout.data.read_table import read_table
 from heldout.task.arrays import some_rows
 from heldout.task.column_kinds import IDENTIFIERS, NUMBERS, ONE, kind_named
 from heldout.task.target import few_enough_for_classes, looks_like_classes
 
+_ROLES = ("target", "groups", "strata", "weights")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roles:
+    """The columns that are not learned from, by the option that names them."""
+
+    by_option: Mapping[str, str]  # the roles of rows, and the target
+    marks: tuple[str, ...]  # columns that say which rows are held out
+    time: str | tuple[str, str] | None
+
+    @property
+    def columns(self) -> list[str]:
+        return list(dict.fromkeys([*self.by_option.values(), *self.marks]))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Posed:
-    """A question with its data read and its learner made."""
-
-    learner: Any  # of a comparison: the learners by name
-    frame: pd.DataFrame
-    asked: dict[str, Any]  # what evaluate and explain both take by name
-    head: dict[str, str]  # what was understood, for people
-    settled: dict[str, Any]  # the question with all that was left open filled in, for a study file
-    options: Options  # the switches that belong to the question
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Read:
+class TableInfo:
     """The table of a question, and what was seen in it."""
 
-    frame: pd.DataFrame  # without what is left out, and without the columns that mark held-out rows
+    frame: pd.DataFrame  # without the columns that are left out, and those that mark held-out rows
     X: pd.DataFrame
     table: Table
     roles: Roles
     classification: bool
-    parts: Mapping[str, Any]  # test and validation, as the library takes them
+    splits: Mapping[str, Any]  # of test and validation, as the library takes them
     head: dict[str, str]
 
 
-def pose(question: Question) -> Posed:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PreparedQuestion:
+    """A question with its data read and its learner made."""
+
+    learner: Any  # of a comparison: the learners by name
+    frame: pd.DataFrame
+    target: str
+    roles: dict[str, Any]
+    test: Any
+    loss: list[str] | None
+    head: dict[str, str]  # what was understood, for people
+    settled: dict[str, Any]  # the question with all that was left open filled in, for a study file
+    options: Options  # the switches that belong to the question
+    seed: int
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What the verbs of the library take by name."""
+        return {"y": self.target, "test": self.test, "loss": self.loss, "seed": self.seed, **self.roles}
+
+
+def prepare(question: Question) -> PreparedQuestion:
     """Read the data, see what kind of target it has, and make the learner."""
-    read = read_question(question)
-    given = [name.strip() for text in question.learner for name in text.split(",") if name.strip()]
+    info = read_question(question)
+    given = _names(question)
     if question.learner and not given:
         raise OptionError(f"{question.called('learner')} names no learner. Name one, or leave it out.")
-    given = given or [default_learner(classification=read.classification)]
-    names, too_much = spelt_out(given, read.table, classification=read.classification, loss=list(question.loss) or None)
-    learner = _learner(names, read, question)
+    given = given or [default_learner(classification=info.classification)]
+    names, too_much = spelt_out(given, info.table, classification=info.classification, loss=list(question.loss) or None)
+    learner = _learner(names, info, question)
     if question.validation and not isinstance(learner, Tuned):
         raise OptionError(
             f"{question.called('validation')} has nothing to choose: {names[0]} is a single candidate. Leave it out."
         )
     without = "; ".join(f"without {name}: {reason}" for name, reason in too_much.items())
     words = ", ".join(names) + (f" ({without})" if without else "")
-    return _posed(learner, read, question, names=tuple(names), words=words)
+    return _prepared(learner, info, question, names=tuple(names), words=words)
 
 
-def pose_several(question: Question) -> Posed:
+def prepare_several(question: Question) -> PreparedQuestion:
     """The same for learners that are compared: each name is one, names joined by + choose among themselves."""
-    read = read_question(question)
-    names = list(dict.fromkeys(name.strip() for text in question.learner for name in text.split(",") if name.strip()))
+    info = read_question(question)
+    names = list(dict.fromkeys(_names(question)))
     if len(names) < 2:
         raise OptionError(
             f"A comparison takes two learners or more, and here {'is 1' if names else 'are none'}. Name them: "
@@ -82,31 +105,30 @@ def pose_several(question: Question) -> Posed:
     used: set[str] = set()
     spaces = parse_spaces(question.space)
     for name in names:
-        chosen_from = [one.strip() for one in name.split("+") if one.strip()]
+        chosen_from = [part.strip() for part in name.split("+") if part.strip()]
         spelt, _ = spelt_out(
-            chosen_from, read.table, classification=read.classification, loss=list(question.loss) or None
+            chosen_from, info.table, classification=info.classification, loss=list(question.loss) or None
         )
-        own = {one: space for one, space in spaces.items() if one in spelt}
-        used |= set(own)
-        learners[name] = _learner(spelt, read, question, own)
+        own_spaces = {name: space for name, space in spaces.items() if name in spelt}
+        used |= set(own_spaces)
+        learners[name] = _learner(spelt, info, question, own_spaces)
     if set(spaces) - used:
         raise OptionError(f"--space {min(set(spaces) - used)}: no learner of that name is compared.")
-    if question.validation and not any(isinstance(one, Tuned) for one in learners.values()):
+    if question.validation and not any(isinstance(learner, Tuned) for learner in learners.values()):
         raise OptionError(f"{question.called('validation')} has nothing to choose. Leave it out.")
-    return _posed(learners, read, question, names=tuple(names), words=", ".join(names))
+    return _prepared(learners, info, question, names=tuple(names), words=", ".join(names))
 
 
-def read_question(question: Question) -> Read:
+def read_question(question: Question) -> TableInfo:
     """Read the table, and settle the roles of its columns and the kind of its target."""
     file = Path(question.data).name
     if "\0" in question.data:
         raise InputError(f"{question.called('data')} {question.data!r} is no name that a file can have.")
     types = _types(question)
-    missing = None if question.missing is None else tuple(one.strip() for one in question.missing.split(","))
-    frame = read_table(question.data, types=types, missing=missing)
-    roles = roles_of(question, frame, file=file)
-    frame, notes = _without_row_numbers(frame, roles)
-    parts = {level: parts_of(question, level, frame) for level in ("test", "validation")}
+    frame = read_table(question.data, types=types, missing=missing_texts(question.missing))
+    roles = _roles_of(question, frame, file=file)
+    frame, notes = without_row_numbers(frame, roles.columns)
+    splits = {level: splits_of(question, level, frame) for level in ("test", "validation")}
     frame = frame.drop(columns=list(dict.fromkeys([*question.drop, *roles.marks])))
     frame, table, notes = _without_identifiers(frame, roles, types, notes)
     X = frame.drop(columns=list(roles.by_option.values()))
@@ -114,59 +136,80 @@ def read_question(question: Question) -> Read:
         why = f" ({notes['left out']})" if "left out" in notes else ""
         raise ColumnError(f"No column of {file!r} is left to learn from: all are the target, roles, or dropped{why}.")
     _refuse_infinite(X, file)
-    check_times(frame, roles)
+    _check_times(frame, roles)
     classification, why = target_kind(frame[question.target], wanted=question.classification)
     table = replace(table, classes=int(frame[question.target].nunique()) if classification else 0)
     head = {"study": question.study.path} if question.study is not None else {}
     head |= {"data": _data_words(X, table, file), **_types_words(table), **notes, "target": f"{question.target}: {why}"}
-    return Read(frame=frame, X=X, table=table, roles=roles, classification=classification, parts=parts, head=head)
+    return TableInfo(
+        frame=frame, X=X, table=table, roles=roles, classification=classification, splits=splits, head=head
+    )
 
 
-def _learner(names: tuple[str, ...], read: Read, question: Question, spaces: Any = None) -> Any:
+def missing_texts(text: str | None) -> tuple[str, ...] | None:
+    """The texts that `--missing` names.
+
+    >>> missing_texts("NA, ?")
+    ('NA', '?')
+    """
+    return None if text is None else tuple(part.strip() for part in text.split(","))
+
+
+def _names(question: Question) -> list[str]:
+    return [name.strip() for text in question.learner for name in text.split(",") if name.strip()]
+
+
+def _learner(names: Collection[str], info: TableInfo, question: Question, spaces: Any = None) -> Any:
     """One learner from names: several compete."""
     return tuned_learner(
-        names,
-        read.X,
-        classification=read.classification,
-        table=read.table,
+        list(names),
+        info.X,
+        classification=info.classification,
+        table=info.table,
         wish=Wish(
             spaces=parse_spaces(question.space) if spaces is None else spaces, allow_import=question.allow_import
         ),
-        validation=read.parts["validation"],
+        validation=info.splits["validation"],
         loss=list(question.loss) or None,
         choose=question.choose,
         random_state=question.seed,
     )
 
 
-def _posed(learner: Any, read: Read, question: Question, *, names: tuple[str, ...], words: str) -> Posed:
-    asked = {
-        "y": question.target,
-        "test": read.parts["test"],
-        "groups": question.groups,
-        "time": read.roles.time,
-        "sample_weight": question.weights,
-        "strata": question.strata,
-        "loss": list(question.loss) or None,
-        "seed": question.seed,
-    }
-    tuned = any(isinstance(one, Tuned) for one in (learner.values() if isinstance(learner, dict) else [learner]))
-    settled = {name: getattr(question, name) for name in Question.__dataclass_fields__ if name != "study"}
-    settled |= {
-        "learner": names,
-        "classification": read.classification,
-        "test": words_of(question, "test"),
-        "validation": words_of(question, "validation") if tuned else None,
-        "time": read.roles.time,
-    }
+def _prepared(
+    learner: Any, info: TableInfo, question: Question, *, names: tuple[str, ...], words: str
+) -> PreparedQuestion:
     if question.race in (None, "exact") and question.race_level != Options().race_level:
         raise OptionError(
             f"{question.called('race_level')} is the probability that a race goes wrong by chance, which the races "
             "hoeffding, bernstein and paired may. Ask for one of them, or leave it out."
         )
-    options = Options(**{name: getattr(question, name) for name in SETTINGS})
-    head = {**read.head, "learner": words}
-    return Posed(learner=learner, frame=read.frame, asked=asked, head=head, settled=settled, options=options)
+    assert question.target is not None, "the roles were checked"
+    tuned = any(isinstance(one, Tuned) for one in (learner.values() if isinstance(learner, dict) else [learner]))
+    settled = {one.name: getattr(question, one.name) for one in fields(question) if one.name != "study"} | {
+        "learner": names,
+        "classification": info.classification,
+        "test": splits_text(question, "test"),
+        "validation": splits_text(question, "validation") if tuned else None,
+        "time": info.roles.time,
+    }
+    return PreparedQuestion(
+        learner=learner,
+        frame=info.frame,
+        target=question.target,
+        roles={
+            "groups": question.groups,
+            "time": info.roles.time,
+            "sample_weight": question.weights,
+            "strata": question.strata,
+        },
+        test=info.splits["test"],
+        loss=list(question.loss) or None,
+        head={**info.head, "learner": words},
+        settled=settled,
+        options=Options(**{name: getattr(question, name) for name in SETTINGS}),
+        seed=question.seed,
+    )
 
 
 def target_kind(target: pd.Series[Any], *, wanted: bool | None) -> tuple[bool, str]:
@@ -177,7 +220,7 @@ def target_kind(target: pd.Series[Any], *, wanted: bool | None) -> tuple[bool, s
         raise TargetError(f"The target {target.name!r} holds dates. Turn it into a number, such as days from a date.")
     if wanted is False and not numeric:
         raise TargetError(
-            f"--regression needs numbers, but the target {target.name!r} holds {first_text(target)}. "
+            f"--regression needs numbers, but the target {target.name!r} holds {_first_text(target)}. "
             "Leave --regression out for classification."
         )
     values = target.dropna()
@@ -206,16 +249,16 @@ def _refuse_mixed(values: pd.Series[Any], count: int, *, wanted: bool | None) ->
         )
     if count == len(values):
         raise TargetError(
-            f"The target {values.name!r} is {first_text(values)}, and no two rows have the same, so that there "
+            f"The target {values.name!r} is {_first_text(values)}, and no two rows have the same, so that there "
             "are no classes to learn. If these are amounts, write them as plain numbers (1234.5), without units or "
             "separators."
         )
 
 
-def _without_row_numbers(frame: pd.DataFrame, roles: Roles) -> tuple[pd.DataFrame, dict[str, str]]:
+def without_row_numbers(frame: pd.DataFrame, used: Collection[str]) -> tuple[pd.DataFrame, dict[str, str]]:
     """Leave out a nameless first column that only counts: the mark of a table saved with its index."""
     first = frame.columns[0]
-    if first != "Unnamed: 0" or first in roles.columns:
+    if first != "Unnamed: 0" or first in used:
         return frame, {}
     counts = frame[first].to_numpy()
     if counts.dtype.kind != "i" or not (np.diff(counts) == 1).all():
@@ -279,3 +322,69 @@ def _types_words(table: Table) -> dict[str, str]:
     others = {kind: names for kind, names in table.kinds.items() if names and kind != NUMBERS}
     words = [f"{kind} {', '.join(names[:6])}{', …' if len(names) > 6 else ''}" for kind, names in others.items()]
     return {"types": "; ".join(words) + "; the rest numbers" * bool(table.kinds[NUMBERS])} if words else {}
+
+
+def _roles_of(question: Question, frame: pd.DataFrame, *, file: str) -> Roles:
+    """The roles, each checked to be a column, and no column to have two."""
+    names = [str(name) for name in frame.columns]
+    if question.target is None:
+        raise OptionError(
+            f"Missing option '--target': which column of {file!r} is to be predicted? {_first_names(names)}"
+        )
+    found = {
+        question.called(role): str(getattr(question, role)) for role in _ROLES if getattr(question, role) is not None
+    }
+    time = None if question.time is None else _time_columns(question.time, names)
+    for column in (time,) if isinstance(time, str) else time or ():
+        second = f" ({column})" if question.called("time") in found else ""
+        found[question.called("time") + second] = column
+    marks: dict[str, str] = {}
+    for level in ("test", "validation"):
+        name = split_column(getattr(question, level), names)
+        if name is not None:
+            marks.setdefault(name, question.called(level))
+    drops = [(question.called("drop"), name) for name in dict.fromkeys(question.drop)]
+    check_columns([*found.items(), *((option, name) for name, option in marks.items()), *drops], names, file)
+    return Roles(by_option=found, marks=tuple(marks), time=time)
+
+
+def _check_times(frame: pd.DataFrame, roles: Roles) -> None:
+    """Refuse times that are text."""
+    for name in (roles.time,) if isinstance(roles.time, str) else roles.time or ():
+        times = frame[name]
+        if not (pd.api.types.is_numeric_dtype(times.dtype) or times.dtype.kind in "mM"):
+            raise RoleError(
+                f"--time {name} holds {_first_text(times)}. Times are numbers, or dates written as 2024-01-31."
+            )
+
+
+def _first_text(values: pd.Series[Any]) -> str:
+    """What a column holds that should be numbers, for an error."""
+    present = values.dropna()
+    return f"text ({str(present.iloc[0])!r})" if len(present) else "nothing but missing values"
+
+
+def _time_columns(given: str | tuple[str, ...], names: Collection[str]) -> str | tuple[str, str]:
+    """One column, or two: `start:end`, cut where both sides are columns, since names may have colons."""
+    if not isinstance(given, str):
+        return given[0], given[1]
+    if given in names or ":" not in given:
+        return given
+    pieces = given.split(":")
+    cuts = [(":".join(pieces[:i]), ":".join(pieces[i:])) for i in range(1, len(pieces))]
+    return next((cut for cut in cuts if cut[0] in names and cut[1] in names), cuts[0])
+
+
+def check_columns(said: Iterable[tuple[str, str]], names: Collection[str], file: str) -> None:
+    """Refuse options that name no column, or one column for two purposes."""
+    taken: dict[str, str] = {}
+    for option, name in said:
+        if name not in names:
+            raise ColumnError(f"{option} {name}: no such column in {file!r}. {did_you_mean(name, names)}")
+        if name in taken:
+            raise OptionError(f"Column {name!r} cannot be both {taken[name]} and {option}. Choose one.")
+        taken[name] = option
+
+
+def _first_names(names: list[str]) -> str:
+    return f"It has {', '.join(names[:12])}{', …' if len(names) > 12 else ''}."

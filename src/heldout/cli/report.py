@@ -1,22 +1,27 @@
-"""`heldout report`: a saved result, shown again; or all studies of a journal."""
+"""`heldout report`: a saved result, shown again; or all studies of a journal, each with its page."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from heldout.base.errors import OptionError
+from heldout.base.errors import JournalError, OptionError, StoredError
 from heldout.base.words import line
 from heldout.cli.options import INCOMPLETE
-from heldout.cli.output import NEVER, Talk, asks_talk, check_page, write_report
-from heldout.cli.report_all import PAGES, report_all
-from heldout.cli.run_options import JOURNAL
+from heldout.cli.output import NEVER, Output, check_page, output_options, write_page, writing
+from heldout.cli.run_options import FOLDER, JOURNAL
 
 if TYPE_CHECKING:
     from heldout.api.result import Result
+    from heldout.journal import JournalReader
 
+PAGES = f"{FOLDER}/report"  # where pages go unless said otherwise
 TABLES = ("folds", "choices", "candidates", "predictions", "failures", "warnings")
 
 
@@ -45,7 +50,7 @@ TABLES = ("folds", "choices", "candidates", "predictions", "failures", "warnings
     help="One of the result's tables as CSV, and nothing else. Cells that a spreadsheet would take for formulas are "
     "quoted.",
 )
-@asks_talk
+@output_options
 @click.pass_context
 def report(
     ctx: click.Context,
@@ -55,7 +60,7 @@ def report(
     out: str | None,
     page: str | None,
     table: str | None,
-    talk: Talk,
+    output: Output,
 ) -> None:
     """Show a result that `heldout evaluate --save` wrote. Nothing is computed, and no code in the file runs.
 
@@ -74,19 +79,19 @@ def report(
       heldout report --all genes.db --out genes-report
     """
     if every:
-        _refuse_beside_all(
-            {"--html": page, "--csv": table, "--fail-on": None if talk.fail_on == NEVER else talk.fail_on}
-        )
-        report_all(result, out, talk)
+        for name, value in {"--html": page, "--csv": table, "--fail-on": output.fail_on != NEVER or None}.items():
+            if value is not None:
+                raise OptionError(f"{name} speaks of one result, and --all of a journal's studies. Give one of them.")
+        _report_all(result, out, output)
     elif result is None:
         raise click.UsageError("Missing argument 'RESULT'. Name a saved result, or give --all.")
     elif out is not None:
         raise OptionError("--out belongs to --all. For the page of one result give --html PAGE.")
     else:
-        report_one(ctx, result, page=page, table=table, talk=talk)
+        _report_one(ctx, result, page=page, table=table, output=output)
 
 
-def report_one(ctx: click.Context, result: str, *, page: str | None, table: str | None, talk: Talk) -> None:
+def _report_one(ctx: click.Context, result: str, *, page: str | None, table: str | None, output: Output) -> None:
     """Show one saved result."""
     from heldout.api.result import load
     from heldout.report.plan import plan_view
@@ -95,30 +100,100 @@ def report_one(ctx: click.Context, result: str, *, page: str | None, table: str 
     check_page(page, option="--html", read=(result,))
     loaded = load(result)
     if table is not None:
-        click.echo(table_as_text(loaded, table), nl=False)
+        click.echo(_table_text(loaded, table), nl=False)
         return
     summary = loaded.summary()
-    talk.result(summary, kind="result", short=one_line)
-    if talk.verbose:
-        talk.show(plan_view(summary["plan"]))
-    write_report(loaded.report, page, talk, option="--html")
+    output.result(summary, kind="result", short=one_line)
+    if output.verbose:
+        output.show(plan_view(summary["plan"]))
+    write_page(loaded.report, page, output, option="--html")
     risk = summary["risk"]
     if risk["value"] is None and risk["answer"] is None:
         click.echo(f"Incomplete: {line(risk['reason'])}", err=True)
         ctx.exit(INCOMPLETE)
-    talk.end(ctx, summary["findings"])
+    output.end(ctx, summary["findings"])
 
 
-def _refuse_beside_all(asked: Mapping[str, str | None]) -> None:
-    for option, value in asked.items():
-        if value is not None:
-            raise OptionError(f"{option} speaks of one result, and --all of a journal's studies. Give one of them.")
-
-
-def table_as_text(result: Result, table: str) -> str:
+def _table_text(result: Result, table: str) -> str:
     """A table of a result as CSV. One that is withheld is refused, as it is in Python."""
     from heldout.report.csv import table_text
 
     if table == "predictions":
         _ = result.predictions  # says why where there are none
     return table_text(result.record.tables[table])
+
+
+def _report_all(journal: str | None, out: str | None, output: Output) -> None:
+    """List a journal's studies, and write their pages; as JSON, only where a folder is named."""
+    from heldout.journal import JournalReader
+    from heldout.report.study_list import short_studies
+
+    reader = JournalReader(JOURNAL if journal is None else journal)
+    index = read_index(reader)
+    if out is None and output.as_json:
+        output.result(index, kind="studies")
+        return
+    folder = Path(PAGES if out is None else out)
+    _check_folder(folder)
+    index = _write_pages(folder, reader, index, output)
+    output.result(index, kind="studies", short=short_studies)
+    output.remark("report", str(folder / "index.html"))
+
+
+def read_index(reader: JournalReader) -> dict[str, Any]:
+    """The studies of a journal as they stand now."""
+    from heldout.engine.live_file import read_live
+    from heldout.report.study_list import index_of
+
+    # How far the program is comes first: what it ends meanwhile is then seen as finished.
+    live, busy = read_live(reader.path), reader.is_busy
+    made = datetime.now(UTC).isoformat(timespec="seconds")
+    return index_of(reader.contents(), live, busy=busy, made=made)
+
+
+def _check_folder(folder: Path) -> None:
+    """Make the folder of pages, or refuse it before anything is drawn."""
+    from heldout.report.page import check_page_packages
+
+    check_page_packages()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise OptionError(f"--out {folder}: this is a file. Name a folder.") from None
+    except OSError as error:
+        raise OptionError(f"--out {folder}: it cannot be made: {error.strerror}. Name a folder of your own.") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OptionError(f"--out {folder}: it cannot be written. Name a folder of your own.")
+
+
+def _write_pages(folder: Path, reader: JournalReader, index: Mapping[str, Any], output: Output) -> dict[str, Any]:
+    """Write the page of each study that has one, then the list, whose links then all lead somewhere."""
+    from heldout.report.page import write_text
+    from heldout.report.study_list import KEY
+    from heldout.report.study_pages import render_index, render_study
+
+    keys = {row.key.hex()[:KEY]: row.key for row in reader.contents().summaries}
+    with_page = [study for study in index["studies"] if study["page"] is not None]
+    unshown: dict[str, str] = {}
+    hidden = not (output.progress and output.at_length and sys.stderr.isatty())
+    with (
+        writing("a page", str(folder), option="--out"),
+        click.progressbar(with_page, label="pages", file=sys.stderr, hidden=hidden) as studies,
+    ):
+        for study in studies:
+            try:
+                page = render_study(reader.summary(keys[study["key"]]))
+            except (StoredError, JournalError) as error:  # one that cannot be shown is no reason to show none
+                unshown[study["key"]] = str(error)
+            else:
+                write_text(page, folder / study["page"])
+        index = {**index, "studies": [_without_page(study, unshown) for study in index["studies"]]}
+        write_text(render_index(index), folder / "index.html")
+    return index
+
+
+def _without_page(one: Mapping[str, Any], unshown: Mapping[str, str]) -> Mapping[str, Any]:
+    """A study as it is listed where pages could not be drawn: no link leads to one of those."""
+    why = unshown.get(one["key"])
+    part_of = None if one["part_of"] in unshown else one["part_of"]
+    return {**one, "part_of": part_of} if why is None else {**one, "part_of": part_of, "page": None, "note": why}

@@ -1,4 +1,4 @@
-"""The options that say how a study is run: none of them changes a number. And what Ctrl-C means."""
+"""How a study is run: its journal, its limits, what Ctrl-C means, and the line that goes on after an interruption."""
 
 from __future__ import annotations
 
@@ -7,62 +7,53 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from heldout.base.errors import OptionError
-from heldout.base.options import Options
-from heldout.cli.options import INTERRUPTED, STUDY, dask_backend, is_said
-from heldout.cli.output import shell_line
+from heldout.cli.options import INTERRUPTED, STUDY, Command, RunOptions, is_given, with_options
+from heldout.cli.output import Output, refuse_both, shell_line
+
+if TYPE_CHECKING:
+    from heldout.base.options import Options
+    from heldout.engine.run import Running
 
 FOLDER = ".heldout"  # in the working folder
 JOURNAL = f"{FOLDER}/journal.db"
-_ARGUMENTS, _JOURNAL = "heldout.arguments", "heldout.journal"
-_SAID_IN_A_FILE = ("jobs", "timeout", "fit_timeout", "fit_memory")
+_ARGUMENTS, _JOURNAL = "heldout.arguments", "heldout.journal"  # keys in click's context
+_LIMITS = ("timeout", "fit_timeout", "fit_memory")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class How:
-    """How the study is run, as written on the command line or in a study file."""
+class RunSettings(RunOptions):
+    """How a study is run, the journal settled."""
 
-    jobs: int | None
-    dask: str | None
-    journal: str | None  # None: nothing is kept
-    anew: bool
-    timeout: float | None
-    fit_timeout: float | None
-    fit_memory: str | None
     note: str = ""  # why there is no journal, where one was to be
 
-    def arguments(self, options: Options, *, progress: bool) -> dict[str, Any]:
-        """What `evaluate` takes of it, beside the options that belong to the question."""
-        if progress and not sys.stderr.isatty():
-            _log_to_stderr()
-        limits: dict[str, Any] = {
-            "timeout": self.timeout,
-            "fit_timeout": self.fit_timeout,
-            "fit_memory": self.fit_memory,
-        }
-        return {
-            "jobs": self.jobs,
-            "backend": None if self.dask is None else dask_backend(self.dask),
-            "journal": self.journal,
-            "progress": "auto" if progress else False,
-            "options": replace(options, journal_anew=self.anew, **limits),
-        }
+    def options(self, options: Options) -> Options:
+        """The options of the question with those of the run."""
+        return replace(options, journal_anew=self.anew, **{name: getattr(self, name) for name in _LIMITS})
 
-    def written(self) -> dict[str, Any]:
-        """What of it a study file holds."""
-        return {name: getattr(self, name) for name in _SAID_IN_A_FILE}
+    def running(self, output: Output) -> Running:
+        """How the engine runs the study."""
+        from heldout.engine.run import Running
+
+        if output.progress and not sys.stderr.isatty():
+            _log_to_stderr()
+        return Running(
+            jobs=self.jobs,
+            backend=None if self.dask is None else dask_backend(self.dask),
+            journal=self.journal,
+            progress="auto" if output.progress else False,
+        )
 
     def words(self) -> dict[str, str]:
-        """For people, where it is not as they would expect: where answers are kept, or why not."""
+        """Where answers are kept, or why not, for people; nothing where the user said so."""
         if self.note:
             return {"journal": self.note}
         if self.journal is None:
@@ -70,66 +61,48 @@ class How:
         return {"journal": self.journal + (" (--no-journal keeps nothing)" if self.journal == JOURNAL else "")}
 
 
-_OPTIONS = (
-    click.option("--jobs", "-j", type=int, help="Worker processes; -1 for all cores. Default: all, where it pays."),
-    click.option(
-        "--dask",
-        metavar="ADDRESS",
-        help="Do the fits on the Dask cluster whose scheduler listens there, as in node-7:8786.",
-    ),
-    click.option(
-        "--journal",
-        metavar="FILE",
-        type=click.Path(),
-        help=f"Keep every finished answer in FILE. The same command goes on from there, or answers at once. "
-        f"Default: {JOURNAL}.",
-    ),
-    click.option("--no-journal", is_flag=True, help="Keep nothing."),
-    click.option(
-        "--anew", is_flag=True, help="Where the journal holds the study unfinished with other data, begin anew."
-    ),
-    click.option("--timeout", metavar="SECONDS", type=float, help="End the study by then, with what it has."),
-    click.option(
-        "--fit-timeout", metavar="SECONDS", type=float, help="End a fit that takes longer; it counts as failed."
-    ),
-    click.option("--fit-memory", metavar="SIZE", help="End a fit that takes more, such as 2GB; it counts as failed."),
-)
-
-
-def asks_how(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of a run, which reach it as one `How`."""
+def run_options(command: Command) -> Command:
+    """Give a command the options of a run, which reach it as `RunSettings`: the command line first, then the file."""
 
     @wraps(command)
-    def with_how(*values: Any, **others: Any) -> Any:
+    def with_settings(*values: Any, **others: Any) -> Any:
         ctx = click.get_current_context()
-        said = {name: others.pop(name) for name in How.__dataclass_fields__ if name != "note"}
+        given = {one.name: others.pop(one.name) for one in fields(RunOptions)}
         study = ctx.meta.get(STUDY)
         if study is not None:
-            said |= {name: value for name, value in study.run.items() if not is_said(ctx, name)}
-        how = _with_journal(How(**said), without=others.pop("no_journal"))
-        ctx.meta[_JOURNAL] = how.journal
-        return command(*values, how=how, **others)
+            given |= {name: value for name, value in study.run.items() if not is_given(ctx, name)}
+        settings = _with_journal(RunSettings(**given))
+        ctx.meta[_JOURNAL] = settings.journal
+        return command(*values, settings=settings, **others)
 
-    for option in reversed(_OPTIONS):
-        with_how = option(with_how)
-    return with_how
+    return with_options(RunOptions, with_settings)
 
 
-def _with_journal(how: How, *, without: bool) -> How:
+def _with_journal(settings: RunSettings) -> RunSettings:
     """The journal that was asked for, or the one of the working folder."""
-    if without and (how.journal is not None or how.anew):
-        other = "--journal" if how.journal is not None else "--anew"
-        raise OptionError(f"--no-journal and {other} contradict each other. Give one of them.")
-    if without or how.journal is not None:
-        return how
+    if settings.no_journal:
+        refuse_both({"--no-journal": True, "--journal": settings.journal})
+        refuse_both({"--no-journal": True, "--anew": settings.anew})
+    if settings.no_journal or settings.journal is not None:
+        return settings
     try:
         Path(FOLDER).mkdir(exist_ok=True)
         ignored = Path(FOLDER) / ".gitignore"
         if not ignored.exists():
             ignored.write_text("*\n", encoding="ascii")
     except OSError as error:
-        return replace(how, note=f"none: {FOLDER} cannot be written here ({error.strerror}). Nothing is kept.")
-    return replace(how, journal=JOURNAL)
+        note = f"none: {FOLDER} cannot be written here ({error.strerror}). Nothing is kept."
+        return replace(settings, note=note)
+    return replace(settings, journal=JOURNAL)
+
+
+def dask_backend(address: str) -> str:
+    """A scheduler's address as written on the command line, in the form that ``backend=`` takes.
+
+    >>> dask_backend("node-7:8786"), dask_backend("tcp://node-7:8786")
+    ('dask://node-7:8786', 'dask://node-7:8786')
+    """
+    return "dask://" + address.removeprefix("dask://").removeprefix("tcp://")
 
 
 def remember_arguments(ctx: click.Context, arguments: list[str]) -> None:
@@ -142,7 +115,7 @@ def command_line(ctx: click.Context) -> str:
     return shell_line(["heldout", *ctx.meta.get(_ARGUMENTS, [])])
 
 
-def way_on(ctx: click.Context) -> str | None:
+def how_to_go_on(ctx: click.Context) -> str | None:
     """What is left of a run that ended too soon, and the line to go on; None without a journal."""
     journal = ctx.meta.get(_JOURNAL)
     if journal is None:
@@ -152,7 +125,7 @@ def way_on(ctx: click.Context) -> str | None:
 
 def interrupted_words(ctx: click.Context) -> str:
     """What is left of a run that was interrupted, and the line to go on."""
-    way = way_on(ctx)
+    way = how_to_go_on(ctx)
     if way is None:
         return "Interrupted: there is no result. Without --no-journal the next run could go on from here."
     return f"Interrupted. {way}"

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from heldout.base.errors import HeldoutError
 from heldout.base.words import line
-from heldout.cli.report_all import read_index
+from heldout.cli.report import read_index
 from heldout.journal import JournalReader
 from heldout.report.page import page_policy
 from heldout.report.study_list import KEY, RUNNING

@@ -28,7 +28,7 @@ _MOST_DRAWS = 100_000
 _DEFAULTS = {False: "kfold:5", True: "forward:5"}
 
 
-def words_of(question: Question, level: str) -> str:
+def splits_text(question: Question, level: str) -> str:
     """The splits of a level, "test" or "validation", as words, the default spelt out."""
     return getattr(question, level) or _DEFAULTS[question.time is not None]
 
@@ -45,7 +45,7 @@ def split_column(text: str | None, names: Collection[str]) -> str | None:
     return said if said in names or "=" not in said else said.rpartition("=")[0]
 
 
-def parts_of(question: Question, level: str, frame: pd.DataFrame) -> Any:
+def splits_of(question: Question, level: str, frame: pd.DataFrame) -> Any:
     """What `test=` or `validation=` takes. The buffer of the test goes for validation too, where it can have one."""
     return _buffered(_held_out(question, level, frame), question, level)
 
@@ -61,7 +61,7 @@ def _held_out(question: Question, level: str, frame: pd.DataFrame) -> Any:
             return Given(_row_numbers(text.removeprefix(ROWS)))
         if text.startswith(SPLITS):
             return _saved(text.removeprefix(SPLITS), level)
-        return drawn_parts(text)
+        return drawn_splits(text)
     except SplitError as error:
         raise SplitError(_prefixed(f"{question.called(level)} {text}", error), *error.args[1:]) from error
 
@@ -70,10 +70,10 @@ def _prefixed(option: str, error: SplitError) -> Sentence:
     return Sentence("{}: {}", option, error.args[0])
 
 
-def drawn_parts(text: str) -> Any:
+def drawn_splits(text: str) -> Any:
     """The splits that a text stands for, refused where they are too many to be drawn.
 
-    >>> drawn_parts("kfold:5x2")
+    >>> drawn_splits("kfold:5x2")
     KFold(5, repeats=2)
     """
     strategy = parse(text)

@@ -1,22 +1,29 @@
-"""A study in a TOML file: the words of the command line, checked key by key, each error with its line. No code runs."""
+"""A study in a TOML file: keys and values as on the command line, each checked against its type. No code runs."""
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
+import msgspec
+from msgspec import Meta
+
+from heldout import __version__
 from heldout.base.errors import OptionError, did_you_mean
-from heldout.base.options import PRECISIONS, RACES
-from heldout.cli.study_lines import line_of, lines_of_keys
 
 FORMAT = 1  # what `heldout = 1` in a file says
 SUFFIX = ".toml"
 MOST_BYTES = 1_000_000
+MOST_DOTS = 100  # in a line: the memory that `tomllib` takes grows with the square of the parts of a dotted key
 SEEDS = 2**32  # seeds are below
-TASKS = {"classification": True, "regression": False}
+_NAMES_OF_FILES = ("rows", "splits")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _ONLY_ON_THE_COMMAND_LINE = {
     "allow_import": "a file must not decide that code is run. If you trust it, add --allow-import to the command",
     "dask": "a file must not decide where your data go. Write --dask on the command line",
@@ -25,26 +32,94 @@ _ONLY_ON_THE_COMMAND_LINE = {
 }
 
 
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TomlKey:
+    """How a study file writes an option: the type of its value, and how this becomes what the command line gives."""
+
+    type: Any  # for `msgspec.convert`
+    words: str  # the type for errors: "the name of a column, in quotes"
+    read: Callable[[Any], Any] = _as_it_is
+    write: Callable[[Any], Any] = _as_it_is
+    joined: bool = False  # the command line joins a list by commas, so that its texts have none
+    table: bool = False  # it has a table of its own, [space] or [type], which the command line repeats an option for
+    key: str = ""  # where it is not the name of the field
+    field: str = ""  # of `Question` or `RunOptions`
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def one_of(*values: str) -> TomlKey:
+    """One of these texts."""
+    return TomlKey(type=Literal.__getitem__(values), words=f"one of {', '.join(values)}")
+
+
+# No patterns: in a union with a list, a pattern makes msgspec 0.22 crash.
+Text = Annotated[str, Meta(min_length=1)]
+Texts = Text | Annotated[list[Text], Meta(min_length=1)]
+_Scalar = str | int | float | bool
+TEXT = TomlKey(type=Text, words="a text in quotes")
+FILE = TomlKey(type=Text, words="the name of a file, in quotes")
+COLUMN = TomlKey(type=Text, words="the name of a column, in quotes")
+SPLITS = TomlKey(type=Text, words='splits in quotes, such as "kfold:5"')
+LIST = TomlKey(
+    type=Texts,
+    words='a list of texts, such as ["one", "other"]',
+    read=_texts,
+    write=list,
+)
+DISTANCE = TomlKey(type=int | Text, words='a number of rows, or a length of time such as "7d"', read=str)
+TIME = TomlKey(
+    type=Text | Annotated[list[Text], Meta(min_length=2, max_length=2)],
+    words='the name of a column, or of two: ["start", "end"]',
+    read=lambda value: value if isinstance(value, str) else tuple(value),
+    write=lambda value: value if isinstance(value, str) else list(value),
+)
+MISSING = TomlKey(
+    type=Texts,
+    words='a list of texts without commas, such as ["NA", "?"]',
+    joined=True,
+    read=lambda value: ",".join(_texts(value)),
+    write=lambda value: [text.strip() for text in value.split(",")],
+)
+TASK = TomlKey(
+    type=Literal["classification", "regression"],
+    words='"classification" or "regression"',
+    read=lambda value: value == "classification",
+    write=lambda value: "classification" if value else "regression",
+    key="task",
+)
+SHARE = TomlKey(type=Annotated[float, Meta(gt=0, lt=1)], words="a number between 0 and 1, such as 0.95")
+SWITCH = TomlKey(type=bool, words="true or false")
+SEED = TomlKey(type=Annotated[int, Meta(ge=0, lt=SEEDS)], words=f"a whole number from 0 to {SEEDS - 1}")
+JOBS = TomlKey(type=Annotated[int, Meta(ge=-1, le=10_000)], words="a whole number")
+SECONDS = TomlKey(type=Annotated[float, Meta(ge=0, le=1e12)], words="a number of seconds")
+SIZE = TomlKey(
+    type=int | Text,
+    words='a size, such as "2GB"',
+    read=lambda value: value if isinstance(value, str) else f"{value}B",
+)
+TYPES = TomlKey(type=Text, words='zip = "category"', table=True)
+SPACE = TomlKey(
+    type=_Scalar | Annotated[list[_Scalar], Meta(min_length=1)],
+    words='ridge.alpha = "log:1e-6:1e2:17"',
+    joined=True,
+    table=True,
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyFile:
     """What a study file says, as the options of the command line would."""
 
     path: str
     asked: Mapping[str, Any]  # fields of a Question
-    run: Mapping[str, Any] = field(default_factory=dict)  # fields of How
-    lines: Mapping[tuple[str, ...], int] = field(default_factory=dict)
-
-    def place(self, *keys: str) -> str:
-        """Where a key stands, for errors: "study.toml, line 3"."""
-        return _place(self.path, line_of(keys, dict(self.lines)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Kind:
-    """What the value of a key may be: how it is taken in (None refuses it), and how it is called."""
-
-    take: Callable[[Any], Any]
-    words: str
+    run: Mapping[str, Any] = field(default_factory=dict)  # fields of RunOptions
 
 
 def is_study_file(path: str) -> bool:
@@ -56,25 +131,39 @@ def is_study_file(path: str) -> bool:
     return path.lower().endswith(SUFFIX)
 
 
-def read_study(path: str) -> StudyFile:
+def read_study(path: str, *, question: Mapping[str, TomlKey], run: Mapping[str, TomlKey]) -> StudyFile:
     """The study in a file, every key and value checked.
 
     Raises
     ------
     OptionError
-        With the line, what is wrong there, and the nearest names.
+        With the key, what is wrong there, and the nearest names.
     """
     text = _text(path)
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > MOST_DOTS:
+            raise OptionError(f"{path}: line {number} has more than {MOST_DOTS} dots. Break it into several lines.")
     try:
-        found = tomllib.loads(text)
-        lines = lines_of_keys(text)
+        content = tomllib.loads(text)
     except RecursionError:
         raise OptionError(f"{path}: brackets are nested too deep for a study.") from None
     except ValueError as error:  # a mistake in the TOML, or a number or date that Python refuses
         raise OptionError(f"{path} is no TOML: {str(error)[:300]}.") from None
-    reader = _Reader(path=path, lines=lines)
-    reader.check_format(found.pop("heldout", FORMAT))
-    return StudyFile(path=path, asked=reader.asked(found), run=reader.run(found.get("run", {})), lines=lines)
+    version = content.pop("heldout", FORMAT)
+    if version != FORMAT or isinstance(version, bool):
+        _refuse(path, f"heldout = {_short(version)} is a format that this heldout does not read: it reads {FORMAT}")
+    of_run = content.pop("run", {})
+    if not isinstance(of_run, dict):
+        _refuse(path, "run is a table: write [run], and below it jobs = 2")
+    asked = _values(path, content, question, others=("run", "heldout"))
+    folder = Path(path).parent
+    if "data" in asked:
+        asked["data"] = str(folder / asked["data"])
+    for level in {"test", "validation"} & set(asked):
+        kind, colon, name = asked[level].partition(":")
+        if colon and kind in _NAMES_OF_FILES and name:
+            asked[level] = f"{kind}:{folder / name}"
+    return StudyFile(path=path, asked=asked, run=_values(path, of_run, run, within="run."))
 
 
 def _text(path: str) -> str:
@@ -93,185 +182,154 @@ def _text(path: str) -> str:
         raise OptionError(f"{path} is not UTF-8 text (byte {error.start:,}), so it is no study file.") from None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reader:
-    path: str
-    lines: dict[tuple[str, ...], int]
-
-    def check_format(self, version: Any) -> None:
-        if version != FORMAT or isinstance(version, bool):
-            self._refuse(
-                f"heldout = {version!r} is a format that this heldout does not read: it reads {FORMAT}", "heldout"
-            )
-
-    def asked(self, found: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields of a question."""
-        values: dict[str, Any] = {}
-        for key, value in found.items():
-            if key == "run":
-                continue
-            self._check_name(key, (*_ASKED, *_TABLES, "run", "heldout"), key)
-            if key in _TABLES:
-                values[key] = self._table(key, value)
-            else:
-                values["classification" if key == "task" else key] = self._value(_ASKED[key], value, key)
-        folder = Path(self.path).parent
-        if "data" in values:
-            values["data"] = str(folder / values["data"])
-        for level in ("test", "validation"):
-            if level in values:
-                values[level] = _beside(folder, values[level])
-        return values
-
-    def run(self, found: Any) -> dict[str, Any]:
-        """The fields of how it is run, those that a file may say."""
-        if not isinstance(found, dict):
-            self._refuse("run is a table: write [run], and below it jobs = 2", "run")
-        for key in found:
-            self._check_name(key, tuple(_RUN), "run", key)
-        return {key: self._value(_RUN[key], value, "run", key) for key, value in found.items()}
-
-    def _table(self, key: str, value: Any) -> tuple[str, ...]:
-        """A table of options that the command line repeats: `--type zip=category`, `--space ridge.alpha=1,2`."""
-        if not isinstance(value, dict):
-            self._refuse(f"{key} is a table: write [{key}], and below it {_TABLES[key]}", key)
-        texts: list[str] = []
-        for name, one in value.items():
-            if key == "space" and isinstance(one, dict):
-                texts += [f"{name}.{inner}={self._words(v, key, name, inner)}" for inner, v in one.items()]
-            else:
-                texts.append(f"{name}={self._words(one, key, name)}")
-        return tuple(texts)
-
-    def _words(self, value: Any, *keys: str) -> str:
-        """A value as the command line writes it: a list by its commas."""
-        values = value if isinstance(value, list) else [value]
-        if keys[0] == "type" and not isinstance(value, str):
-            self._refuse(f'{keys[-1]} is a type of columns, such as "category", not {_shown(value)}', *keys)
-        if any(not isinstance(one, str | int | float) for one in values) or not values:
-            self._refuse(f"{'.'.join(keys)} is a text, a number or a list of these, not {_shown(value)}", *keys)
-        for one in values:
-            if isinstance(one, str) and isinstance(value, list) and ("," in one or not one.strip()):
-                self._refuse(f"{'.'.join(keys)}: a value of a list is neither empty nor has a comma in it", *keys)
-        return ",".join(str(one).lower() if isinstance(one, bool) else str(one) for one in values)
-
-    def _value(self, kind: _Kind, value: Any, *keys: str) -> Any:
-        taken = kind.take(value)
-        if taken is None:
-            self._refuse(f"{keys[-1]} is {kind.words}, not {_shown(value)}", *keys)
-        return taken
-
-    def _check_name(self, name: str, known: tuple[str, ...], *keys: str) -> None:
-        if name in _ONLY_ON_THE_COMMAND_LINE:
-            self._refuse(f"{name}: {_ONLY_ON_THE_COMMAND_LINE[name]}", *keys)
-        if name not in known:
-            near = did_you_mean(name, known).rstrip(".")
-            self._refuse(f"there is no key {name[:60]!r} here. {near}", *keys)
-
-    def _refuse(self, why: str, *keys: str) -> NoReturn:
-        raise OptionError(f"{_place(self.path, line_of(keys, self.lines))}: {why}{'' if why.endswith('?') else '.'}")
+def _values(
+    path: str,
+    content: Mapping[str, Any],
+    known: Mapping[str, TomlKey],
+    *,
+    within: str = "",
+    others: tuple[str, ...] = (),
+) -> dict[str, Any]:
+    """The fields that a table of the file fills."""
+    values: dict[str, Any] = {}
+    for key, value in content.items():
+        if key in _ONLY_ON_THE_COMMAND_LINE:
+            _refuse(path, f"{within}{key}: {_ONLY_ON_THE_COMMAND_LINE[key]}")
+        if key not in known:
+            near = did_you_mean(key, (*known, *others))
+            _refuse(path, f"there is no key {(within + key)[:60]!r} here. {near}")
+        form = known[key]
+        if not form.table:
+            values[form.field] = form.read(_converted(path, form, value, f"{within}{key}"))
+        elif isinstance(value, dict):
+            values[form.field] = tuple(_table(path, form, value, key))
+        else:
+            _refuse(path, f"{key} is a table: write [{key}], and below it {form.words}")
+    return values
 
 
-def _place(path: str, line: int | None) -> str:
-    return path if line is None else f"{path}, line {line}"
+def _table(path: str, form: TomlKey, content: Mapping[str, Any], key: str) -> list[str]:
+    """The entries of a table as the command line writes them: `ridge.alpha=1,2`."""
+    texts: list[str] = []
+    for name, value in content.items():
+        if key == "space" and isinstance(value, dict):
+            texts += [f"{name}.{entry}" for entry in _table(path, form, value, f"{key}.{name}")]
+            continue
+        values = _converted(path, form, value, f"{key}.{name}")
+        listed = values if isinstance(values, list) else [values]
+        texts.append(f"{name}={','.join(str(one).lower() if isinstance(one, bool) else str(one) for one in listed)}")
+    return texts
 
 
-def _beside(folder: Path, splits: str) -> str:
-    """A file that splits name, from the folder of the study file."""
-    kind, colon, name = splits.partition(":")
-    return f"{kind}:{folder / name}" if colon and kind in ("rows", "splits") and name else splits
+def _converted(path: str, form: TomlKey, value: Any, key: str) -> Any:
+    words = f"written as in {form.words}" if form.table else form.words
+    try:
+        converted = msgspec.convert(value, form.type)
+    except msgspec.ValidationError as error:
+        _refuse(path, f"{key} is {words}, not {_short(value)} ({error})")
+    listed = isinstance(converted, list)
+    texts = [text for text in (converted if listed else [converted]) if isinstance(text, str)]
+    if any(not text.strip() or (form.joined and listed and "," in text) for text in texts):
+        _refuse(path, f"{key} is {words}, not {_short(value)}")
+    return converted
 
 
-def _shown(value: Any) -> str:
+def _refuse(path: str, why: str) -> NoReturn:
+    raise OptionError(f"{path}: {why}{'' if why.endswith(('?', '.')) else '.'}")
+
+
+def _short(value: Any) -> str:
     """A value on one short line."""
     text = repr(value)
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def _text_or_none(value: Any) -> str | None:
-    return value if isinstance(value, str) and value.strip() else None
+def check_study_place(path: str | None) -> None:
+    """Refuse a place for a study file before anything is computed for it."""
+    if path is None:
+        return
+    place = Path(path)
+    if not path.lower().endswith(SUFFIX):
+        raise OptionError(f"--write-study {path}: the name of a study file ends in {SUFFIX}.")
+    folder = place.absolute().parent
+    if not folder.is_dir():
+        raise OptionError(f"--write-study {path}: there is no folder {str(folder)!r}. Make it first.")
+    if place.is_dir() or not os.access(folder, os.W_OK) or (place.exists() and not os.access(place, os.W_OK)):
+        raise OptionError(f"--write-study {path}: it cannot be written there. Name a file in a folder of your own.")
 
 
-def _texts(value: Any) -> tuple[str, ...] | None:
-    values = value if isinstance(value, list) else [value]
-    return tuple(values) if values and all(isinstance(one, str) and one.strip() for one in values) else None
+def write_study(path: str, text: str) -> None:
+    """Write the text of a study."""
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OptionError(f"--write-study {path}: it was not written: {error.strerror or error}.") from error
+    except UnicodeEncodeError:
+        raise OptionError(f"--write-study {path}: a name in the study is no text that UTF-8 can hold.") from None
 
 
-def _time(value: Any) -> Any:
+def study_text(
+    asked: Mapping[str, Any],
+    run: Mapping[str, Any],
+    *,
+    keys: tuple[Mapping[str, TomlKey], Mapping[str, TomlKey]],
+    command: str,
+    folder: Path,
+) -> str:
+    """The study as TOML; what it reads is named from the folder of the file.
+
+    >>> asked = {"data": "a.csv", "seed": 0}
+    >>> keys = {"data": FILE, "seed": SEED}, {}
+    >>> text = study_text(asked, {}, keys=keys, command="heldout evaluate study.toml", folder=Path.cwd())
+    >>> print(text.partition("heldout = ")[2])
+    1
+    <BLANKLINE>
+    data = "a.csv"
+    seed = 0
+    <BLANKLINE>
+    """
+    lines = [f"# Written by heldout {__version__}. The same numbers: {command}", f"heldout = {FORMAT}", ""]
+    tables: list[str] = []
+    for key, form in keys[0].items():
+        value = asked.get(form.field or key)
+        if value is None or value == ():
+            continue
+        if form.table:
+            tables += ["", f"[{key}]", *(_entry(text, dotted=key == "space") for text in value)]
+        else:
+            lines.append(f"{key} = {_toml(form.write(_named_from(folder, key, value)))}")
+    of_run = {key: run[form.field or key] for key, form in keys[1].items() if run.get(form.field or key) is not None}
+    if of_run:
+        tables += ["", "[run]", *(f"{key} = {_toml(value)}" for key, value in of_run.items())]
+    return "\n".join([*lines, *tables]) + "\n"
+
+
+def _named_from(folder: Path, key: str, value: Any) -> Any:
+    """A file that the study reads as seen from a folder; its whole name where it lies elsewhere."""
+    kind, colon, name = ("", "", value) if key == "data" else str(value).partition(":")
+    if key != "data" and not (key in ("test", "validation") and kind in _NAMES_OF_FILES):
+        return value
+    place = Path(name).absolute()
+    return kind + colon + (place.relative_to(folder).as_posix() if place.is_relative_to(folder) else str(place))
+
+
+def _entry(text: str, *, dotted: bool) -> str:
+    """`ridge.alpha=log:1:2:3` as a line of a table."""
+    name, _, value = text.partition("=") if dotted else text.rpartition("=")
+    learner, dot, parameter = name.strip().rpartition(".") if dotted else ("", "", name)
+    key = f"{_key(learner)}.{_key(parameter)}" if dot else _key(parameter)
+    return f"{key} = {_toml(value.strip())}"
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _toml(name)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, list):
-        names = _texts(value)
-        return names if names is not None and len(names) == 2 else None
-    return _text_or_none(value)
-
-
-def _distance(value: Any) -> str | None:
-    """A distance as the command line writes it; what the text means is seen with the splits."""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else _text_or_none(value)
-
-
-def _missing(value: Any) -> str | None:
-    texts = _texts(value)
-    return None if texts is None or (len(texts) > 1 and any("," in one for one in texts)) else ",".join(texts)
-
-
-def _number(low: float, high: float, *, whole: bool = False) -> Callable[[Any], Any]:
-    kinds: tuple[type, ...] = (int,) if whole else (int, float)
-
-    def take(value: Any) -> Any:
-        number = isinstance(value, kinds) and not isinstance(value, bool)
-        return value if number and low <= value <= high else None
-
-    return take
-
-
-def _open_share(value: Any) -> float | None:
-    return value if isinstance(value, float) and 0 < value < 1 else None
-
-
-def _size(value: Any) -> str | None:
-    return f"{value}B" if isinstance(value, int) and not isinstance(value, bool) else _text_or_none(value)
-
-
-_TEXT = _Kind(take=_text_or_none, words="a text in quotes")
-_COLUMN = _Kind(take=_text_or_none, words="the name of a column, in quotes")
-_SPLITS = _Kind(take=_text_or_none, words='splits in quotes, such as "kfold:5"')
-_DISTANCE = _Kind(take=_distance, words='a number of rows, or a length of time such as "7d"')
-_LIST = _Kind(take=_texts, words='a list of texts, such as ["one", "other"]')
-_SECONDS = _Kind(take=_number(0, 1e12), words="a number of seconds")
-
-_ASKED: Mapping[str, _Kind] = {
-    "data": _Kind(take=_text_or_none, words="the name of a file, in quotes"),
-    "target": _COLUMN,
-    "learner": _LIST,
-    "test": _SPLITS,
-    "validation": _SPLITS,
-    "choose": _Kind(take=lambda v: v if v in ("best", "one_se") else None, words='"best" or "one_se"'),
-    "buffer": _DISTANCE,
-    "embargo": _DISTANCE,
-    "loss": _LIST,
-    "groups": _COLUMN,
-    "time": _Kind(take=_time, words='the name of a column, or of two: ["start", "end"]'),
-    "strata": _COLUMN,
-    "weights": _COLUMN,
-    "drop": _LIST,
-    "missing": _Kind(take=_missing, words='a list of texts without commas, such as ["NA", "?"]'),
-    "task": _Kind(
-        take=lambda v: TASKS.get(v) if isinstance(v, str) else None, words='"classification" or "regression"'
-    ),
-    "level": _Kind(take=_open_share, words="a number between 0 and 1, such as 0.95"),
-    "interval": _TEXT,
-    "answer": _TEXT,
-    "pool": _Kind(take=lambda v: v if isinstance(v, bool) else None, words="true or false"),
-    "precision": _Kind(take=lambda v: v if v in PRECISIONS else None, words=f"one of {', '.join(PRECISIONS)}"),
-    "race": _Kind(take=lambda v: v if v in RACES else None, words=f"one of {', '.join(RACES)}"),
-    "race_level": _Kind(take=_open_share, words="a number between 0 and 1, such as 0.05"),
-    "seed": _Kind(take=_number(0, SEEDS - 1, whole=True), words=f"a whole number from 0 to {SEEDS - 1}"),
-}
-_TABLES = {"type": 'zip = "category"', "space": 'ridge.alpha = "log:1e-6:1e2:17"'}
-_RUN: Mapping[str, _Kind] = {
-    "jobs": _Kind(take=_number(-1, 10_000, whole=True), words="a whole number"),
-    "timeout": _SECONDS,
-    "fit_timeout": _SECONDS,
-    "fit_memory": _Kind(take=_size, words='a size, such as "2GB"'),
-}
-KEYS = (*_ASKED, *_TABLES)
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)
