@@ -1,4 +1,4 @@
-"""Identity by content: the same learner has the same key in every process, another learner another one."""
+"""Identifies learners by content: a learner has the same key in every process, and another learner has another key."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _WAY_OUT = Sentence("Define it at the top of a module, under a name of its own, 
 
 
 def digest(*parts: str | bytes) -> bytes:
-    """16 bytes for these parts, each with its length."""
+    """Hash of these parts, each preceded by its length: 16 bytes."""
     found = blake2b(digest_size=16)
     for part in parts:
         raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
@@ -93,7 +93,7 @@ def _distributions() -> dict[str, list[str]]:
 
 
 def code_objects(thing: Any) -> Iterator[FunctionType]:
-    """The functions that a class or function is made of."""
+    """The functions that a class defines, or the function itself."""
     if isinstance(thing, FunctionType):
         yield thing
         return
@@ -105,7 +105,7 @@ def code_objects(thing: Any) -> Iterator[FunctionType]:
 
 
 def source_of(thing: Any) -> str | None:
-    """The source text of a class or function, or where none is kept what it was compiled to; None without either."""
+    """The source text of a class or function; its byte code where there is none; None without either."""
     try:
         return dedent(inspect.getsource(thing))
     except (OSError, TypeError, SyntaxError):
@@ -124,7 +124,7 @@ def _compiled(code: CodeType) -> str:
 
 
 def references(thing: Any) -> Iterator[tuple[str, Any]]:
-    """What the code of a class or function names among the globals of its module, and of own modules named there."""
+    """The globals that the code of a class or function uses, those of the user's other modules included."""
     seen: set[str] = set()
     for function in code_objects(thing):
         names = sorted(_names(function.__code__))
@@ -162,7 +162,7 @@ def _all_plain(values: Any) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """What a value is: its structure by names and contents, and the code and libraries that give the names meaning."""
+    """Identity of a value: its structure (names and contents), and the code and libraries that it depends on."""
 
     structure: bytes
     code: Mapping[str, str] = field(default_factory=dict)
@@ -170,7 +170,7 @@ class Identity:
 
     @property
     def key(self) -> bytes:
-        """16 bytes for all of it."""
+        """One hash of structure, code and libraries: 16 bytes."""
         if not self.code and not self.libraries:
             return self.structure
         return digest(self.structure, *(f"{n}={v}" for n, v in sorted([*self.code.items(), *self.libraries.items()])))
@@ -202,7 +202,7 @@ def plain_digest(value: Any) -> bytes:
 
 
 class _Walk:
-    """One walk through a value, which collects the code and the libraries that it meets."""
+    """Walks through a value and collects the code and libraries that it uses."""
 
     def __init__(self) -> None:
         self.code: dict[str, str] = {}
@@ -237,7 +237,7 @@ class _Walk:
         return digest("object", kind, *self._parts(value, path))
 
     def _parts(self, value: Any, path: str) -> list[bytes]:
-        """What an object is made of: the parameters of an estimator, else its attributes, else what rebuilds it."""
+        """Hashes of an object's parts: parameters of an estimator, else attributes, else what pickle uses."""
         if not self._frozen and _keeps_what_it_learned(value):
             self._frozen = True
             try:

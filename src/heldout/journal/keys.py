@@ -1,4 +1,4 @@
-"""Keys of answers, and the setting of a study: what its numbers depend on, and what has changed since."""
+"""Makes the keys of cells, steps, losses and studies, and describes the setting (data, code, libraries) of a study."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def base_libraries() -> dict[str, str]:
 
 
 def setting_of(task: Task, splits: Mapping[str, Splits], parts: Iterable[Identity]) -> Setting:
-    """The setting of a study on this task, with these splits, whose learner has these parts."""
+    """Collects what the numbers of a study depend on: data, splits, code, libraries and processor."""
     code: dict[str, str] = {}
     libraries = dict(base_libraries())
     for part in parts:
@@ -67,7 +67,7 @@ def setting_of(task: Task, splits: Mapping[str, Splits], parts: Iterable[Identit
 
 
 def differences(before: Setting, now: Setting) -> list[str]:
-    """What differs between two settings, a line each, for people."""
+    """Describes the differences between two settings, one line each."""
     lines = []
     old, new = before["data"], now["data"]
     if old != new:
@@ -125,7 +125,7 @@ def unanswered(step: Step, tables: Tables, *, asides: bool = True) -> Step | Non
 
 
 class SearchKeys:
-    """The identities of a learner: of its families, of each candidate, and of what chooses."""
+    """Keys of a learner: of its families, of each candidate, and of the choice among them."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
@@ -139,12 +139,12 @@ class SearchKeys:
 
     @property
     def likeness(self) -> bytes:
-        """What the learner is by names and values, whatever its code and libraries are by now."""
+        """Key of the learner by names and values alone, without code and libraries."""
         names = [family.structure for family in self.families]
         return digest(*names, self.rest.structure, self._structures, str(self._search.seed))
 
     def _candidate_keys(self) -> tuple[NDArray[np.uint8], bytes]:
-        """A key a candidate, as rows of bytes, and one digest of all candidates by names and values."""
+        """The key of each candidate, one row of bytes each; and one hash of all candidates by names and values."""
         keys = bytearray()
         structures = b""
         for family, identity in zip(self._search.families, self.families, strict=True):
@@ -164,7 +164,7 @@ class SearchKeys:
         return np.frombuffer(bytes(keys), dtype=np.uint8).reshape(-1, CANDIDATE_BYTES), structures
 
     def _identity(self, name: str, value: Any) -> Identity:
-        """The identity of an object of the space, looked at once; the space holds it as long as we do."""
+        """Identity of an object of the space. It is cached by id, since the space keeps the object alive."""
         found = self._values.get(id(value))
         if found is None:
             found = self._values[id(value)] = identify(value, f"the value of {name!r}")
@@ -190,14 +190,14 @@ class StudyKeys:
         return self.search.candidates
 
     def sides(self, training: Training) -> list[bytes]:
-        """The key of each held-out side that a training answers: its training rows, its held-out rows, the data."""
+        """Keys of the held-out sides that a training answers: each depends on data, training rows and held-out rows."""
         trained = [self._train(ref.splits)[ref.part] for ref in training.trains]
         base = digest(self._base, b"average" if training.averaged else b"single", *trained)
         return [digest(base, self._held(held.splits)[held.part]) for held in training.answers]
 
     def step(self, step: Step) -> bytes:
         """The key of a step: kernel, tier, candidates, and every training with the sides that it answers, in order."""
-        places = Places(step)
+        places = StepPanels(step)
         parts = [self._base, step.kernel.encode(), step.tier.encode(), str(step.threads).encode()]
         parts.append(self.candidates[list(step.candidates)].tobytes())
         for piece in pieces_of(step.trainings):
@@ -227,8 +227,8 @@ class StudyKeys:
         return self._helds[name]
 
 
-class Places:
-    """The panels of a step by order, and the first part of each: what names are outside the study they belong to."""
+class StepPanels:
+    """Numbers the panels and parts of a step in order, so that its record holds no names of one study."""
 
     def __init__(self, step: Step) -> None:
         self.helds: dict[str, Held] = {}  # one of each panel
@@ -251,7 +251,7 @@ class Places:
 
 
 class CandidateLookup:
-    """From keys of candidates to their numbers in a study; equal candidates share a key, and each is found."""
+    """Looks up the numbers of candidates by their keys; equal candidates share a key, and each is found."""
 
     def __init__(self, keys: NDArray[np.uint8]) -> None:
         texts = _as_texts(keys)
@@ -279,12 +279,12 @@ def _as_texts(keys: NDArray[np.uint8]) -> NDArray[np.bytes_]:
 
 
 def loss_keys(losses: Mapping[str, Sequence[Loss]]) -> dict[str, list[str]]:
-    """The key of each loss of each level, and who they are."""
+    """The keys of the losses of each level."""
     return {level: [loss_identity(loss).key[:8].hex() for loss in of_level] for level, of_level in losses.items()}
 
 
 def loss_identity(loss: Loss) -> Identity:
-    """What a loss is. Its name is how people call it, and changes no number."""
+    """Identity of a loss, without its name, which changes no number."""
     parts = (loss.methods, loss.sign, loss.rows, loss.scorer, loss.asks_predictor)
     return identify(parts, f"the loss {loss.name!r}")
 

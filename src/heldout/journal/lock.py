@@ -1,4 +1,4 @@
-"""One program a journal: a lock that names its owner and dies with it."""
+"""Locks a journal for one program; the lock names its owner, and ends when the owner ends."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _held: set[Path] = set()  # by this process: closing a file of ours once more wo
 
 
 class JournalLock:
-    """Held from `take` until `release`, or until this process ends, however it ends.
+    """A lock held from `take` until `release`, or until this process ends in any way.
 
     The lock is the system's own, on a small file beside the journal, so a dead owner holds nothing.
     """
@@ -71,7 +71,7 @@ class JournalLock:
             raise self._refusal(error) from error
 
     def release(self) -> None:
-        """Let the lock go. The file goes first, so that nobody locks one that is about to vanish."""
+        """Release the lock. The file is removed first, so that nobody locks a file that is about to be removed."""
         if self._handle is None:
             return
         with suppress(OSError):
@@ -115,7 +115,7 @@ def is_held(journal: Path) -> bool:
 
 
 def may_live(pid: int) -> bool:
-    """Whether there may be a process of this number on this machine."""
+    """Whether a process with this number may be running on this machine."""
     if sys.platform == "win32":
         return True  # asking would end it
     if not 0 < pid < 1 << 31:

@@ -73,11 +73,11 @@ class JournalReader:
         self._stamp: tuple[int, ...] = ()
         self._contents: Contents | None = None
         self._heads: dict[tuple[bytes, bytes], Mapping[str, Any] | None] = {}  # None: damaged
-        self._asking = threading.Lock()
+        self._lock = threading.Lock()
 
     def contents(self) -> Contents:
         """The studies and what is kept of them. The file is read again only where it has changed."""
-        with self._asking:
+        with self._lock:
             stamp = _stamp_of(self.path)
             if self._contents is None or not stamp or stamp != self._stamp:
                 self._contents, self._stamp = self._read(), stamp

@@ -1,4 +1,4 @@
-"""Answers as records of plain data, and records as answers to a question that may ask a little more or less."""
+"""Writes answers as bytes of plain data, and reads them back, also for a study that asks for other losses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from heldout.base.errors import JournalError
 from heldout.base.responses import METHODS, Responses
 from heldout.base.warnings import catch_warnings
-from heldout.journal.keys import Places
+from heldout.journal.keys import StepPanels
 from heldout.kernels.scoring import failed_cell, failed_loss, plain_warnings, score_block, score_cell
 from heldout.kernels.step import Held, Work
 from heldout.losses import Loss, needed_methods
@@ -37,7 +37,7 @@ class NotPlain(TypeError):
 
 
 def encode(tree: Any) -> bytes:
-    """The bytes of a tree of dicts, lists, texts, numbers and arrays.
+    """Encode a tree of dicts, lists, texts, numbers and arrays as bytes.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def encode(tree: Any) -> bytes:
 
 
 def decode(content: bytes) -> Any:
-    """The tree that `encode` wrote; a JournalError where the bytes are not whole."""
+    """Decode what `encode` wrote; raises JournalError where the bytes are damaged."""
     try:
         (length,) = _LENGTH.unpack_from(content)
         start = _LENGTH.size + length
@@ -140,8 +140,8 @@ def _objects_as_text(array: NDArray[Any]) -> bytes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Asking:
-    """What the study at hand asks of an answer: its losses, by level, and what it must keep for the result."""
+class Needed:
+    """What the current study needs of an answer: its losses, by level, and what it must keep for the result."""
 
     work: Work
     losses: Mapping[str, Sequence[str]]  # keys of losses, by level
@@ -151,7 +151,7 @@ class Asking:
 
 
 def record_of(answer: Answer, candidates: Any, asked: Sequence[str]) -> Record:
-    """The record of an answer. `candidates` tells them to whoever reads it, `asked` are the keys of the losses."""
+    """The record of an answer. `candidates` are their keys or numbers, `asked` the keys of the losses."""
     at = {candidate: place for place, candidate in enumerate(answer.candidates)}
     start = answer.parts.start
     return {
@@ -170,8 +170,8 @@ def record_of(answer: Answer, candidates: Any, asked: Sequence[str]) -> Record:
     }
 
 
-def step_record(answers: Sequence[Answer], candidates: Sequence[int], places: Places, losses: Any) -> Record:
-    """The record of all answers of a step, whose candidates, panels and parts are told by their place in it."""
+def step_record(answers: Sequence[Answer], candidates: Sequence[int], places: StepPanels, losses: Any) -> Record:
+    """The record of all answers of a step. Candidates, panels and parts are numbered within the step."""
     at = {candidate: place for place, candidate in enumerate(candidates)}
     written = [
         {
@@ -185,7 +185,7 @@ def step_record(answers: Sequence[Answer], candidates: Sequence[int], places: Pl
 
 
 def joined(cells: Sequence[Answer]) -> Iterator[Answer]:
-    """Cells of one part as few answers of several candidates: one of all those of which the same is kept."""
+    """Join cells of one part into few answers with several candidates: cells of which the same is kept go together."""
     alike: dict[Any, list[Answer]] = {}
     for cell in cells:
         alike.setdefault((cell.rows is None, cell.responses is None), []).append(cell)
@@ -205,7 +205,7 @@ def joined(cells: Sequence[Answer]) -> Iterator[Answer]:
 
 
 def _written(responses: Sequence[Responses]) -> Record | list[Record]:
-    """Responses that are all alike one below the other: a record of many short cells would be mostly headings."""
+    """Stack responses of the same types and shapes: else a record of many short cells would be mostly headings."""
     written = [_arrays_of(response) for response in responses]
     if len(responses) > 1 and _are_alike(written) and not any(response.asked for response in responses):
         return {name: np.stack([arrays[name] for arrays in written]) for name in written[0]}
@@ -229,18 +229,18 @@ def _are_alike(several: Sequence[Record]) -> bool:
 # From records to answers.
 
 
-def step_answers(record: Record, candidates: Sequence[int], places: Places, asking: Asking) -> list[Answer] | None:
+def step_answers(record: Record, candidates: Sequence[int], places: StepPanels, needed: Needed) -> list[Answer] | None:
     """The answers of a step from its record; None where it does not suffice for what is asked now."""
     answers: list[Answer] = []
     for written in record["answers"]:
         panel = places.panels[written["panel"]]
         start, count = places.starts[panel] + written["part"], written["losses"].shape[1]
-        found = Recorded(
+        found = RecordedCells(
             record=written,
             candidates=[candidates[at] for at in written["candidates"]],
             places=range(len(written["candidates"])),
             helds=[places.held(panel, part) for part in range(start, start + count)],
-        ).answers(asking)
+        ).answers(needed)
         if found is None:
             return None
         answers += found
@@ -248,35 +248,35 @@ def step_answers(record: Record, candidates: Sequence[int], places: Places, aski
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Recorded:
-    """Some candidates of a record, as the study at hand knows them."""
+class RecordedCells:
+    """Some candidates of a record, with the numbers that they have in the current study."""
 
     record: Record
     candidates: Sequence[int]
     places: Sequence[int] | NDArray[np.intp]  # of these candidates in the record
     helds: Sequence[Held]  # its parts
 
-    def known(self, asking: Asking) -> list[Answer]:
+    def known(self, needed: Needed) -> list[Answer]:
         """The answers of those candidates of which the record suffices, all at once or each for itself.
 
         A study of many small cells goes on in seconds because they are not looked at singly.
         """
-        whole = self._as_kept(asking)
+        whole = self._as_kept(needed)
         if whole is not None:
             return [whole]
         each = zip(self.candidates, self.places, strict=True)
         alone = (replace(self, candidates=(candidate,), places=(place,)) for candidate, place in each)
-        return [answer for recorded in alone for answer in recorded.answers(asking) or ()]
+        return [answer for recorded in alone for answer in recorded.answers(needed) or ()]
 
-    def answers(self, asking: Asking) -> list[Answer] | None:
-        """The answers, with losses taken anew where others are asked; None where the record does not suffice."""
-        kept = self._as_kept(asking)
-        return self._scored_again(asking) if kept is None else [kept]
+    def answers(self, needed: Needed) -> list[Answer] | None:
+        """The answers, scored again where other losses are needed; None where the record does not suffice."""
+        kept = self._as_kept(needed)
+        return self._scored_again(needed) if kept is None else [kept]
 
-    def _as_kept(self, asking: Asking) -> Answer | None:
-        """The answer as it was kept; None where other losses are asked, or more is to be kept than was."""
-        record, work, held = self.record, asking.work, self.helds[0]
-        if record["asked"] != list(asking.losses[held.level]):
+    def _as_kept(self, needed: Needed) -> Answer | None:
+        """The answer as it was stored; None where other losses are needed, or more must be kept than was stored."""
+        record, work, held = self.record, needed.work, self.helds[0]
+        if record["asked"] != list(needed.losses[held.level]):
             return None
         losses, failures = self._picked(record["losses"]), dict[Cell, Failure]()
         failed = np.zeros(losses.shape[:2], dtype=bool)
@@ -304,19 +304,19 @@ class Recorded:
             warnings=self._warnings(),
         )
 
-    def _scored_again(self, asking: Asking) -> list[Answer] | None:
-        """The answers with their losses taken of recorded responses; None where those do not suffice."""
+    def _scored_again(self, needed: Needed) -> list[Answer] | None:
+        """The answers with losses computed from recorded responses; None where those do not suffice."""
         if len(self.candidates) == len(self.helds) == 1:
-            found = self._cell_scored_again(asking)
+            found = self._cell_scored_again(needed)
             return None if found is None else [found]
-        responses = self._fitting(asking.work.losses[self.helds[0].level])
+        responses = self._fitting(needed.work.losses[self.helds[0].level])
         if responses is None or self.record["failures"] or self.record["warnings"]:
             return None
         seconds = float(self._seconds("fit").sum())
-        return score_block(asking.work, self.helds, tuple(self.candidates), responses, seconds=seconds)
+        return score_block(needed.work, self.helds, tuple(self.candidates), responses, seconds=seconds)
 
-    def _cell_scored_again(self, asking: Asking) -> Answer | None:
-        work, held, cell = asking.work, self.helds[0], self._cell(0, 0)
+    def _cell_scored_again(self, needed: Needed) -> Answer | None:
+        work, held, cell = needed.work, self.helds[0], self._cell(0, 0)
         caught_before = self._warnings().get(cell, ())
         seconds: dict[str, Any] = {f"{name}_seconds": self._seconds(name).item() for name in ("fit", "score")}
         for _, _, why in self._of_cells("failures"):
@@ -324,7 +324,7 @@ class Recorded:
             known = failure.stage == "fit"  # another loss may not fail
             return failed_cell(work, held, cell[0], failure, warnings=caught_before, **seconds) if known else None
         responses = self._fitting(work.losses[held.level])
-        if responses is None or (caught_before and not set(self.record["asked"]) <= set(asking.losses[held.level])):
+        if responses is None or (caught_before and not set(self.record["asked"]) <= set(needed.losses[held.level])):
             return None  # of the warnings some may belong to a loss that is no longer asked
         with catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -333,7 +333,7 @@ class Recorded:
         return replace(answer, warnings={cell: tuple(every)} if every else {})
 
     def _fitting(self, losses: Sequence[Loss]) -> list[Responses] | None:
-        """What predictors would have responded if asked for these losses; None where they were asked for less."""
+        """The responses of all candidates that these losses need; None where some predictor was asked for less."""
         fitting = [_asked_for(losses, responses) for responses in self._responses() or ()]
         kept = [responses for responses in fitting if responses is not None]
         return kept if kept and len(kept) == len(fitting) else None
@@ -342,7 +342,7 @@ class Recorded:
         return self.candidates[line], self.helds[part].part
 
     def _of_cells(self, name: str) -> Iterator[tuple[int, int, Any]]:
-        """What a record tells of single cells: the place of the candidate here, that of the part, and the value."""
+        """The entries of single cells in a record: place of the candidate here, place of the part, and value."""
         by_place: dict[int, list[tuple[int, Any]]] = {}
         for place, part, value in self.record[name]:
             by_place.setdefault(place, []).append((part, value))
@@ -369,14 +369,14 @@ class Recorded:
 
 
 def _asked_for(losses: Sequence[Loss], responses: Responses) -> Responses | None:
-    """The responses as a predictor would have been asked for these losses, or None where it was asked for less."""
+    """The responses that these losses need, or None where the predictor was asked for less."""
     wanted = {"predict"}
     for alternatives in needed_methods(losses):
         if getattr(responses, alternatives[0]) is None:
             return None
         wanted.add(alternatives[0])
-    asking = {loss.name for loss in losses if loss.asks_predictor}
-    if not asking <= responses.asked.keys():
+    by_predictor = {loss.name for loss in losses if loss.asks_predictor}
+    if not by_predictor <= responses.asked.keys():
         return None
     kept = {name: getattr(responses, name) if name in wanted else None for name in METHODS}
-    return Responses(**kept, classes=responses.classes, asked={name: responses.asked[name] for name in asking})
+    return Responses(**kept, classes=responses.classes, asked={name: responses.asked[name] for name in by_predictor})

@@ -89,7 +89,7 @@ def named(rows: list[str]) -> str:
 
 
 def _missing_numbers(connection: sqlite3.Connection, table: str) -> list[int]:
-    """The row numbers that a table skips: rows are numbered as they come."""
+    """The row numbers that a table lacks: rows are numbered in sequence."""
     there = [number for (number,) in connection.execute(f"SELECT id FROM {table} ORDER BY id")]
     return [number for last, found in pairwise([0, *there]) for number in range(last + 1, min(found, last + MOST_GAP))]
 
@@ -126,7 +126,7 @@ def _readable_rows(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def _rows_of_page(copy: Path) -> Iterator[Row]:
-    """The rows on the second page of this file that SQLite can read, each asked for alone: others may be damaged."""
+    """The rows on the second page of this file that SQLite can read. Each is queried alone: others may be damaged."""
     with closing(schema.open_to_read(copy, timeout=5.0, options="&immutable=1")) as connection:
         for place in range(MOST_ROWS_OF_A_PAGE):
             try:

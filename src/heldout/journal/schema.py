@@ -73,7 +73,7 @@ def pragma(connection: sqlite3.Connection, name: str) -> int:
 
 
 def open_to_write(path: Path) -> sqlite3.Connection:
-    """A connection that writes. What it has committed survives a crash of the machine, not only of the program."""
+    """Open a connection that writes. What is committed survives a crash of the machine, not only of the program."""
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
     try:
         read_any_text(connection)
@@ -90,7 +90,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
 
 
 def open_to_read(path: Path, *, timeout: float, options: str = "") -> sqlite3.Connection:
-    """A connection that only reads, and trusts nothing in the file.
+    """Open a connection that only reads, and trusts nothing in the file.
 
     It goes through SQLite alone: whoever opens and closes the file itself drops the locks of this process on it.
     """
@@ -102,12 +102,12 @@ def open_to_read(path: Path, *, timeout: float, options: str = "") -> sqlite3.Co
 
 
 def read_any_text(connection: sqlite3.Connection) -> None:
-    """Read texts with a changed byte too: the checksum of their row tells."""
+    """Read texts with a damaged byte without an error: the checksum of their row finds the damage."""
     connection.text_factory = partial(str, encoding="utf-8", errors="replace")
 
 
 def rollback_of(path: Path) -> Path:
-    """Where SQLite keeps what a commit replaces, until it has ended."""
+    """The rollback file, in which SQLite keeps what a commit replaces until the commit has ended."""
     return path.with_name(path.name + "-journal")
 
 

@@ -258,7 +258,7 @@ def _cannot_write(path: Path, error: Exception) -> JournalError:
 
 
 def _finish(store: Store) -> None:
-    """Commit what waits; and where nobody else uses the store, what was to be done at the end."""
+    """Commit what waits, and run the last statements where nobody else uses the store."""
     store.flush()
     if store.users == 1 and store.when_done:
         store.write(store.when_done)
@@ -270,7 +270,7 @@ _opening = threading.RLock()
 
 
 def _hold_still() -> None:
-    """No transaction is under way when a program forks: the child, as it ends, would take it back in the file."""
+    """Wait until no transaction is under way before a fork: the child would roll it back in the file when it ends."""
     _opening.acquire()
     for store in _open_stores.values():
         store.database.acquire()

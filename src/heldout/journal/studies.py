@@ -1,4 +1,4 @@
-"""The studies of a journal: what each asked, its drawn splits, how far it came, and the summary of what it found."""
+"""The studies of a journal: what each asked, its splits, its state, and the summary of its result."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class RiskHead(Struct):
 
 
 class SummaryHead(Struct):
-    """The little of a summary that a list of studies shows."""
+    """The head of a summary: what a list of studies shows."""
 
     kept: str
     studies: list[str]
@@ -104,7 +104,7 @@ def comparison_key(studies: Iterable[bytes]) -> bytes:
 
 
 def packed(summary: Mapping[str, Any], *, studies: Iterable[bytes] = ()) -> bytes:
-    """A summary as bytes: first the little that a list of studies shows, so that the rest stays packed."""
+    """Pack a summary: first the head that a list of studies shows, then the whole, compressed."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     head = _json({"kept": now, "studies": [key.hex() for key in studies], **head_of(summary)})
     return b"".join([_LENGTH.pack(len(head)), head, zlib.compress(_json(summary), 6)])
@@ -133,7 +133,7 @@ def summary_in(content: bytes) -> dict[str, Any]:
 
 
 def words_in(content: bytes) -> dict[str, Any] | None:
-    """What a study asked, from its row; None where that is not what we would write."""
+    """What a study asked, from its row; None where the content does not fit `StudyWords`."""
     try:
         words: dict[str, Any] = decode(content)["words"]
         msgspec.convert(words, StudyWords)
@@ -143,7 +143,7 @@ def words_in(content: bytes) -> dict[str, Any] | None:
 
 
 def head_of(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """The little of a summary that a list of studies shows."""
+    """The head of a summary: what a list of studies shows."""
     about, kind = summary["about"], summary["kind"]
     ranking: Sequence[Mapping[str, Any]] = summary["ranking"] if kind == COMPARISON else ()
     learner = ", ".join(str(rank["name"]) for rank in ranking) if ranking else about.get("learner")
@@ -179,8 +179,8 @@ def _json(values: Any) -> bytes:
     return json.dumps(values, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
-class Question:
-    """One study as its journal knows it."""
+class StudyEntry:
+    """The entry of a study in a journal: its key, its state, and what it depends on."""
 
     def __init__(self, study: Study, task: Task, search: SearchKeys) -> None:
         self._study = study
@@ -253,7 +253,7 @@ class Question:
 
 
 def words_of(study: Study, task: Task) -> dict[str, Any]:
-    """A study for people."""
+    """Describe a study in plain values."""
     search = study.search
     tests = study.of_level(TEST)
     return {

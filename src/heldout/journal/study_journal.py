@@ -1,4 +1,4 @@
-"""A study and its journal: what is known is put into the tables, what is computed is kept."""
+"""Recalls the answers of a study from its journal, and keeps those that are computed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,20 @@ from numpy.typing import NDArray
 from heldout.base.errors import Argument, JournalError, Sentence
 from heldout.base.options import Options
 from heldout.journal.identity import digest
-from heldout.journal.keys import CandidateLookup, Places, SearchKeys, StudyKeys, keyed_by_cell, loss_keys, unanswered
+from heldout.journal.keys import (
+    CandidateLookup,
+    SearchKeys,
+    StepPanels,
+    StudyKeys,
+    keyed_by_cell,
+    loss_keys,
+    unanswered,
+)
 from heldout.journal.records import (
-    Asking,
+    Needed,
     NotPlain,
     Record,
-    Recorded,
+    RecordedCells,
     decode,
     encode,
     joined,
@@ -30,7 +38,7 @@ from heldout.journal.records import (
     step_record,
 )
 from heldout.journal.store import Row, Store, open_journal
-from heldout.journal.studies import Question
+from heldout.journal.studies import StudyEntry
 from heldout.kernels.step import Held, Step, Work
 from heldout.planner.checked_cells import CheckedCell, KernelCheck
 from heldout.study.answers import Answer, Tables
@@ -45,7 +53,7 @@ CELL_BYTES = 64  # of a cell of which nothing but losses is kept
 
 @dataclass(kw_only=True, eq=False)
 class JournalUse:
-    """What a journal did for a study. Printing it tells."""
+    """What a journal did for a study; printing it shows the counts."""
 
     path: str
     study: bytes = b""  # the study's key, under which its summary is kept
@@ -57,7 +65,7 @@ class JournalUse:
     notes: list[str] = field(default_factory=list)  # damage
 
     def note_repeat(self, words: str) -> None:
-        """A cell was answered twice, and not alike."""
+        """Note that a cell was answered twice, with different answers."""
         if words not in self.repeats and len(self.repeats) < MOST_NAMED:
             self.repeats.append(words)
 
@@ -67,7 +75,7 @@ class JournalUse:
 
 
 class NoJournal:
-    """Knows nothing and keeps nothing. The methods are those that a stage of a study calls."""
+    """Stands in for a journal where none is used: it recalls nothing and keeps nothing."""
 
     use: JournalUse | None = None
     answered = False  # the study came to its end
@@ -96,13 +104,13 @@ class NoJournal:
 
 
 class StudyJournal(NoJournal):
-    """The journal as one study sees it.
+    """The journal of one study.
 
-    `asking` is what the study needs of each answer; `kept` is its work with all kept that the journal is to hold.
+    `needed` is what the study needs of each answer; `kept` is its work with all kept that the journal is to hold.
     """
 
-    def __init__(self, store: Store, keys: StudyKeys, asking: Asking, kept: Work) -> None:
-        self._store, self._keys, self._asking, self._kept = store, keys, asking, kept
+    def __init__(self, store: Store, keys: StudyKeys, needed: Needed, kept: Work) -> None:
+        self._store, self._keys, self._needed, self._kept = store, keys, needed, kept
         self.use: JournalUse = JournalUse(path=str(store.path))
 
     def widened(self, work: Work) -> Work:
@@ -164,8 +172,8 @@ class StudyJournal(NoJournal):
         candidates, first = np.unique(candidates[new], return_index=True)  # equal candidates stand in a record twice
         if len(candidates):
             at = places[new][first]
-            recorded = Recorded(record=record, candidates=candidates.tolist(), places=at, helds=[held])
-            for answer in recorded.known(self._asking):
+            recorded = RecordedCells(record=record, candidates=candidates.tolist(), places=at, helds=[held])
+            for answer in recorded.known(self._needed):
                 tables.put(answer)
                 self.use.recalled += _cells(answer, tables)
 
@@ -179,7 +187,7 @@ class StudyJournal(NoJournal):
             values = record["losses"][places, 0, number]
             differ = ~np.isnan(first[candidates]) & ~np.isnan(values) & (first[candidates] != values)
             for candidate in candidates[differ].tolist():
-                self.use.note_repeat(self._asking.work.search.describe(candidate))
+                self.use.note_repeat(self._needed.work.search.describe(candidate))
             first[candidates] = np.where(np.isnan(first[candidates]), values, first[candidates])
 
     def _recall_steps(self, steps: Sequence[Step], tables: Tables) -> set[int]:
@@ -189,7 +197,7 @@ class StudyJournal(NoJournal):
         with closing(self._store.rows("steps", asked)) as rows:
             for key, content in rows:
                 step = asked[key]
-                answers = step_answers(decode(content), step.candidates, Places(step), self._asking)
+                answers = step_answers(decode(content), step.candidates, StepPanels(step), self._needed)
                 if answers is None:
                     continue
                 for answer in answers:
@@ -226,7 +234,7 @@ class StudyJournal(NoJournal):
         if not table.answered[place]:
             return True
         if not np.array_equal(table.losses[place], answer.losses[0, 0], equal_nan=True):
-            self.use.note_repeat(self._asking.work.search.describe(candidate))
+            self.use.note_repeat(self._needed.work.search.describe(candidate))
         return False
 
     def _cell_rows(self, step: Step, answers: Sequence[Answer]) -> Iterator[Row]:
@@ -239,16 +247,16 @@ class StudyJournal(NoJournal):
             for side, held in zip(self._keys.sides(training), training.answers, strict=True):
                 for together in joined(groups.pop((held.panel, held.part), ())):
                     keys = self._keys.candidates[list(together.candidates)]
-                    yield "cells", side, encode(record_of(together, keys, self._asking.losses[held.level]))
+                    yield "cells", side, encode(record_of(together, keys, self._needed.losses[held.level]))
 
     def _step_rows(self, step: Step, answers: Sequence[Answer]) -> Iterator[Row]:
         if not any(map(_passes, answers)):
-            record = step_record(answers, step.candidates, Places(step), self._asking.losses)
+            record = step_record(answers, step.candidates, StepPanels(step), self._needed.losses)
             yield "steps", self._keys.step(step), encode(record)
 
     def _trimmed(self, answer: Answer) -> Answer:
         """The answer without what only the journal keeps."""
-        work = self._asking.work
+        work = self._needed.work
         if answer.rows is not None and answer.panel not in work.keep_rows:
             answer = replace(answer, rows=None)
         if answer.responses is not None and answer.panel not in work.keep_responses:
@@ -269,14 +277,14 @@ class StudyJournal(NoJournal):
             self._store.put(rows)
 
     def _check_key(self, spot: CheckedCell) -> bytes:
-        words = [spot.kernel, spot.tier, str(spot.fewer is None), *self._asking.losses[spot.held.level]]
+        words = [spot.kernel, spot.tier, str(spot.fewer is None), *self._needed.losses[spot.held.level]]
         return digest(
             "cell check", *words, *self._keys.sides(spot.source), self._keys.candidates[spot.candidate].tobytes()
         )
 
 
 def _cells(answer: Answer, tables: Tables) -> int:
-    """How many cells of panels are answered; what is asked for intervals alone is none."""
+    """The number of cells that an answer counts for; those needed for intervals alone count as none."""
     return 0 if answer.panel in tables.asides else answer.count
 
 
@@ -299,13 +307,13 @@ def journal_of(path: str | PathLike[str] | None, study: Study, work: Work, optio
         )
     started = perf_counter()
     search = SearchKeys(study.search)
-    question = Question(study, work.task, search)
+    question = StudyEntry(study, work.task, search)
     kept = kept_of(study, work, options.journal_detail)
     with open_journal(path) as store:
         _refuse_small_disk(store.path.parent, study, kept)
         question.begin(store, anew=options.journal_anew)
-        asking = Asking(work=work, losses=loss_keys(work.losses))
-        journal = StudyJournal(store, StudyKeys(work, search), asking, kept)
+        needed = Needed(work=work, losses=loss_keys(work.losses))
+        journal = StudyJournal(store, StudyKeys(work, search), needed, kept)
         journal.use.study, journal.use.words = question.key, question.words
         yield journal
         store.flush()

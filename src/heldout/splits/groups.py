@@ -1,4 +1,4 @@
-"""Whole groups dealt to parts so that every part gets its share of the rows and of each stratum."""
+"""Assigns whole groups to parts so that every part gets its share of the rows and of each stratum."""
 
 from __future__ import annotations
 

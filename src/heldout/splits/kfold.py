@@ -228,7 +228,7 @@ def _even_blocks(n: int, k: int, seed: int | None) -> list[NDArray[np.intp]]:
 
 
 def _held_of(splitter: Any, labels: NDArray[Any], groups: NDArray[np.intp] | None) -> list[NDArray[np.intp]]:
-    """The held-out places a scikit-learn splitter gives; its remarks on rare classes are findings of ours."""
+    """The held-out places that a scikit-learn splitter gives. Its warnings are dropped: findings say the same."""
     with catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return [held for _, held in splitter.split(labels, labels, groups)]

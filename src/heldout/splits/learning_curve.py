@@ -1,4 +1,4 @@
-"""Thinned splits: the same held-out sides with smaller training sides, nested in one another, for a learning curve."""
+"""Splits for a learning curve: the same held-out sides with smaller, nested training sides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is worth a remark about drawn splits, though it is no error."""
+"""Findings about drawn splits that are not errors."""
 
 from __future__ import annotations
 

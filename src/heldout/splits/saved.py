@@ -1,4 +1,4 @@
-"""Splits that were drawn before, as a strategy that gives them again, for the same task only."""
+"""Saved splits: a strategy that gives splits drawn before again, for the same task only."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def _digest(values: np.ndarray[Any, Any] | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskIdentity:
-    """The task that splits were drawn from, as fingerprints."""
+    """Fingerprints of the task that splits were drawn from."""
 
     fingerprint: str
     pieces: Mapping[str, str]
 
     @classmethod
     def of(cls, task: Task) -> TaskIdentity:
-        """The origin of splits drawn from this task."""
+        """The identity of this task."""
         return cls(fingerprint=task.fingerprint, pieces=task_pieces(task))
 
     def refuse_other(self, task: Task, *, who: str) -> None:
@@ -77,7 +77,7 @@ class TaskIdentity:
             )
 
     def differences(self, task: Task) -> tuple[str, ...]:
-        """What this task has different, in words; empty where it is the same."""
+        """Describes how this task differs; empty where it is the same."""
         if task.fingerprint == self.fingerprint:
             return ()
         then, now = self.pieces, task_pieces(task)

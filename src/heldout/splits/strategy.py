@@ -1,4 +1,4 @@
-"""What every strategy is: a frozen value that can draw splits from a task, and says in its repr how it was asked."""
+"""The protocol of strategies, their defaults, and the checks and repr that they share."""
 
 from __future__ import annotations
 

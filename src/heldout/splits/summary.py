@@ -1,4 +1,4 @@
-"""What drawn splits come to: rows, groups, times and class shares of every part, and the data of their picture."""
+"""Summary of drawn splits (rows, groups, times and class shares of every part), and the data of their picture."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Picture:
-    """Who is held out when, in so few numbers that twenty million rows are drawn as fast as twenty."""
+    """Data of the picture of splits: counts of rows by stretch, so that its size does not depend on the rows."""
 
     words: str
     parts: int  # all of them

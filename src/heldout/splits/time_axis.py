@@ -183,7 +183,7 @@ class TimeAxis:
         return max(self.starts[min(place, len(self) - 1)], last)
 
     def _length(self, distance: str, who: str) -> Any:
-        """A length of time in units of the axis, as a number of Python's, whose sums know no end."""
+        """A length of time in units of the axis, as a Python number, which cannot overflow."""
         number = plain_number(distance)
         if self.unit is None:
             if number is None:

@@ -1,4 +1,4 @@
-"""Parts that follow time: blocks of it held out, and training rows kept as far from them as was asked.
+"""Draws parts that follow time: blocks are held out, and training rows keep the distance asked for.
 
 With groups declared too, a part is a fold of groups within a block: held out are the rows of those groups in that
 block, and what trains are other groups outside it. See docs/decisions/0019-groups-and-time-together.md.
@@ -157,7 +157,7 @@ def drawn_without_time(task: Task, rows: Rows, strategy: GroupStrategy, *, seed:
 
 
 def refuse_without_time(who: str, *distances: Distance | None) -> None:
-    """Rows that no time puts in order have no neighbours to keep apart."""
+    """Refuse a buffer or an embargo where the task has no time."""
     if not all(map(is_none, distances)):
         raise SplitError(
             f"{who} keeps training rows apart from held-out rows in time, but the task has no time.",
@@ -173,7 +173,7 @@ def _part_of(axis: TimeAxis, start: int, stop: int, places: NDArray[np.intp]) ->
 
 
 def _training_places(task: Task, axis: TimeAxis, part: Part, rule: TrainingRule) -> NDArray[np.bool_]:
-    """Which rows of the axis train, in its order."""
+    """A mask of the rows that train, in the order of the axis."""
     limit = axis.before(part.window, rule.gap.buffer, who=rule.who)
     keep = np.asarray(axis.ends < limit)
     if rule.window is not None:
