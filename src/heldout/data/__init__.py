@@ -1,1 +1,1 @@
-"""Files, frames and streams in."""
+"""Reads data files as frames, and opens files and frames that are read as streams."""

@@ -1,4 +1,4 @@
-"""The types of a table's columns: seen in its values, or as the user says."""
+"""Gives the columns of a table their types: inferred from values, or as the user says."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def infer_types(frame: pd.DataFrame, *, leave: frozenset[str] = frozenset()) -> pd.DataFrame:
-    """Dates where a text column holds nothing else, yes-or-no columns with gaps as such, endless numbers as texts.
+    """Infer dates in text columns, booleans with gaps, and huge whole numbers, which stay texts.
 
     What is in `leave` stays as it is.
     """
@@ -31,7 +31,7 @@ def infer_types(frame: pd.DataFrame, *, leave: frozenset[str] = frozenset()) -> 
 
 
 def blank_missing_texts(frame: pd.DataFrame, missing: tuple[str, ...]) -> pd.DataFrame:
-    """The texts that stand for nothing, emptied.
+    """Replace texts that stand for a missing value by missing values.
 
     >>> import pandas as pd
     >>> blank_missing_texts(pd.DataFrame({"n": [1, "?"]}), ("?",))["n"].tolist()
@@ -41,7 +41,7 @@ def blank_missing_texts(frame: pd.DataFrame, missing: tuple[str, ...]) -> pd.Dat
 
 
 def as_types(frame: pd.DataFrame, types: Mapping[str, str], *, file: str) -> pd.DataFrame:
-    """The columns that the user gives a type, turned into it; categories and texts become text.
+    """Convert the columns that the user gives a type; categories and texts become text.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def _inferred(values: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _blanked(values: pd.Series[Any], missing: tuple[str, ...]) -> pd.Series[Any]:
-    """Without the texts that stand for nothing; what is left may be numbers."""
+    """One column without the texts that stand for a missing value; what is left may be numbers."""
     import pandas as pd
 
     if values.dtype != object and not isinstance(values.dtype, pd.StringDtype):

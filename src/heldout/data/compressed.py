@@ -1,4 +1,4 @@
-"""A file that holds a table: its format by its name, its bytes unpacked, and never more of them than is sane."""
+"""Opens table files, unpacking gzip and zstd in memory up to a limit of bytes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFile:
-    """An open question: the file, and its bytes if they had to be unpacked."""
+    """A file to read, with its bytes where they had to be unpacked."""
 
     place: Path
     reading: Reading
@@ -96,7 +96,7 @@ def open_table_file(place: Path, compression: str, reading: Reading) -> TableFil
 
 
 class _Damaged(Exception):
-    """What was packed cannot be unpacked."""
+    """Raised where packed bytes are damaged."""
 
 
 def _gunzip(place: Path) -> Iterator[bytes]:
@@ -106,7 +106,7 @@ def _gunzip(place: Path) -> Iterator[bytes]:
 
 
 def _unzstd(place: Path) -> Iterator[bytes]:
-    """By whichever library is there: the standard library's from Python 3.14 on, zstandard, or pyarrow."""
+    """Unpack zstd with the library at hand: Python's own from 3.14 on, zstandard, or pyarrow."""
     with place.open("rb") as packed:
         try:
             if find_spec("compression") is not None:
@@ -133,7 +133,7 @@ def _pieces(stream: Any) -> Iterator[bytes]:
 
 
 def _unzstd_frames(packed: BinaryIO) -> Iterator[bytes]:
-    """Frame by frame: zstandard's own reader takes a file that was cut off for a whole one."""
+    """Unpack frame by frame: zstandard's own reader takes a truncated file for a whole one."""
     maker = import_module("zstandard").ZstdDecompressor()
     frame = maker.decompressobj()
     while piece := packed.read(_PACKED_PIECE):

@@ -1,4 +1,4 @@
-"""Dask data frames as streams: what a pass makes of a partition is made where the partition is, and is small."""
+"""Reads Dask data frames as streams; each partition is worked on where it is, and only small results come back."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class DaskStream:
         return sum(self.sizes)
 
     def chunks(self) -> Iterator[Chunk]:
-        """One pass: a partition at a time, brought here."""
+        """One pass, which brings one partition at a time to this process."""
         for number, start in self._starts():
             yield _chunk(self.frame.get_partition(number).compute(), start, self.columns, self.target)
 
     def targets(self) -> Iterator[NDArray[Any]]:
-        """The labels of each partition, each once: found where the partition is."""
+        """The distinct labels of each partition, found by the workers."""
         yield from self._on_workers(self.frame[[self.target]], [_Labels(self.target)] * len(list(self._starts())))
 
     def spread(self, do: Callable[..., Any], counts: Iterator[Codes] | None = None) -> Iterator[Any]:
@@ -60,7 +60,7 @@ class DaskStream:
             start += size
 
     def _on_workers(self, frame: Any, work: Sequence[Callable[[Any], Any]]) -> Iterator[Any]:
-        """One task a partition on the scheduler that is active, a few at a time, taken in order."""
+        """Run one task for each partition on the active scheduler, a few at a time; results come in order."""
         import dask
 
         parts = frame.to_delayed()

@@ -1,4 +1,4 @@
-"""Parquet files as streams: read in batches of rows, the target and the columns of X alone."""
+"""Reads Parquet files as streams: batches of rows, with the target and the columns of X alone."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class ParquetStream:
 
 
 def open_parquet(path: str | Path, target: Any) -> ParquetStream:
-    """The stream in a Parquet file or folder; refused with names where there is none, or where columns are no numbers.
+    """Open a Parquet file or folder as a stream; columns that are no numbers are refused by name.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def _number_type(kind: Any) -> str | None:
 
 
 def _footer_text(meta: Any) -> str:
-    """What the footer says of every piece of the file: rows, sizes, and smallest and largest values."""
+    """The footer's rows, sizes, and smallest and largest values of every column chunk, as text."""
     words = [str(meta.num_rows)]
     for number in range(meta.num_row_groups):
         group = meta.row_group(number)

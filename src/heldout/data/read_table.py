@@ -122,7 +122,7 @@ def _read_text(file: TableFile, separator: str) -> pd.DataFrame:
 
 
 def _check_header(file: TableFile, separator: str) -> list[str]:
-    """The names of the columns; refuses a header that pandas would quietly mend or misread."""
+    """The names of the columns. A header that pandas would silently change or misread is refused."""
     with file.open() as source, TextIOWrapper(source, encoding="utf-8-sig", newline="") as text:
         try:
             rows = (row for row in csv.reader(text, delimiter=separator) if row)
@@ -154,7 +154,7 @@ def refuse_twice(names: list[str], file: str) -> None:
 
 
 def read_parquet(file: TableFile) -> pd.DataFrame:
-    """A Parquet file, refused from its own account of its size before a value is read."""
+    """Read a Parquet file; one that is too large is refused by its metadata, before a value is read."""
     _need_pyarrow(file)
     import pyarrow.parquet as pq
 
@@ -170,7 +170,7 @@ def read_parquet(file: TableFile) -> pd.DataFrame:
 
 
 def read_arrow(file: TableFile) -> pd.DataFrame:
-    """An Arrow file or stream, counted batch by batch as it unpacks."""
+    """Read an Arrow file or stream; its size is checked batch by batch as it unpacks."""
     _need_pyarrow(file)
     import pyarrow as pa
 
@@ -202,7 +202,7 @@ def _as_frame(table: Any, file: TableFile) -> pd.DataFrame:
 
 
 def _broken(file: TableFile, word: str, error: Exception) -> Exception:
-    """A named error in place of pyarrow's own; what the system refuses, and what is named already, stays as it is."""
+    """An InputError in place of pyarrow's own; errors of the system, and InputErrors, stay as they are."""
     if isinstance(error, InputError) or (isinstance(error, OSError) and error.errno):
         return error
     lines = str(error).splitlines() or [type(error).__name__]

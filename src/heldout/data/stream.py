@@ -34,14 +34,14 @@ def read_if_named(X: Any) -> Any:
 
 
 def target_of(y: Any, target: Any) -> Any:
-    """The target by either of its names."""
+    """The target, which may be given as `y` or as `target`."""
     if y is not None and target is not None:
         raise OptionError("y= and target= are the same thing. Pass one of them.")
     return y if target is None else target
 
 
 def open_stream(X: Any, target: Any) -> Stream:
-    """The stream that X stands for; a folder, and a file that no reader takes whole, is taken for Parquet."""
+    """Open the stream that X names; folders, and files that are not read whole, are taken for Parquet."""
     if is_dask_frame(X):
         return open_dask(X, target)
     if target is None:

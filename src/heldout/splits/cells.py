@@ -1,4 +1,4 @@
-"""Cells: the rows of a stream dealt into few sets of even size, so that splits can be drawn of cells instead of rows.
+"""Assigns the rows of a stream to a few cells of even size, so that splits are drawn of cells instead of rows.
 
 Rows are dealt at random as they pass, so a union of cells that does not depend on the data is as good as one drawn
 row by row: every K-fold of cells is a shuffled K-fold of rows. Splits of cells are small whatever the number of rows,

@@ -1,4 +1,4 @@
-"""The checks that drawn splits pass before anyone sees them: nothing empty, no row or group on both sides."""
+"""Checks drawn splits: nothing is empty, and no row or group is on both sides."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _check_train(splits: Splits, who: str) -> None:
 
 
 def _check_weights(weight: NDArray[np.float64], splits: Splits, who: str) -> None:
-    """A side whose rows all weigh nothing has no mean loss, or teaches nothing."""
+    """Refuse sides whose rows all have zero weight."""
     counted = (weight > 0).astype(np.float64)
     held, train = splits.held_sums(counted), splits.train_sums(counted)
     for counts, side in ((held, "holds out rows of zero weight only"), (train, "trains on rows of zero weight only")):

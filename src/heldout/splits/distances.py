@@ -85,7 +85,7 @@ def nanoseconds(distance: str) -> int:
 
 
 def distance_words(distance: Distance) -> str:
-    """For people.
+    """A distance in words.
 
     >>> distance_words(1), distance_words(7), distance_words("36h"), distance_words("2.5")
     ('1 row', '7 rows', '36h', '2.5 units of time')

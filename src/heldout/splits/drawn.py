@@ -17,7 +17,7 @@ MOST_NUMBERS = 1 << 27  # training rows named in all, a gigabyte
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """How splits came about, as far as estimates and reports must know."""
+    """How splits were drawn: what estimates and reports need to know of it."""
 
     kind: str  # "kfold", "loo", "holdout", "resample", "forward", "given", "shared", "foreign"
     words: str  # for people: "5-fold, stratified, shuffled"

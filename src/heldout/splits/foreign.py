@@ -45,7 +45,7 @@ class Foreign:
         return repr(self.splitter)
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
-        """What the splitter says of these rows, in row numbers of the task.
+        """The rows that the splitter gives, as row numbers of the task.
 
         A `random_state` of None is set from `seed`, on a copy; the user's splitter is never changed.
         """
@@ -138,7 +138,7 @@ def as_strategy(value: Any) -> Strategy:
 
 
 def default_strategy(*, timed: bool) -> Strategy:
-    """How rows are held out when nobody said how.
+    """The strategy used when none is given.
 
     >>> default_strategy(timed=False), default_strategy(timed=True)
     (KFold(5), Forward(5))

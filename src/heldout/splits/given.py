@@ -160,7 +160,7 @@ def _labelled(labels: Any) -> Labels:
 
 
 def _labelled_by_numbers(labels: NDArray[Any]) -> Labels:
-    """The same for an array of numbers, without a look at each by itself: there may be millions."""
+    """The same for an array of numbers, vectorised: there may be millions."""
     never = np.isnan(labels) | ((labels < 0) & (labels == np.trunc(labels)))
     names, codes_held = np.unique(labels[~never], return_inverse=True)
     codes = np.full(len(labels), NEVER_HELD, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""What is learned from: X, y and the roles of rows, checked once and fingerprinted."""
+"""The task: X, y and the roles of rows, checked once and fingerprinted."""
 
 from heldout.task.declare import declare
 from heldout.task.task import Task

@@ -1,4 +1,4 @@
-"""What the columns of a table hold: numbers, categories, dates, texts or identifiers, by their types and values."""
+"""Decides what each column of a table holds: numbers, categories, dates, texts or identifiers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The containers X may come in, told apart without importing a library the user did not."""
+"""Tells the containers of X apart (numpy, sparse, pandas, polars, pyarrow), without importing their libraries."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def column(X: Any, position: int) -> Any:
 
 
 def without_columns(X: Any, names: set[str]) -> Any:
-    """The data frame less these columns."""
+    """The data frame without these columns."""
     return X.drop(columns=list(names)) if is_pandas(X, "DataFrame") else X.drop(list(names))
 
 
@@ -116,7 +116,7 @@ def in_double(X: Any) -> Any:
 
 
 def less_row(X: Any, row: int) -> Any:
-    """X less one of its rows, which moves columns to zero; None where X is no table of double precision.
+    """X minus one of its rows, which centres the columns; None where X is no table of double precision.
 
     >>> less_row(np.array([[1e9, 1.0], [1e9 + 2, 4.0]]), 0)
     array([[0., 0.],

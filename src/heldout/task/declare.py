@@ -1,4 +1,4 @@
-"""The one door into a task: everything the user gives is converted and checked here, once."""
+"""Makes a task: everything that the user gives is converted and checked here, once."""
 
 from __future__ import annotations
 

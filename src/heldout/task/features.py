@@ -1,4 +1,4 @@
-"""X as the user gave it: put into a container of the task, checked, and made read-only."""
+"""Accepts X: puts it into a container of the task, checks it, and makes it read-only."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def check_features(X: Any) -> None:
 
 
 def freeze_features(X: Any) -> Any:
-    """The same values behind a face that cannot be written to; the user's own object keeps its flags."""
+    """A read-only view of X; the user's own object keeps its flags."""
     kind = container_kind(X)
     if kind in ("array", "objects"):
         return read_only(X)

@@ -1,4 +1,4 @@
-"""The roles of rows: groups, time, weights and strata, as arrays without missing values."""
+"""Accepts the roles of rows: groups, time, weights and strata become arrays without missing values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""y as the user gave it: a numpy array without missing values, fit to be learned from."""
+"""Accepts y: makes it a numpy array without missing values, and decides whether it is classes."""
 
 from __future__ import annotations
 
