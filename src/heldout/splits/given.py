@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +17,8 @@ from heldout.splits.checks import checked, partition_repeats
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.strategy import set_fields, shown
 from heldout.task import Task
+from heldout.task.arrays import is_missing
+from heldout.task.roles import label_codes
 
 NEVER_HELD = -1
 
@@ -152,11 +154,9 @@ def _labelled(labels: Any) -> Labels:
             return _labelled_by_numbers(numbers)
     values = _as_sequence(labels)
     held = [i for i, label in enumerate(values) if not _never(label)]
-    distinct = _in_order({values[i] for i in held})
-    code_of = {label: code for code, label in enumerate(distinct)}
     codes = np.full(len(values), NEVER_HELD, dtype=np.intp)
-    codes[held] = [code_of[values[i]] for i in held]
-    return Labels(RowNumbers.of(codes, who="Given"), tuple(distinct))
+    codes[held], names = label_codes([values[i] for i in held])
+    return Labels(RowNumbers.of(codes, who="Given"), names)
 
 
 def _labelled_by_numbers(labels: NDArray[Any]) -> Labels:
@@ -178,15 +178,5 @@ def _as_sequence(labels: Any) -> Sequence[Any]:
 
 
 def _never(label: Any) -> bool:
-    if label is None or (isinstance(label, Real) and label != label):
-        return True
     whole = isinstance(label, Integral) or (isinstance(label, float) and label.is_integer())
-    return (whole and label < 0) or type(label).__name__ in ("NAType", "NaTType")
-
-
-def _in_order(labels: set[Any]) -> list[Any]:
-    """Sorted; labels that do not compare are sorted by how they are written."""
-    try:
-        return sorted(labels)
-    except TypeError:
-        return sorted(labels, key=lambda label: (type(label).__name__, repr(label)))
+    return is_missing(label) or (whole and label < 0)

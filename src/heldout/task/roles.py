@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,10 @@ def accept_labels(role: str, values: Any) -> tuple[Codes, tuple[Any, ...]]:
             "or drop these rows."
         )
     if labels.dtype.kind == "O":
-        return _codes_of_objects(role, labels)
+        try:
+            return label_codes(labels.tolist())
+        except TypeError:
+            raise RoleError(f"{role} must be labels that can be hashed, but holds {labels[0]!r}.") from None
     names, codes = np.unique(labels, return_inverse=True)
     return codes.astype(np.intp, copy=False), tuple(names if names.dtype.kind in "mM" else names.tolist())
 
@@ -110,11 +114,9 @@ def _one_a_row(role: str, values: NDArray[Any]) -> NDArray[Any]:
     return values
 
 
-def _codes_of_objects(role: str, labels: NDArray[Any]) -> tuple[Codes, tuple[Any, ...]]:
-    try:
-        names = list(dict.fromkeys(labels))
-    except TypeError:
-        raise RoleError(f"{role} must be labels that can be hashed, but holds {labels[0]!r}.") from None
+def label_codes(labels: Sequence[Any]) -> tuple[Codes, tuple[Any, ...]]:
+    """Codes of labels of any type, and what each stands for, in sorted order; a TypeError where one is unhashable."""
+    names = list(dict.fromkeys(labels))
     try:
         names.sort()
     except TypeError:  # labels of several types have no order of their own; this one depends on no row
