@@ -45,8 +45,6 @@ _OF_COUNTS = ("f1", "matthews", "recalls", "means")
 def interval_warnings(record: Record, *, columns: int | None = None) -> tuple[Finding, ...]:
     """What the record says against its own interval: warnings, and a caution where `columns` outnumber training rows.
 
-    Examples
-    --------
     >>> record = Record(
     ...     loss="squared", sign=1, low=0.0, high=np.inf, fold_losses=np.array([1.5]), kind="holdout",
     ...     row_losses=(np.array([1.0, 2.0]),), train_sizes=np.array([8]), held_sizes=np.array([2]),

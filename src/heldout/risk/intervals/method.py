@@ -172,6 +172,16 @@ def refuse_unequal_draws(record: Record) -> str | None:
     return None
 
 
+def refuse_few(count: int, effective: float | None = None, *, record: Record) -> str | None:
+    """Why so many draws, or as many of equal weight, have no spread, or None."""
+    what = "group" if record.grouped else "row"
+    if count < 2:
+        return f"one test {what} has no spread"
+    if effective is None or effective >= 2:
+        return None
+    return f"one {what} weighs so much that the {count} test {what}s tell no more than {effective:.1f} equal ones would"
+
+
 def refuse_unbounded(record: Record) -> str | None:
     """Why the loss has no range that a bound could be made from, or None."""
     if isfinite(record.low) and isfinite(record.high):

@@ -13,8 +13,8 @@ import numpy as np
 
 from heldout.risk.estimate import Interval
 from heldout.risk.intervals.binomial import clopper_pearson
-from heldout.risk.intervals.method import Method, interval_around, z_quantile
-from heldout.risk.intervals.scores import FEWEST, positive_ends, quantile_of, refuse_score, score_ends
+from heldout.risk.intervals.method import Method, interval_around, refuse_few, z_quantile
+from heldout.risk.intervals.scores import positive_ends, quantile_of, refuse_score, score_ends
 from heldout.risk.intervals.shapes import LEANING, Ends, hall_ends, wilson_ends
 from heldout.risk.record import Floats, Record, zero_one_errors
 from heldout.risk.sampling import end_to_end, mean_weights, sampling_of, shrunken_mean
@@ -139,16 +139,8 @@ def _refusal(record: Record) -> str | None:
         return refuse_score(record)
     if record.grouped and record.groups is None:
         return "the rows come in groups, and the record does not say which row belongs to which"
-    what = "group" if record.grouped else "row"
     drawn = sampling_of(record, end_to_end(record.row_losses), mean_weights(record, pooled=False))
-    if drawn.units < FEWEST:
-        return f"one test {what} has no spread"
-    if drawn.effective < FEWEST:
-        return (
-            f"one {what} weighs so much that the {drawn.units} test {what}s tell no more than "
-            f"{drawn.effective:.1f} equal ones would"
-        )
-    return None
+    return refuse_few(drawn.units, drawn.effective, record=record)
 
 
 def _early(record: Record) -> str | None:

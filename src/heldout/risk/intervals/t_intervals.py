@@ -18,6 +18,7 @@ from heldout.risk.intervals.method import (
     Method,
     count_draws,
     independent_draws,
+    refuse_few,
     refuse_other_than_one_test_set,
     refuse_unequal_draws,
     standard_deviation,
@@ -55,11 +56,7 @@ def student_p(differences: Floats, *, centre: float | None = None) -> float:
 
 
 def _student_refusal(record: Record) -> str | None:
-    if (reason := refuse_unequal_draws(record)) is not None:
-        return reason
-    if count_draws(record) < 2:
-        return f"one test {'group' if record.grouped else 'row'} has no spread"
-    return None
+    return refuse_unequal_draws(record) or refuse_few(count_draws(record), record=record)
 
 
 STUDENT = Method(
@@ -107,20 +104,13 @@ def cluster_t(
 def _cluster_refusal(record: Record) -> str | None:
     if (reason := refuse_other_than_one_test_set(record)) is not None:
         return reason
-    what = "group" if record.grouped else "row"
     groups, weights = _groups_and_weights(record)
     totals = np.ones(int(record.held_sizes[0])) if weights is None else weights
     if groups is not None:
         codes = np.unique(groups, return_inverse=True)[1]
         totals = np.asarray(np.bincount(codes, weights=totals), dtype=np.float64)
-    if np.count_nonzero(totals) < 2:
-        return f"one test {what} has no spread"
-    if (effective := effective_count(totals)) < 2:
-        return (
-            f"one {what} weighs so much that the {len(totals)} test {what}s tell no more than "
-            f"{effective:.1f} equal ones would"
-        )
-    return None
+    count = int(np.count_nonzero(totals))
+    return refuse_few(count, effective_count(totals) if count else 0.0, record=record)
 
 
 def _groups_and_weights(record: Record) -> tuple[NDArray[Any] | None, Floats | None]:
