@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.coverage.run import spread
-from heldout.risk.comparison import cautious_t_p, corrected_t_p, spread_of_rows
-from heldout.risk.comparison.paired_rows import KAPPA, Spread
+from heldout.risk.comparison.paired_rows import KAPPA, Spread, spread_of_rows
 from heldout.risk.intervals.auc import area_influences
+from heldout.risk.intervals.t_intervals import cautious_t_p, corrected_t_p
 
 Floats = NDArray[np.float64]
 Learner = Callable[[Floats, Floats, Floats], Floats]

@@ -20,7 +20,7 @@ from sklearn.preprocessing import FunctionTransformer
 import heldout as ho
 from benchmarks.coverage.run import spread
 from benchmarks.coverage.tally import monte_carlo_error
-from heldout.risk.comparison import five_by_two_f
+from heldout.risk.intervals.five_by_two import five_by_two_f
 
 ROWS, COLUMNS, LEVEL = 100, 10, 0.95
 FOLDS = {

@@ -22,7 +22,7 @@ from heldout.engine.run import Running, run_study
 from heldout.report.show import as_html, as_text
 from heldout.results.study_record import Question
 from heldout.results.test_losses import read_test_losses
-from heldout.risk.comparison import permutation_p
+from heldout.risk.comparison.p_values import permutation_p
 from heldout.risk.estimate_risk import record_value
 from heldout.study.study import Everywhere
 

@@ -27,7 +27,7 @@ from heldout.losses import Loss
 from heldout.results.estimates import RISK, fit_size, keeps_classes
 from heldout.results.study_record import Question
 from heldout.results.test_set_history import TestSetHistory, history_of
-from heldout.risk.comparison import compare_records
+from heldout.risk.comparison.pairs import compare_records
 from heldout.risk.estimands import Sizes, estimand_of
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk

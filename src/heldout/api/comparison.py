@@ -17,8 +17,7 @@ from heldout.report.show import as_html, as_text
 from heldout.results.figures import comparison_figure
 from heldout.results.summary import VERSION, choices_of
 from heldout.results.tables import as_frame
-from heldout.risk.comparison import Pair
-from heldout.risk.comparison.sentences import verdict_of_comparison
+from heldout.risk.comparison.sentences import Pair, verdict_of_comparison
 from heldout.risk.estimate import Estimate
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heldout.engine.stream_passes import sample_size
 from heldout.engine.stream_source import Source
 from heldout.kernels.statistics.scores import all_from_squares
-from heldout.planner.account import Account, PlanLine
+from heldout.planner.account import Account, Line
 from heldout.planner.plan import PassRecord
 from heldout.study.study import TEST, VALIDATION, Panel, Study
 
@@ -45,10 +45,10 @@ def expected_passes(study: Study, source: Source, *, keep_rows: bool) -> int:
     return 2 + (len(asks) > 1 and asks[0])
 
 
-def _line(level: str, study: Study) -> PlanLine:
+def _line(level: str, study: Study) -> Line:
     panels = study.of_level(level)
     cells = sum(len(panel.parts) * (len(panel.candidates) if panel.candidates is not None else 1) for panel in panels)
-    return PlanLine(
+    return Line(
         stage=1,
         level=level,
         rule=RULE,

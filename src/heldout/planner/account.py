@@ -16,7 +16,7 @@ from heldout.task.task import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanLine:
+class Line:
     """Steps of one stage, level and rule, together."""
 
     stage: int
@@ -37,7 +37,7 @@ class Account:
     candidates: int
     outer: str  # the test splits, in words
     inner: str | None
-    lines: tuple[PlanLine, ...]
+    lines: tuple[Line, ...]
     passes: tuple[PassRecord, ...]
     notes: tuple[str, ...] = ()
     checked: tuple[str, ...] = ()  # which cells of each kernel are answered again by brute force, and what that found
@@ -138,7 +138,7 @@ def _both(one: PassRecord, other: PassRecord) -> PassRecord:
     )
 
 
-def _lines(steps: Iterable[Step], study: Study, task: Task) -> list[PlanLine]:
+def _lines(steps: Iterable[Step], study: Study, task: Task) -> list[Line]:
     lines = []
     for step in steps:
         if not step.cells:  # what is asked for intervals alone
@@ -150,7 +150,7 @@ def _lines(steps: Iterable[Step], study: Study, task: Task) -> list[PlanLine]:
         rule = step.rule + (", shared" if count_asked(step.trainings) > len(step.trainings) else "")
         cost = operations(step, task, study.splits)
         lines.append(
-            PlanLine(
+            Line(
                 stage=1,
                 level=level,
                 rule=rule,
@@ -169,15 +169,15 @@ def waiting_cells(study: Study) -> int:
     return rounds + sum(_waiting_line(panel).cells for panel in study.panels if panel.candidates is None)
 
 
-def _waiting_line(panel: Panel) -> PlanLine:
+def _waiting_line(panel: Panel) -> Line:
     fits = sum(len(panel.trains_of(part)) for part in panel.parts)
-    return PlanLine(
+    return Line(
         stage=2, level=panel.level, rule="brute force", tier="identical", cells=len(panel.parts), fits=fits, waits=True
     )
 
 
-def _merged_lines(lines: Iterable[PlanLine]) -> tuple[PlanLine, ...]:
-    merged: dict[tuple[object, ...], PlanLine] = {}
+def _merged_lines(lines: Iterable[Line]) -> tuple[Line, ...]:
+    merged: dict[tuple[object, ...], Line] = {}
     for line in lines:
         key = (line.stage, line.level, line.rule, line.tier, line.waits)
         if (before := merged.get(key)) is not None:

@@ -26,7 +26,7 @@ from heldout.results.constant_answer import (
     no_constant,
 )
 from heldout.results.test_losses import pooled_score
-from heldout.risk.comparison import compare_records
+from heldout.risk.comparison.pairs import compare_records
 from heldout.risk.comparison.sentences import Verdict
 from heldout.risk.estimate_risk import failed_parts, record_value
 from heldout.risk.record import Floats, PooledScore, Record

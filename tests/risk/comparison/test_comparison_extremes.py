@@ -9,8 +9,9 @@ import pytest
 from made_records import folds, grouped
 from scipy.stats import ttest_1samp
 
-from heldout.risk.comparison import compare_records, five_by_two_f, five_by_two_mean, five_by_two_t
 from heldout.risk.comparison.over_datasets import rank_over_datasets
+from heldout.risk.comparison.pairs import compare_records
+from heldout.risk.intervals.five_by_two import five_by_two_f, five_by_two_mean, five_by_two_t
 
 
 def test_groups_are_counted_by_the_p_value_as_by_the_interval():

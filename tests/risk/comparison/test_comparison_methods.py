@@ -10,24 +10,12 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from heldout.base.errors import InputError
-from heldout.risk.comparison import (
-    betting_p,
-    corrected_t_p,
-    correlated_t,
-    critical_distance,
-    five_by_two_f,
-    five_by_two_t,
-    friedman,
-    holm,
-    mcnemar,
-    nemenyi,
-    permutation_p,
-    permuted_ranks,
-    signed_rank,
-    student_p,
-)
-from heldout.risk.intervals.betting import betting
-from heldout.risk.intervals.t_intervals import corrected_t
+from heldout.risk.comparison.bayesian import correlated_t, signed_rank
+from heldout.risk.comparison.over_datasets import critical_distance, friedman, nemenyi, permuted_ranks
+from heldout.risk.comparison.p_values import holm, mcnemar, permutation_p
+from heldout.risk.intervals.betting import betting, betting_p
+from heldout.risk.intervals.five_by_two import five_by_two_f, five_by_two_t
+from heldout.risk.intervals.t_intervals import corrected_t, corrected_t_p, student_p
 
 
 def normal(seed, size, mean=0.0):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heldout.risk.comparison import compare_records
+from heldout.risk.comparison.pairs import compare_records
 from heldout.risk.record import Record
 
 

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from heldout.risk.comparison import compare_records, mcnemar, paired_rows, paired_rows_p, spread_of_rows
+from heldout.risk.comparison.p_values import mcnemar
+from heldout.risk.comparison.paired_rows import paired_rows, paired_rows_p, spread_of_rows
+from heldout.risk.comparison.pairs import compare_records
 from heldout.risk.record import PooledScore, Record
 
 
