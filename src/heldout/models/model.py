@@ -24,7 +24,7 @@ from heldout.base.rowkeys import Rows
 from heldout.models.file import FORMAT, pack, read_file, write_file
 from heldout.models.input import arranged
 from heldout.models.schema import Schema, classes_of, schema_of
-from heldout.risk.estimate import Estimate
+from heldout.risk.estimate import Estimate, stored_values
 from heldout.task.containers import is_frame, take_rows
 
 _TRIED = 100  # rows that a model just saved is asked again
@@ -181,7 +181,7 @@ def save_model(
         _try_again(predictor, packed.again, X)
     manifest = {
         "schema": plain(schema.as_dict()),
-        "estimate": None if estimate is None else plain(estimate.stored()),
+        "estimate": None if estimate is None else plain(stored_values(estimate)),
         "covers": parts.covers,
         "trust": list(packed.packages),
         "versions": _versions(packed.packages),

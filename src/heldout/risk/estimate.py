@@ -66,19 +66,20 @@ class Estimate:
         """Plain values, for people's JSON."""
         return {**{name: getattr(self, name) for name in self.__slots__}, "estimand": str(self.estimand)}
 
-    def stored(self) -> dict[str, Any]:
-        """Plain values of all that the estimate knows, for files."""
-        return {**self.as_dict(), "subject": str(self.estimand.subject), "later": self.estimand.later}
-
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Estimate:
-        """The estimate whose `stored` values these are, with the pairs that JSON holds as lists."""
+        """The estimate whose :func:`stored_values` these are, with the pairs that JSON holds as lists."""
         plain = dict(values)
         estimand = Estimand(plain["estimand"], Subject(plain.pop("subject")), plain.pop("later"))
         return msgspec.convert({**plain, "estimand": estimand}, cls, dec_hook=lambda kind, value: value)
 
     def _repr_html_(self) -> str:
         return html_of("estimate", self.as_dict())
+
+
+def stored_values(estimate: Estimate) -> dict[str, Any]:
+    """Plain values of all that the estimate knows, for files."""
+    return {**estimate.as_dict(), "subject": str(estimate.estimand.subject), "later": estimate.estimand.later}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
