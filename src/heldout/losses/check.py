@@ -77,7 +77,7 @@ def _check_of_rows(loss: Loss, y: NDArray[Any], classification: bool) -> None:
         )
     if loss.rows in (squared_rows, absolute_rows) or loss.target == CLASSES:
         return  # any numbers will do, and any labels
-    few, responses = _trial_classes(y) if classification else _trial_numbers(y)
+    sample, responses = _trial_classes(y) if classification else _trial_numbers(y)
     classes = responses.classes if classification and y.ndim == 1 else None
     (known,) = on_target([loss], classes)
     assert known.rows is not None, "a loss without a scorer has rows"
@@ -86,10 +86,10 @@ def _check_of_rows(loss: Loss, y: NDArray[Any], classification: bool) -> None:
     if isinstance(rows, OwnRows):
         with catch_warnings():
             warnings.simplefilter("ignore")
-            rows.losses(few, replace(responses, predict=few))  # perfect responses
+            rows.losses(sample, replace(responses, predict=sample))  # perfect responses
         return
     with suppress(PredictionError):  # the trial's responses are at fault, and those to come need not be
-        rows(few, responses)
+        rows(sample, responses)
 
 
 def _try(loss: Loss, parts: ScorerParts, trial: tuple[NDArray[Any], Responses], classification: bool) -> None:
@@ -103,17 +103,17 @@ def _try(loss: Loss, parts: ScorerParts, trial: tuple[NDArray[Any], Responses], 
     as_number(loss, answer)
 
 
-def _refusal(loss: Loss, parts: ScorerParts, responses: Responses, said: str, classification: bool) -> str:
+def _refusal(loss: Loss, parts: ScorerParts, responses: Responses, message: str, classification: bool) -> str:
     """What is wrong and the way out, for a scorer that failed on its trial with the words `said`."""
     name, classes = loss.name, responses.classes
-    said = said if said.endswith((".", "!", "?")) else f"{said}."
+    message = message if message.endswith((".", "!", "?")) else f"{message}."
     if not classification:
         return (
-            f"{name!r} cannot score the numbers this learner predicts: {said} "
+            f"{name!r} cannot score the numbers this learner predicts: {message} "
             "Use a loss for numbers, such as 'squared' or 'absolute'."
         )
     labels = classes.tolist() if isinstance(classes, np.ndarray) else []  # several outputs have a list of arrays
-    if len(labels) == 2 and "pos_label" in said:
+    if len(labels) == 2 and "pos_label" in message:
         low, high = labels
         return (
             f"{name!r} does not know which of the labels {low!r} and {high!r} is the positive one. "
@@ -123,12 +123,12 @@ def _refusal(loss: Loss, parts: ScorerParts, responses: Responses, said: str, cl
         variants = [v for v in get_scorer_names() if v.startswith(f"{name}_") and not v.endswith("_samples")]
         if variants:
             way_out = f"Use {', '.join(variants[:-1])} or {variants[-1]}."
-        elif "average" in said:
+        elif "average" in message:
             way_out = f"Say how to average over classes: {_spelled(parts, average='macro')}."
         else:
             way_out = "Use a loss for several classes, such as 'zero_one' or 'balanced_accuracy'."
-        return f"{name!r} cannot score {len(labels)} classes: {said} {way_out}"
-    return f"{name!r} cannot score this target: {said} Use a loss for classes, such as 'zero_one'."
+        return f"{name!r} cannot score {len(labels)} classes: {message} {way_out}"
+    return f"{name!r} cannot score this target: {message} Use a loss for classes, such as 'zero_one'."
 
 
 def _spelled(parts: ScorerParts, **changed: Any) -> str:
@@ -146,11 +146,13 @@ def _spelled(parts: ScorerParts, **changed: Any) -> str:
 def _trial_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Responses]:
     """Some rows of y that hold every class, and what a perfect classifier would answer on them."""
     if y.ndim > 1:
-        few = y[:_FEW_ROWS]
-        right = np.stack([few != 1, few == 1], axis=2)  # rows, outputs, classes
+        sample = y[:_FEW_ROWS]
+        right = np.stack([sample != 1, sample == 1], axis=2)  # rows, outputs, classes
         classes: Any = [np.unique(column) for column in y.T]
-        decision = np.where(few == 1, 1.0, -1.0)
-        return few, Responses(predict=few, predict_proba=0.1 + 0.8 * right, decision_function=decision, classes=classes)
+        decision = np.where(sample == 1, 1.0, -1.0)
+        return sample, Responses(
+            predict=sample, predict_proba=0.1 + 0.8 * right, decision_function=decision, classes=classes
+        )
     classes, codes = np.unique(y, return_inverse=True)
     if len(y) > _FEW_ROWS:
         order = np.argsort(codes, kind="stable")

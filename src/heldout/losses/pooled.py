@@ -52,8 +52,8 @@ def family_of(loss: Loss) -> str:
     if loss.counts_errors:
         return "zero_one"
     rows = loss.rows.rows if isinstance(loss.rows, RangedRows) else loss.rows
-    for one, family in ((squared_rows, "squared"), (absolute_rows, "absolute"), (log_rows, "log")):
-        if rows is one:
+    for known_rows, family in ((squared_rows, "squared"), (absolute_rows, "absolute"), (log_rows, "log")):
+        if rows is known_rows:
             return family
     if rows is not None:
         return "brier" if isinstance(rows, BrierRows) and rows.half is not False else "other"
@@ -87,11 +87,11 @@ def pool_score(
 ) -> Pooled | None:
     """The score of all parts together, or None where it is not defined on them."""
     truth, weight = np.concatenate(y), None if weights is None else np.concatenate(weights)
-    predicted = [one.predict for one in responses]
-    if any(one is None for one in predicted):
+    predicted = [answer.predict for answer in responses]
+    if any(answer is None for answer in predicted):
         return None
-    classes = next((one.classes for one in responses), None)
-    joined = Responses(predict=np.concatenate([one for one in predicted if one is not None]), classes=classes)
+    classes = next((answer.classes for answer in responses), None)
+    joined = Responses(predict=np.concatenate([answer for answer in predicted if answer is not None]), classes=classes)
     with catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -121,9 +121,9 @@ def parts_score(
     with catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            for part, (truth, one) in enumerate(zip(y, responses, strict=True)):
+            for part, (truth, answer) in enumerate(zip(y, responses, strict=True)):
                 weight = None if weights is None else weights[part]
-                value, influence, names = _leaving_blocks_out(loss, truth, one, weight)
+                value, influence, names = _leaving_blocks_out(loss, truth, answer, weight)
                 values.append(value)
                 influences.append(influence)
                 blocks.append(names + part * BLOCKS)
@@ -169,13 +169,13 @@ def _parts(loss: Loss) -> ScorerParts:
 def _of_numbers(loss: Loss, y: NDArray[Any], responses: Responses, weight: Floats) -> Floats | None:
     name = _parts(loss).known_name
     assert responses.predict is not None
-    truth, predicted = (np.asarray(one, dtype=np.float64).reshape(len(y), -1) for one in (y, responses.predict))
+    truth, predicted = (np.asarray(values, dtype=np.float64).reshape(len(y), -1) for values in (y, responses.predict))
     if name == "root_mean_squared_log_error":
         truth, predicted = np.log1p(truth), np.log1p(predicted)
     errors, away = truth - predicted, truth - np.average(truth, axis=0, weights=weight)
     if name == "explained_variance_score":
         errors = errors - np.average(errors, axis=0, weights=weight)
-    lost, spread = (np.average(one**2, axis=0, weights=weight) for one in (errors, away))
+    lost, spread = (np.average(values**2, axis=0, weights=weight) for values in (errors, away))
     if family_of(loss) == "root":
         roots = np.sqrt(np.where(lost > 0, lost, 1.0))  # where nothing is lost no row adds anything
         return np.asarray(np.mean((errors**2 - lost) / (2 * roots), axis=1), dtype=np.float64)
@@ -191,10 +191,10 @@ def _of_counts(loss: Loss, y: NDArray[Any], responses: Responses, weight: Floats
         return None
     labels, codes = np.unique(np.concatenate([y, predicted]), return_inverse=True)
     cells = codes[: len(y)] * len(labels) + codes[len(y) :]
-    there, place = np.unique(cells, return_inverse=True)
+    there, cell_of_row = np.unique(cells, return_inverse=True)
     if len(there) > MOST_CELLS:
         return None
-    counts = np.bincount(place, weights=weight)
+    counts = np.bincount(cell_of_row, weights=weight)
     true, called = labels[there // len(labels)], labels[there % len(labels)]
     parts = _parts(loss)
 
@@ -206,5 +206,5 @@ def _of_counts(loss: Loss, y: NDArray[Any], responses: Responses, weight: Floats
         step = np.zeros(len(there))
         step[cell] = STEP * counts[cell]
         slopes[cell] = (score(counts + step) - score(counts - step)) / (2 * step[cell]) if counts[cell] > 0 else 0.0
-    influence: Floats = (slopes * float(counts.sum()))[place]
+    influence: Floats = (slopes * float(counts.sum()))[cell_of_row]
     return influence if np.isfinite(influence).all() else None

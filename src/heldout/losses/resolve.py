@@ -62,13 +62,13 @@ def resolve_losses(loss: Any, *, classification: bool, estimator: Any = None) ->
         losses = (_one(loss, estimator),)
     if not losses:
         raise LossError("No loss was given. Leave loss out for the default, or name at least one.")
-    for one in losses:
-        if isinstance(one.rows, OwnRows) and (one.name in BUILT_IN or one.name in get_scorer_names()):
+    for resolved in losses:
+        if isinstance(resolved.rows, OwnRows) and (resolved.name in BUILT_IN or resolved.name in get_scorer_names()):
             raise LossError(
-                f"{one.name!r} is the name of a known loss, and reports would speak of that one. Give yours another: "
-                "row_loss(…, name=…)."
+                f"{resolved.name!r} is the name of a known loss, and reports would speak of that one. Give yours "
+                "another: row_loss(…, name=…)."
             )
-    twins = [name for name, times in Counter(one.name for one in losses).items() if times > 1]
+    twins = [name for name, times in Counter(resolved.name for resolved in losses).items() if times > 1]
     if twins:
         raise LossError(
             f"Two losses are called {twins[0]!r}. Give each its own name: loss={{'{twins[0]}': …, '{twins[0]}_2': …}}."

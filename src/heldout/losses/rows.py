@@ -52,10 +52,10 @@ def log_rows(y: NDArray[Any], responses: Responses) -> Floats:
     predictor never saw in training has probability zero, so it costs about 36 nats in double precision.
     """
     proba, classes = _probabilities(y, responses, "log loss")
-    given = np.take_along_axis(proba, _columns(y, classes)[:, None], axis=1)[:, 0]
-    given = np.where(_known(y, classes), given, 0)
+    probability = np.take_along_axis(proba, _columns(y, classes)[:, None], axis=1)[:, 0]
+    probability = np.where(_known(y, classes), probability, 0)
     eps = np.finfo(proba.dtype).eps
-    return np.asarray(-np.log(given.clip(eps, 1 - eps)), dtype=np.float64)
+    return np.asarray(-np.log(probability.clip(eps, 1 - eps)), dtype=np.float64)
 
 
 def hinge_rows(y: NDArray[Any], responses: Responses) -> Floats:
@@ -167,9 +167,9 @@ class BrierRows:
         if len(classes) == 2 and known.all():
             positive = classes[-1] if self.positive is None else self.positive
             came = (y == positive).astype(proba.dtype)
-            given = proba[:, int(np.flatnonzero(classes == positive)[0])]
+            probability = proba[:, int(np.flatnonzero(classes == positive)[0])]
             # scikit-learn's sum, term by term, so that rounding is the same
-            losses = ((1 - came) - (1 - given)) ** 2 + (came - given) ** 2
+            losses = ((1 - came) - (1 - probability)) ** 2 + (came - probability) ** 2
         else:
             came = ((_columns(y, classes)[:, None] == np.arange(len(classes))) & known[:, None]).astype(proba.dtype)
             losses = np.sum((came - proba) ** 2, axis=1) + ~known
@@ -190,7 +190,7 @@ class TopRows:
     methods: tuple[str, ...] = ("decision_function", "predict_proba")
 
     def __call__(self, y: NDArray[Any], responses: Responses) -> Floats:
-        method = next((one for one in self.methods if getattr(responses, one) is not None), None)
+        method = next((labels for labels in self.methods if getattr(responses, labels) is not None), None)
         classes = responses.classes
         if method is None or classes is None:
             raise LossError(f"The top-k accuracy needs {' or '.join(self.methods)}, but it was not recorded.")
@@ -214,14 +214,14 @@ class SampleRows:
     empty: float = 0.0  # the score where it divides by zero
 
     def __call__(self, y: NDArray[Any], responses: Responses) -> Floats:
-        true, predicted = (one != 0 for one in _side_by_side(y, responses.predict))
-        both, said, there = ((one.sum(axis=1)) for one in (true & predicted, predicted, true))
+        true, predicted = (labels != 0 for labels in _side_by_side(y, responses.predict))
+        both, named, there = ((labels.sum(axis=1)) for labels in (true & predicted, predicted, true))
         square = self.beta**2
         above, below = {
-            "precision": (both, said),
+            "precision": (both, named),
             "recall": (both, there),
-            "jaccard": (both, said + there - both),
-            "f": ((1 + square) * both, square * there + said),
+            "jaccard": (both, named + there - both),
+            "f": ((1 + square) * both, square * there + named),
         }[self.score]
         scores = np.where(below > 0, above / np.where(below > 0, below, 1), self.empty)
         return np.asarray(0.0 - scores, dtype=np.float64)
@@ -253,7 +253,7 @@ def _known(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.bool_]:
 
 def _as_floats(true: NDArray[Any], predicted: NDArray[Any]) -> tuple[Floats, Floats]:
     """Both in the widest of their floating types, in double precision where neither has one."""
-    kinds = [one.dtype for one in (true, predicted) if np.issubdtype(one.dtype, np.floating)]
+    kinds = [values.dtype for values in (true, predicted) if np.issubdtype(values.dtype, np.floating)]
     kind = np.result_type(*kinds) if kinds else np.dtype(np.float64)
     return true.astype(kind, copy=False), predicted.astype(kind, copy=False)
 

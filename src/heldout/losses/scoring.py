@@ -144,8 +144,8 @@ def call_scorer(loss: Loss, estimator: Any, X: Any, y: NDArray[Any], weight: NDA
     try:
         answer = loss.scorer(estimator, X, y, **options)
     except Exception as error:
-        told = f"{loss.name!r} failed on {len(y)} held-out rows: {_line(error)}"
-        raise LossError(f"{told.rstrip('.')}. {_MORE_CLASSES}" if _lacks_class(estimator, y) else told) from error
+        message = f"{loss.name!r} failed on {len(y)} held-out rows: {_line(error)}"
+        raise LossError(f"{message.rstrip('.')}. {_MORE_CLASSES}" if _lacks_class(estimator, y) else message) from error
     value = as_number(loss, answer)
     if not np.isfinite(value):
         raise LossError(

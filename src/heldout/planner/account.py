@@ -144,7 +144,7 @@ def _lines(steps: Iterable[Step], study: Study, task: Task) -> list[Line]:
         if not step.cells:  # what is asked for intervals alone
             continue
         sides = sides_of(step.trainings)
-        levels = {held.level for some in sides for held in (some[:1] if isinstance(some, Sides) else some)}
+        levels = {held.level for run in sides for held in (run[:1] if isinstance(run, Sides) else run)}
         levels.discard(EVERYWHERE)
         level = levels.pop() if len(levels) == 1 else "both"
         rule = step.rule + (", shared" if count_asked(step.trainings) > len(step.trainings) else "")

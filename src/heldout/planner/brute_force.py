@@ -28,7 +28,7 @@ def _steps_of(panel: Panel) -> Iterator[Step]:
 
 def _stretches(parts: Sequence[int]) -> Iterator[range]:
     """Ascending parts as ranges of neighbours."""
-    starts = [place for place, part in enumerate(parts) if not place or part != parts[place - 1] + 1]
+    starts = [number for number, part in enumerate(parts) if not number or part != parts[number - 1] + 1]
     for start, end in zip(starts, [*starts[1:], len(parts)], strict=True):
         yield range(parts[start], parts[end - 1] + 1)
 

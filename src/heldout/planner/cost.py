@@ -133,12 +133,12 @@ def _about(part: Any) -> str | None:
 
 def prices_of(study: Study, task: Task) -> Prices:
     """The prices of a study: fits as those of its cheapest family, predictions as those of its dearest."""
-    found = [_prices(family.estimator, study, task) for family in study.search.families]
+    prices = [_prices(family.estimator, study, task) for family in study.search.families]
     return Prices(
-        study=min(one.study for one in found),
-        call=max(one.call for one in found),
-        row=max(one.row for one in found),
-        test_call=max(one.test_call for one in found),
+        study=min(price.study for price in prices),
+        call=max(price.call for price in prices),
+        row=max(price.row for price in prices),
+        test_call=max(price.test_call for price in prices),
     )
 
 
@@ -153,7 +153,7 @@ def _prices(estimator: Any, study: Study, task: Task) -> Prices:
         call = SINGLE_CALL * classes**2 if single else SUMS_CALL
         return Prices(study=STUDY + fits + read, call=call, row=row, test_call=0.0)
     estimators = list(_inside(estimator))
-    frames = FRAME * sum(isinstance(one, ColumnTransformer) for one in estimators)
+    frames = FRAME * sum(isinstance(part, ColumnTransformer) for part in estimators)
     members = _members(chain[-1])
     number = FIT_NUMBER * members * columns
     if type(chain[-1]).__module__.startswith("sklearn.dummy"):
@@ -182,8 +182,8 @@ def _is_of_trees(model: Any) -> bool:
 def _members(model: Any) -> int:
     """How many members an ensemble has, as far as its parameters tell; 1 for what is none."""
     names = ("n_estimators", "iterations", *(("max_iter",) if "Boosting" in type(model).__name__ else ()))
-    found = [getattr(model, name, None) for name in names]
-    return max((count for count in found if isinstance(count, int)), default=1)
+    counts = [getattr(model, name, None) for name in names]
+    return max((count for count in counts if isinstance(count, int)), default=1)
 
 
 def _cells(panel: Panel) -> int:
@@ -202,8 +202,8 @@ def _parts_of(search: Search) -> Iterator[Any]:
         yield from _inside(family.estimator)
         params = family.estimator.get_params(deep=True) if family.candidates.names else {}
         names = [name for name in family.candidates.names if _may_hold(params.get(name))]
-        for one in family.candidates if names else ():
-            for value in (one.get(name) for name in names):
+        for candidate in family.candidates if names else ():
+            for value in (candidate.get(name) for name in names):
                 if _is_estimator(value):
                     yield from _inside(value)
 

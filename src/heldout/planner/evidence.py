@@ -40,9 +40,9 @@ def with_evidence(study: Study, task: Task, *, rules: Mapping[str, bool], limite
         for tests_too in (wanted, False):
             for parts, rows in SIZES:
                 asked = Everywhere(probabilities=wanted, tests_too=tests_too)
-                found = _asked(study, task, (parts, rows), prices, asked)
-                if found is not None:
-                    return found
+                asked_study = _asked(study, task, (parts, rows), prices, asked)
+                if asked_study is not None:
+                    return asked_study
             if tests_too and prices.begin + _price_of_tests(study, prices) <= prices.study / SHARE:
                 words = "interval: predictors are asked for probabilities too, at no further fits"
                 return replace(study, everywhere=Everywhere(probabilities=True, tests_too=True, words=words))
@@ -89,10 +89,12 @@ def _asked_more(step: Step, study: Study, task: Task) -> Iterator[Step]:
     together: list[Sequence[Training]] = []
     apart: list[Training] = []
     for piece in pieces_of(step.trainings):
-        own = _tested(piece, study.everywhere.parts)
-        single = leaves_rows_out and any(study.splits[t.trains[0].splits].held_sizes.max() == 1 for t in own.values())
-        sides = {part: _everywhere(step.candidates[0], study.everywhere.parts.index(part)) for part in own}
-        more = {part: _with_more(training, sides[part], alone=single) for part, training in own.items()}
+        tested = _tested(piece, study.everywhere.parts)
+        single = leaves_rows_out and any(
+            study.splits[t.trains[0].splits].held_sizes.max() == 1 for t in tested.values()
+        )
+        sides = {part: _everywhere(step.candidates[0], study.everywhere.parts.index(part)) for part in tested}
+        more = {part: _with_more(training, sides[part], alone=single) for part, training in tested.items()}
         if kernel is not None and any(kernel.refuses(study.search, task, t, study.splits) for t in more.values()):
             more = {}
         if single:
@@ -106,8 +108,8 @@ def _asked_more(step: Step, study: Study, task: Task) -> Iterator[Step]:
 def _tested(piece: Sequence[Training], parts: tuple[int, ...]) -> dict[int, Training]:
     """The trainings that answer test parts of which more is asked, by part."""
     if isinstance(piece, Plain):
-        own = [part for part in parts if part in piece.parts] if piece.sides.level == TEST else []
-        return {part: piece[part - piece.parts.start] for part in own}
+        tested = [part for part in parts if part in piece.parts] if piece.sides.level == TEST else []
+        return {part: piece[part - piece.parts.start] for part in tested}
     return {part: training for training in piece if (part := _part_of(training)) in parts}
 
 
@@ -116,8 +118,8 @@ def _part_of(training: Training) -> int:
     return next((held.part for held in training.answers if held.level == TEST), -1)
 
 
-def _everywhere(candidate: int, place: int) -> Held:
-    return Held(aside_of(candidate), EVERYWHERE, EVERYWHERE, place)
+def _everywhere(candidate: int, number: int) -> Held:
+    return Held(aside_of(candidate), EVERYWHERE, EVERYWHERE, number)
 
 
 def _with_more(training: Training, more: Held, *, alone: bool) -> Training:
@@ -130,8 +132,8 @@ def _replaced(piece: Sequence[Training], more: Mapping[int, Training]) -> Iterat
         yield tuple(more.get(_part_of(training), training) for training in piece)
         return
     for replaced, parts in groupby(piece.parts, key=more.__contains__):
-        some = list(parts)
+        run = list(parts)
         if replaced:
-            yield tuple(more[part] for part in some)
+            yield tuple(more[part] for part in run)
         else:
-            yield piece[some[0] - piece.parts.start : some[-1] + 1 - piece.parts.start]
+            yield piece[run[0] - piece.parts.start : run[-1] + 1 - piece.parts.start]

@@ -46,15 +46,15 @@ def within(draft: Draft) -> Rewrite:
             continue
         if step.candidates not in trees:
             trees[step.candidates] = _branches(draft.search, step.candidates, reasons)
-        found = trees[step.candidates]
-        if isinstance(found, str):
-            reasons.append(found)
+        tree = trees[step.candidates]
+        if isinstance(tree, str):
+            reasons.append(tree)
             steps.append(step)
         else:
             changed = True
-            steps += _split(step, found)
-            before += len(step.trainings) * sum(part.transforms_alone for part in found)
-            after += len(step.trainings) * sum(part.transforms for part in found)
+            steps += _split(step, tree)
+            before += len(step.trainings) * sum(part.transforms_alone for part in tree)
+            after += len(step.trainings) * sum(part.transforms for part in tree)
     if not changed:
         return refused(*reasons)
     return Rewrite(

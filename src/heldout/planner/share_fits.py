@@ -57,14 +57,14 @@ def share_fits(draft: Draft) -> Rewrite:
 
 def _all_apart(draft: Draft) -> bool:
     """Whether a glance at half of each key tells that no two training sets are the same."""
-    found = []
+    keys = []
     for piece in (piece for step in draft.steps for piece in pieces_of(step.trainings)):
         if not isinstance(piece, Plain) or draft.splits[piece.splits].train is not None:
             return False
         splits, hashes = draft.splits[piece.splits], draft.task.index_hashes[:, 0]
         held = np.add.reduceat(hashes[splits.held], splits.held_cuts[:-1])
-        found.append(hashes[splits.rows].sum() - held[piece.parts.start : piece.parts.stop])
-    every = np.concatenate(found) if found else np.empty(0)
+        keys.append(hashes[splits.rows].sum() - held[piece.parts.start : piece.parts.stop])
+    every = np.concatenate(keys) if keys else np.empty(0)
     return len(np.unique(every)) == len(every)
 
 
@@ -75,11 +75,11 @@ def train_keys(splits: Splits, task: Task) -> list[Any]:
         whole = key_of(hashes, splits.rows)
         sums = np.add.reduceat(hashes[splits.held], splits.held_cuts[:-1], axis=0).tolist()
         return [key_minus(whole, (high << 64) | low) for low, high in sums]
-    found: list[Any] = []
+    keys: list[Any] = []
     for part in range(len(splits)):
         rows = splits.train_rows(part)
         key: Any = key_of(hashes, rows)
         if len(rows) > 1 and not (np.diff(rows) > 0).all():  # an order of its own, or repeats: part of its identity
             key = (key, blake2b(np.ascontiguousarray(rows).tobytes(), digest_size=16).digest())
-        found.append(key)
-    return found
+        keys.append(key)
+    return keys

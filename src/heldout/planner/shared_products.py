@@ -59,9 +59,9 @@ def _claimed(
         return refused(*reasons)
     saved = _shares_of(kernel)
     steps = [
-        _kernel_step(kernel, draft, candidates, some)
+        _kernel_step(kernel, draft, candidates, run)
         for candidates, trainings in taken.items()
-        for some in (_in_runs(join(trainings)) if saved else [join(trainings)])
+        for run in (_in_runs(join(trainings)) if saved else [join(trainings)])
     ]
     note = f"which share their {saved}" if saved else ""
     return Rewrite(steps=(*steps, *left), refusals=tuple(dict.fromkeys(reasons)), note=note)
@@ -115,10 +115,10 @@ def _shares(step: Step, groups: tuple[tuple[int, ...], ...]) -> tuple[list[tuple
     remaining = set(step.candidates)
     shares = []
     for group in groups:
-        own = tuple(candidate for candidate in group if candidate in remaining)
-        if own:
-            shares.append(own)
-            remaining.difference_update(own)
+        share = tuple(candidate for candidate in group if candidate in remaining)
+        if share:
+            shares.append(share)
+            remaining.difference_update(share)
     return shares, tuple(candidate for candidate in step.candidates if candidate in remaining)
 
 

@@ -58,7 +58,7 @@ def start_races(study: Study, task: Task, plan: Plan) -> RaceStart:
     for panel in study.panels:
         if panel.level == VALIDATION:
             race = _race(rule, panel, study, task, groups)
-            first = begin(race, [place for place, group in enumerate(groups) if whole.issuperset(group)])
+            first = begin(race, [number for number, group in enumerate(groups) if whole.issuperset(group)])
             races[panel.key] = first
             panel = replace(panel, asked=blocks(None, first))
         panels.append(panel)
@@ -121,7 +121,7 @@ def _root(first: list[int], candidate: int) -> int:
 
 
 def _levels(step: Step) -> set[str]:
-    return {held.level for some in sides_of(step.trainings) for held in (some[:1] if isinstance(some, Sides) else some)}
+    return {held.level for run in sides_of(step.trainings) for held in (run[:1] if isinstance(run, Sides) else run)}
 
 
 def _refusal(study: Study, plan: Plan, groups: Sequence[tuple[int, ...]], whole: set[int]) -> str | None:
@@ -134,7 +134,7 @@ def _refusal(study: Study, plan: Plan, groups: Sequence[tuple[int, ...]], whole:
         return f"{_at_once(plan)}, and none is left to race"
     if len(groups) < 2:
         return "all candidates are read off one fit, so dropping some saves nothing"
-    shared = next((one for one in plan.passes if one.name == SHARE_FITS and one.used), None)
+    shared = next((record for record in plan.passes if record.name == SHARE_FITS and record.used), None)
     if shared is not None and shared.fits_after < shared.fits_before:
         return "folds share their fits, which saves more than a race that would part them"
     return None
@@ -169,7 +169,9 @@ def _at_once(plan: Plan) -> str:
     for step in plan.steps:
         if step.kernel not in BY_FITS and VALIDATION in _levels(step):
             answered.setdefault(step.kernel, set()).update(step.candidates)
-    return " and ".join(f"{kernel} answers {len(own):,} candidates together" for kernel, own in answered.items())
+    return " and ".join(
+        f"{kernel} answers {len(candidates):,} candidates together" for kernel, candidates in answered.items()
+    )
 
 
 def _words(rule: RaceRule) -> str:

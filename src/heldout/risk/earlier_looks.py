@@ -150,13 +150,13 @@ def disclosed_interval(
     spread = record.high - record.low
     ends = [min(max((end - record.low) / spread, 0.0), 1.0) for end in disclosed_between(answer, record, value)]
     rows = int(np.sum(record.held_sizes))
-    found = transcript_interval(*ends, rows=rows, level=level, alphabets=alphabets)
+    bound = transcript_interval(*ends, rows=rows, level=level, alphabets=alphabets)
     return Interval(
-        low=record.low + spread * found.low,
-        high=record.low + spread * found.high,
+        low=record.low + spread * bound.low,
+        high=record.low + spread * bound.high,
         level=level,
-        method=found.method,
-        guarantee=promised(found.guarantee, record),
+        method=bound.method,
+        guarantee=promised(bound.guarantee, record),
     )
 
 
@@ -232,8 +232,8 @@ def disclosed_estimate(record: Record, plain: Estimate, answer: Answer, past: Ea
     if refusal is None and past.bounded:
         if not past.alphabets and _tells_no_more(plain, answer):
             return Disclosed(estimate=coarse, status=FIRST)
-        found = disclosed_interval(answer, record, value, level=plain.level, alphabets=past.alphabets)
-        return _widened(record, coarse, found, past)
+        interval = disclosed_interval(answer, record, value, level=plain.level, alphabets=past.alphabets)
+        return _widened(record, coarse, interval, past)
     if not past.alphabets and not answer.withholds:
         return Disclosed(estimate=plain, status=FIRST)
     return _not_widened(record, coarse, answer, past, refusal=refusal, value=value)
@@ -257,13 +257,13 @@ def _coarse(record: Record, plain: Estimate, answer: Answer, value: float) -> Es
     return replace(plain, value=None, answer=words)
 
 
-def _widened(record: Record, coarse: Estimate, found: Interval, past: EarlierLooks) -> Disclosed:
+def _widened(record: Record, coarse: Estimate, interval: Interval, past: EarlierLooks) -> Disclosed:
     rows, ends = int(np.sum(record.held_sizes)), (record.low, record.high)
-    half = half_width(rows, level=found.level, alphabets=past.alphabets)
-    vacuous = half >= 0.5 or (found.low <= ends[0] and found.high >= ends[1])
+    half = half_width(rows, level=interval.level, alphabets=past.alphabets)
+    vacuous = half >= 0.5 or (interval.low <= ends[0] and interval.high >= ends[1])
     status = FIRST if not past.alphabets else VACUOUS if vacuous else WIDENED
-    method = f"{found.method}, widened for the {past.look} look" if past.alphabets else found.method
-    return Disclosed(estimate=_with_interval(record, coarse, replace(found, method=method)), status=status)
+    method = f"{interval.method}, widened for the {past.look} look" if past.alphabets else interval.method
+    return Disclosed(estimate=_with_interval(record, coarse, replace(interval, method=method)), status=status)
 
 
 def _not_widened(
@@ -296,8 +296,8 @@ def _why_unbounded(past: EarlierLooks, refusal: str | None) -> str:
     return refusal or ""
 
 
-def _with_interval(record: Record, estimate: Estimate, found: Interval) -> Estimate:
-    return replace(estimate, **shown_interval(scale_of(record), found), reason=None)
+def _with_interval(record: Record, estimate: Estimate, interval: Interval) -> Estimate:
+    return replace(estimate, **shown_interval(scale_of(record), interval), reason=None)
 
 
 def ordinal(number: int) -> str:

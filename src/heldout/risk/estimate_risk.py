@@ -91,14 +91,14 @@ def scale_of(record: Record) -> LossRange:
 
 def _method(record: Record, asked: str | Method | None, *, strict: bool) -> tuple[Method | None, str | None]:
     """The method, and what must be said of it; or None, and why."""
-    said: str | None = None
+    note: str | None = None
     if isinstance(asked, Method):
         return asked, None
     if asked is None or strict:
         method = choose_method(record, asked)
     else:
-        method, said = choose_method_leniently(record, asked)
-    return (None, method.reason) if isinstance(method, NoInterval) else (method, said)
+        method, note = choose_method_leniently(record, asked)
+    return (None, method.reason) if isinstance(method, NoInterval) else (method, note)
 
 
 def record_value(record: Record, *, pool: bool | None = None) -> float | None:

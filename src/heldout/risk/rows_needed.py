@@ -123,8 +123,8 @@ class Aims:
     @property
     def test_rows(self) -> int:
         """Test rows to plan with: by the guess where there is one, else by bound, else by the spread's own scale."""
-        found = self.test_rows_by_normal or self.test_rows_by_bound
-        return found or rows_by_normal(SPREADS, sd=1.0, level=self.level)
+        rows = self.test_rows_by_normal or self.test_rows_by_bound
+        return rows or rows_by_normal(SPREADS, sd=1.0, level=self.level)
 
     def gap_at(self, rows: int) -> float | None:
         """How much worse than the best candidate the one chosen on these development rows may be."""
@@ -154,8 +154,8 @@ def aim(
     >>> aim(width=0.04, error_rate=0.1).test_rows_by_normal
     865
     """
-    given = {"gap": gap, "width": width, "loss_range": loss_range, "sd": sd}
-    _check(candidates=candidates, level=level, **{name: value for name, value in given.items() if value is not None})
+    numbers = {"gap": gap, "width": width, "loss_range": loss_range, "sd": sd}
+    _check(candidates=candidates, level=level, **{name: value for name, value in numbers.items() if value is not None})
     spread = sd
     if error_rate is not None:
         if sd is not None:

@@ -60,7 +60,9 @@ def verdict_of(
         "no_model": None if reference is None else asdict(reference),
         "optimism": _optimism(risk, estimates.get("best_validation")),
         "surer": surer(risk, rows=rows, units=units),
-        "meanings": {name: {"label": label_of(one), "text": meaning_of(one)} for name, one in estimates.items()},
+        "meanings": {
+            name: {"label": label_of(estimate), "text": meaning_of(estimate)} for name, estimate in estimates.items()
+        },
     }
 
 
@@ -105,16 +107,16 @@ def surer(risk: Estimate, *, rows: int, units: str = "rows") -> list[str]:
         return []
     learner = risk.estimand.of_learner
     count, of_test = (rows, "") if learner else (risk.n, "test ")
-    told = f" ({4 * count:,} instead of {count:,})" if units == "rows" else ""
-    found = [
-        f"Four times as many {of_test}{units}{told} would about halve the interval, from {_size(risk, width)} to "
+    numbers = f" ({4 * count:,} instead of {count:,})" if units == "rows" else ""
+    sentences = [
+        f"Four times as many {of_test}{units}{numbers} would about halve the interval, from {_size(risk, width)} to "
         f"{_size(risk, width / 2)} wide."
     ]
     if not learner and risk.train_size is not None and risk.train_size > risk.n:
-        found.append(
+        sentences.append(
             "Cross-validation would test on every row in turn; it speaks of the learner, not of this predictor."
         )
-    return found
+    return sentences
 
 
 def _against(risk: Estimate, reference: Reference) -> str | None:
@@ -126,8 +128,8 @@ def _against(risk: Estimate, reference: Reference) -> str | None:
     head = f"{head} {reference.words}"
     if reference.low is None or reference.high is None:
         size = _size(risk, reference.difference if risk.greater_is_better else -reference.difference)
-        told = f": the gain is {size}, without an interval" if reference.difference else ""
-        return f"{head}{told}; {that}. {reference.reason or ''}".strip()
+        gain_words = f": the gain is {size}, without an interval" if reference.difference else ""
+        return f"{head}{gain_words}; {that}. {reference.reason or ''}".strip()
     gains = [end if risk.greater_is_better else -end for end in (reference.low, reference.difference, reference.high)]
     if reference.verdict == WORSE:
         gains = [-gain for gain in gains]

@@ -107,8 +107,10 @@ def shift(record: Record, losses: Floats, weights: Floats, slopes: Floats | None
     pull = w * (y - p)
     if _are_balancing(by_class, y, answers.positive):
         # Weights that follow the class shares take the shares out of the fit: only what differs inside a class is left.
-        for one in (y == 1, y == 0):
-            pull[one] -= float(np.sum(weights[one] * pull[one]) / np.sum(weights[one])) if one.any() else 0.0
+        for members in (y == 1, y == 0):
+            pull[members] -= (
+                float(np.sum(weights[members] * pull[members]) / np.sum(weights[members])) if members.any() else 0.0
+            )
     influence = pull / information
     if slopes is None:
         slopes = at_threshold(p) * (1 - 2 * y)

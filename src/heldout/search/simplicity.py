@@ -102,9 +102,9 @@ def _by_family(search: Search, order: list[str]) -> Callable[[int], tuple[Any, .
 
 def _checked(simplest: Any) -> dict[str, Direction]:
     if isinstance(simplest, Mapping):
-        said = {name: tuple(way) if isinstance(way, list) else way for name, way in simplest.items()}
-        if all(isinstance(way, tuple) or way in (SMALLER, LARGER) for way in said.values()):
-            return said
+        directions = {name: tuple(way) if isinstance(way, list) else way for name, way in simplest.items()}
+        if all(isinstance(way, tuple) or way in (SMALLER, LARGER) for way in directions.values()):
+            return directions
     raise SpaceError(
         'simplest= is a function of a candidate\'s parameters, or a dict such as {"ridge__alpha": "larger"}, '
         'most important first, with "smaller" or "larger" for each parameter, or a list of its values, the simplest '

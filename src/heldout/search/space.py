@@ -110,16 +110,16 @@ def build_candidates(space: Any, *, seed: int) -> Candidates:
     if isinstance(space, Sample):
         return _drawn(space, seed)
     dicts = list(space) if isinstance(space, list | tuple) else [space]
-    for one in dicts:
-        _check_grid(one)
-    count = sum(prod(len(values) for values in one.values()) for one in dicts)
+    for grid_of_one in dicts:
+        _check_grid(grid_of_one)
+    count = sum(prod(len(values) for values in grid_of_one.values()) for grid_of_one in dicts)
     if count > MOST_CANDIDATES:
         raise SpaceError(
             f"This grid has {count:,} candidates, more than the {MOST_CANDIDATES:,} heldout takes. "
             "Give fewer values, or draw from it with Sample(n, …)."
         )
-    grid = ParameterGrid([{name: _listed(values) for name, values in one.items()} for one in dicts])
-    names = tuple(dict.fromkeys(name for one in dicts for name in sorted(one)))
+    grid = ParameterGrid([{name: _listed(values) for name, values in grid_of_one.items()} for grid_of_one in dicts])
+    names = tuple(dict.fromkeys(name for grid_of_one in dicts for name in sorted(grid_of_one)))
     return Candidates(_Grid(grid), names, always=_in_all(dicts, names))
 
 
@@ -179,16 +179,16 @@ def _check_grid(one: Any) -> None:
 
 def _drawn(sample: Sample, seed: int) -> Candidates:
     dicts = list(sample.space) if isinstance(sample.space, list | tuple) else [sample.space]
-    for one in dicts:
-        if not isinstance(one, Mapping) or not one:
+    for part in dicts:
+        if not isinstance(part, Mapping) or not part:
             raise SpaceError("Sample needs a dict from parameter names to distributions or lists of values.")
-        for name, values in one.items():
+        for name, values in part.items():
             if not hasattr(values, "rvs") and (isinstance(values, str) or not hasattr(values, "__len__")):
                 raise SpaceError(f"{name!r} needs a distribution with rvs, or a list of values, not {values!r}.")
-    names = tuple(dict.fromkeys(name for one in dicts for name in sorted(one)))
-    finite = all(not hasattr(values, "rvs") for one in dicts for values in one.values())
+    names = tuple(dict.fromkeys(name for part in dicts for name in sorted(part)))
+    finite = all(not hasattr(values, "rvs") for part in dicts for values in part.values())
     if finite:
-        count = sum(prod(len(values) for values in one.values()) for one in dicts)
+        count = sum(prod(len(values) for values in part.values()) for part in dicts)
         if sample.n >= count:  # a sample as large as the grid is the grid
             return build_candidates(dicts, seed=seed)
     drawn = list(ParameterSampler(sample.space, int(sample.n), random_state=seed))
@@ -196,7 +196,7 @@ def _drawn(sample: Sample, seed: int) -> Candidates:
 
 
 def _in_all(dicts: list[Any], names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for name in names if all(name in one for one in dicts))
+    return tuple(name for name in names if all(name in part for part in dicts))
 
 
 def _listed(values: Any) -> list[Any]:

@@ -34,12 +34,12 @@ def is_answered(study: Study, tables: Tables, panel: str) -> bool:
 
 def _raced(study: Study, tables: Tables) -> Study:
     races, panels = dict(study.races), list(study.panels)
-    for place, panel in enumerate(panels):
+    for number, panel in enumerate(panels):
         if panel.asked is None or panel.key not in tables.panels or not _has_all(tables[panel.key], panel.asked):
             continue
         before = races[panel.key]
         races[panel.key] = after = next_round(before, tables[panel.key].losses[:, :, 0])
-        panels[place] = replace(panel, asked=None if after.over else blocks(before, after))
+        panels[number] = replace(panel, asked=None if after.over else blocks(before, after))
     return replace(study, races=races, panels=tuple(panels))
 
 

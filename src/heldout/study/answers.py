@@ -143,20 +143,20 @@ class PanelTable:
         self.fit_seconds[places] = answer.fit_seconds
         self.score_seconds[places] = answer.score_seconds
         self.answered[places] = True
-        for told in (self.failures, self.warnings):
-            for cell in answer.cells if told else ():
-                told.pop(cell, None)
+        for kept in (self.failures, self.warnings):
+            for cell in answer.cells if kept else ():
+                kept.pop(cell, None)
         self.failures.update(answer.failures)
-        self.warnings.update((cell, self._told.setdefault(told, told)) for cell, told in answer.warnings.items())
+        self.warnings.update((cell, self._told.setdefault(kept, kept)) for cell, kept in answer.warnings.items())
         self.watched.update(answer.watched)
         self._has_rows[places] = answer.rows is not None
         if answer.rows is not None:
             if self._rows is None:
                 shape = (len(self.candidates), int(self.cuts[-1]))
-                self._rows = [None if one is None else np.full(shape, np.nan) for one in answer.rows]
-            for matrix, one in zip(self._rows, answer.rows, strict=True):
+                self._rows = [None if losses is None else np.full(shape, np.nan) for losses in answer.rows]
+            for matrix, losses in zip(self._rows, answer.rows, strict=True):
                 if matrix is not None:
-                    matrix[lines, self.cuts[parts.start] : self.cuts[parts.stop]] = one
+                    matrix[lines, self.cuts[parts.start] : self.cuts[parts.stop]] = losses
         self._place[places] = -1
         for candidate, responses in zip(answer.candidates, answer.responses or (), strict=False):
             self._place[candidate - self.candidates.start, parts] = len(self._responses)
@@ -187,11 +187,11 @@ class PanelTable:
 
     def row_losses(self, candidate: int, part: int) -> Rows | None:
         """The row losses of one cell, for each loss, where they were kept."""
-        line, place = candidate - self.candidates.start, part - self.parts.start
-        if self._rows is None or not self._has_rows[line, place]:
+        line, number = candidate - self.candidates.start, part - self.parts.start
+        if self._rows is None or not self._has_rows[line, number]:
             return None
-        own = slice(self.cuts[place], self.cuts[place + 1])
-        return tuple(None if matrix is None else matrix[line, own] for matrix in self._rows)
+        rows = slice(self.cuts[number], self.cuts[number + 1])
+        return tuple(None if matrix is None else matrix[line, rows] for matrix in self._rows)
 
     def row_matrix(self, number: int) -> NDArray[np.float64] | None:
         """The losses of every candidate on the rows of all parts end to end; None where some were not kept.
@@ -203,12 +203,12 @@ class PanelTable:
 
     def responses(self, candidate: int, part: int) -> Responses | None:
         """The responses of one cell, where they were kept."""
-        place = part - self.parts.start
-        number = self._place[candidate - self.candidates.start, place]
+        number_of_part = part - self.parts.start
+        number = self._place[candidate - self.candidates.start, number_of_part]
         if number < 0:
             return None
         first, responses = self._responses[number]
-        start, stop = self.cuts[[place, place + 1]] - self.cuts[first]
+        start, stop = self.cuts[[number_of_part, number_of_part + 1]] - self.cuts[first]
         return cut_rows(responses, slice(start, stop))
 
 
@@ -226,17 +226,17 @@ class Tables:
         """An empty table of a panel of these splits, once. `weight` are the weights of rows, where they have any."""
         assert panel.candidates is not None, "a panel that waits has no cells"
         if panel.key not in self.panels:
-            own = slice(panel.parts.start, panel.parts.stop)
-            weights = None if weight is None else splits.held_sums(weight)[own]
+            run = slice(panel.parts.start, panel.parts.stop)
+            weights = None if weight is None else splits.held_sums(weight)[run]
             self.panels[panel.key] = PanelTable.empty(
-                panel.candidates, panel.parts, losses, sizes=splits.held_sizes[own], weights=weights
+                panel.candidates, panel.parts, losses, sizes=splits.held_sizes[run], weights=weights
             )
 
     def open_aside(self, name: str, candidate: int, sizes: NDArray[np.intp]) -> None:
         """An empty table of one candidate that no panel asks. Its failures and warnings are not those of the study."""
         if name not in self.asides:
-            own, parts = range(candidate, candidate + 1), range(len(sizes))
-            self.asides[name] = PanelTable.empty(own, parts, 1, sizes=sizes)
+            line, parts = range(candidate, candidate + 1), range(len(sizes))
+            self.asides[name] = PanelTable.empty(line, parts, 1, sizes=sizes)
 
     def put(self, answer: Answer) -> None:
         self[answer.panel].put(answer)
@@ -246,8 +246,8 @@ class Tables:
         parts: dict[str, list[int]] = {}
         for panel, part in sides:
             parts.setdefault(panel, []).append(part)
-        for panel, own in parts.items():
-            self[panel].forget(candidates, own)
+        for panel, numbers in parts.items():
+            self[panel].forget(candidates, numbers)
 
     def warnings_in_order(self) -> list[tuple[str, str, list[tuple[str, int, int]]]]:
         """Each warning with its cells, in the order of the study, whatever the order in which cells were answered."""

@@ -30,8 +30,8 @@ def choose(search: Search, table: PanelTable) -> Chosen:
         return Chosen(candidate=None, inside=None, tied=0, failed=failed)
     best = int(np.nanargmin(np.where(usable, means, np.nan)))
     tied = int(np.count_nonzero(means == means[best]))
-    place = _pick(search, table, means, best)
-    return Chosen(candidate=table.candidates[place], inside=float(means[place]), tied=tied, failed=failed)
+    index = _pick(search, table, means, best)
+    return Chosen(candidate=table.candidates[index], inside=float(means[index]), tied=tied, failed=failed)
 
 
 def check_parts(search: Search, parts: int) -> None:
@@ -78,21 +78,21 @@ def by_one_se(search: Search, table: PanelTable) -> int | None:
     if table.losses.shape[1] < 2 or not np.isfinite(means).any():
         return None
     try:
-        place = _simplest_within_one_se(search, table, means, int(np.nanargmin(means)))
+        index = _simplest_within_one_se(search, table, means, int(np.nanargmin(means)))
     except SpaceError:  # nobody said what simple means here
         return None
-    return table.candidates[place]
+    return table.candidates[index]
 
 
 def _own_choice(search: Search, table: PanelTable) -> int:
     assert callable(search.choose)
     answer = search.choose(as_cv_results(search, table))
     try:
-        place = operator.index(answer)
+        index = operator.index(answer)
     except TypeError:
         raise OptionError(f"choose= must return the number of a candidate, not {answer!r}.") from None
-    if not 0 <= place < len(table.candidates):
-        raise OptionError(f"choose= returned candidate {place}, but there are {len(table.candidates)}.")
-    if not np.isfinite(table.losses[place, :, 0]).all():
-        raise OptionError(f"choose= returned candidate {place}, but a fit of it failed.")
-    return place
+    if not 0 <= index < len(table.candidates):
+        raise OptionError(f"choose= returned candidate {index}, but there are {len(table.candidates)}.")
+    if not np.isfinite(table.losses[index, :, 0]).all():
+        raise OptionError(f"choose= returned candidate {index}, but a fit of it failed.")
+    return index

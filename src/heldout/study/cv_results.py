@@ -40,10 +40,14 @@ def as_cv_results(search: Search, table: PanelTable) -> dict[str, Any]:
 
 def _param_column(name: str, params: list[dict[str, Any]]) -> Any:
     """A parameter over candidates, masked where one does not set it; of a plain type where all values have one."""
-    values = {place: one[name] for place, one in enumerate(params) if name in one}
+    values = {
+        index: params_of_candidate[name]
+        for index, params_of_candidate in enumerate(params)
+        if name in params_of_candidate
+    }
     column, mask = np.empty(len(params), dtype=_plain_type(list(values.values()))), np.ones(len(params), dtype=bool)
-    for place, value in values.items():
-        column[place], mask[place] = value, False
+    for index, value in values.items():
+        column[index], mask[index] = value, False
     return np.ma.MaskedArray(column, mask=mask)
 
 

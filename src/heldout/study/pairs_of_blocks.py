@@ -71,18 +71,18 @@ def _tuned(search: Search, task: Task, splits: dict[str, Splits], *, known: int,
             Panel(key=key, level=VALIDATION, splits=inner_key, parts=range(len(inner)), candidates=range(len(search)))
         )
         choices.append(Choice(key=name, panel=key))
-        for panel, own, part in asked:
+        for panel, splits_of_side, part in asked:
             waiting.append(
                 Panel(
                     key=panel,
                     level=SPREAD,
-                    splits=own,
+                    splits=splits_of_side,
                     parts=range(part, part + 1),
                     candidates=None,
                     waits_for=name,
                     trains=final_trains(search, inner_key, inner),
                     averaged=search.final == "ensemble",
-                    keeps_rows=own == BLOCKS,
+                    keeps_rows=splits_of_side == BLOCKS,
                 )
             )
 
@@ -91,9 +91,12 @@ def _tuned(search: Search, task: Task, splits: dict[str, Splits], *, known: int,
     for start in range(0, len(blocks), k):
         for i in range(k):
             for j in range(i + 1, k):
-                one, other = without(start + i), without(start + j)
-                sides = [(f"{one}/{j - 1}", one, j - 1), (f"{other}/{i}", other, i)]  # places among the other blocks
-                choose(f"pair/{start + i}/{start + j}", one, j - 1, sides)
+                first, other = without(start + i), without(start + j)
+                sides = [
+                    (f"{first}/{j - 1}", first, j - 1),
+                    (f"{other}/{i}", other, i),
+                ]  # places among the other blocks
+                choose(f"pair/{start + i}/{start + j}", first, j - 1, sides)
     return Study(
         search=search,
         splits=splits,

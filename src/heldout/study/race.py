@@ -157,7 +157,7 @@ class Race:
         one of these numbers of parts, however often that is looked at. A paired test speaks of it and one leader, who
         may be any other.
         """
-        leaders = sum(len(one.candidates) for one in self.entrants) - 1 if self.rule.kind == PAIRED else 1
+        leaders = sum(len(group.candidates) for group in self.entrants) - 1 if self.rule.kind == PAIRED else 1
         return self.rule.level / (max(1, len(self.test_points)) * max(1, leaders))
 
     @property
@@ -165,7 +165,7 @@ class Race:
         """How many cells the rest of it takes at most."""
         if self.over:
             return 0
-        return sum(len(one.candidates) * (len(self.order) - one.reach) for one in self.entrants if one.running)
+        return sum(len(group.candidates) * (len(self.order) - group.reach) for group in self.entrants if group.running)
 
 
 def round_ends(parts: int) -> tuple[int, ...]:
@@ -175,7 +175,7 @@ def round_ends(parts: int) -> tuple[int, ...]:
     ((1, 2, 3, 4, 5), (63, 125, 188))
     """
     rounds = min(parts, MOST_ROUNDS)
-    return tuple(ceil(parts * (place + 1) / rounds) for place in range(rounds))
+    return tuple(ceil(parts * (number + 1) / rounds) for number in range(rounds))
 
 
 def weighed(race: Race, weights: NDArray[np.float64] | None) -> Race:
@@ -196,15 +196,15 @@ def begin(race: Race, whole: Sequence[int] = ()) -> Race:
     """The race in its first round: who is `whole` (by place) is run on every part at once."""
     first = race.bounds[0]
     every = enumerate(race.entrants)
-    reach = [replace(one, reach=len(race.order) if place in whole else first) for place, one in every]
+    reach = [replace(group, reach=len(race.order) if number in whole else first) for number, group in every]
     return replace(race, entrants=tuple(reach))
 
 
 def blocks(before: Race | None, after: Race) -> tuple[Block, ...]:
     """What `after` asks that `before` did not."""
     stretches: dict[tuple[int, int], list[int]] = {}
-    for place, entrant in enumerate(after.entrants):
-        known = 0 if before is None else before.entrants[place].reach
+    for number, entrant in enumerate(after.entrants):
+        known = 0 if before is None else before.entrants[number].reach
         if entrant.reach > known:
             stretches.setdefault((known, entrant.reach), []).extend(entrant.candidates)
     return tuple(
@@ -225,17 +225,17 @@ def next_round(race: Race, losses: NDArray[np.float64]) -> Race:
     ordered = race.of_shares(losses)[:, list(race.order)]
     parts = len(race.order)
     if _outside(race, ordered):
-        every = tuple(replace(one, reach=parts, running=True) for one in race.entrants)
+        every = tuple(replace(group, reach=parts, running=True) for group in race.entrants)
         off = replace(race, entrants=every, called_off=True)
         return replace(off, over=True) if off.entrants == race.entrants else off
     race = replace(race, entrants=tuple(_judged(race, ordered)))
-    if not any(one.running and one.reach < parts for one in race.entrants):
+    if not any(group.running and group.reach < parts for group in race.entrants):
         return replace(race, over=True)
     if ahead := _front_runners(race, ordered):
         return _advanced(race, dict.fromkeys(ahead, parts))
     reached = _reached(race)
     end = min(bound for bound in race.bounds if bound > reached)
-    behind = [place for place, one in enumerate(race.entrants) if one.running and one.reach < end]
+    behind = [number for number, group in enumerate(race.entrants) if group.running and group.reach < end]
     if reached >= max(race.test_points, default=0):
         race = replace(race, order=_hardest_first(race, ordered))
     return _advanced(race, dict.fromkeys(behind, end))
@@ -243,7 +243,9 @@ def next_round(race: Race, losses: NDArray[np.float64]) -> Race:
 
 def _advanced(race: Race, reach: dict[int, int]) -> Race:
     entrants = enumerate(race.entrants)
-    return replace(race, entrants=tuple(replace(one, reach=reach.get(place, one.reach)) for place, one in entrants))
+    return replace(
+        race, entrants=tuple(replace(group, reach=reach.get(number, group.reach)) for number, group in entrants)
+    )
 
 
 def _outside(race: Race, ordered: NDArray[np.float64]) -> bool:
@@ -263,7 +265,7 @@ def _margin(race: Race, mean: float = 0.0) -> float:
 
 def _reached(race: Race) -> int:
     """The parts that all who are still running have run, those aside that have run all."""
-    return min(one.reach for one in race.entrants if one.running and one.reach < len(race.order))
+    return min(group.reach for group in race.entrants if group.running and group.reach < len(race.order))
 
 
 def _front_runners(race: Race, ordered: NDArray[np.float64]) -> list[int]:
@@ -276,12 +278,16 @@ def _front_runners(race: Race, ordered: NDArray[np.float64]) -> list[int]:
     known = np.isfinite(ordered).all(axis=1)
     mark = float(sofar[known].min()) - _margin(race) if known.any() else inf
 
-    def promise(one: CandidateGroup) -> float:
-        return min((float(sofar[c]) for c in one.candidates if np.isfinite(sofar[c])), default=inf)
+    def promise(group: CandidateGroup) -> float:
+        return min((float(sofar[c]) for c in group.candidates if np.isfinite(sofar[c])), default=inf)
 
-    behind = ((promise(one), place) for place, one in enumerate(race.entrants) if one.running and one.reach == reached)
-    few = max(1, round(sqrt(len(race.entrants)) / 3))
-    return [place for _, place in sorted(pair for pair in behind if pair[0] < mark)[:few]]
+    behind = (
+        (promise(group), number)
+        for number, group in enumerate(race.entrants)
+        if group.running and group.reach == reached
+    )
+    most = max(1, round(sqrt(len(race.entrants)) / 3))
+    return [number for _, number in sorted(pair for pair in behind if pair[0] < mark)[:most]]
 
 
 def _hardest_first(race: Race, ordered: NDArray[np.float64]) -> tuple[int, ...]:
@@ -292,7 +298,7 @@ def _hardest_first(race: Race, ordered: NDArray[np.float64]) -> tuple[int, ...]:
     reached = _reached(race)
     known = ordered[np.isfinite(ordered).all(axis=1), reached:].mean(axis=0)
     rest = np.argsort(-known, kind="stable") + reached
-    return race.order[:reached] + tuple(race.order[place] for place in rest.tolist())
+    return race.order[:reached] + tuple(race.order[number] for number in rest.tolist())
 
 
 def _leader(ordered: NDArray[np.float64]) -> int | None:
@@ -306,15 +312,15 @@ def _judged(race: Race, ordered: NDArray[np.float64]) -> Iterator[CandidateGroup
     """The entrants, those stopped of whom no candidate can be chosen."""
     leader = _leader(ordered)
     out = np.zeros(len(ordered), dtype=bool)
-    following = [one for one in race.entrants if one.running and one.reach < len(race.order)]
-    for reach in sorted({one.reach for one in following}):
-        own = [candidate for one in following if one.reach == reach for candidate in one.candidates]
-        run = ordered[own, :reach]
-        out[own] = ~np.isfinite(run).all(axis=1)  # a fit that failed, or a loss that no mean can be had of
+    following = [group for group in race.entrants if group.running and group.reach < len(race.order)]
+    for reach in sorted({group.reach for group in following}):
+        candidates = [candidate for group in following if group.reach == reach for candidate in group.candidates]
+        run = ordered[candidates, :reach]
+        out[candidates] = ~np.isfinite(run).all(axis=1)  # a fit that failed, or a loss that no mean can be had of
         if leader is not None:
-            out[own] |= _hopeless(race, run, ordered[leader])
-    for one in race.entrants:
-        yield replace(one, running=False) if one.running and out[list(one.candidates)].all() else one
+            out[candidates] |= _hopeless(race, run, ordered[leader])
+    for group in race.entrants:
+        yield replace(group, running=False) if group.running and out[list(group.candidates)].all() else group
 
 
 def _hopeless(race: Race, run: NDArray[np.float64], leader: NDArray[np.float64]) -> NDArray[np.bool_]:

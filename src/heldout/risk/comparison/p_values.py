@@ -78,7 +78,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     adjusted = np.empty(len(p))
     adjusted[order] = np.minimum(steps, 1.0)
-    return [float(one) for one in adjusted]
+    return [float(value) for value in adjusted]
 
 
 def permutation_p(loss: float, shuffled: Floats) -> float:

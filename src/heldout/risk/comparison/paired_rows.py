@@ -80,10 +80,10 @@ def spread_of_rows(
     mean, total = float(np.average(scaled, weights=mass)), float(np.sum(mass))
     freedom, shrink = effective_count(np.bincount(unit, weights=mass)) - 1, 1.0
     if np.isin(np.abs(scaled), (0.0, 1.0)).all():
-        one = total / int(np.count_nonzero(np.bincount(unit, weights=mass)))  # what a unit weighs
-        scaled, mass = np.append(scaled, (1.0, -1.0)), np.append(mass, (one, one))
+        unit_weight = total / int(np.count_nonzero(np.bincount(unit, weights=mass)))  # what a unit weighs
+        scaled, mass = np.append(scaled, (1.0, -1.0)), np.append(mass, (unit_weight, unit_weight))
         unit, part = np.append(unit, (unit.max() + 1, unit.max() + 2)), np.append(part, (0, 0))
-        shrink, total = total / (total + 2 * one), total + 2 * one
+        shrink, total = total / (total + 2 * unit_weight), total + 2 * unit_weight
     turns = int(part.max()) + 1
     cells, cell = np.unique(unit * turns + part, return_inverse=True)
     sums = np.bincount(cell, weights=mass * (scaled - shrink * mean))

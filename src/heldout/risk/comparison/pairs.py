@@ -116,14 +116,14 @@ def _reason_of_no_value(
     names: tuple[str, str], records: tuple[Record, Record], record: Record, *, pool: bool | None
 ) -> str | None:
     failed = [
-        f"{name!r}: {failed_parts(one)}"
-        for name, one in zip(names, records, strict=True)
-        if np.isnan(one.fold_losses).any() and record_value(one, pool=pool) is None
+        f"{name!r}: {failed_parts(each)}"
+        for name, each in zip(names, records, strict=True)
+        if np.isnan(each.fold_losses).any() and record_value(each, pool=pool) is None
     ]
     if failed:
         return " ".join(failed)
     value = record_value(record, pool=pool)
-    if any(np.isinf(one.fold_losses).any() for one in (*records, record)) or value in (np.inf, -np.inf):
+    if any(np.isinf(each.fold_losses).any() for each in (*records, record)) or value in (np.inf, -np.inf):
         return "No value: a loss is infinite, or the difference of two losses is."
     return "No value: the score of all held-out rows together could not be taken." if value is None else None
 
@@ -228,7 +228,7 @@ def _posterior(
 
 def _estimand(names: tuple[str, str], records: tuple[Record, Record], record: Record) -> Estimand:
     quantity = risk_words(record.loss, record.sign)
-    first, second = (Sizes.of(one.train_sizes) for one in records)
+    first, second = (Sizes.of(each.train_sizes) for each in records)
     if record.parts == 1 or first is None or second is None:
         return Estimand(f"{quantity} of the predictor {names[0]!r} less that of {names[1]!r}", Subject.PREDICTOR)
     words = rows_words(first) if first == second else f"{rows_words(first)} and {rows_words(second)}"

@@ -111,20 +111,20 @@ MOST_NAMED = 6  # learners in a sentence
 
 def verdict_of_comparison(ranking: Mapping[str, Estimate], pairs: Sequence[Pair], *, level: float) -> dict[str, Any]:
     """A sentence on the learner that is ahead, what the intervals promise, and what would make it surer."""
-    valued = [name for name, one in ranking.items() if one.value is not None]
+    valued = [name for name, estimate in ranking.items() if estimate.value is not None]
     if not valued:
         return {"sentence": "No learner has a risk, so there is nothing to compare.", "promise": "", "surer": []}
     best, others = valued[0], [name for name in ranking if name != valued[0]]
     risk = ranking[best]
-    said = {name: _said_of(pairs, best, name) for name in others}
+    shown = {name: _said_of(pairs, best, name) for name in others}
     most = "largest" if risk.greater_is_better else "smallest"
     assert risk.value is not None  # the ranking has values first
     quantity = risk_words(risk.loss, -1 if risk.greater_is_better else 1)
     head = f"{best} has the {most} {quantity}, {_number(risk.value)}"
     clauses = [
-        f"{words} {_listed([name for name in others if said[name] == kind])}"
+        f"{words} {_listed([name for name in others if shown[name] == kind])}"
         for kind, words in _CLAUSES.items()
-        if kind in said.values()
+        if kind in shown.values()
     ]
     return {
         "sentence": f"{head}; it is {', '.join(clauses)}." if clauses else f"{head}.",
@@ -160,7 +160,7 @@ def _promise(pairs: Sequence[Pair], level: float) -> str:
     made = [pair.difference for pair in pairs if pair.difference.low is not None]
     if not made:
         return "There are no intervals of differences."
-    kinds = ", ".join(dict.fromkeys(str(one.guarantee) for one in made))
+    kinds = ", ".join(dict.fromkeys(str(difference.guarantee) for difference in made))
     together = "hold together" if len(made) > 1 else "is"
     what = "The intervals of the differences" if len(made) > 1 else "The interval of the difference"
     return f"{what} {together} at {100 * level:.4g}% ({kinds})."
@@ -168,7 +168,11 @@ def _promise(pairs: Sequence[Pair], level: float) -> str:
 
 def _surer(pairs: Sequence[Pair]) -> list[str]:
     undecided = [pair.difference for pair in pairs if pair.verdict is Verdict.NOT_SHOWN]
-    widths = [one.high - one.low for one in undecided if one.low is not None and one.high is not None]
+    widths = [
+        difference.high - difference.low
+        for difference in undecided
+        if difference.low is not None and difference.high is not None
+    ]
     if not widths:
         return []
     return [

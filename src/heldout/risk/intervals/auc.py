@@ -42,13 +42,13 @@ def area_influences(
     that is one group not at all, so the difference of the part's area from the mean area is added again: in full to
     each row, or with `grouped` in shares to the two classes, because the sum over a group must hold it once.
     """
-    masses = [np.ones(len(one)) for one in scores] if weights is None else weights
-    classes = [one.astype(bool) for one in positive]
-    found = [_right_pairs(*part) for part in zip(scores, classes, masses, strict=True)]
-    areas = [area for area, _ in found]
-    mean = float(np.average(areas, weights=None if weights is None else [one.sum() for one in weights]))
+    masses = [np.ones(len(values)) for values in scores] if weights is None else weights
+    classes = [values.astype(bool) for values in positive]
+    pairs = [_right_pairs(*part) for part in zip(scores, classes, masses, strict=True)]
+    areas = [area for area, _ in pairs]
+    mean = float(np.average(areas, weights=None if weights is None else [values.sum() for values in weights]))
     influences = []
-    for (area, right), y, mass in zip(found, classes, masses, strict=True):
+    for (area, right), y, mass in zip(pairs, classes, masses, strict=True):
         per_class = _per_class(y, mass)
         again = (area - mean) * (1 - 1 / per_class if grouped else 1.0)
         influences.append(np.asarray((right - area + again) * per_class, dtype=np.float64))
@@ -107,5 +107,7 @@ def auc_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
 def _placements(record: Record, answers: Answers, weights: Sequence[Floats] | None) -> Floats:
     assert answers.scores is not None
     parts = zip(answers.scores, answers.truth, weights or (None,) * record.parts, strict=True)
-    found = [placements(scores, (truth == answers.positive).astype(np.float64), mass) for scores, truth, mass in parts]
-    return np.concatenate(found)
+    influences = [
+        placements(scores, (truth == answers.positive).astype(np.float64), mass) for scores, truth, mass in parts
+    ]
+    return np.concatenate(influences)

@@ -85,10 +85,10 @@ def _shuffle(losses: Floats, *, seed: int) -> Oriented:
 def lower_end(losses: Floats, level: float) -> float:
     """The largest m of a fine grid that the bets above it refute, or 0; lower rungs can only move it down."""
     low = 0.0
-    for place, rung in enumerate(_rungs_down(level)):
+    for number, rung in enumerate(_rungs_down(level)):
         stakes = stakes_of(losses, rung)
-        target = log(2 / (1 - (level if place == 0 else rung)))
-        if place == 0 or not _refuted(losses, stakes, low, target):
+        target = log(2 / (1 - (level if number == 0 else rung)))
+        if number == 0 or not _refuted(losses, stakes, low, target):
             low = halve(losses, stakes, target)
         if low == 0:
             break

@@ -53,7 +53,7 @@ class Bht:
 
 def count_blocks(repetitions: Sequence[Repetition], method: str) -> int:
     """K, the same in all repetitions and at least three, or a refusal that names the method."""
-    blocks = {len(one.folds) for one in repetitions}
+    blocks = {len(repetition.folds) for repetition in repetitions}
     if len(blocks) != 1 or min(blocks) < 3:
         raise OptionError(f"{method} needs repetitions of one number of blocks, at least three.")
     return blocks.pop()
@@ -79,18 +79,18 @@ def bht(repetitions: Sequence[Repetition], *, level: float) -> Bht:
     outer: list[float] = []
     errors: list[float] = []  # standard errors of the means of blocks
     spread: list[float] = []
-    for one in repetitions:
-        sizes = np.array([len(fold) for fold in one.folds])
+    for repetition in repetitions:
+        sizes = np.array([len(fold) for fold in repetition.folds])
         if sizes.min() < 2:
             raise OptionError(
                 "Bates–Hastie–Tibshirani needs the variance inside each block: at least two rows in each."
             )
-        for i, fold in enumerate(one.folds):
+        for i, fold in enumerate(repetition.folds):
             others = np.arange(k) != i
-            inner.append(float(np.average(one.inner[i, others], weights=sizes[others])))
+            inner.append(float(np.average(repetition.inner[i, others], weights=sizes[others])))
             outer.append(float(fold.mean()))
             errors.append(standard_deviation(fold) / sqrt(len(fold)))
-        spread.append(standard_deviation(np.concatenate(one.folds)))
+        spread.append(standard_deviation(np.concatenate(repetition.folds)))
     n = int(sizes.sum())
     away = np.array(inner) - np.array(outer)
     scale = float(np.max(np.abs([away, errors]))) or 1.0  # squares of huge or tiny losses then stay finite
@@ -121,8 +121,8 @@ def variance_ratio(repetitions: Sequence[Repetition]) -> float:
     """
     k = count_blocks(repetitions, RATIO_METHOD)
     others = ~np.eye(k, dtype=bool)
-    inner = np.array([one.inner for one in repetitions])
-    outer = np.array([[fold.mean() for fold in one.folds] for one in repetitions])
+    inner = np.array([repetition.inner for repetition in repetitions])
+    outer = np.array([[fold.mean() for fold in repetition.folds] for repetition in repetitions])
     plain = np.broadcast_to(outer[:, None, :], inner.shape)  # the same predictors whatever block is left out
     scale = float(max(np.max(np.abs(inner[:, others])), np.max(np.abs(outer)))) or 1.0  # squares then stay finite
     refitted, kept = (_jackknife_variance(losses[:, others] / scale, k) for losses in (inner, plain))
@@ -154,13 +154,13 @@ def ratio(repetitions: Sequence[Repetition], *, value: float, low: float, high: 
     (1.023, 2.2)
     """
     widened = variance_ratio(repetitions)
-    rows = [np.concatenate(one.folds) for one in repetitions]
+    rows = [np.concatenate(repetition.folds) for repetition in repetitions]
     n = len(rows[0])
-    if all(of_right_and_wrong(one, low, high) for one in rows):
+    if all(of_right_and_wrong(repetition, low, high) for repetition in rows):
         share = min(max(value - low, 0.0), 1.0)
         ends = _moved(low, wilson_ends(share, n / widened, z_quantile(level)))
     else:
-        deviations = np.array([standard_deviation(one) for one in rows])
+        deviations = np.array([standard_deviation(repetition) for repetition in rows])
         largest = float(deviations.max()) or 1.0
         error = largest * sqrt(float(np.mean((deviations / largest) ** 2)) * widened / n)
         quantile = t_quantile(n - 1, level)

@@ -56,12 +56,12 @@ def bootstrap_t(losses: Floats, *, level: float, seed: int = 0, centre: float | 
 
 def _studentised(ordered: Floats, seed: int) -> Floats:
     """t* of each resample, sorted; `ordered` has the mean 0."""
-    root, own = sqrt(len(ordered)), float(np.mean(ordered))
-    found = [
-        (np.mean(drawn, axis=1) - own) * root / np.std(drawn, axis=1, ddof=1)
+    root, mean = sqrt(len(ordered)), float(np.mean(ordered))
+    statistics = [
+        (np.mean(drawn, axis=1) - mean) * root / np.std(drawn, axis=1, ddof=1)
         for drawn in resamples(ordered, seed=seed, spread=True)
     ]
-    return np.sort(np.concatenate(found))
+    return np.sort(np.concatenate(statistics))
 
 
 def _quantiles(t: Floats, n: int, level: float) -> tuple[float, float]:
@@ -138,10 +138,10 @@ def resampled_means(ordered: Floats, *, seed: int) -> Floats:
 
 def _moved(means: Floats, ordered: Floats, tails: Floats) -> Floats:
     """Which quantiles of the resampled means stand for the tails."""
-    own = float(np.mean(ordered))
-    below = (np.sum(means < own) + np.sum(means <= own)) / (2 * len(means))
+    mean = float(np.mean(ordered))
+    below = (np.sum(means < mean) + np.sum(means <= mean)) / (2 * len(means))
     bias = float(ndtri(np.clip(below, 1 / (RESAMPLES + 1), RESAMPLES / (RESAMPLES + 1))))
-    away = ordered - own
+    away = ordered - mean
     acceleration = float(np.sum(away**3) / (6 * np.sum(away**2) ** 1.5))
     z = bias + ndtri(tails)
     # |a| is at most 1/6, so only levels beyond .999999 come near the pole; there the outermost mean is the end.

@@ -38,10 +38,10 @@ def _refusal(record: Record) -> str | None:
         return "the parts follow each other in time, so halves are not independent"
     pairs = 0 if record.halves is None else len(np.unique(record.halves)) // 2
     if pairs < FEWEST:
-        found = "none" if pairs == 0 else str(pairs)
+        count = "none" if pairs == 0 else str(pairs)
         return (
             f"it needs at least {FEWEST} pairs of halves of the rows, each with training and held-out rows of its own, "
-            f"and there are {found}: KFold and Resample draw from all rows"
+            f"and there are {count}: KFold and Resample draw from all rows"
         )
     if not np.sum(record.train_sizes):
         return "nothing was trained, so halves do not tell how training rows matter"

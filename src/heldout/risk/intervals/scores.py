@@ -69,9 +69,9 @@ def _is_nearly_constant(record: Record) -> bool:
     answers = record.answers
     if answers is None or record.parts == 1:
         return False
-    parts = [one for one in answers.predicted if len(one) >= FEWEST_TO_BE_CONSTANT]
+    parts = [part for part in answers.predicted if len(part) >= FEWEST_TO_BE_CONSTANT]
     parts = parts or [end_to_end(answers.predicted)]  # of parts of few rows, as leave-one-out has, all rows tell
-    return 2 * sum(float(np.ptp(one)) == 0 for one in parts) > len(parts)
+    return 2 * sum(float(np.ptp(part)) == 0 for part in parts) > len(parts)
 
 
 def score_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
@@ -218,7 +218,7 @@ def _counts(record: Record) -> tuple[Floats, int]:
     """The confusion matrix (true × predicted) in distinct rows, and the code of the positive class."""
     answers = record.answers
     assert answers is not None
-    truth, predicted = (end_to_end(one).astype(np.intp) for one in (answers.truth, answers.predicted))
+    truth, predicted = (end_to_end(parts).astype(np.intp) for parts in (answers.truth, answers.predicted))
     weights = mean_weights(record, pooled=True)
     size = max(answers.classes, int(truth.max()) + 1, int(predicted.max()) + 1)
     counts = np.bincount(truth * size + predicted, weights=weights, minlength=size * size).reshape(size, size)
@@ -254,10 +254,10 @@ def _matthews_of(cells: Floats) -> float:
 def _gradient(function: Callable[[Floats], float], cells: Floats) -> Floats:
     """The derivative of a smooth function of counts by each of them."""
     slopes = np.zeros(len(cells))
-    for place in range(len(cells)):
+    for number in range(len(cells)):
         step = np.zeros(len(cells))
-        step[place] = 1e-4 * max(float(cells[place]), 1.0)
-        slopes[place] = (function(cells + step) - function(np.maximum(cells - step, 0))) / float(
+        step[number] = 1e-4 * max(float(cells[number]), 1.0)
+        slopes[number] = (function(cells + step) - function(np.maximum(cells - step, 0))) / float(
             np.sum(np.minimum(step, cells) + step)
         )
     return slopes
