@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeRegressor
 import heldout as ho
 from heldout.base.responses import Responses
 from heldout.study.answers import Answer, Failure, FitWarning, PanelTable, Tables
-from heldout.study.cv_results import as_cv_results
+from heldout.study.choose import as_cv_results
 from heldout.study.pose import OUTER
 from heldout.study.study import TEST, Panel
 from heldout.task import declare
