@@ -151,7 +151,7 @@ def _recalls(record: Record, value: float, sampling: Sampling, quantile: float) 
     totals = counts.sum(axis=1)
     there = totals > 0
     recalls = np.diagonal(counts)[there] / totals[there]
-    kappa = least(record, _of_counts(record) * _shared(record, sampling, _recall_slopes, both=False))
+    kappa = least(record, _of_counts(record) * _shared(record, sampling, _recalls_of, both=False))
     design = _design(record, sampling, counts)
     ends = [
         wilson_ends(float(share), float(total) / (kappa**2 * design), quantile)
@@ -167,7 +167,7 @@ def _f1(record: Record, value: float, sampling: Sampling, quantile: float) -> tu
     counts, positive = _counts(record)
     right = float(counts[positive, positive])
     total = float(counts[positive].sum() + counts[:, positive].sum() - right)
-    kappa = least(record, max(OF_F1, _of_counts(record)) * _shared(record, sampling, _f1_slopes, both=True))
+    kappa = least(record, max(OF_F1, _of_counts(record)) * _shared(record, sampling, _f1_of, both=True))
     shown = -value
     share = shown / (2 - shown)
     low, high = wilson_ends(share, total / (kappa**2 * _design(record, sampling, counts)), quantile)
@@ -179,13 +179,11 @@ def _matthews(record: Record, value: float, sampling: Sampling, quantile: float)
     counts, positive = _counts(record)
     if counts.shape != (2, 2):
         return _other(record, value, sampling, quantile)
-    padded = counts + 0.5
-    cells = np.array([padded[positive, positive], padded[1 - positive, positive]])
-    cells = np.append(cells, [padded[positive, 1 - positive], padded[1 - positive, 1 - positive]])
-    middle, slopes = _matthews_of(cells), _gradient(_matthews_of, cells)
+    cells = _four_counts(counts + 0.5, positive)
+    middle, slopes = -_matthews_of(cells), _gradient(_matthews_of, cells)
     total = float(cells.sum())
     error = sqrt(float(np.sum(cells / total * slopes**2)) / total) * total
-    kappa = least(record, _of_counts(record) * _shared(record, sampling, _matthews_slopes, both=True))
+    kappa = least(record, _of_counts(record) * _shared(record, sampling, _matthews_of, both=True))
     design = _design(record, sampling, counts)
     low, high = fisher_ends(middle, kappa * sqrt(design) * error, quantile)
     return (-high, -low), "Fisher's z over counts"
@@ -237,7 +235,15 @@ def _design(record: Record, sampling: Sampling, counts: Floats) -> float:
     return max(1.0, sampling.error**2 / plain) if plain > 0 else 1.0
 
 
-# Of the four counts (TP, FP, FN, TN) of the positive class.
+def _four_counts(counts: Floats, positive: int) -> Floats:
+    """TP, FP, FN and TN of the positive class."""
+    other = 1 - positive
+    return np.array(
+        [counts[positive, positive], counts[other, positive], counts[positive, other], counts[other, other]]
+    )
+
+
+# Of these four counts, lower is better.
 def _f1_of(cells: Floats) -> float:
     return float(-2 * cells[0] / max(2 * cells[0] + cells[1] + cells[2], 1e-300))
 
@@ -248,7 +254,7 @@ def _recalls_of(cells: Floats) -> float:
 
 def _matthews_of(cells: Floats) -> float:
     tp, fp, fn, tn = cells
-    return float((tp * tn - fp * fn) / sqrt(max((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn), 1e-300)))
+    return float((fp * fn - tp * tn) / sqrt(max((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn), 1e-300)))
 
 
 def _gradient(function: Callable[[Floats], float], cells: Floats) -> Floats:
@@ -263,19 +269,7 @@ def _gradient(function: Callable[[Floats], float], cells: Floats) -> Floats:
     return slopes
 
 
-def _f1_slopes(cells: Floats) -> Floats:
-    return _gradient(_f1_of, cells)
-
-
-def _recall_slopes(cells: Floats) -> Floats:
-    return _gradient(_recalls_of, cells)
-
-
-def _matthews_slopes(cells: Floats) -> Floats:
-    return -_gradient(_matthews_of, cells)
-
-
-def _shared(record: Record, sampling: Sampling, slopes: Callable[[Floats], Floats], *, both: bool) -> float:
+def _shared(record: Record, sampling: Sampling, score: Callable[[Floats], float], *, both: bool) -> float:
     """The factor for predictors that call a larger or smaller share of rows positive than they might have.
 
     `both` takes the larger of this and the shift of all probabilities.
@@ -284,10 +278,8 @@ def _shared(record: Record, sampling: Sampling, slopes: Callable[[Floats], Float
     if answers is None or answers.classes != 2 or record.parts == 1 or sampling.error <= 0:
         return 1.0
     counts, positive = _counts(record)
-    other = 1 - positive
-    cells = np.array([counts[positive, positive], counts[other, positive]])
-    cells = np.append(cells, [counts[positive, other], counts[other, other]])
-    by_share = slopes(cells) * float(cells.sum())
+    cells = _four_counts(counts, positive)
+    by_share = _gradient(score, cells) * float(cells.sum())
     factor = 1.0
     if (variance := share_variance(record)) is not None:
         turning = turning_rows(record)
