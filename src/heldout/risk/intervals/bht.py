@@ -24,7 +24,6 @@ from heldout.risk.intervals.shapes import Ends, log_ends, wilson_ends
 from heldout.risk.record import Floats, of_right_and_wrong
 
 BHT_METHOD = "Bates–Hastie–Tibshirani"
-REPETITIONS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
