@@ -24,7 +24,7 @@ from heldout.planner.plan import PassRecord
 from heldout.results.scope import Covers
 from heldout.results.stored_splits import SplitsTold, pack_splits, unpack_splits
 from heldout.results.study_record import StudyRecord
-from heldout.risk.estimate import Estimate
+from heldout.risk.estimate import Estimate, stored_values
 from heldout.risk.verdict import Reference
 from heldout.splits.saved import SavedSplits
 
@@ -41,7 +41,7 @@ def save_record(record: StudyRecord, splits: tuple[SavedSplits, SplitsTold] | No
     """Write the record of a study; an existing file is replaced only once the new one is whole."""
     arrays: Arrays = {}
     manifest = {
-        "estimates": {name: plain(estimate.stored()) for name, estimate in record.estimates.items()},
+        "estimates": {name: plain(stored_values(estimate)) for name, estimate in record.estimates.items()},
         "findings": [asdict(finding) for finding in record.findings],
         "covers": plain(record.covers),
         "plan": plain(record.plan),
