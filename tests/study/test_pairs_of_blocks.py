@@ -13,8 +13,8 @@ Y = X[:, 0]
 OPTIONS = ho.Options(interval="bht", repetitions=2)
 
 
-def spread_of(asked, learner):
-    return asked(learner, X, Y, test=ho.KFold(3), options=OPTIONS).beside.spread
+def pairs_of(asked, learner):
+    return asked(learner, X, Y, test=ho.KFold(3), options=OPTIONS).extra.pairs
 
 
 def rows_behind(study, panel, part):
@@ -22,9 +22,9 @@ def rows_behind(study, panel, part):
 
 
 def test_every_pair_of_blocks_of_every_repetition_is_left_out_and_both_sides_asked(asked):
-    spread = spread_of(asked, Ridge())
-    study, blocks = spread.study, spread.study.splits["blocks"]
-    assert spread.known == 3
+    pairs_of_blocks = pairs_of(asked, Ridge())
+    study, blocks = pairs_of_blocks.study, pairs_of_blocks.study.splits["blocks"]
+    assert pairs_of_blocks.known == 3
     found = set()
     for panel in study.of_level(SPREAD):
         for part in panel.parts:
@@ -46,7 +46,7 @@ def _repetition(panel, part):
 
 def test_a_tuned_learner_chooses_once_inside_each_training_set(asked):
     tuned = ho.Tuned(Ridge(), {"alpha": [1.0, 2.0]}, validation=ho.KFold(4))
-    study = spread_of(asked, tuned).study
+    study = pairs_of(asked, tuned).study
     assert len(study.choices) == len(study.of_level(VALIDATION)) == 6 + 3
     for panel in study.of_level(SPREAD):
         choice = next(one for one in study.choices if one.key == panel.waits_for)
