@@ -19,7 +19,7 @@ from heldout.base.archive import (
 )
 from heldout.base.findings import Finding
 from heldout.base.plain import plain
-from heldout.planner.account import PlanLine
+from heldout.planner.account import Line
 from heldout.planner.plan import PassRecord
 from heldout.results.scope import Covers
 from heldout.results.stored_splits import SplitsTold, pack_splits, unpack_splits
@@ -111,7 +111,7 @@ class _About(msgspec.Struct):
 
 class _Plan(msgspec.Struct):
     passes: list[PassRecord]
-    lines: list[PlanLine]
+    lines: list[Line]
     text: str
 
 
