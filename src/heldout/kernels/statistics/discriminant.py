@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.statistics.bayes import class_moments
-from heldout.kernels.statistics.estimators import EstimatorFits
+from heldout.kernels.statistics.family import EstimatorFits
 from heldout.kernels.statistics.gather import Statistics
 from heldout.kernels.statistics.moments import Chain, Moments
 from heldout.kernels.sums.rounding import Floats, Refuse
