@@ -7,7 +7,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from multiprocessing.connection import wait
 from typing import Any
 
@@ -17,8 +17,8 @@ from heldout.backends.worker_process import START_SECONDS, WorkerProcess
 from heldout.base.errors import BackendError
 
 _GRACE = 0.25  # seconds for tasks under way when a run is closed before its end
-LOOK_EVERY = 1.0  # seconds between looks at the workers while none says anything
-_MEASURE_EVERY, _MEASURE_LIMITED_EVERY = 0.25, 0.05  # seconds: a fit may fill memory meanwhile
+LOOK_EVERY = 0.25  # seconds between looks at the workers and their memory
+LIMIT_EVERY = 0.05  # seconds between looks where memory is limited: a fit may fill so much meanwhile
 
 
 class Pool:
@@ -40,6 +40,7 @@ class Pool:
         self.running = False
         self._pid = os.getpid()
         self.workers: list[WorkerProcess] = []
+        self._measured = time.monotonic()  # when their memory was, the last time
         self._finalizer = weakref.finalize(self, _end_workers, self.workers, self._pid)
         _live_pools.add(self)
 
@@ -121,7 +122,7 @@ class Pool:
         self.start(queue.count_up_to(self.jobs))
         self.running, grace = True, _GRACE
         try:
-            with _memory_measured(self.workers, limits.fit_bytes):
+            with nullcontext() if limits.fit_bytes is None else _memory_limited(self.workers, limits.fit_bytes):
                 self._feed(queue, limits)
                 while queue.left() or any(worker.in_flight for worker in self.workers):
                     finished = self._collect(queue, min(LOOK_EVERY, max(0.0, limits.time_left())))
@@ -153,6 +154,10 @@ class Pool:
     def _collect(self, queue: TaskQueue, seconds: float) -> list[TaskResult]:
         """Wait for something to happen, and take in all that has."""
         speaking = wait([worker.connection for worker in self.workers], timeout=seconds)
+        if time.monotonic() - self._measured > LOOK_EVERY:
+            self._measured = time.monotonic()
+            for worker in self.workers:
+                worker.measure_memory(None)
         finished: list[TaskResult] = []
         for worker in list(self.workers):
             if worker.connection in speaking:
@@ -229,15 +234,15 @@ def _take_in(worker: WorkerProcess, message: tuple[Any, ...], queue: TaskQueue) 
 
 
 @contextmanager
-def _memory_measured(workers: Sequence[WorkerProcess], most: int | None) -> Iterator[None]:
-    """Measure the memory of workers while the body runs, and end those whose task takes more than `most`.
+def _memory_limited(workers: Sequence[WorkerProcess], most: int) -> Iterator[None]:
+    """End workers whose task takes more memory than it may, while the body runs.
 
-    A thread of its own does it: the caller may be busy with results, so the loop of a run would look too seldom.
+    A thread of its own looks: the caller may be busy with results, so the loop of a run would look too seldom.
     """
     stop = threading.Event()
 
     def measure() -> None:
-        while not stop.wait(_MEASURE_EVERY if most is None else _MEASURE_LIMITED_EVERY):
+        while not stop.wait(LIMIT_EVERY):
             for worker in tuple(workers):
                 worker.measure_memory(most)
 

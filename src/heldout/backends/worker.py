@@ -185,13 +185,12 @@ class _Worker:
         outcomes: list[Outcome] = []
         context = self._contexts.get(key)
         start = time.perf_counter()
-        with one_thread():
+        with one_thread(), self._ended_after(limit):  # where there is a limit, a batch is one task
             for argument in arguments if context is not None else ():
                 spent = outcomes and time.perf_counter() - start > budget
                 if spent or self._cancelled >= number:
                     break
-                with self._ended_after(limit):
-                    outcomes.append(_outcome(context, argument, dumps))
+                outcomes.append(_outcome(context, argument, dumps))
                 if os.getpid() != self._pid:
                     os._exit(0)  # a fit forked, and its child came back from the fit as well
         self._send(("done", number, outcomes))
