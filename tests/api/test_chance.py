@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
-from heldout.api.exchange import exchange_of
+from heldout.api.chance import exchange_of
 from heldout.base.errors import OptionError, RoleError
 from heldout.task import declare
 

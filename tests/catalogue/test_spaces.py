@@ -15,9 +15,8 @@ import heldout as ho
 from heldout.api.learners import tuned_learner
 from heldout.base.errors import HeldoutError, LearnerError, OptionError, SpaceError
 from heldout.catalogue.entries import CATALOGUE, MOST_ROWS
-from heldout.catalogue.imported import import_learner
 from heldout.catalogue.learner_table import renewed
-from heldout.catalogue.learners import Wish, learner_named, spelt_out
+from heldout.catalogue.learners import Wish, import_learner, learner_named, spelt_out
 from heldout.catalogue.preparation import survey_table
 from heldout.catalogue.spaces import parse_spaces
 

@@ -137,8 +137,8 @@ def test_a_file_that_is_cut_or_damaged_anywhere(tmp_path: Path, good: Path) -> N
         (node("builtins", "eval", "TypeNode"), "builtins.eval"),
         (node("subprocess", "Popen", "ConstructorFromReduceNode", content=words("touch ran")), "subprocess.Popen"),
         (
-            node("heldout.catalogue.imported", "import_learner", "FunctionNode"),
-            "heldout.catalogue.imported.import_learner",
+            node("heldout.catalogue.learners", "import_learner", "FunctionNode"),
+            "heldout.catalogue.learners.import_learner",
         ),
         (
             node("sklearn.linear_model", "Ridge", "ConstructorFromReduceNode", content=words()),

@@ -301,7 +301,7 @@ class Forgetful(Ridge):
 def test_a_model_that_would_answer_otherwise_is_not_saved(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     allowed = frozenset({f"{Forgetful.__module__}.Forgetful"})
-    monkeypatch.setattr("heldout.models.types.ALLOWED", allowed)
+    monkeypatch.setattr("heldout.models.file.ALLOWED", allowed)
     with pytest.raises(StoredError, match="Forgetful does not answer the same once it is read again"):
         ho.save_model(Forgetful().fit(X, y), file, X=X)
     assert not file.exists()

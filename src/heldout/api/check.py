@@ -9,18 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.api.drift import find_drift
+from heldout.api.evaluate import evaluate
 from heldout.audit.check_table import Table, open_table
+from heldout.audit.ledger import MemoryLedger
 from heldout.audit.run_checks import look
-from heldout.audit.trap import EXPLAINED, NOT_SEEN, SEVERITIES, Trap
+from heldout.audit.trap import EXPLAINED, INFO, NOT_SEEN, SEVERITIES, WARNING, Trap, shown
+from heldout.audit.traps.drift import differing, two_parts
 from heldout.base.errors import OptionError, TargetError, did_you_mean
 from heldout.base.findings import CODES
+from heldout.base.options import Options
 from heldout.base.plain import plain
 from heldout.base.registered import registered
 from heldout.base.seeds import derive
 from heldout.data.stream import read_if_named, target_of
 from heldout.report.show import as_html, as_text
-from heldout.splits import Given, as_strategy
+from heldout.splits import Given, Holdout, as_strategy
 from heldout.splits.foreign import Pairs, default_strategy
 from heldout.study.study import TEST
 from heldout.task import Task, declare
@@ -210,3 +213,45 @@ def _facts(trap: Trap) -> dict[str, Any]:
         "columns": list(trap.columns),
         "evidence": plain(dict(trap.evidence)),
     }
+
+
+LEVEL = 0.999  # of the interval, so that it lies above one half by chance once in two thousand
+LARGE = 0.6  # how often the classifier must be right for a warning
+
+
+def find_drift(table: Table, *, aside: set[str]) -> list[Trap]:
+    """One trap where a test part that was given can be told from its training part; `aside` are columns left out."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    parts = two_parts(table, aside=aside)
+    if parts is None:
+        return []
+    learner = HistGradientBoostingClassifier(
+        max_iter=50, max_leaf_nodes=15, categorical_features=parts.categories or None, random_state=table.seed
+    )
+    result = evaluate(
+        learner,
+        parts.X,
+        parts.tested,
+        test=Holdout(0.5, stratify=False),
+        loss="zero_one",
+        level=LEVEL,
+        seed=table.seed,
+        jobs=1,
+        progress=False,
+        options=Options(interval="clopper-pearson", ledger=MemoryLedger()),  # no look at the user's test set
+    )
+    risk = result.risk
+    if risk.value is None or risk.high is None or risk.low is None or risk.high >= 0.5:
+        return []
+    right, low, high = 1 - risk.value, 1 - risk.high, 1 - risk.low
+    names = differing(parts)
+    most = f"; most different: {shown(names, 3)}" if names else ""
+    seen = (
+        f"A classifier tells rows of the test part from training rows {right:.1%} of the time "
+        f"({100 * LEVEL:.4g}% interval {low:.1%} to {high:.1%}; 50% is chance){most}."
+    )
+    evidence = {"right": right, "low": low, "high": high, "level": LEVEL, "rows": len(parts.tested)}
+    severity = WARNING if right >= LARGE else INFO
+    columns = tuple(name for name in names[:3] if name != "the target")
+    return [Trap(code="H609", severity=severity, seen=seen, columns=columns, evidence=evidence)]

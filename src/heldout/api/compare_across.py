@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from heldout.api.compare import answer_all, ask_all, check_rope
+from heldout.api.compare import answer_all, ask_all, check_rope, named_learners
 from heldout.api.comparison import Comparison
-from heldout.api.contenders import named_learners
 from heldout.base.errors import FitFailed, HeldoutError, InputError, LossError
 from heldout.base.options import Options
 from heldout.base.plain import plain

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sklearn.base import is_classifier, is_regressor
@@ -11,10 +14,9 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.pipeline import Pipeline
 
-from heldout.base.errors import LearnerError, SpaceError, did_you_mean
+from heldout.base.errors import LearnerError, OptionError, SpaceError, did_you_mean
 from heldout.catalogue.boosters import CodedClasses
 from heldout.catalogue.entries import CATALOGUE, Entry, Space
-from heldout.catalogue.imported import import_learner, imported_name, is_import_path
 from heldout.catalogue.preparation import SCALED, Table, coded_columns, preparation_steps, survey_table
 from heldout.catalogue.spaces import narrowed
 from heldout.losses import Loss, resolve_losses
@@ -217,3 +219,76 @@ def _check_spaces(spaces: Spaces, families: Mapping[str, Any]) -> None:
     for name in spaces:
         if name not in families:
             raise SpaceError(f"--space {name}: this learner does not compete. {did_you_mean(name, families)}")
+
+
+def is_import_path(name: str) -> bool:
+    """Whether a learner's name says where to import it from.
+
+    >>> is_import_path("mypackage.models:Forest"), is_import_path("forest")
+    (True, False)
+    """
+    return ":" in name
+
+
+def imported_name(path: str) -> str:
+    """What a learner of the user's own is called in a study.
+
+    >>> imported_name("mypackage.models:Forest")
+    'Forest'
+    """
+    return path.rpartition(":")[2].rpartition(".")[2]
+
+
+def import_learner(path: str, *, allowed: bool) -> Any:
+    """The estimator that an import path names: an estimator, or a class or function that gives one when called.
+
+    Parameters
+    ----------
+    path : str
+        ``package.module:Name``. The working folder is looked in last.
+    allowed : bool
+        Whether the user said that code may run.
+
+    Examples
+    --------
+    >>> import_learner("sklearn.linear_model:HuberRegressor", allowed=True)
+    HuberRegressor()
+    """
+    if not allowed:
+        raise OptionError(f"--learner {path} would import code and run it. If you trust that code, add --allow-import.")
+    module_name, _, name = path.rpartition(":")
+    if not all(part.isidentifier() for part in (*module_name.split("."), *name.split("."))):
+        raise LearnerError(f"--learner {path}: an own learner is written as package.module:Name.")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # last, so that a file there hides no library
+    try:
+        found: Any = import_module(module_name)
+    except Exception as error:  # a module may raise anything
+        raise LearnerError(f"--learner {path}: {module_name!r} cannot be imported: {_words(error)}.") from error
+    for part in name.split("."):
+        if not hasattr(found, part):
+            known = [one for one in dir(found) if not one.startswith("_")]
+            raise LearnerError(f"--learner {path}: there is no {part!r} in it. {did_you_mean(part, known[:200])}")
+        found = getattr(found, part)
+    return _made(found, path)
+
+
+def _made(found: Any, path: str) -> Any:
+    if isinstance(found, type) or not hasattr(found, "fit"):
+        if not callable(found):
+            raise LearnerError(f"--learner {path}: it is a {type(found).__name__}, not an estimator.")
+        try:
+            found = found()
+        except Exception as error:
+            raise LearnerError(f"--learner {path}: it cannot be made without arguments: {_words(error)}.") from error
+    if not hasattr(found, "fit") or not hasattr(found, "get_params"):
+        raise LearnerError(
+            f"--learner {path}: {type(found).__name__} has no fit and get_params. Derive it from "
+            "sklearn.base.BaseEstimator."
+        )
+    return found
+
+
+def _words(error: Exception) -> str:
+    first = (str(error).splitlines() or [""])[0]
+    return f"{type(error).__name__}: {first}".rstrip(".: ")
