@@ -21,10 +21,10 @@ from heldout.kernels.driver.answer import make_group
 from heldout.kernels.driver.claim import read_groups
 from heldout.kernels.pls import KERNEL
 from heldout.kernels.pls.components import Shake, run_components
-from heldout.kernels.pls.forms import Form
 from heldout.kernels.pls.jobs import make_jobs
 from heldout.kernels.pls.problem import sums_exactly
 from heldout.kernels.step import Held, Step, Training, Work
+from heldout.kernels.threads import in_turn
 from heldout.study.answers import PanelTable
 
 COUNTS = {"n_components": [1, 2, 3, 4]}
@@ -98,11 +98,9 @@ def test_responses_are_scikit_learns(shape: tuple[int, int], scale: bool) -> Non
 
 def kinds(step: Step, work: Work) -> set[str]:
     """How the step's training sets are made."""
-    groups = read_groups(KERNEL.kernel, work.search, work.task, step.candidates)
-    (((scale, columns), members),) = groups.items()
-    group = make_group(KERNEL.kernel, (scale, columns), members, work, lambda do, some: [do(one) for one in some])
-    form = Form(columns=replace(columns, places=None), scale=scale)
-    return {job.kind for job in make_jobs(form, group, list(step.trainings))}
+    ((form, members),) = read_groups(KERNEL.kernel, work.search, work.task, step.candidates).items()
+    group = make_group(KERNEL.kernel, form, members, work, in_turn)
+    return {job.kind for job in make_jobs(group, list(step.trainings))}
 
 
 @pytest.mark.parametrize("scale", [True, False])
@@ -207,7 +205,7 @@ def test_refused_data() -> None:
     X, y = numbers()
     for x, target, reason in (
         (X, np.column_stack([y, y]), "several targets"),
-        (X.astype(np.float32), y, "single precision"),
+        (X.astype(np.float32), y, "X is of type float32"),
         (sparse.csr_matrix(X), y, "X is sparse"),
     ):
         assert reason in str(ho.explain(PLSRegression(), x, target, test=3))

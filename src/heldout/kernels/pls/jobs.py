@@ -9,7 +9,6 @@ import numpy as np
 
 from heldout.kernels.driver.contract import Group, HeldOutNumbers
 from heldout.kernels.pls.components import Products, Shake, run_components
-from heldout.kernels.pls.forms import Form
 from heldout.kernels.pls.problem import Problems, from_rows, from_vectors
 from heldout.kernels.pls.products import (
     Block,
@@ -19,13 +18,12 @@ from heldout.kernels.pls.products import (
     from_sums,
     from_total,
     on_rows,
-    places_of,
     read_block,
 )
 from heldout.kernels.pls.respond import Lines, make_lines, respond
 from heldout.kernels.step import Held, Training
 from heldout.kernels.sums.dataset import ChunkReader
-from heldout.kernels.sums.rounding import LostDigits
+from heldout.kernels.sums.rounding import Bools, Floats, LostDigits
 
 TOGETHER = 1 << 21  # numbers that one run works on: sixteen megabytes, which stay in a shared cache
 SIDES = 4  # answered by a thread at a time
@@ -35,7 +33,6 @@ ROW_COPIES = 6  # memory that a run on rows takes, in copies of its rows
 class Job(NamedTuple):
     """Training sets of one kind."""
 
-    form: Form
     group: Group
     kind: str  # from "sums" of their own, from a total less the rows of a "block", or from "rows"
     trainings: list[Training]
@@ -50,7 +47,7 @@ class Side(NamedTuple):
     lines: Lines | None
 
 
-def make_jobs(form: Form, group: Group, batch: Sequence[Training]) -> list[Job]:
+def make_jobs(group: Group, batch: Sequence[Training]) -> list[Job]:
     """The runs of a batch, and the sums that they need read ahead. They depend on sizes alone, not on threads."""
     sums: list[Training] = []
     blocks: dict[str, list[Training]] = {}
@@ -63,12 +60,12 @@ def make_jobs(form: Form, group: Group, batch: Sequence[Training]) -> list[Job]:
         else:
             sums.append(training)
     group.sums.prepare([training.trains[0] for training in sums], list(blocks))
-    jobs = [Job(form, group, "sums", some) for some in _cut(group, sums, group.data.width**2)]
+    jobs = [Job(group, "sums", some) for some in _cut(group, sums, group.data.width**2)]
     for several in blocks.values():
         several.sort(key=lambda training: _held_size(group, training))  # those of a run have about as many rows
         numbers = _held_size(group, several[-1]) * group.data.width + 4 * int(group.values.max()) * _width(group)
-        jobs += [Job(form, group, "block", some) for some in _cut(group, several, numbers)]
-    return jobs + [Job(form, group, "rows", [training]) for training in rows]
+        jobs += [Job(group, "block", some) for some in _cut(group, several, numbers)]
+    return jobs + [Job(group, "rows", [training]) for training in rows]
 
 
 def _width(group: Group) -> int:
@@ -102,7 +99,6 @@ def _cut(group: Group, trainings: list[Training], numbers: int) -> Iterator[list
     """
     most = max(1, min(TOGETHER, group.work.budget // 64) // numbers)
     count = -(-len(trainings) // most)
-    count += count % 2 if count > 1 else 0  # pairs, which two threads share fairly
     size = max(1, -(-len(trainings) // max(1, count)))
     return (trainings[start : start + size] for start in range(0, len(trainings), size))
 
@@ -128,7 +124,7 @@ def _solve_job(job: Job) -> tuple[list[HeldOutNumbers], list[Side]]:
 
 def _solve_sets(job: Job) -> tuple[list[HeldOutNumbers], list[Side]]:
     material, block = _material(job)
-    problems, sure = from_vectors(job.form, material.vectors)
+    problems, sure = from_vectors(job.group.columns, material.vectors, scale=job.group.form.scale)
     lines = _run(job, problems, centred(problems, material.multiply))
     if block is not None and sure.all() and all(_asks_its_block(training) for training in job.trainings):
         places = enumerate(job.trainings)
@@ -150,11 +146,10 @@ def _sides(job: Job, training: Training, lines: Lines | None) -> list[Side]:
 
 def _material(job: Job) -> tuple[Material, Block | None]:
     group, refs = job.group, [training.trains[0] for training in job.trainings]
-    places = places_of(job.form.columns.places, group.data.X.shape[1])
     if job.kind == "sums":
-        return from_sums(group.sums, refs, places, group.data.width), None
+        return from_sums(group.sums, refs, group.data.width), None
     block = read_block(group.data, [group.work.splits[ref.splits].held_rows(ref.part) for ref in refs])
-    return from_total(group.sums.prepared_total(refs[0].splits), block, places), block
+    return from_total(group.sums.prepared_total(refs[0].splits), block), block
 
 
 def _run(job: Job, problems: Problems, products: Products) -> Lines:
@@ -168,18 +163,18 @@ def _run(job: Job, problems: Problems, products: Products) -> Lines:
 def _apart(job: Job, training: Training) -> Lines | None:
     """From sums about a shift of their own, or None where only scikit-learn's own fit will do."""
     sums = job.group.sums.about_own_means(job.group.work.train_rows(training.trains[0]))
-    material = from_grams(sums.grams, [sums], places_of(job.form.columns.places, job.group.data.X.shape[1]))
-    problems, sure = from_vectors(job.form, material.vectors)
+    material = from_grams(sums.grams, [sums])
+    problems, sure = from_vectors(job.group.columns, material.vectors, scale=job.group.form.scale)
     return _run(job, problems, centred(problems, material.multiply)) if sure.all() else None
 
 
 def _from_rows(job: Job) -> Lines | None:
     group, (training,) = job.group, job.trainings
     rows = group.work.train_rows(training.trains[0])
-    if ROW_COPIES * 8 * len(rows) * group.data.X.shape[1] > group.work.budget:
+    if ROW_COPIES * 8 * len(rows) * _width(group) > group.work.budget:
         return None
     try:
-        problems, x = from_rows(job.form, group.data, rows)
+        problems, x = from_rows(group.columns, group.data, rows, scale=group.form.scale)
     except LostDigits:
         return None
     return _run(job, problems, on_rows(x))
@@ -192,27 +187,29 @@ def _asks_its_block(training: Training) -> bool:
 
 def _answer_block(job: Job, lines: Lines, block: Block) -> list[HeldOutNumbers]:
     """All sides at once, from the rows that are at hand."""
-    places = places_of(job.form.columns.places, job.group.data.X.shape[1])
-    values, good = respond(lines, block.x[:, :, places], block.sizes)
+    values, good = respond(lines, block.x, block.sizes)
     sizes = block.sizes.tolist()
     return [
-        HeldOutNumbers(training, training.answers[0], (values[place, :, : sizes[place]].T[:, :, None],), good[place])
+        _numbers(training, training.answers[0], values[place, :, : sizes[place]], good[place])
         for place, training in enumerate(job.trainings)
     ]
 
 
 def _answer_sides(sides: Sequence[Side]) -> list[HeldOutNumbers]:
     """Side by side, in memory that is used again."""
-    group, form = sides[0].job.group, sides[0].job.form
-    places = places_of(form.columns.places, group.data.X.shape[1])
+    group = sides[0].job.group
     each = [group.work.held_rows(side.held) for side in sides]
-    space = ChunkReader(group.data, max(map(len, each)))
+    reader = ChunkReader(group.data, max(map(len, each)))
     found: list[HeldOutNumbers] = []
     candidates = len(group.values)
     for side, rows in zip(sides, each, strict=True):
         values, good = np.zeros((1, candidates, len(rows))), np.zeros((1, candidates), dtype=bool)
         if side.lines is not None:
-            x = space.read(rows, side.lines.shift)
-            values, good = respond(side.lines, x[None, :, places], np.array([len(rows)]))
-        found.append(HeldOutNumbers(side.training, side.held, (values[0].T[:, :, None],), good[0]))
+            x = reader.read(rows, side.lines.shift)
+            values, good = respond(side.lines, x[None], np.array([len(rows)]))
+        found.append(_numbers(side.training, side.held, values[0], good[0]))
     return found
+
+
+def _numbers(training: Training, held: Held, values: Floats, good: Bools) -> HeldOutNumbers:
+    return HeldOutNumbers(training, held, (values.T[:, :, None],), good)

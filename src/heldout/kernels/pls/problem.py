@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.pls.forms import Form
+from heldout.kernels.designs.columns import Columns
 from heldout.kernels.sums.dataset import Dataset
-from heldout.kernels.sums.rounding import LEFT_OF_DIGITS, Floats, LostDigits, scales, scales_and_doubts
+from heldout.kernels.sums.rounding import LEFT_OF_DIGITS, Bools, Floats, LostDigits, scales, scales_and_doubts
 
 SMALLEST_TARGET = 1e-4  # of an unscaled target's deviation: scikit-learn takes what is below 2e-15 for constant
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,13 +45,13 @@ class Problems:
     kept: Floats  # sets: share of the digits that subtraction has left, at worst
 
 
-def from_vectors(form: Form, vectors: Vectors) -> tuple[Problems, Bools]:
+def from_vectors(columns: Columns, vectors: Vectors, *, scale: bool) -> tuple[Problems, Bools]:
     """The problems, and which of them have digits left: the numbers of the others mean nothing."""
     with np.errstate(all="ignore"):
-        return _from_vectors(form, vectors)
+        return _from_vectors(columns, vectors, scale)
 
 
-def _from_vectors(form: Form, vectors: Vectors) -> tuple[Problems, Bools]:
+def _from_vectors(columns: Columns, vectors: Vectors, scale: bool) -> tuple[Problems, Bools]:
     """All of it in vectors: the products stay as they are, and are centred and scaled as they are used."""
     counts = vectors.counts[:, None]
     mean = vectors.sums / counts
@@ -63,13 +62,13 @@ def _from_vectors(form: Form, vectors: Vectors) -> tuple[Problems, Bools]:
     offset = centre + vectors.shift
     d = vectors.cross - counts * centre * mean[:, -1:]
     unit = np.ones(left.shape)
-    scaled = form.columns.flags("scaled", left.shape[1])
+    scaled = columns.flags("scaled", left.shape[1])
     if scaled.any():
         unit, doubtful = scales_and_doubts(left / counts, offset, counts, scaled)
         sure &= ~doubtful.any(axis=1)
         d /= unit
     y_unit = np.ones(len(left))
-    if form.scale:
+    if scale:
         sure &= _sum_exactly(left == 0, offset, vectors.counts)
         own = np.where(left > 0, np.sqrt(np.maximum(left / unit**2, 0.0) / (counts - 1)), 1.0)
         spread = np.sqrt(yy / (vectors.counts - 1))
@@ -95,14 +94,13 @@ def _from_vectors(form: Form, vectors: Vectors) -> tuple[Problems, Bools]:
     return problems, sure
 
 
-def from_rows(form: Form, design: Dataset, rows: Rows) -> tuple[Problems, Floats]:
+def from_rows(columns: Columns, data: Dataset, rows: Rows, *, scale: bool) -> tuple[Problems, Floats]:
     """One problem and its centred and scaled rows, where there are more columns than rows: products of columns
     would be the larger. Raises LostDigits where only scikit-learn's own fit will do."""
-    width = design.X.shape[1]
-    places = np.arange(width) if form.columns.places is None else np.array(form.columns.places, dtype=np.intp)
-    x = design.X[rows][:, places].astype(np.float64)
-    y = design.Y[rows, 0]
-    shift = design.shift.x[places]
+    width = data.X.shape[1]
+    x = data.X[rows].astype(np.float64)
+    y = data.Y[rows, 0]
+    shift = data.shift.x
     x -= shift
     centre = x.mean(axis=0)
     x -= centre
@@ -110,12 +108,12 @@ def from_rows(form: Form, design: Dataset, rows: Rows) -> tuple[Problems, Floats
     x[:, still] = 0.0
     y_centre = float(y.mean())
     u = y - y_centre
-    scaled = form.columns.flags("scaled", len(places))
-    unit = scales((x * x).mean(axis=0), centre + shift, len(rows), scaled) if scaled.any() else np.ones(len(places))
+    scaled = columns.flags("scaled", width)
+    unit = scales((x * x).mean(axis=0), centre + shift, len(rows), scaled) if scaled.any() else np.ones(width)
     x /= unit
     y_unit = 1.0
     counts = np.array([len(rows)])
-    if form.scale:
+    if scale:
         if not _sum_exactly(still[None], (centre + shift)[None], counts).all():
             raise LostDigits
         inside = x.std(axis=0, ddof=1)
@@ -125,10 +123,10 @@ def from_rows(form: Form, design: Dataset, rows: Rows) -> tuple[Problems, Floats
         y_unit = float(u.std(ddof=1)) or 1.0
         u = u / y_unit
     d = u @ x
-    if not form.scale and not _is_large(np.array([u @ u]), np.array([np.linalg.norm(d)]), counts).all():
+    if not scale and not _is_large(np.array([u @ u]), np.array([np.linalg.norm(d)]), counts).all():
         raise LostDigits
     problem = Problems(
-        inside=np.ones((1, len(places))),
+        inside=np.ones((1, width)),
         d=d[None],
         size=np.sqrt(np.einsum("ij,ij->j", x, x))[None],
         length=np.array([np.linalg.norm(u)]),

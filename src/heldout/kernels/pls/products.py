@@ -18,7 +18,6 @@ from heldout.kernels.sums.sums import Sums
 from heldout.kernels.sums.training_sums import TrainingSums
 from heldout.study.study import TrainRef
 
-Places = slice | list[int]
 Multiply = Callable[[Floats], Floats]  # sets × run and shadow × columns, with products that are not centred
 
 
@@ -38,37 +37,32 @@ class Block:
     sizes: Rows
 
 
-def places_of(places: Sequence[int] | None, width: int) -> Places:
-    """The model's columns among those of X."""
-    return slice(0, width) if places is None else list(places)
-
-
-def from_sums(bank: TrainingSums, refs: Sequence[TrainRef], places: Places, width: int) -> Material:
+def from_sums(own: TrainingSums, refs: Sequence[TrainRef], width: int) -> Material:
     """Training sets of which each has sums of its own."""
     grams = np.empty((len(refs), 1, width, width))
     made: list[Sums] = []
     for ref, out in zip(refs, grams, strict=True):
-        sums = bank.of(ref, out)
+        sums = own.of(ref, out)
         if sums.grams is not out:
             out[:] = sums.grams
         made.append(sums)
-    return from_grams(grams[:, 0], made, places)
+    return from_grams(grams[:, 0], made)
 
 
-def from_grams(grams: Floats, made: Sequence[Sums], places: Places) -> Material:
+def from_grams(grams: Floats, made: Sequence[Sums]) -> Material:
     """Training sets with these products of [x, y, 1], and with the counts, reaches and shift of these sums."""
     reach = np.stack([sums.reach[0] for sums in made])
     counts = np.array([int(sums.counts[0]) for sums in made])
-    vectors = _vectors(grams, reach, places, made[0].shift, counts)
-    C = _square(grams, places)
+    vectors = _vectors(grams, reach, made[0].shift, counts)
+    C = grams[:, :-2, :-2]
     return Material(vectors, lambda r: np.matmul(r, C))
 
 
-def from_total(total: Sums, block: Block, places: Places) -> Material:
+def from_total(total: Sums, block: Block) -> Material:
     """Training sets that are a total less a few rows: products with the total are one for all of them."""
     parts = len(block.x)
-    whole = _vectors(total.grams, total.reach, places, total.shift, total.counts)
-    x, y = block.x[:, :, places], block.y
+    whole = _vectors(total.grams, total.reach, total.shift, total.counts)
+    x, y = block.x, block.y
     vectors = Vectors(
         sums=whole.sums - np.concatenate([x.sum(axis=1), y.sum(axis=1, keepdims=True)], axis=1),
         squares=whole.squares - np.concatenate([np.einsum("srj,srj->sj", x, x), np.vecdot(y, y)[:, None]], axis=1),
@@ -78,7 +72,7 @@ def from_total(total: Sums, block: Block, places: Places) -> Material:
         shift=whole.shift,
         y_shift=whole.y_shift,
     )
-    C = _square(total.grams, places)[0]
+    C = total.grams[0, :-2, :-2]
     across = x.transpose(0, 2, 1)
 
     def multiply(r: Floats) -> Floats:
@@ -89,29 +83,15 @@ def from_total(total: Sums, block: Block, places: Places) -> Material:
     return Material(vectors, multiply)
 
 
-def _vectors(grams: Floats, reach: Floats, places: Places, shift: Shift, counts: Rows) -> Vectors:
-    y = grams.shape[1] - 2
-    squares = np.einsum("sii->si", grams)
+def _vectors(grams: Floats, reach: Floats, shift: Shift, counts: Rows) -> Vectors:
     return Vectors(
-        sums=_with_target(grams[:, :, -1], places, y),
-        squares=_with_target(squares, places, y),
-        cross=grams[:, :y, y][:, places],
-        reach=_with_target(reach, places, y),
+        sums=grams[:, :-1, -1],
+        squares=np.einsum("sii->si", grams)[:, :-1],
+        cross=grams[:, :-2, -2],
+        reach=reach[:, :-1],
         counts=counts,
-        shift=shift.x[places],
+        shift=shift.x,
         y_shift=float(shift.y[0]),
-    )
-
-
-def _with_target(values: Floats, places: Places, y: int) -> Floats:
-    if isinstance(places, slice):
-        return values[:, : y + 1]
-    return values[:, [*places, y]]
-
-
-def _square(grams: Floats, places: Places) -> Floats:
-    return (
-        np.ascontiguousarray(grams[:, places][:, :, places]) if isinstance(places, list) else grams[:, places, places]
     )
 
 
@@ -136,15 +116,15 @@ def on_rows(rows: Floats) -> Products:
     return lambda r: np.asarray(((r[0] @ rows.T) @ rows)[None])
 
 
-def read_block(design: Dataset, parts: Sequence[Rows]) -> Block:
+def read_block(data: Dataset, parts: Sequence[Rows]) -> Block:
     """The held-out rows of these parts."""
     sizes = np.array([len(rows) for rows in parts])
     longest = int(sizes.max())
     own = np.arange(longest) < sizes[:, None]
     rows = np.zeros(own.shape, dtype=np.intp)
     rows[own] = np.concatenate(parts)
-    x = ChunkReader(design, rows.size).read(rows.ravel(), design.shift.x).reshape(*rows.shape, -1)
-    y = design.Y[rows, 0] - design.shift.y[0]
+    x = ChunkReader(data, rows.size).read(rows.ravel(), data.shift.x).reshape(*rows.shape, -1)
+    y = data.Y[rows, 0] - data.shift.y[0]
     if not own.all():
         x[~own] = 0.0
         y[~own] = 0.0

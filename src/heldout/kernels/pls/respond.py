@@ -8,24 +8,20 @@ import numpy as np
 
 from heldout.base.rowkeys import Rows
 from heldout.kernels.pls.components import SHAKEN, Runs
-from heldout.kernels.pls.problem import Bools, Problems
-from heldout.kernels.sums.rounding import EPS, Floats
+from heldout.kernels.pls.problem import Problems
+from heldout.kernels.sums.rounding import EPS, TOLERANCE, Bools, Floats
 
-WITHIN = 1e-9  # the tier: of the largest response of a cell
 ROUNDINGS = 1000.0  # rounding errors, of either side, in units of the last place of a product; most are below 50
 
 LEAST_SHARE = 1e-12  # past the rank scikit-learn makes components of rounding errors, and large ones
-MOST_MIXED = 64
-# Sums that no candidate's straying is likely to hide in: one as it is, and one by chance.
-_MIXTURES = np.stack([np.ones(MOST_MIXED), np.random.default_rng(7).normal(size=MOST_MIXED)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Lines:
     """What candidates answer as functions of a row, less the shift, and what is known of their rounding errors."""
 
-    both: Floats  # sets × candidates, and mixtures of their straying, × columns
-    constant: Floats  # sets × candidates and mixtures
+    coef: Floats  # sets × candidates × columns
+    constant: Floats  # sets × candidates
     strayed: Floats  # sets × candidates × columns: how far the shadow's coefficients are
     centre: Floats  # sets × columns
     there: Bools  # sets × candidates: those that have so many components
@@ -46,12 +42,9 @@ def make_lines(problems: Problems, runs: Runs, counts: Rows) -> Lines:
     with np.errstate(over="ignore", invalid="ignore"):
         coef = runs.coef[:, places] * back
         strayed = runs.shadow[:, places] * back - coef
-        mixed = len(counts) <= MOST_MIXED
-        both = np.concatenate([coef, np.matmul(_MIXTURES[:, : len(counts)], strayed)], axis=1) if mixed else coef
-        constant = -np.matmul(both, problems.centre[:, :, None])[:, :, 0]
-        constant[:, : len(counts)] += problems.y_centre[:, None]
+        constant = problems.y_centre[:, None] - np.matmul(coef, problems.centre[:, :, None])[:, :, 0]
         return Lines(
-            both=both,
+            coef=coef,
             constant=constant,
             strayed=strayed,
             centre=problems.centre,
@@ -84,19 +77,13 @@ def respond(lines: Lines, x: Floats, sizes: Rows) -> tuple[Floats, Bools]:
     values : array of sets × candidates × rows
     good : array of sets × candidates
     """
-    candidates = lines.there.shape[1]
     others = np.arange(x.shape[1]) >= sizes[:, None] if (sizes < x.shape[1]).any() else None
     with np.errstate(over="ignore", invalid="ignore"):
-        numbers = _along(lines.both, lines.constant, x, others)
-        values, mixtures = numbers[:, :candidates], numbers[:, candidates:]
+        values = _along(lines.coef, lines.constant, x, others)
         largest = np.maximum(values.max(axis=2, initial=0.0), -values.min(axis=2, initial=0.0))
-        there = lines.there & np.isfinite(largest)
-        room = WITHIN * largest - lines.means
-        good = there & (np.abs(mixtures).max(axis=(1, 2), initial=0.0)[:, None] * lines.share <= room)
-        if lines.both.shape[1] == candidates or not good.all():  # each candidate by itself
-            constant = -np.matmul(lines.strayed, lines.centre[:, :, None])[:, :, 0]
-            strays = np.abs(_along(lines.strayed, constant, x, others)).max(axis=2, initial=0.0)
-            good = there & (strays * lines.share <= room)
+        constant = -np.matmul(lines.strayed, lines.centre[:, :, None])[:, :, 0]
+        strays = np.abs(_along(lines.strayed, constant, x, others)).max(axis=2, initial=0.0)
+        good = lines.there & np.isfinite(largest) & (strays * lines.share <= TOLERANCE * largest - lines.means)
     if not good.all():
         values[~good] = 0.0
     return values, np.asarray(good)
