@@ -91,9 +91,9 @@ class Holdout:
         if task.time is not None:
             return self._draw_in_time(task, rows, seed)
         refuse_without_time(repr(self), self.buffer)
-        return self.draw_without_time(task, rows, seed=seed, strict=True)
+        return self.deal(task, rows, seed=seed, strict=True)
 
-    def draw_without_time(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
+    def deal(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
         """The same for a task without time; `strict` refuses where groups leave a stratum on one side."""
         who, grouped = repr(self), task.groups is not None
         count = self._count(len(rows))

@@ -105,9 +105,9 @@ class KFold:
             return self._draw_in_time(task, rows, seed)
         refuse_without_time(repr(self), self.buffer, self.embargo)
         refuse_few_groups(task, rows, self.k, who=repr(self))
-        return self.draw_without_time(task, rows, seed=seed, strict=True)
+        return self.deal(task, rows, seed=seed, strict=True)
 
-    def draw_without_time(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
+    def deal(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
         """The same for a task without time and with groups enough; `strict` refuses where no stratum can be in all."""
         stratified = is_stratified(task, self.stratify, who=repr(self))
         turns = (_Turn(seed=seed, repeat=repeat, strict=strict) for repeat in range(self.repeats))

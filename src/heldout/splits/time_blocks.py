@@ -29,7 +29,7 @@ class GroupStrategy(Protocol):
     @property
     def stratify(self) -> str | bool: ...
 
-    def draw_without_time(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
+    def deal(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
         """Splits of a task without time. `strict` refuses where groups keep strata from where they must be."""
         ...
 
@@ -149,7 +149,7 @@ def drawn_without_time(task: Task, rows: Rows, strategy: GroupStrategy, *, seed:
     A block has few groups, so strata that nobody asked for by stratify=True are spread as well as these allow.
     """
     try:
-        return strategy.draw_without_time(
+        return strategy.deal(
             replace(task, time=None, time_end=None), rows, seed=seed, strict=strategy.stratify is True
         )
     except SplitError as error:
