@@ -149,9 +149,7 @@ def drawn_without_time(task: Task, rows: Rows, strategy: GroupStrategy, *, seed:
     A block has few groups, so strata that nobody asked for by stratify=True are spread as well as these allow.
     """
     try:
-        return strategy.deal(
-            replace(task, time=None, time_end=None), rows, seed=seed, strict=strategy.stratify is True
-        )
+        return strategy.deal(replace(task, time=None, time_end=None), rows, seed=seed, strict=strategy.stratify is True)
     except SplitError as error:
         raise SplitError(f"{who}, dealing groups: {error}") from error
 
