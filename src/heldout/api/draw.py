@@ -230,12 +230,12 @@ def draw(
     >>> splits = ho.draw(ho.KFold(5), X, y)
     >>> print(splits.summary())
     5-fold, stratified, shuffled: 5 parts of 150 rows
-    part  trains on  holds out  unused
-       0        120         30       0
-       1        120         30       0
-       2        120         30       0
-       3        120         30       0
-       4        120         30       0
+      part  trains on  holds out  unused
+         0        120         30       0
+         1        120         30       0
+         2        120         30       0
+         3        120         30       0
+         4        120         30       0
     training size 120, 80.0% of the rows
     3 classes: held-out shares are those of all rows to within 0.0 points, training shares to within 0.0
     """

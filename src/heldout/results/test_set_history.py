@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -134,12 +135,17 @@ def _lasting_key(thing: Any) -> str:
 def content_key(thing: Any) -> str:
     """A key for the content of a learner or scorer: functions and classes of a notebook by their code.
 
-    What cannot be pickled gets a key of its own each time, so that asking again counts as a new look.
+    Lambdas and closures, which a journal refuses, are known by their pickle. What cannot be pickled gets a key of its
+    own each time, so that asking again counts as a new look.
     """
-    try:
-        return blake2b(dumps(thing), digest_size=16).hexdigest()
-    except Exception:  # the user's own objects raise what they like when they are pickled
-        return uuid4().hex
+    for make_key in (_lasting_key, _pickled_key):
+        with suppress(Exception):  # the user's own objects raise what they like when they are read or pickled
+            return make_key(thing)
+    return uuid4().hex
+
+
+def _pickled_key(thing: Any) -> str:
+    return blake2b(dumps(thing), digest_size=16).hexdigest()
 
 
 def disclosed(record: StudyRecord, question: Question, losses: TestLosses, history: TestSetHistory) -> StudyRecord:

@@ -104,8 +104,8 @@ def _scores(group: Group, sums: Sums, *, own_means: bool) -> GaussianScores:
     subtracted = classes == 2 and "predict_proba" not in group.all_methods
     shape = (count, columns) if subtracted else (count * classes, columns)
     if subtracted:
-        quadratic, linear = (table[:, 1] - table[:, 0] for table in (quadratic, linear))
-        constant = constant[:, 1] - constant[:, 0]
+        with np.errstate(invalid="ignore"):  # of candidates that are left to brute force
+            quadratic, linear, constant = (table[:, 1] - table[:, 0] for table in (quadratic, linear, constant))
     if not good.all():
         quadratic[~good], linear[~good], constant[~good] = 0.0, 0.0, 0.0
     return GaussianScores(
