@@ -169,7 +169,7 @@ def test_a_refused_pool_is_called_as_on_the_command_line(houses: pd.DataFrame) -
     houses.assign(price=houses["price"] > houses["price"].median()).to_csv("dear.csv", index=False)
     told = " ".join(error_of("evaluate", "dear.csv", "--target", "price", "--loss", "roc_auc", "--pool").split())
     assert told.startswith("Error: --pool needs a loss of single rows")
-    assert told.endswith("Leave pool out.")
+    assert told.endswith("Leave --pool out.")
     told = " ".join(error_of("evaluate", *HOUSES, "--interval", "bht", "--pool").split())
     assert "--interval bht (Bates–Hastie–Tibshirani) cannot be had here: --pool asks for another value" in told
 

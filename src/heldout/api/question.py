@@ -186,7 +186,7 @@ def _checked_losses(search: Search, loss: Any, task: Task, options: Options) -> 
                     Argument("pool", True),
                     one.name,
                 ),
-                "Leave pool out.",
+                Sentence("Leave {} out.", Argument("pool", True)),
             )
     return replace(search, losses=on_target(search.losses, task.classes)), reported
 

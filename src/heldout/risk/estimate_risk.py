@@ -122,7 +122,7 @@ def record_value(record: Record, *, pool: bool | None = None) -> float | None:
                 Argument("pool", True),
                 record.loss,
             ),
-            "Leave pool out.",
+            Sentence("Leave {} out.", Argument("pool", True)),
         )
     if not pool or record.row_losses is None:
         return float(np.mean(record.fold_losses) if record.weights is None else _weighed(record, record.weights))
