@@ -60,8 +60,12 @@ def test_a_call_after_which_nothing_can_be_sent_is_blamed_and_the_rest_is_done(p
 def test_a_child_that_comes_back_from_a_call_as_well_does_nothing_more(pool: Pool, tmp_path: Path) -> None:
     def fork_at_0(x: int) -> int:
         Path(tmp_path, f"{x}-{os.getpid()}").touch()
-        if x == 0 and os.fork() == 0:
-            Path(tmp_path, f"child-{os.getpid()}").touch()
+        if x == 0:
+            if (child := os.fork()) == 0:
+                child = os.getpid()
+                Path(tmp_path, f"child-{child}").touch()
+            while not Path(tmp_path, f"child-{child}").exists():  # else the parent may be done before its child begins
+                time.sleep(0.01)
         return x
 
     one = Pool(1)
