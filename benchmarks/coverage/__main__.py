@@ -76,19 +76,22 @@ def main(arguments: list[str]) -> int:
 
 def _cells(asked: argparse.Namespace, settings: list[Setting], *, every_method: bool) -> list[Cell]:
     """Simulate what is missing, and judge; doubtful cells are simulated and judged again."""
-    pairs = [(setting.key, recipe) for setting in settings for recipe in setting.recipes]
+    pairs = {(setting.key, recipe): setting.losses_under(recipe) for setting in settings for recipe in setting.recipes}
     if asked.judge:
-        return judge(dict.fromkeys(pairs, AGAIN), second=asked.second)  # by all that is there
-    wanted = dict.fromkeys(pairs, max(2, round(asked.share * REPLICATIONS)))
-    find_truths(pairs, second=asked.second, fresh=asked.fresh)
-    simulate(wanted, second=asked.second, fresh=asked.fresh)
-    cells = judge(wanted, second=asked.second, every_method=every_method)
-    again = round(asked.share * asked.again)
-    doubtful = {(cell.setting, cell.recipe): again for cell in cells if cell.is_default and cell.doubtful}
-    if asked.again and doubtful:
-        simulate(doubtful, second=asked.second)
-        judged_again = judge(doubtful, second=asked.second, every_method=every_method)
-        cells = [cell for cell in cells if (cell.setting, cell.recipe) not in doubtful] + judged_again
+        return judge(pairs, AGAIN, second=asked.second)  # by all that is there
+    count, again = max(2, round(asked.share * REPLICATIONS)), round(asked.share * asked.again)
+    find_truths(list(pairs), second=asked.second, fresh=asked.fresh)
+    simulate(pairs, count, second=asked.second, fresh=asked.fresh)
+    cells = judge(pairs, count, second=asked.second, every_method=every_method)
+    doubtful: dict[tuple[str, str], list[str]] = {}
+    for cell in cells:
+        if asked.again and cell.is_default and cell.doubtful:
+            doubtful.setdefault((cell.setting, cell.recipe), []).append(cell.loss)
+    if doubtful:
+        simulate(doubtful, again, second=asked.second)
+        judged_again = judge(doubtful, again, second=asked.second, every_method=every_method)
+        sure = [cell for cell in cells if cell.loss not in doubtful.get((cell.setting, cell.recipe), ())]
+        cells = sure + judged_again
     return cells
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -44,23 +44,26 @@ def leans(record: Record) -> bool:
     return leaning_note(truth == 1, predicted == 1) is not None
 
 
-def judge_cells(second: bool, key: str, recipe: str, most: int, every_method: bool) -> list[Cell]:
+def judge_cells(
+    second: bool, key: str, recipe: str, losses: Sequence[str], most: int, every_method: bool
+) -> list[Cell]:
     """The cells of a setting under a recipe, in a worker."""
     setting = grid(second)[key]
     kept = list(replications(setting, recipe, most))
     if not kept or not truth_path(setting, recipe).exists():
         return []
     truths, found = read_truths(setting, recipe), list[Cell]()
-    for loss in setting.losses_under(recipe):
+    for loss in losses:
         if RECIPES[recipe].interval is not None:
             found.append(_with_fits(setting, recipe, loss, kept, truths[loss]))
             continue
         methods = (DEFAULT, *METHODS) if every_method else (DEFAULT,)
         shots = _shots(kept, loss, truths[loss], methods)
+        studies = sum(loss in replication.records or loss in replication.refused for replication in kept)
         found += [
             tally(
                 shots[method],
-                studies=len(kept) if method == DEFAULT else min(len(kept), OTHERS),
+                studies=studies if method == DEFAULT else min(studies, OTHERS),
                 truth_error=0.0 if RECIPES[recipe].one_set else truths[loss].error,
                 setting=key,
                 recipe=recipe,
@@ -102,7 +105,9 @@ def _with_fits(setting: Setting, recipe: str, loss: str, kept: list[Replication]
     return tally(shots, studies=len(kept), truth_error=truth.error, **about)
 
 
-def judge(wanted: dict[tuple[str, str], int], *, second: bool, every_method: bool = False) -> list[Cell]:
-    """The cells of settings and recipes, by as many replications as wanted."""
-    jobs = [(second, key, recipe, count, every_method) for (key, recipe), count in wanted.items()]
+def judge(
+    pairs: Mapping[tuple[str, str], Sequence[str]], count: int, *, second: bool, every_method: bool = False
+) -> list[Cell]:
+    """The cells of these losses in settings under recipes, by as many replications."""
+    jobs = [(second, key, recipe, losses, count, every_method) for (key, recipe), losses in pairs.items()]
     return [cell for cells in spread(judge_cells, jobs, words="cells judged", chunk=1) for cell in cells]

@@ -1,7 +1,8 @@
 """Simulated studies, kept on disk: what every interval is made from, so that rules can be judged again without fits.
 
-A chunk is one file with some replications of one setting under one recipe. Chunks that are there are not made again,
-so an interrupted run goes on where it was. They lie in the folder named by HELDOUT_COVERAGE, else .coverage-cache.
+A chunk is one file with some replications of one setting under one recipe. Chunks that are there with the losses that
+are wanted are not made again, so an interrupted run goes on where it was. They lie in the folder named by
+HELDOUT_COVERAGE, else .coverage-cache.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import gzip
 import os
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -110,10 +111,15 @@ def slug(words: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in words).strip("-").replace("--", "-")
 
 
-def is_complete(path: Path) -> bool:
-    """Whether a chunk is there, and its records have all the fields that records have today."""
+def is_complete(path: Path, losses: Iterable[str]) -> bool:
+    """Whether a chunk is there with these losses, and its records have all the fields that records have today."""
     kept = path.with_suffix(".fields")
-    return path.exists() and kept.exists() and set(FIELDS) <= set(kept.read_text(encoding="utf-8").split())
+    wanted = {*FIELDS, *map(_mark, losses)}
+    return path.exists() and kept.exists() and wanted <= set(kept.read_text(encoding="utf-8").split())
+
+
+def _mark(loss: str) -> str:
+    return f"loss-{loss}"
 
 
 def store(path: Path, value: Any, *, about: str | None = None) -> None:
@@ -158,10 +164,9 @@ def evaluate(setting: Setting, recipe: str, sample: Sample, *, losses: list[str]
     )
 
 
-def replicate(setting: Setting, recipe: str, number: int) -> Replication:
+def replicate(setting: Setting, recipe: str, number: int, losses: list[str]) -> Replication:
     """Draw data, run a study, and keep its records. A loss that a study refuses does not stop the others."""
     sample = setting.population.draw(generator(setting, 71, number), setting.n)
-    losses = setting.losses_under(recipe)
     refused: dict[str, str] = {}
     with recorded() as records:
         try:
@@ -180,18 +185,18 @@ def replicate(setting: Setting, recipe: str, number: int) -> Replication:
         records={record.loss: stored(record, known) for record in records},
         refused=refused,
         findings=tuple((found.code, found.severity) for result in results for found in result.findings),
-        own=_own(setting, recipe, number, results),
+        own=_own(setting, recipe, number, losses, results),
         ends=_ends(setting, recipe, results),
     )
 
 
-def _own(setting: Setting, recipe: str, number: int, results: list[Any]) -> dict[str, Parts] | None:
+def _own(setting: Setting, recipe: str, number: int, losses: list[str], results: list[Any]) -> dict[str, Parts] | None:
     """What the tested predictor achieves on fresh rows."""
     if not RECIPES[recipe].one_set or not results:
         return None
     grouped = setting.population.draw(np.random.default_rng(0), 2).groups is not None
     fresh = setting.population.draw(generator(setting, 73, number), FRESH // 8 if grouped else FRESH)
-    return measure(results[0].predictor, fresh, setting.losses_under(recipe))
+    return measure(results[0].predictor, fresh, losses)
 
 
 def _ends(setting: Setting, recipe: str, results: list[Any]) -> dict[str, tuple[float, float, float, str]]:
@@ -202,24 +207,30 @@ def _ends(setting: Setting, recipe: str, results: list[Any]) -> dict[str, tuple[
     return {risk.loss: (risk.value, risk.low, risk.high, risk.method) for risk in risks if risk.low is not None}
 
 
-def make_chunk(second: bool, key: str, recipe: str, first: int) -> float:
+def make_chunk(second: bool, key: str, recipe: str, first: int, losses: list[str]) -> float:
     """Make one chunk, in a worker; the seconds it took."""
     setting, began = grid(second)[key], perf_counter()
-    made = [replicate(setting, recipe, number) for number in range(first, first + CHUNK)]
+    made = [replicate(setting, recipe, number, losses) for number in range(first, first + CHUNK)]
     seconds = perf_counter() - began
-    store(chunk_path(setting, recipe, first), made, about=f"{seconds:.2f} " + " ".join(FIELDS))
+    store(chunk_path(setting, recipe, first), made, about=" ".join([f"{seconds:.2f}", *FIELDS, *map(_mark, losses)]))
     return seconds
 
 
-def simulate(wanted: dict[tuple[str, str], int], *, second: bool, fresh: bool = False) -> None:
-    """Make the chunks that are missing, for each setting and recipe as many replications as wanted."""
+def simulate(pairs: Mapping[tuple[str, str], Sequence[str]], count: int, *, second: bool, fresh: bool = False) -> None:
+    """Make the chunks that are missing: so many replications, with these losses, of settings under recipes.
+
+    The first loss of a setting is always among them, so that a study chooses by what it always chooses by.
+    """
     settings = grid(second)
-    jobs = [
-        (second, key, recipe, first)
-        for (key, recipe), count in wanted.items()
-        for first in range(0, count, CHUNK)
-        if fresh or not is_complete(chunk_path(settings[key], recipe, first))
-    ]
+    jobs = []
+    for (key, recipe), wanted in pairs.items():
+        every = settings[key].losses_under(recipe)
+        losses = [loss for loss in every if loss in wanted or loss == every[0]]
+        jobs += [
+            (second, key, recipe, first, losses)
+            for first in range(0, count, CHUNK)
+            if fresh or not is_complete(chunk_path(settings[key], recipe, first), losses)
+        ]
     for _ in spread(make_chunk, jobs, words="chunks of studies", chunk=1):
         pass
 
@@ -233,7 +244,8 @@ def replications(setting: Setting, recipe: str, most: int) -> Iterator[Replicati
 
 
 def seconds_taken(setting: Setting, recipe: str) -> tuple[int, float]:
-    """How many replications are kept, and the seconds they took."""
-    first = chunk_path(setting, recipe, 0)
-    abouts = list(first.parent.glob(first.name.replace("-0000.pkl.gz", "-*.fields")))
+    """How many replications with all losses are kept, and the seconds they took."""
+    first, losses = chunk_path(setting, recipe, 0), setting.losses_under(recipe)
+    paths = first.parent.glob(first.name.replace("-0000.pkl.gz", "-*.pkl.gz"))
+    abouts = [path.with_suffix(".fields") for path in paths if is_complete(path, losses)]
     return len(abouts) * CHUNK, sum(float(about.read_text(encoding="utf-8").split()[0]) for about in abouts)

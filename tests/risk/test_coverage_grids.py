@@ -7,13 +7,14 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
+from benchmarks.coverage import judge as judging
 from benchmarks.coverage import simulate
 from benchmarks.coverage.judge import DEFAULT, estimate_of, judge_cells
 from benchmarks.coverage.measure import measure, score
 from benchmarks.coverage.populations import Classes, Gaussians, Grouped, Numbers, Sample
 from benchmarks.coverage.settings import FIVE, HELD, ONE_OUT, RECIPES, grid
 from benchmarks.coverage.tally import COVERS, FAILS, NONE, WARNED, Shot, tally
-from benchmarks.coverage.truth import draw_training
+from benchmarks.coverage.truth import Truth, draw_training
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import get_scorer
 
@@ -103,7 +104,7 @@ FIRST, SECOND = "f68de56502", "6e3cea02d5"
 @pytest.mark.parametrize(("key", "recipe"), [("OLS 50", ONE_OUT), ("naive Bayes 50, 20%", FIVE), ("OLS 200", HELD)])
 def test_a_record_comes_back_as_it_was_and_gives_the_interval_of_the_study(folder, key, recipe):
     setting = grid()[key]
-    simulate.make_chunk(False, key, recipe, 0)
+    simulate.make_chunk(False, key, recipe, 0, setting.losses_under(recipe))
     kept = list(simulate.replications(setting, recipe, 2))
     sample = setting.population.draw(simulate.generator(setting, 71, 1), setting.n)
     with simulate.recorded() as records:
@@ -128,13 +129,30 @@ def test_what_is_there_is_not_simulated_again(folder, monkeypatch):
             yield work(*job)
 
     monkeypatch.setattr(simulate, "spread", here)
-    simulate.simulate({("OLS 50", FIVE): 4}, second=False)
-    simulate.simulate({("OLS 50", FIVE): 6}, second=False)
-    assert [job[-1] for job in made] == [0, 2, 4]
+    every = grid()["OLS 50"].losses_under(FIVE)
+    simulate.simulate({("OLS 50", FIVE): every}, 4, second=False)
+    simulate.simulate({("OLS 50", FIVE): ["r2"]}, 6, second=False)
+    assert [job[3:] for job in made] == [(0, every), (2, every), (4, ["squared", "r2"])]
+    assert [set(one.records) for one in simulate.replications(grid()["OLS 50"], FIVE, 6)][3:5] == [
+        set(every),
+        {"squared", "r2"},
+    ]
+    assert judge_cells(False, "OLS 50", FIVE, every, 6, False) == []  # its truth is not there yet
     monkeypatch.setattr(simulate, "FIELDS", [*simulate.FIELDS, "Record.new"])
-    simulate.simulate({("OLS 50", FIVE): 2}, second=False)  # records have a field more today
-    assert [job[-1] for job in made] == [0, 2, 4, 0]
-    assert judge_cells(False, "OLS 50", FIVE, 6, False) == []  # its truth is not there yet
+    simulate.simulate({("OLS 50", FIVE): ["r2"]}, 2, second=False)  # records have a field more today
+    assert [job[3] for job in made] == [0, 2, 4, 0]
+
+
+def test_cells_count_the_studies_that_were_asked_for_their_loss(folder, monkeypatch):
+    setting = grid()["OLS 50"]
+    every = setting.losses_under(FIVE)
+    simulate.make_chunk(False, "OLS 50", FIVE, 0, every)
+    simulate.make_chunk(False, "OLS 50", FIVE, 2, ["squared", "r2"])
+    truth = simulate.chunk_path(setting, FIVE, 0)  # any file that is there
+    monkeypatch.setattr(judging, "truth_path", lambda *of: truth)
+    monkeypatch.setattr(judging, "read_truths", lambda *of: dict.fromkeys(every, Truth(value=1.0, error=0.1)))
+    cells = judge_cells(False, "OLS 50", FIVE, every, 4, False)
+    assert {cell.loss: cell.studies for cell in cells} == {**dict.fromkeys(every, 2), "squared": 4, "r2": 4}
 
 
 def test_a_loss_that_is_refused_does_not_stop_the_others(folder, monkeypatch):
@@ -147,7 +165,7 @@ def test_a_loss_that_is_refused_does_not_stop_the_others(folder, monkeypatch):
         return study(*asked, losses=losses, **more)
 
     monkeypatch.setattr(simulate, "evaluate", refusing)
-    found = simulate.replicate(setting, FIVE, 0)
+    found = simulate.replicate(setting, FIVE, 0, list(setting.losses))
     assert found.refused == {"roc_auc": "no AUC"}
     assert set(found.records) == set(setting.losses) - {"roc_auc"}
 
