@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -14,6 +14,25 @@ from heldout.base.registered import registered
 JOURNAL_DETAILS = ("responses", "losses", "summaries")
 PRECISIONS = ("identical", "rounding", "approximate")  # tiers that a study may be asked to keep to
 RACES = ("exact", "hoeffding", "bernstein", "paired")
+_CHOICES = {"precision": PRECISIONS, "race": (None, *RACES), "journal_detail": (None, *JOURNAL_DETAILS)}
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+# What other options take: whether a value will do, and the words for errors.
+_VALUES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "rules": (lambda value: isinstance(value, Mapping | None), 'a dict such as {"share_fits": False}'),
+    "pool": (lambda value: isinstance(value, bool | None), "True, False or None"),
+    "race_level": (lambda value: isinstance(value, float) and 0 < value < 1, "a probability between 0 and 1"),
+    "interval": (lambda value: isinstance(value, str | None), "the name of a method or None"),
+    "repetitions": (lambda value: _is_whole(value) and value >= 1, "a whole number, at least 1"),
+    "on_event": (lambda value: value is None or callable(value), "a function that takes an event"),
+    "journal_anew": (lambda value: isinstance(value, bool), "True or False"),
+    "rows": (lambda value: isinstance(value, bool), "True or False"),
+    "queue_seed": (lambda value: value is None or _is_whole(value), "a whole number or None"),
+}
 
 
 @registered
@@ -113,44 +132,24 @@ class Options:
         return object.__new__(cls)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.rows, bool):
-            raise OptionError(f"rows= is True or False, not {self.rows!r}.")
-        if not (self.pool is None or isinstance(self.pool, bool)):
-            raise OptionError(f"pool= is True, False or None, not {self.pool!r}.")
         if self.precision == "solver":
             raise OptionError(
                 'precision="solver" is gone: kernels now follow scikit-learn\'s own solvers step by step, which is as '
                 "fast, gives scikit-learn's own numbers and needs no option. Leave precision= out."
             )
-        if self.precision not in PRECISIONS:
-            near = did_you_mean(str(self.precision), PRECISIONS)
-            raise OptionError(f"There is no precision {self.precision!r}. {near}")
-        if self.race not in (None, *RACES):
-            raise OptionError(f"There is no race {self.race!r}. {did_you_mean(str(self.race), RACES)}")
-        if isinstance(self.race_level, bool) or not isinstance(self.race_level, float) or not 0 < self.race_level < 1:
-            raise OptionError(f"race_level= is a probability between 0 and 1, not {self.race_level!r}.")
-        if self.interval is not None and not isinstance(self.interval, str):
-            raise OptionError(f"interval= is the name of a method or None, not {self.interval!r}.")
-        if self.queue_seed is not None and (isinstance(self.queue_seed, bool) or not isinstance(self.queue_seed, int)):
-            raise OptionError(f"queue_seed= is a whole number or None, not {self.queue_seed!r}.")
-        if self.rules is not None and not isinstance(self.rules, Mapping):
-            raise OptionError(f'rules= is a dict such as {{"share_fits": False}}, not {self.rules!r}.')
-        if self.journal_detail not in (None, *JOURNAL_DETAILS):
-            near = did_you_mean(str(self.journal_detail), JOURNAL_DETAILS)
-            raise OptionError(f"There is no journal_detail {self.journal_detail!r}. {near}")
-        if not isinstance(self.journal_anew, bool):
-            raise OptionError(f"journal_anew= is True or False, not {self.journal_anew!r}.")
+        for name, known in _CHOICES.items():
+            if (value := getattr(self, name)) not in known:
+                names = [choice for choice in known if choice is not None]
+                raise OptionError(f"There is no {name} {value!r}. {did_you_mean(str(value), names)}")
+        for name, (accepts, words) in _VALUES.items():
+            if not accepts(value := getattr(self, name)):
+                raise OptionError(f"{name}= is {words}, not {value!r}.")
         parse_answer(self.answer)
-        whole = isinstance(self.repetitions, int) and not isinstance(self.repetitions, bool)
-        if not whole or self.repetitions < 1:
-            raise OptionError(f"repetitions= is a whole number, at least 1, not {self.repetitions!r}.")
         object.__setattr__(self, "learning_curve", _checked_sizes(self.learning_curve))
         for name in ("fit_timeout", "timeout"):
             object.__setattr__(self, name, parse_seconds(getattr(self, name), name))
         for name in ("fit_memory", "memory"):
             object.__setattr__(self, name, parse_bytes(getattr(self, name), name))
-        if self.on_event is not None and not callable(self.on_event):
-            raise OptionError(f"on_event= is a function that takes an event, not {self.on_event!r}.")
 
     @property
     def limits_fits(self) -> bool:
@@ -158,12 +157,9 @@ class Options:
         return self.fit_timeout is not None or self.fit_memory is not None
 
     def __repr__(self) -> str:
-        usual = {one.name: one.default for one in fields(self)}
-        said = {name: value for name, usually in usual.items() if (value := getattr(self, name)) != usually}
-        return f"Options({', '.join(f'{name}={value!r}' for name, value in said.items())})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_make, ({field.name: getattr(self, field.name) for field in fields(self)},))
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        changed = [field.name for field in fields(self) if values[field.name] != field.default]
+        return f"Options({', '.join(f'{name}={values[name]!r}' for name in changed)})"
 
 
 def _checked_sizes(sizes: Any) -> bool | tuple[float, ...] | None:
@@ -179,10 +175,6 @@ def _checked_sizes(sizes: Any) -> bool | tuple[float, ...] | None:
             f"learning_curve= is True, or training sizes: shares such as (0.25, 0.5) or numbers of rows, not {sizes!r}."
         )
     return given
-
-
-def _make(values: dict[str, Any]) -> Options:
-    return Options(**values)
 
 
 RULES_VARIABLE = "HELDOUT_RULES"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -51,34 +51,22 @@ def _is_by_output(answer: Any) -> bool:
 
 def own_copy(responses: Responses) -> Responses:
     """The same numbers in memory of their own, so that they keep no larger array alive."""
-    return replace(
-        responses,
-        predict=None if responses.predict is None else responses.predict.copy(),
-        predict_proba=None if responses.predict_proba is None else responses.predict_proba.copy(),
-        decision_function=None if responses.decision_function is None else responses.decision_function.copy(),
-    )
-
-
-def join_rows(parts: Sequence[Responses]) -> Responses:
-    """The responses of one predictor on several sets of rows, end to end."""
-    return replace(
-        parts[0],
-        predict=_end_to_end([one.predict for one in parts]),
-        predict_proba=_end_to_end([one.predict_proba for one in parts]),
-        decision_function=_end_to_end([one.decision_function for one in parts]),
-    )
-
-
-def _end_to_end(answers: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
-    known = [one for one in answers if one is not None]
-    return np.concatenate(known) if known else None
+    return _each(responses, np.copy)
 
 
 def cut_rows(responses: Responses, rows: slice | NDArray[np.intp]) -> Responses:
     """The responses on some of the rows."""
+    return _each(responses, lambda answer: answer[rows])
+
+
+def _each(responses: Responses, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Responses:
+    answers = {method: getattr(responses, method) for method in METHODS}
+    return replace(responses, **{name: change(answer) for name, answer in answers.items() if answer is not None})
+
+
+def join_rows(parts: Sequence[Responses]) -> Responses:
+    """The responses of one predictor on several sets of rows, end to end."""
+    answers = {method: [getattr(part, method) for part in parts] for method in METHODS}
     return replace(
-        responses,
-        predict=None if responses.predict is None else responses.predict[rows],
-        predict_proba=None if responses.predict_proba is None else responses.predict_proba[rows],
-        decision_function=None if responses.decision_function is None else responses.decision_function[rows],
+        parts[0], **{name: np.concatenate(of_parts) for name, of_parts in answers.items() if of_parts[0] is not None}
     )
