@@ -40,7 +40,7 @@ from queue import SimpleQueue
 from typing import Any, NoReturn, TextIO, TypeAlias, cast
 
 from heldout.backends.limits import PRELOAD, WORKER_MARK, private_memory
-from heldout.base.error_text import describe_error
+from heldout.base.errors import describe_error
 
 Summary: TypeAlias = tuple[str, str, str]
 Outcome: TypeAlias = tuple[str, Any, float]

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.error_text import describe_error
-from heldout.base.errors import FitFailed, HeldoutError, PredictionError
+from heldout.base.errors import FitFailed, HeldoutError, PredictionError, describe_error
 from heldout.base.responses import METHODS, Responses, as_response, cut_rows, own_copy
 from heldout.base.rowkeys import Rows
 from heldout.base.warnings import catch_warnings

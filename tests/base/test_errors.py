@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heldout.base.error_text import LONGEST_MESSAGE, LONGEST_TRACEBACK, describe_error
+from heldout.base.errors import LONGEST_MESSAGE, LONGEST_TRACEBACK, describe_error
 
 
 class Mute(Exception):
