@@ -7,7 +7,7 @@ import pytest
 import sklearn.metrics
 from sklearn.metrics import f1_score, get_scorer, make_scorer, mean_squared_error
 
-from heldout.base.errors import LossError
+from heldout.base.errors import LossError, TargetError
 from heldout.losses import check_losses, resolve_losses
 
 THREE = np.arange(30) % 3
@@ -73,6 +73,13 @@ def test_losses_for_numbers_are_refused_for_classes(loss):
 def test_scores_for_numbers_are_refused_for_words():
     with pytest.raises(LossError, match="'r2' cannot score this target"):
         check("r2", WORDS)
+
+
+@pytest.mark.parametrize("loss", ["squared", "poisson", "r2"])
+@pytest.mark.parametrize("y", [WORDS, WORDS.astype(object)], ids=["text", "objects"])
+def test_words_are_refused_as_the_target_of_a_learner_that_predicts_numbers(loss, y):
+    with pytest.raises(TargetError, match=r"the target holds text \('no'\). Take a classifier"):
+        check(loss, y, classification=False)
 
 
 def test_log_loss_takes_one_label_a_row():

@@ -22,7 +22,7 @@ from heldout.losses import (
     BUILT_IN,
     SQUARED,
     ZERO_ONE,
-    ask_predictor,
+    call_scorer,
     mean_loss,
     resolve_losses,
     score_loss,
@@ -149,7 +149,7 @@ def test_callables_with_a_scorers_signature_ask_the_predictor(scorer):
 def test_asked_losses_are_turned_round_and_found_by_name():
     estimator = LogisticRegression().fit(X, LABELS)
     (loss,) = resolve({"mine": own_scorer})
-    value = ask_predictor(loss, estimator, X, LABELS)
+    value = call_scorer(loss, estimator, X, LABELS)
     assert value == -estimator.score(X, LABELS)
     assert mean_loss(loss, LABELS, Responses(asked={"mine": value})) == value
     with pytest.raises(LossError, match="'mine' asks the predictor itself"):
@@ -166,7 +166,7 @@ def test_answers_that_are_not_one_number_are_refused(answer, words):
 
     (loss,) = resolve(odd)
     with pytest.raises(LossError, match=words):
-        ask_predictor(loss, None, X, LABELS)
+        call_scorer(loss, None, X, LABELS)
 
 
 def test_a_scorer_that_raises_is_named():
@@ -175,18 +175,18 @@ def test_a_scorer_that_raises_is_named():
 
     (loss,) = resolve(broken)
     with pytest.raises(LossError, match="'broken' failed on 40 held-out rows: 'no such column'"):
-        ask_predictor(loss, None, X, LABELS)
+        call_scorer(loss, None, X, LABELS)
 
 
 def test_weights_reach_scorers_that_take_them_and_others_are_refused():
     weight = np.linspace(1, 2, 40)
     estimator = LogisticRegression().fit(X, LABELS)
     (score,) = resolve("score", estimator=LassoLike())
-    assert ask_predictor(score, estimator, X, LABELS, weight) == -estimator.score(X, LABELS, sample_weight=weight)
+    assert call_scorer(score, estimator, X, LABELS, weight) == -estimator.score(X, LABELS, sample_weight=weight)
     for scorer in (own_scorer, make_scorer(max_error, greater_is_better=False)):
         (loss,) = resolve(scorer)
         with pytest.raises(LossError, match="takes no sample_weight"):
-            ask_predictor(loss, estimator, X, LABELS, weight)
+            call_scorer(loss, estimator, X, LABELS, weight)
 
 
 class LassoLike(ClassifierMixin, BaseEstimator):

@@ -21,7 +21,7 @@ from heldout.base.plain import plain
 from heldout.base.registered import registered
 from heldout.base.seeds import derive
 from heldout.kernels.scoring import ask_responses
-from heldout.losses import Loss, ask_predictor, mean_loss, needed_methods, resolve_losses
+from heldout.losses import Loss, call_scorer, mean_loss, needed_methods, resolve_losses
 from heldout.models.model import ModelParts
 from heldout.report.show import as_html
 from heldout.results.scope import Covers
@@ -288,7 +288,7 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
         y = np.asarray(y)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
         if loss.asks_predictor:
-            return -ask_predictor(loss, self.best_estimator_, X, y, weight)
+            return -call_scorer(loss, self.best_estimator_, X, y, weight)
         responses = ask_responses(self.best_estimator_, X, needed_methods((loss,)), np.arange(len(y)))
         return -mean_loss(loss, y, responses, weight)
 

@@ -21,7 +21,7 @@ from heldout.kernels.scoring import (
     score_cell,
 )
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.losses import ask_predictor, needed_methods
+from heldout.losses import call_scorer, needed_methods
 from heldout.study.answers import Answer
 from heldout.study.pose import PROBABILITIES
 from heldout.study.study import EVERYWHERE
@@ -109,4 +109,4 @@ def _asked(predictor: Any, responses: Responses, work: Work, held: Held) -> Resp
     rows = work.held_rows(held)
     X, y = work.task.take(rows), work.task.y[rows]
     weight = None if work.task.weight is None else work.task.weight[rows]
-    return replace(responses, asked={loss.name: ask_predictor(loss, predictor, X, y, weight) for loss in asking})
+    return replace(responses, asked={loss.name: call_scorer(loss, predictor, X, y, weight) for loss in asking})

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import get_scorer_names
 
-from heldout.base.errors import LossError, PredictionError
+from heldout.base.errors import LossError, PredictionError, TargetError
 from heldout.base.responses import Responses
 from heldout.base.warnings import catch_warnings
 from heldout.losses.loss import CLASSES, NUMBERS, Loss, on_target
@@ -37,26 +37,36 @@ def check_losses(losses: Sequence[Loss], y: NDArray[Any], classification: bool, 
     ...     str(error)
     "'zero_one' is a loss for classes, but this learner predicts numbers. Use 'squared' or 'absolute'."
     """
+    if not classification:
+        _refuse_text(y)
     trial: tuple[NDArray[Any], Responses] | None = None
     for loss in losses:
         if weighted and loss.scorer is not None and not accepts_weight(loss.scorer):
             raise weightless(loss)
+        _check_kind(loss, y, classification)
+        takes_any = loss.rows in (squared_rows, absolute_rows) and (loss.scorer is None or not classification)
+        if takes_any or loss.target == CLASSES or loss.asks_predictor:
+            continue  # any numbers will do, or any labels; and without an estimator some cannot be tried
+        trial = trial or (_trial_classes(y) if classification else _trial_numbers(y))
         if loss.scorer is None:
-            _check_of_rows(loss, y, classification)
-        elif (parts := scorer_parts(loss.scorer)) is not None:
-            if not classification and "predict" not in parts.methods:
-                raise LossError(
-                    f"{loss.name!r} needs {' or '.join(parts.methods)}, which a learner that predicts numbers has not. "
-                    "Use a loss for numbers, such as 'squared' or 'absolute'."
-                )
-            if not classification and loss.rows in (squared_rows, absolute_rows):
-                continue  # any numbers will do
-            trial = trial or (_trial_classes(y) if classification else _trial_numbers(y))
-            _try(loss, parts, trial, classification)
+            _try_rows(loss, *trial, classification)
+        else:
+            _try_scorer(loss, *trial, classification)
 
 
-def _check_of_rows(loss: Loss, y: NDArray[Any], classification: bool) -> None:
-    """Refuse a loss of rows that is for another kind of target, or cannot be taken of nearly perfect responses."""
+def _refuse_text(y: NDArray[Any]) -> None:
+    """Refuse labels as the target of a learner that predicts numbers."""
+    text = next((value for value in y.flat if isinstance(value, str | bytes)), None) if y.dtype.kind in "OSTU" else None
+    if text is not None:
+        raise TargetError(
+            f"This learner predicts numbers, but the target holds text ({str(text)!r}). Take a classifier, or turn the "
+            "target into numbers."
+        )
+
+
+def _check_kind(loss: Loss, y: NDArray[Any], classification: bool) -> None:
+    """Refuse a loss that is for another kind of target."""
+    methods = list(dict.fromkeys(method for alternatives in loss.methods for method in alternatives))
     if loss.target == CLASSES and not classification:
         raise LossError(
             f"{loss.name!r} is a loss for classes, but this learner predicts numbers. Use 'squared' or 'absolute'."
@@ -65,35 +75,35 @@ def _check_of_rows(loss: Loss, y: NDArray[Any], classification: bool) -> None:
         raise LossError(
             f"{loss.name!r} is a loss for numbers, but this learner predicts classes. Use 'zero_one' or 'log'."
         )
-    methods = {method for alternatives in loss.methods for method in alternatives}
-    if not classification and "predict" not in methods:
+    if not classification and methods and "predict" not in methods:
         raise LossError(
-            f"{loss.name!r} needs {' or '.join(sorted(methods))}, which a learner that predicts numbers has not. "
-            "Use a loss of predictions."
+            f"{loss.name!r} needs {' or '.join(methods)}, which a learner that predicts numbers has not. "
+            "Use a loss for numbers, such as 'squared' or 'absolute'."
         )
-    if "predict_proba" in methods and y.ndim > 1:
+    if loss.scorer is None and "predict_proba" in methods and y.ndim > 1:
         raise LossError(
             f"{loss.name!r} takes one label a row, but the target has {y.shape[1]} columns. Use 'zero_one'."
         )
-    if loss.rows in (squared_rows, absolute_rows) or loss.target == CLASSES:
-        return  # any numbers will do, and any labels
-    sample, responses = _trial_classes(y) if classification else _trial_numbers(y)
-    classes = responses.classes if classification and y.ndim == 1 else None
-    (known,) = on_target([loss], classes)
-    assert known.rows is not None, "a loss without a scorer has rows"
+
+
+def _try_rows(loss: Loss, y: NDArray[Any], responses: Responses, classification: bool) -> None:
+    """Refuse a loss of rows that cannot be taken of nearly perfect responses."""
+    (known,) = on_target([loss], responses.classes if classification and y.ndim == 1 else None)
     # What is said of responses that no predictor gave may be outside a range, so that no range is checked here.
     rows = known.rows.rows if isinstance(known.rows, RangedRows) else known.rows
+    assert rows is not None, "a loss without a scorer has rows"
     if isinstance(rows, OwnRows):
         with catch_warnings():
             warnings.simplefilter("ignore")
-            rows.losses(sample, replace(responses, predict=sample))  # perfect responses
+            rows.losses(y, replace(responses, predict=y))  # perfect responses
         return
     with suppress(PredictionError):  # the trial's responses are at fault, and those to come need not be
-        rows(sample, responses)
+        rows(y, responses)
 
 
-def _try(loss: Loss, parts: ScorerParts, trial: tuple[NDArray[Any], Responses], classification: bool) -> None:
-    y, responses = trial
+def _try_scorer(loss: Loss, y: NDArray[Any], responses: Responses, classification: bool) -> None:
+    parts = scorer_parts(loss.scorer)
+    assert parts is not None, "a scorer that asks the predictor is not tried"
     try:
         with catch_warnings():
             warnings.simplefilter("ignore")  # a handful of perfect rows may well be degenerate
@@ -153,13 +163,9 @@ def _trial_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Responses]:
         return sample, Responses(
             predict=sample, predict_proba=0.1 + 0.8 * right, decision_function=decision, classes=classes
         )
+    _, firsts = np.unique(y, return_index=True)
+    y = y[_few_rows(y, firsts)]
     classes, codes = np.unique(y, return_inverse=True)
-    if len(y) > _FEW_ROWS:
-        order = np.argsort(codes, kind="stable")
-        starts = np.searchsorted(codes[order], np.arange(len(classes)))
-        seconds = np.minimum(starts + 1, len(y) - 1)
-        kept = np.unique(order[np.concatenate([starts, seconds])])
-        y, codes = y[kept], codes[kept]
     right = codes[:, None] == np.arange(len(classes))
     proba = np.where(right, 0.9, 0.1 / max(len(classes) - 1, 1))
     decision = np.where(right, 1.0, -1.0)
@@ -177,8 +183,11 @@ def _trial_numbers(y: NDArray[Any]) -> tuple[NDArray[Any], Responses]:
     Predictions are off by a fraction, so that a score for classes sees that they are no labels, and too high
     rather than too low, so that a deviance that needs positive predictions gets them.
     """
-    if len(y) > _FEW_ROWS:
-        total = y.reshape(len(y), -1).sum(axis=1)
-        kept = np.unique([*range(_FEW_ROWS), total.argmin(), total.argmax()])
-        y = y[kept]
+    total = y.reshape(len(y), -1).sum(axis=1)
+    y = y[_few_rows(y, [total.argmin(), total.argmax()])]
     return y, Responses(predict=np.asarray(y, dtype=np.float64) + 0.375)
+
+
+def _few_rows(y: NDArray[Any], needed: Any) -> NDArray[np.intp]:
+    """The numbers of the first rows, and of those that are needed."""
+    return np.unique([*range(min(len(y), _FEW_ROWS)), *needed])

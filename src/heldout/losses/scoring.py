@@ -127,15 +127,10 @@ def _is_of_two_classes(rows: BrierRows | TopRows, y: NDArray[Any], responses: Re
     return plain and (rows.positive is None or rows.positive in classes.tolist())
 
 
-def ask_predictor(
+def call_scorer(
     loss: Loss, estimator: Any, X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None = None
 ) -> float:
-    """The loss of one held-out set, lower is better, for a scorer that calls the fitted predictor itself."""
-    return call_scorer(loss, estimator, X, y, weight)
-
-
-def call_scorer(loss: Loss, estimator: Any, X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None) -> float:
-    """Minus what the loss's scorer says, or a LossError when it fails or says something that is not a number."""
+    """The loss of a held-out set, lower is better: minus what its scorer says of an estimator, or a LossError."""
     if loss.scorer is None:
         raise LossError(f"The loss {loss.name!r} has no scorer to call.")
     if weight is not None and not accepts_weight(loss.scorer):
