@@ -307,6 +307,9 @@ def test_advice_on_data_and_on_numbers() -> None:
     said = answer("advise", "table.csv", "-t", "label", "-l", "tree", "--groups", "who", "--time", "day", "--drop", "y")
     assert said["recipe"] == "simple validation on the most recent rows"
     assert said["command"].endswith("--test holdout:0.2 --validation holdout:0.25")
+    assert not any("--groups" in reason for reason in said["reasons"])  # they are declared
+    said = answer("advise", "--rows", "900", "--group-count", "40")
+    assert said["command"].startswith("heldout evaluate DATA --groups COLUMN --test ")
     shown = run("advise", "--rows", "10000", "--candidates", "17", "--gap", "0.05", "--error-rate", "0.1")
     assert "5,218 development rows" in shown.stdout
     assert max(map(len, shown.stdout.splitlines())) <= 80

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from heldout.base.amounts import show_seconds
-from heldout.base.errors import OptionError, Sentence, SplitError
+from heldout.base.errors import OptionError, Sentence, SplitError, Splitter
 from heldout.cli.options import Question, data_options, question_words
 from heldout.cli.output import Output, as_option, shell_line, short_output_options
 
 if TYPE_CHECKING:
     from heldout.api.advise import Advice
     from heldout.cli.question import PreparedQuestion
+    from heldout.risk.recipe import Recipe
 
 # What a table tells by itself, by its option and by the argument of `heldout.advise`.
 _KNOWN = {"rows": "n", "candidates": "candidates", "columns": "columns", "group_count": "groups", "in_time": "time"}
@@ -76,37 +77,25 @@ def advise(question: Question | None, *, level: float, budget: str | None, outpu
     output.result(summary, kind="advice", short=short_advice)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Recipe:
-    """The splits of a recipe as the command line writes them, and why it is cheaper than the one before."""
-
-    test: str
-    validation: str | None
-    why: str = ""
-
-    @property
-    def words(self) -> list[str]:
-        """The options that ask for it."""
-        return ["--test", self.test, *(["--validation", self.validation] if self.validation else [])]
-
-    def arguments(self, prepared: PreparedQuestion) -> tuple[Any, dict[str, Any]]:
-        """The learner and what the verbs of the library take by name, with the splits of this recipe."""
-        from heldout.api.tuned import Tuned
-        from heldout.splits.parse import parse
-
-        learner = prepared.learner
-        if self.validation is not None and isinstance(learner, Tuned):
-            learner = learner.set_params(validation=parse(self.validation))
-        return learner, {**prepared.arguments, "test": parse(self.test)}
+def _splits_words(recipe: Recipe) -> list[str]:
+    """The options that ask for the splits of a recipe."""
+    validation = [] if recipe.validation is None else ["--validation", as_option(recipe.validation)]
+    return ["--test", as_option(recipe.test), *validation]
 
 
-def _recipe_of(advice: Advice) -> tuple[_Recipe, list[str]]:
-    """The recipe that is advised, and the reasons for it, in the words of the command line."""
-    recipe = advice.made_from
-    assert recipe is not None, "the number of rows is known"
-    validation = None if recipe.validation is None else as_option(recipe.validation)
-    reasons = [one.worded(as_option) if isinstance(one, Sentence) else one for one in recipe.reasons]
-    return _Recipe(test=as_option(recipe.test), validation=validation), reasons
+def _arguments(recipe: Recipe, prepared: PreparedQuestion) -> tuple[Any, dict[str, Any]]:
+    """The learner and what the verbs of the library take by name, with the splits of a recipe."""
+    from heldout.api.tuned import Tuned
+    from heldout.splits.parse import parse
+
+    learner = prepared.learner
+    if recipe.validation is not None and isinstance(learner, Tuned):
+        learner = learner.set_params(validation=parse(as_option(recipe.validation)))
+    return learner, {**prepared.arguments, "test": parse(as_option(recipe.test))}
+
+
+def _reasons(recipe: Recipe) -> list[str]:
+    return [reason.worded(as_option) if isinstance(reason, Sentence) else reason for reason in recipe.reasons]
 
 
 def seconds_of(text: str) -> float:
@@ -134,10 +123,12 @@ def _on_numbers(known: Mapping[str, Any], aims: Mapping[str, Any]) -> dict[str, 
     from heldout.api.advise import advise as advise_on
 
     advice = advise_on(**{_KNOWN[name]: value for name, value in known.items()}, **aims)
-    if advice.made_from is None:
+    recipe = advice.made_from
+    if recipe is None:
         return {**advice.summary(), "command": None}
-    recipe, reasons = _recipe_of(advice)
-    return {**advice.summary(), "reasons": reasons, "command": " ".join(["heldout evaluate DATA", *recipe.words])}
+    roles = [f"--{role} COLUMN" for role, name in (("groups", "group_count"), ("time", "in_time")) if name in known]
+    command = " ".join(["heldout evaluate DATA", *roles, *_splits_words(recipe)])
+    return {**advice.summary(), "reasons": _reasons(recipe), "command": command}
 
 
 def _on_data(question: Question, aims: Mapping[str, Any], *, budget: float | None) -> dict[str, Any]:
@@ -147,16 +138,18 @@ def _on_data(question: Question, aims: Mapping[str, Any], *, budget: float | Non
 
     prepared = prepare(question)
     advice = _advice_for(prepared, question, aims)
-    recipe, reasons = _recipe_of(advice)
+    recipe = advice.made_from
+    assert recipe is not None, "the number of rows is known"
+    reasons = _reasons(recipe)
     if budget is None:
-        learner, arguments = recipe.arguments(prepared)
-        account = explain(learner, prepared.frame, **arguments)
-        cost = {"cells": account.cells, "fits": account.fits, "fits_before": account.fits_before, "seconds": None}
+        learner, arguments = _arguments(recipe, prepared)
+        plan = explain(learner, prepared.frame, **arguments)
+        cost = {"cells": plan.cells, "fits": plan.fits, "fits_before": plan.fits_before, "seconds": None}
     else:
         recipe, cost, more = _within_budget(recipe, prepared, budget)
         reasons += more
     data = question.data if question.study is None else question.study.path
-    command = shell_line(["heldout", "evaluate", data, *question_words(question), *recipe.words])
+    command = shell_line(["heldout", "evaluate", data, *question_words(question), *_splits_words(recipe)])
     return {**advice.summary(), "reasons": reasons, "cost": cost, "command": command, "head": prepared.head}
 
 
@@ -183,38 +176,38 @@ def _advice_for(prepared: PreparedQuestion, question: Question, aims: Mapping[st
 
 
 def _within_budget(
-    recipe: _Recipe, prepared: PreparedQuestion, budget: float
-) -> tuple[_Recipe, dict[str, Any], list[str]]:
+    recipe: Recipe, prepared: PreparedQuestion, budget: float
+) -> tuple[Recipe, dict[str, Any], list[str]]:
     """The first of ever cheaper recipes that keeps to the budget; the cheapest where none does."""
     from heldout.api.cost import expected_cost
     from heldout.base.words import fit_words
 
     reasons: list[str] = []
-    recipes = [recipe, *_cheaper(recipe)]
-    for tried in recipes:
-        learner, arguments = tried.arguments(prepared)
+    recipes = [(recipe, ""), *_cheaper(recipe)]
+    for tried, why in recipes:
+        learner, arguments = _arguments(tried, prepared)
         cost = expected_cost(learner, prepared.frame, **arguments)
-        reasons += [tried.why] if tried.why else []
+        reasons += [why] if why else []
         if cost.seconds <= budget:
             break
-        about = f"{fit_words(cost.fits)}, about {show_seconds(cost.seconds)}"
-        last = " Fewer learners or a smaller --space would take less." if tried is recipes[-1] else ""
-        reasons.append(f"--test {tried.test} takes {about}, more than the {show_seconds(budget)} of the budget.{last}")
+        takes = f"{fit_words(cost.fits)}, about {show_seconds(cost.seconds)}"
+        last = " Fewer learners or a smaller --space would take less." if tried is recipes[-1][0] else ""
+        test = as_option(tried.test)
+        reasons.append(f"--test {test} takes {takes}, more than the {show_seconds(budget)} of the budget.{last}")
     return tried, {**asdict(cost), "fits_before": None}, reasons
 
 
-def _cheaper(recipe: _Recipe) -> list[_Recipe]:
+def _cheaper(recipe: Recipe) -> list[tuple[Recipe, str]]:
     """Recipes that take fewer fits, each with what it gives up."""
-    found: list[_Recipe] = []
-    chosen_by_folds = recipe.validation is not None and recipe.validation.startswith("kfold")
-    if chosen_by_folds and recipe.test.startswith("kfold"):
-        why = "The blocks of the test serve the choice too: half the fits."
-        found.append(replace(recipe, validation="shared", why=why))
-    if chosen_by_folds:
+    development = None if recipe.validation is None else Splitter("Holdout", 0.25)
+    cheaper: list[tuple[Recipe, str]] = []
+    if recipe.validation is not None and recipe.validation.name == "KFold":
+        if recipe.test.name == "KFold":
+            shared = replace(recipe, validation=Splitter("SharedBlocks"))
+            cheaper.append((shared, "The blocks of the test serve the choice too: half the fits."))
         why = "One development set inside each training part: a fifth of the fits, a noisier choice."
-        found.append(replace(recipe, validation="holdout:0.25", why=why))
-    if not recipe.test.startswith("holdout"):
-        validation = None if recipe.validation is None else "holdout:0.25"
+        cheaper.append((replace(recipe, validation=development), why))
+    if recipe.test.name != "Holdout":
         why = "A single test set: one training part instead of several, a wider interval."
-        found.append(_Recipe(test="holdout:0.2", validation=validation, why=why))
-    return found
+        cheaper.append((replace(recipe, test=Splitter("Holdout", 0.2), validation=development), why))
+    return cheaper

@@ -202,8 +202,9 @@ def _why_k(k: int) -> str:
 def _cautions(at: Situation, recipe: Recipe) -> list[str | Sentence]:
     cautions: list[str | Sentence] = []
     if at.groups is not None:
-        way_out = Sentence("pass {}; the bounds count groups, not rows.", Argument("groups"))
-        cautions.append(Sentence("Rows come in {} groups: {}", at.groups, way_out))
+        cautions.append(
+            f"Rows come in {at.groups} groups: each part holds whole groups, and bounds count groups, not rows."
+        )
     if at.columns is not None and at.columns >= at.n * (1 - recipe.held - recipe.dev):
         cautions.append(
             f"{at.columns} columns are as many as training rows: fold predictors may disagree, and intervals over "
