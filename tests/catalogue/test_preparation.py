@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import heldout as ho
 from heldout.api.learners import tuned_learner
 from heldout.base.errors import ColumnError
-from heldout.catalogue.learners import Wish, learner_named, learner_names
+from heldout.catalogue.learners import learner_named, learner_names
 from heldout.catalogue.preparation import DIRECTIONS, preparation_steps, prepare_measured, prepare_scaled, survey_table
 from heldout.catalogue.spaces import parse_spaces
 from heldout.catalogue.transformers import DateParts, TextParts
@@ -142,7 +142,7 @@ def test_what_is_prepared_once_is_what_brute_force_prepares() -> None:
         ["ridge", "lda", "knn", "tree"],
         X,
         classification=True,
-        wish=Wish(spaces=parse_spaces(two)),
+        spaces=parse_spaces(two),
         validation=ho.KFold(2),
     )
     asked = {"test": ho.KFold(2), "jobs": 1, "progress": False}

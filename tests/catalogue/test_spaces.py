@@ -16,7 +16,7 @@ from heldout.api.learners import tuned_learner
 from heldout.base.errors import HeldoutError, LearnerError, OptionError, SpaceError
 from heldout.catalogue.entries import CATALOGUE, MOST_ROWS
 from heldout.catalogue.learner_table import renewed
-from heldout.catalogue.learners import Wish, import_learner, learner_named, spelt_out
+from heldout.catalogue.learners import expand_names, import_learner, learner_named
 from heldout.catalogue.preparation import survey_table
 from heldout.catalogue.spaces import parse_spaces
 
@@ -24,8 +24,8 @@ X = pd.DataFrame({"a": np.arange(60.0) ** 1.5, "b": np.arange(60) % 7})
 
 
 def space_of(name: str, *texts: str, classification: bool = False) -> dict[str, list[object]]:
-    wish = Wish(spaces=parse_spaces(texts))
-    return learner_named(name, X, classification=classification, wish=wish)[1]
+    spaces = parse_spaces(texts)
+    return learner_named(name, X, classification=classification, spaces=spaces)[1]
 
 
 def test_values_are_those_written() -> None:
@@ -68,7 +68,7 @@ def test_values_are_those_written() -> None:
 )
 def test_what_cannot_be_is_refused_before_any_fit(text: str, message: str) -> None:
     with pytest.raises(SpaceError, match=message):
-        tuned_learner(["ridge"], X, classification=False, wish=Wish(spaces=parse_spaces([text])))
+        tuned_learner(["ridge"], X, classification=False, spaces=parse_spaces([text]))
 
 
 def test_a_fraction_written_for_a_count_is_refused_not_rounded() -> None:
@@ -94,23 +94,23 @@ def test_any_text_is_a_space_or_a_named_error(texts: list[str]) -> None:
 def test_all_is_every_learner_of_scikit_learn_that_suits() -> None:
     for classification in (True, False):
         table = survey_table(X, classes=2 if classification else 0)
-        names, left_out = spelt_out(["all"], table, classification=classification)
+        names, left_out = expand_names(["all"], table, classification=classification)
         own = [n for n, e in CATALOGUE.items() if e.suits(classification=classification) and e.package is None]
         assert list(names) == own
         assert left_out == {}
         assert type(tuned_learner(["all"], X, classification=classification)) is ho.Tuned
-    more, _ = spelt_out(["all", "lightgbm", "ridge"], table, classification=False)
+    more, _ = expand_names(["all", "lightgbm", "ridge"], table, classification=False)
     assert more == (*names, "lightgbm")
 
 
 def test_all_leaves_out_what_a_loss_or_the_size_forbids_and_says_why() -> None:
     table = survey_table(X, classes=2)
-    names, left_out = spelt_out(["all"], table, classification=True, loss="log")
+    names, left_out = expand_names(["all"], table, classification=True, loss="log")
     assert {"ridge", "svm"} == set(left_out)
     assert "logistic" in names
     long = survey_table(pd.DataFrame({"a": np.arange(MOST_ROWS + 1) * 1.5}), classes=2)
-    assert "more than 10,000 rows" in spelt_out(["all"], long, classification=True)[1]["svm"]
-    assert "svm" in spelt_out(["all", "svm"], long, classification=True)[0]
+    assert "more than 10,000 rows" in expand_names(["all"], long, classification=True)[1]["svm"]
+    assert "svm" in expand_names(["all", "svm"], long, classification=True)[0]
 
 
 def test_large_tables_have_smaller_spaces() -> None:
@@ -169,9 +169,7 @@ def test_own_learners_are_imported_only_when_allowed(folder: Path) -> None:
         tuned_learner(["own_models:Mean"], X, classification=False)
     assert "own_models" not in sys.modules
     spaces = parse_spaces(["Mean.shrink=0,0.5"])
-    learner = tuned_learner(
-        ["ridge", "own_models:Mean"], X, classification=False, wish=Wish(spaces=spaces, allow_import=True)
-    )
+    learner = tuned_learner(["ridge", "own_models:Mean"], X, classification=False, spaces=spaces, allow_import=True)
     assert list(learner.estimator) == ["ridge", "Mean"]
     assert learner.estimator["Mean"][1] == {"Mean__shrink": [0, 0.5]}
     result = ho.evaluate(learner, X, X["a"], test=ho.KFold(3), jobs=1)
@@ -180,7 +178,7 @@ def test_own_learners_are_imported_only_when_allowed(folder: Path) -> None:
 
 def test_classes_functions_and_estimators_are_taken(folder: Path) -> None:
     assert import_learner("own_models:ready", allowed=True).shrink == 0.5
-    pipeline, space = learner_named("own_models:plain", X, classification=False, wish=Wish(allow_import=True))
+    pipeline, space = learner_named("own_models:plain", X, classification=False, allow_import=True)
     assert [name for name, _ in pipeline.steps] == ["ridge"]
     assert space == {}
 
@@ -205,7 +203,7 @@ def test_what_is_no_learner_is_named(folder: Path, path: str, message: str) -> N
 
 def test_an_own_learner_of_the_other_kind_is_refused(folder: Path) -> None:
     with pytest.raises(LearnerError, match="is a regressor, but the target needs a classifier"):
-        tuned_learner(["own_models:Mean"], X, classification=True, wish=Wish(allow_import=True))
+        tuned_learner(["own_models:Mean"], X, classification=True, allow_import=True)
 
 
 def test_the_page_shows_the_catalogue_as_it_is() -> None:

@@ -53,8 +53,6 @@ def test_compare_gives_the_numbers_of_the_library(frame: pd.DataFrame) -> None:
     said = answer("compare", *words, "--validation", "holdout:0.3", "--rope", "0.1", "--space", "knn.n_neighbors=3,9")
     data = frame[["a", "b", "c", "y"]]
     spaces = {"knn": {"n_neighbors": [3, 9]}}
-    from heldout.catalogue.learners import Wish
-
     learners = {
         name: tuned_learner(
             name.split("+"),
@@ -62,7 +60,7 @@ def test_compare_gives_the_numbers_of_the_library(frame: pd.DataFrame) -> None:
             classification=False,
             validation=ho.Holdout(0.3),
             random_state=0,
-            wish=Wish(spaces=spaces if "knn" in name else None),
+            spaces=spaces if "knn" in name else None,
         )
         for name in ("ridge", "dummy", "knn+tree")
     }

@@ -277,7 +277,8 @@ def test_any_bytes_are_refused_by_name(content: str | bytes) -> None:
 )
 def test_what_is_written_is_read_again(texts: dict[str, str], seed: int) -> None:
     asked = {"data": "table.csv", **texts, "seed": seed, "classification": True, "type": ("a=b=category",)}
-    Path("study.toml").write_text(study_text(asked, {}, keys=KEYS, command="x", folder=Path.cwd()), encoding="utf-8")
+    text = study_text(Question(**asked), RunOptions(), keys=KEYS, command="x", folder=Path.cwd())
+    Path("study.toml").write_text(text, encoding="utf-8")
     try:
         found = read_study("study.toml", question=KEYS[0], run=KEYS[1]).asked
     except OptionError as error:

@@ -17,7 +17,7 @@ from heldout.api.tuned import Tuned
 from heldout.base.errors import LearnerError
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
-from heldout.catalogue.learners import Wish, families_named
+from heldout.catalogue.learners import Spaces, families_named
 from heldout.catalogue.preparation import Table
 from heldout.losses import Loss, resolve_losses, score_loss
 from heldout.search.search import Family, Search
@@ -59,7 +59,8 @@ def tuned_learner(
     *,
     classification: bool,
     table: Table | None = None,
-    wish: Wish | None = None,
+    spaces: Spaces | None = None,
+    allow_import: bool = False,
     **options: Any,
 ) -> Any:
     """One learner from one or several names: families that compete, or the learner itself if it has nothing to tune.
@@ -76,8 +77,10 @@ def tuned_learner(
         Whether the target is classes.
     table : Table, optional
         What :func:`survey_table` saw in X; left out, it looks now.
-    wish : Wish, optional
-        Spaces of the user's own, and whether code may be imported.
+    spaces : mapping, optional
+        Spaces of the user's own, as :func:`heldout.catalogue.spaces.parse_spaces` gives them.
+    allow_import : bool
+        Whether code of the user's own may be imported.
     **options
         What :class:`heldout.Tuned` takes: ``validation``, ``loss``, ``random_state`` and others.
 
@@ -88,7 +91,15 @@ def tuned_learner(
     >>> list(tuned_learner(["ridge", "knn"], X, classification=False, validation=3).estimator)
     ['ridge', 'knn']
     """
-    families = families_named(names, X, classification=classification, table=table, wish=wish, loss=options.get("loss"))
+    families = families_named(
+        names,
+        X,
+        classification=classification,
+        table=table,
+        loss=options.get("loss"),
+        spaces=spaces,
+        allow_import=allow_import,
+    )
     if len(families) == 1:
         ((estimator, space),) = families.values()
         if not space:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -29,14 +28,6 @@ Spaces = Mapping[str, Mapping[str, list[Any] | None] | None]
 _INSIDE = {TransformedTargetRegressor: "regressor", CodedClasses: "classifier"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """What a user wants of learners beyond their names: spaces of their own, and whether code may be imported."""
-
-    spaces: Spaces | None = None  # as `parse_spaces` gives them
-    allow_import: bool = False
-
-
 def default_learner(*, classification: bool) -> str:
     """The learner to begin with: regularised linear models are quick, and hard to beat by much on small tables."""
     return "logistic" if classification else "ridge"
@@ -52,27 +43,30 @@ def learner_names(*, classification: bool) -> tuple[str, ...]:
 
 
 def learner_named(
-    name: str, X: pd.DataFrame, *, classification: bool, table: Table | None = None, wish: Wish | None = None
+    name: str,
+    X: pd.DataFrame,
+    *,
+    classification: bool,
+    table: Table | None = None,
+    spaces: Spaces | None = None,
+    allow_import: bool = False,
 ) -> tuple[Any, Space]:
-    """A learner of the catalogue for these columns, and its default space.
+    """A learner of the catalogue for these columns, and its space, which is empty where there is nothing to tune.
 
     Parameters
     ----------
     name : str
-        Such as ``"ridge"``; :func:`learner_names` lists them. Or ``package.module:Name``, where `wish` allows it.
+        Such as ``"ridge"``; :func:`learner_names` lists them. Or ``package.module:Name``, with `allow_import`.
     X : pandas.DataFrame
         The columns to learn from: their types decide the preparation.
     classification : bool
         Whether the target is classes.
     table : Table, optional
         What :func:`survey_table` saw in X; left out, it looks now.
-    wish : Wish, optional
-        Spaces of the user's own.
-
-    Returns
-    -------
-    tuple of estimator and dict
-        The dict is empty where there is nothing to tune.
+    spaces : mapping, optional
+        Spaces of the user's own, as `parse_spaces` gives them.
+    allow_import : bool
+        Whether the user said that code may be imported.
 
     Examples
     --------
@@ -81,10 +75,10 @@ def learner_named(
     >>> list(space), len(space["ridge__alpha"])
     (['ridge__alpha'], 21)
     """
-    wish = wish or Wish()
     table = table or survey_table(X, classes=2 if classification else 0)
     if is_import_path(name):
-        return _own_learner(name, table, classification=classification, wish=wish)
+        model = import_learner(name, allowed=allow_import)
+        return _own_learner(model, name, table, classification=classification, spaces=spaces or {})
     entry = _entry(name, classification=classification)
     make = entry.classifier if classification else entry.regressor
     assert make is not None, "_entry refuses learners that do not suit"
@@ -94,7 +88,7 @@ def learner_named(
         model.set_params(categorical_features=coded_columns(table) or None)
     inside = _INSIDE.get(type(model))
     inner = getattr(model, inside) if inside else model
-    space = narrowed(entry.space(table), (wish.spaces or {}).get(name, {}), inner, name)
+    space = narrowed(entry.space(table), (spaces or {}).get(name, {}), inner, name)
     prefix = f"{name}__{inside}" if inside else name
     return Pipeline([*steps, (name, model)]), {f"{prefix}__{one}": values for one, values in space.items()}
 
@@ -105,37 +99,42 @@ def families_named(
     *,
     classification: bool,
     table: Table | None = None,
-    wish: Wish | None = None,
     loss: Any = None,
+    spaces: Spaces | None = None,
+    allow_import: bool = False,
 ) -> dict[str, tuple[Any, Space]]:
-    """The learners of several names with their spaces, by the name that each has in a study; "all" is spelt out.
+    """The learners of several names with their spaces, by the name that each has in a study; "all" is expanded.
 
     Refuses a learner that cannot answer what a loss asks for, and a space for a learner that is not named.
     """
-    wish = wish or Wish()
     table = table or survey_table(X, classes=2 if classification else 0)
-    losses = _losses(loss, classification=classification)
+    options: dict[str, Any] = {"classification": classification, "spaces": spaces, "allow_import": allow_import}
     families: dict[str, tuple[Any, Space]] = {}
-    for name in spelt_out(names, table, loss=loss, classification=classification)[0]:
-        family = learner_named(name, X, classification=classification, table=table, wish=wish)
-        _check_answers(name, family[0], losses)
-        families[imported_name(name)] = family
+    for name in expand_names(names, table, loss=loss, classification=classification)[0]:
+        families[imported_name(name)] = family = learner_named(name, X, table=table, **options)
+        lack = _lack(family[0], _losses(loss, classification=classification))
+        if lack is not None:  # such as probabilities
+            raise LearnerError(
+                f"{name!r} has no {lack[0]}, which the loss {lack[1]!r} needs. Choose another learner, or another loss."
+            )
     if not families:
         raise LearnerError("No learner was named.")
-    _check_spaces(wish.spaces or {}, families)
+    for name in spaces or {}:
+        if name not in families:
+            raise SpaceError(f"--space {name}: this learner does not compete. {did_you_mean(name, families)}")
     return families
 
 
-def spelt_out(
+def expand_names(
     names: Iterable[str], table: Table, *, classification: bool, loss: Any = None
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The names with ``"all"`` spelt out, each once; and which learners `all` leaves out, with the reason.
+    """The names with ``"all"`` expanded, each once; and which learners `all` leaves out, with the reason.
 
     Examples
     --------
     >>> import pandas as pd
     >>> table = survey_table(pd.DataFrame({"age": [31, 7]}), classes=2)
-    >>> names, left_out = spelt_out(["all"], table, classification=True, loss="log")
+    >>> names, left_out = expand_names(["all"], table, classification=True, loss="log")
     >>> left_out["svm"], "svm" in names, "logistic" in names
     ('it has no predict_proba, which the loss log needs', False, True)
     """
@@ -166,19 +165,17 @@ def _not_in_all(entry: Entry, table: Table, losses: tuple[Loss, ...], *, classif
     return None if lack is None else f"it has no {lack[0]}, which the loss {lack[1]} needs"
 
 
-def _own_learner(path: str, table: Table, *, classification: bool, wish: Wish) -> tuple[Any, Space]:
+def _own_learner(model: Any, path: str, table: Table, *, classification: bool, spaces: Spaces) -> tuple[Any, Space]:
     """A learner of the user's own: a Pipeline gets the table as it is, any other the columns as numbers, scaled."""
-    model = import_learner(path, allowed=wish.allow_import)
     if (is_regressor if classification else is_classifier)(model):
         kind, needed = ("regressor", "classifier") if classification else ("classifier", "regressor")
         raise LearnerError(f"--learner {path} is a {kind}, but the target needs a {needed}.")
     name = imported_name(path)
-    own = (wish.spaces or {}).get(name, {})
-    space = narrowed({}, own, model, name)
+    space = narrowed({}, spaces.get(name, {}), model, name)
     if isinstance(model, Pipeline):
         return model, space
     steps = [*preparation_steps(table, SCALED), (name, model)]
-    return Pipeline(steps), {f"{name}__{one}": values for one, values in space.items()}
+    return Pipeline(steps), {f"{name}__{parameter}": values for parameter, values in space.items()}
 
 
 def _entry(name: str, *, classification: bool) -> Entry:
@@ -196,15 +193,6 @@ def _losses(given: Any, *, classification: bool) -> tuple[Loss, ...]:
     return () if given is None else resolve_losses(given, classification=classification)
 
 
-def _check_answers(name: str, estimator: Any, losses: tuple[Loss, ...]) -> None:
-    """Refuse a learner that cannot answer what a loss asks, such as probabilities, before any fit."""
-    lack = _lack(estimator, losses)
-    if lack is not None:
-        raise LearnerError(
-            f"{name!r} has no {lack[0]}, which the loss {lack[1]!r} needs. Choose another learner, or another loss."
-        )
-
-
 def _lack(estimator: Any, losses: tuple[Loss, ...]) -> tuple[str, str] | None:
     """The first methods that a learner does not have, and the loss that asks for them."""
     for loss in losses:
@@ -212,13 +200,6 @@ def _lack(estimator: Any, losses: tuple[Loss, ...]) -> tuple[str, str] | None:
             if not any(hasattr(estimator, method) for method in methods):
                 return " or ".join(methods), loss.name
     return None
-
-
-def _check_spaces(spaces: Spaces, families: Mapping[str, Any]) -> None:
-    """Refuse a space for a learner that does not compete."""
-    for name in spaces:
-        if name not in families:
-            raise SpaceError(f"--space {name}: this learner does not compete. {did_you_mean(name, families)}")
 
 
 def is_import_path(name: str) -> bool:

@@ -158,7 +158,7 @@ def _advice_for(prepared: PreparedQuestion, question: Question, aims: Mapping[st
     from heldout.api.learners import as_search
     from heldout.losses import resolve_losses
 
-    frame, classification = prepared.frame, bool(prepared.settled["classification"])
+    frame, classification = prepared.frame, bool(prepared.question.classification)
     loss = resolve_losses(prepared.loss, classification=classification)[0]
     bounded = isfinite(loss.low) and isfinite(loss.high)
     roles = [question.target, question.groups, question.weights, question.strata, question.time]
@@ -168,7 +168,7 @@ def _advice_for(prepared: PreparedQuestion, question: Question, aims: Mapping[st
         columns=frame.shape[1] - sum(role is not None for role in roles),
         groups=None if question.groups is None else int(frame[question.groups].nunique()),
         time=question.time is not None,
-        closed_form=set(prepared.settled["learner"]) <= _CLOSED_FORM and not classification,
+        closed_form=set(prepared.question.learner) <= _CLOSED_FORM and not classification,
         loss_range=loss.high - loss.low if bounded else None,
         level=question.level,
         **aims,

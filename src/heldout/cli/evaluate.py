@@ -55,7 +55,7 @@ def explain(question: Question, *, output: Output) -> None:
     from heldout.report.plan import plan_view, short_plan_view
 
     prepared = prepare(question)
-    facts = plan_facts(plan_of_question(_pose(prepared, question, prepared.options)))
+    facts = plan_facts(plan_of_question(_pose(prepared, prepared.options)))
     if output.as_json:
         echo_json(facts)
     elif output.quiet:
@@ -128,7 +128,7 @@ def evaluate(
         from heldout.models.file import check_packable
 
         check_packable(prepared.learner)
-    posed = _pose(prepared, question, settings.options(prepared.options))
+    posed = _pose(prepared, settings.options(prepared.options))
     if output.at_length:
         _show_plan(posed, {**prepared.head, **settings.words()}, output)
     if write_study is not None:
@@ -151,19 +151,20 @@ def evaluate(
     output.end(ctx, summary["findings"])
 
 
-def _pose(prepared: PreparedQuestion, question: Question, options: Options) -> PosedQuestion:
+def _pose(prepared: PreparedQuestion, options: Options) -> PosedQuestion:
     """The question, checked; everything that can be refused before a fit is refused here."""
     from heldout.api.question import prepare
 
+    asked = prepared.question
     return prepare(
         prepared.learner,
         prepared.frame,
-        prepared.target,
+        asked.target,
         test=prepared.test,
         roles=prepared.roles,
         loss=prepared.loss,
-        level=question.level,
-        seed=question.seed,
+        level=asked.level,
+        seed=asked.seed,
         options=options,
     )
 
@@ -193,8 +194,8 @@ def _check_study_file(path: str | None) -> None:
 def _write_study(path: str, prepared: PreparedQuestion, settings: RunSettings) -> None:
     """Write the question and how it is run; what it reads is named from the folder of the file."""
     text = study_text(
-        prepared.settled,
-        {name: getattr(settings, name) for name in keys_of(RunOptions)},
+        prepared.question,
+        settings,
         keys=(keys_of(Question), keys_of(RunOptions)),
         command=shell_line(["heldout", "evaluate", Path(path).name]),
         folder=Path(path).absolute().parent,

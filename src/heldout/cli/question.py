@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from heldout.api.learners import tuned_learner
 from heldout.api.tuned import Tuned
 from heldout.base.errors import ColumnError, InputError, OptionError, RoleError, TargetError, did_you_mean
 from heldout.base.options import Options
-from heldout.catalogue.learners import Wish, default_learner, spelt_out
+from heldout.catalogue.learners import default_learner, expand_names, imported_name
 from heldout.catalogue.preparation import Table, survey_table
 from heldout.catalogue.spaces import parse_spaces
 from heldout.cli.options import SETTINGS, Question
@@ -24,21 +24,6 @@ from heldout.task.arrays import some_rows
 from heldout.task.column_kinds import IDENTIFIERS, NUMBERS, ONE, kind_named
 from heldout.task.target import few_enough_for_classes, looks_like_classes
 
-_ROLES = ("target", "groups", "strata", "weights")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Roles:
-    """The columns that are not learned from, by the option that names them."""
-
-    by_option: Mapping[str, str]  # the roles of rows, and the target
-    marks: tuple[str, ...]  # columns that say which rows are held out
-    time: str | tuple[str, str] | None
-
-    @property
-    def columns(self) -> list[str]:
-        return list(dict.fromkeys([*self.by_option.values(), *self.marks]))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TableInfo:
@@ -47,8 +32,7 @@ class TableInfo:
     frame: pd.DataFrame  # without the columns that are left out, and those that mark held-out rows
     X: pd.DataFrame
     table: Table
-    roles: Roles
-    classification: bool
+    question: Question  # with what was left open of the target and the time filled in
     splits: Mapping[str, Any]  # of test and validation, as the library takes them
     head: dict[str, str]
 
@@ -59,64 +43,124 @@ class PreparedQuestion:
 
     learner: Any  # of a comparison: the learners by name
     frame: pd.DataFrame
-    target: str
-    roles: dict[str, Any]
+    question: Question  # with all that was left open filled in, as a study file says it
     test: Any
-    loss: list[str] | None
     head: dict[str, str]  # what was understood, for people
-    settled: dict[str, Any]  # the question with all that was left open filled in, for a study file
-    options: Options  # the switches that belong to the question
-    seed: int
+
+    @property
+    def loss(self) -> list[str] | None:
+        return list(self.question.loss) or None
+
+    @property
+    def roles(self) -> dict[str, Any]:
+        asked = self.question
+        return {
+            "groups": asked.groups,
+            "time": asked.time,
+            "sample_weight": asked.weights,
+            "strata": asked.strata,
+        }
+
+    @property
+    def options(self) -> Options:
+        """The switches that belong to the question."""
+        return Options(**{name: getattr(self.question, name) for name in SETTINGS})
 
     @property
     def arguments(self) -> dict[str, Any]:
         """What the verbs of the library take by name."""
-        return {"y": self.target, "test": self.test, "loss": self.loss, "seed": self.seed, **self.roles}
+        asked = self.question
+        return {"y": asked.target, "test": self.test, "loss": self.loss, "seed": asked.seed, **self.roles}
 
 
 def prepare(question: Question) -> PreparedQuestion:
-    """Read the data, see what kind of target it has, and make the learner."""
+    """Read the data, see what kind of target it has, and make the learner; several names compete."""
     info = read_question(question)
     given = _names(question)
     if question.learner and not given:
         raise OptionError(f"{question.called('learner')} names no learner. Name one, or leave it out.")
-    given = given or [default_learner(classification=info.classification)]
-    names, too_much = spelt_out(given, info.table, classification=info.classification, loss=list(question.loss) or None)
-    learner = _learner(names, info, question)
-    if question.validation and not isinstance(learner, Tuned):
-        raise OptionError(
-            f"{question.called('validation')} has nothing to choose: {names[0]} is a single candidate. Leave it out."
-        )
-    without = "; ".join(f"without {name}: {reason}" for name, reason in too_much.items())
+    given = given or [default_learner(classification=bool(info.question.classification))]
+    names, left_out = _expanded(given, info)
+    learner = _learner(names, info, parse_spaces(question.space))
+    without = "; ".join(f"without {name}: {reason}" for name, reason in left_out.items())
     words = ", ".join(names) + (f" ({without})" if without else "")
-    return _prepared(learner, info, question, names=tuple(names), words=words)
+    return _prepared(learner, [learner], info, names=names, words=words)
 
 
 def prepare_several(question: Question) -> PreparedQuestion:
     """The same for learners that are compared: each name is one, names joined by + choose among themselves."""
     info = read_question(question)
-    names = list(dict.fromkeys(_names(question)))
+    names = tuple(dict.fromkeys(_names(question)))
     if len(names) < 2:
         raise OptionError(
             f"A comparison takes two learners or more, and here {'is 1' if names else 'are none'}. Name them: "
             "--learner ridge,forest."
         )
     learners: dict[str, Any] = {}
-    used: set[str] = set()
     spaces = parse_spaces(question.space)
+    unused = set(spaces)
     for name in names:
-        chosen_from = [part.strip() for part in name.split("+") if part.strip()]
-        spelt, _ = spelt_out(
-            chosen_from, info.table, classification=info.classification, loss=list(question.loss) or None
+        members, _ = _expanded([part.strip() for part in name.split("+") if part.strip()], info)
+        of_members = {name: spaces[name] for name in map(imported_name, members) if name in spaces}
+        unused -= set(of_members)
+        learners[name] = _learner(members, info, of_members)
+    if unused:
+        raise OptionError(f"--space {min(unused)}: no learner of that name is compared.")
+    return _prepared(learners, learners.values(), info, names=names, words=", ".join(names))
+
+
+def _names(question: Question) -> list[str]:
+    return [name.strip() for text in question.learner for name in text.split(",") if name.strip()]
+
+
+def _expanded(names: Iterable[str], info: TableInfo) -> tuple[tuple[str, ...], dict[str, str]]:
+    asked = info.question
+    return expand_names(names, info.table, classification=bool(asked.classification), loss=list(asked.loss) or None)
+
+
+def _learner(names: Iterable[str], info: TableInfo, spaces: Mapping[str, Any]) -> Any:
+    asked = info.question
+    return tuned_learner(
+        names,
+        info.X,
+        classification=bool(asked.classification),
+        table=info.table,
+        spaces=spaces,
+        allow_import=asked.allow_import,
+        validation=info.splits["validation"],
+        loss=list(asked.loss) or None,
+        choose=asked.choose,
+        random_state=asked.seed,
+    )
+
+
+def _prepared(
+    learner: Any, learners: Iterable[Any], info: TableInfo, *, names: tuple[str, ...], words: str
+) -> PreparedQuestion:
+    asked = info.question
+    tuned = any(isinstance(one, Tuned) for one in learners)
+    if asked.validation and not tuned:
+        raise OptionError(
+            f"{asked.called('validation')} has nothing to choose: no learner has more than one candidate. Leave it out."
         )
-        own_spaces = {name: space for name, space in spaces.items() if name in spelt}
-        used |= set(own_spaces)
-        learners[name] = _learner(spelt, info, question, own_spaces)
-    if set(spaces) - used:
-        raise OptionError(f"--space {min(set(spaces) - used)}: no learner of that name is compared.")
-    if question.validation and not any(isinstance(learner, Tuned) for learner in learners.values()):
-        raise OptionError(f"{question.called('validation')} has nothing to choose. Leave it out.")
-    return _prepared(learners, info, question, names=tuple(names), words=", ".join(names))
+    if asked.race in (None, "exact") and asked.race_level != Options().race_level:
+        raise OptionError(
+            f"{asked.called('race_level')} is the probability that a race goes wrong by chance, which the races "
+            "hoeffding, bernstein and paired may. Ask for one of them, or leave it out."
+        )
+    settled = replace(
+        asked,
+        learner=names,
+        test=splits_text(asked, "test"),
+        validation=splits_text(asked, "validation") if tuned else None,
+    )
+    return PreparedQuestion(
+        learner=learner,
+        frame=info.frame,
+        question=settled,
+        test=info.splits["test"],
+        head={**info.head, "learner": words},
+    )
 
 
 def read_question(question: Question) -> TableInfo:
@@ -126,24 +170,26 @@ def read_question(question: Question) -> TableInfo:
         raise InputError(f"{question.called('data')} {question.data!r} is no name that a file can have.")
     types = _types(question)
     frame = read_table(question.data, types=types, missing=missing_texts(question.missing))
-    roles = _roles_of(question, frame, file=file)
-    frame, notes = without_row_numbers(frame, roles.columns)
+    names = [str(name) for name in frame.columns]
+    question = _with_times(question, names)
+    roles, marks = _roles_of(question, names, file=file)
+    frame, notes = without_row_numbers(frame, [*roles, *marks])
     splits = {level: splits_of(question, level, frame) for level in ("test", "validation")}
-    frame = frame.drop(columns=list(dict.fromkeys([*question.drop, *roles.marks])))
+    frame = frame.drop(columns=list(dict.fromkeys([*question.drop, *marks])))
     frame, table, notes = _without_identifiers(frame, roles, types, notes)
-    X = frame.drop(columns=list(roles.by_option.values()))
+    X = frame.drop(columns=roles)
     if not X.shape[1]:
         why = f" ({notes['left out']})" if "left out" in notes else ""
         raise ColumnError(f"No column of {file!r} is left to learn from: all are the target, roles, or dropped{why}.")
     _refuse_infinite(X, file)
-    _check_times(frame, roles)
-    classification, why = target_kind(frame[question.target], wanted=question.classification)
-    table = replace(table, classes=int(frame[question.target].nunique()) if classification else 0)
+    _check_times(frame, question)
+    target = frame[question.target]
+    classification, why = target_kind(target, wanted=question.classification)
+    table = replace(table, classes=int(target.nunique()) if classification else 0)
     head = {"study": question.study.path} if question.study is not None else {}
     head |= {"data": _data_words(X, table, file), **_types_words(table), **notes, "target": f"{question.target}: {why}"}
-    return TableInfo(
-        frame=frame, X=X, table=table, roles=roles, classification=classification, splits=splits, head=head
-    )
+    question = replace(question, classification=classification)
+    return TableInfo(frame=frame, X=X, table=table, question=question, splits=splits, head=head)
 
 
 def missing_texts(text: str | None) -> tuple[str, ...] | None:
@@ -153,63 +199,6 @@ def missing_texts(text: str | None) -> tuple[str, ...] | None:
     ('NA', '?')
     """
     return None if text is None else tuple(part.strip() for part in text.split(","))
-
-
-def _names(question: Question) -> list[str]:
-    return [name.strip() for text in question.learner for name in text.split(",") if name.strip()]
-
-
-def _learner(names: Collection[str], info: TableInfo, question: Question, spaces: Any = None) -> Any:
-    """One learner from names: several compete."""
-    return tuned_learner(
-        list(names),
-        info.X,
-        classification=info.classification,
-        table=info.table,
-        wish=Wish(
-            spaces=parse_spaces(question.space) if spaces is None else spaces, allow_import=question.allow_import
-        ),
-        validation=info.splits["validation"],
-        loss=list(question.loss) or None,
-        choose=question.choose,
-        random_state=question.seed,
-    )
-
-
-def _prepared(
-    learner: Any, info: TableInfo, question: Question, *, names: tuple[str, ...], words: str
-) -> PreparedQuestion:
-    if question.race in (None, "exact") and question.race_level != Options().race_level:
-        raise OptionError(
-            f"{question.called('race_level')} is the probability that a race goes wrong by chance, which the races "
-            "hoeffding, bernstein and paired may. Ask for one of them, or leave it out."
-        )
-    assert question.target is not None, "the roles were checked"
-    tuned = any(isinstance(one, Tuned) for one in (learner.values() if isinstance(learner, dict) else [learner]))
-    settled = {one.name: getattr(question, one.name) for one in fields(question) if one.name != "study"} | {
-        "learner": names,
-        "classification": info.classification,
-        "test": splits_text(question, "test"),
-        "validation": splits_text(question, "validation") if tuned else None,
-        "time": info.roles.time,
-    }
-    return PreparedQuestion(
-        learner=learner,
-        frame=info.frame,
-        target=question.target,
-        roles={
-            "groups": question.groups,
-            "time": info.roles.time,
-            "sample_weight": question.weights,
-            "strata": question.strata,
-        },
-        test=info.splits["test"],
-        loss=list(question.loss) or None,
-        head={**info.head, "learner": words},
-        settled=settled,
-        options=Options(**{name: getattr(question, name) for name in SETTINGS}),
-        seed=question.seed,
-    )
 
 
 def target_kind(target: pd.Series[Any], *, wanted: bool | None) -> tuple[bool, str]:
@@ -291,21 +280,20 @@ def _types(question: Question) -> dict[str, str]:
 
 
 def _without_identifiers(
-    frame: pd.DataFrame, roles: Roles, types: dict[str, str], notes: dict[str, str]
+    frame: pd.DataFrame, roles: list[str], types: dict[str, str], notes: dict[str, str]
 ) -> tuple[pd.DataFrame, Table, dict[str, str]]:
     """Leave out columns that only tell rows apart, which nothing can be learned from, and say so."""
-    X = frame.drop(columns=list(roles.by_option.values()))
+    X = frame.drop(columns=roles)
     table = survey_table(X, types=types)
     names = table.kinds[IDENTIFIERS]
     if not names:
         return frame, table, notes
-    shown = ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
-    seen = [name for name in names if name not in types]
-    way = f"; --type {seen[0]}=category keeps it" if seen else ""
+    inferred = [name for name in names if name not in types]
+    way_out = f"; --type {inferred[0]}=category keeps it" if inferred else ""
     word = "identifiers, which tell rows apart" if len(names) > 1 else "an identifier, which tells rows apart"
-    said = "; ".join(filter(None, [notes.get("left out"), f"{shown} ({word}{way})"]))
+    left_out = "; ".join(filter(None, [notes.get("left out"), f"{first_names(names, 6)} ({word}{way_out})"]))
     kept = survey_table(X.drop(columns=names), types=types)
-    return frame.drop(columns=names), kept, {**notes, "left out": said}
+    return frame.drop(columns=names), kept, {**notes, "left out": left_out}
 
 
 def _data_words(X: pd.DataFrame, table: Table, file: str) -> str:
@@ -320,37 +308,33 @@ def _data_words(X: pd.DataFrame, table: Table, file: str) -> str:
 def _types_words(table: Table) -> dict[str, str]:
     """Which columns were taken for what, where they are not all numbers."""
     others = {kind: names for kind, names in table.kinds.items() if names and kind != NUMBERS}
-    words = [f"{kind} {', '.join(names[:6])}{', …' if len(names) > 6 else ''}" for kind, names in others.items()]
+    words = [f"{kind} {first_names(names, 6)}" for kind, names in others.items()]
     return {"types": "; ".join(words) + "; the rest numbers" * bool(table.kinds[NUMBERS])} if words else {}
 
 
-def _roles_of(question: Question, frame: pd.DataFrame, *, file: str) -> Roles:
-    """The roles, each checked to be a column, and no column to have two."""
-    names = [str(name) for name in frame.columns]
+def _roles_of(question: Question, names: list[str], *, file: str) -> tuple[list[str], list[str]]:
+    """The columns of the target and the roles of rows, and those that mark held-out rows, each checked."""
     if question.target is None:
         raise OptionError(
-            f"Missing option '--target': which column of {file!r} is to be predicted? {_first_names(names)}"
+            f"Missing option '--target': which column of {file!r} is to be predicted? It has {first_names(names, 12)}."
         )
-    found = {
-        question.called(role): str(getattr(question, role)) for role in _ROLES if getattr(question, role) is not None
-    }
-    time = None if question.time is None else _time_columns(question.time, names)
-    for column in (time,) if isinstance(time, str) else time or ():
-        second = f" ({column})" if question.called("time") in found else ""
-        found[question.called("time") + second] = column
+    times = (question.time,) if isinstance(question.time, str) else question.time or ()
+    columns = [(role, getattr(question, role)) for role in ("target", "groups", "strata", "weights")]
+    roles = [(question.called(role), str(name)) for role, name in columns if name is not None]
+    roles += [(question.called("time"), name) for name in times]
     marks: dict[str, str] = {}
     for level in ("test", "validation"):
         name = split_column(getattr(question, level), names)
         if name is not None:
             marks.setdefault(name, question.called(level))
     drops = [(question.called("drop"), name) for name in dict.fromkeys(question.drop)]
-    check_columns([*found.items(), *((option, name) for name, option in marks.items()), *drops], names, file)
-    return Roles(by_option=found, marks=tuple(marks), time=time)
+    check_columns([*roles, *((option, name) for name, option in marks.items()), *drops], names, file)
+    return [name for _, name in roles], list(marks)
 
 
-def _check_times(frame: pd.DataFrame, roles: Roles) -> None:
+def _check_times(frame: pd.DataFrame, question: Question) -> None:
     """Refuse times that are text."""
-    for name in (roles.time,) if isinstance(roles.time, str) else roles.time or ():
+    for name in (question.time,) if isinstance(question.time, str) else question.time or ():
         times = frame[name]
         if not (pd.api.types.is_numeric_dtype(times.dtype) or times.dtype.kind in "mM"):
             raise RoleError(
@@ -364,21 +348,20 @@ def _first_text(values: pd.Series[Any]) -> str:
     return f"text ({str(present.iloc[0])!r})" if len(present) else "nothing but missing values"
 
 
-def _time_columns(given: str | tuple[str, ...], names: Collection[str]) -> str | tuple[str, str]:
-    """One column, or two: `start:end`, cut where both sides are columns, since names may have colons."""
-    if not isinstance(given, str):
-        return given[0], given[1]
-    if given in names or ":" not in given:
-        return given
+def _with_times(question: Question, names: Collection[str]) -> Question:
+    """`start:end` as two columns, cut where both sides are columns, since names may have colons."""
+    given = question.time
+    if not isinstance(given, str) or given in names or ":" not in given:
+        return question
     pieces = given.split(":")
     cuts = [(":".join(pieces[:i]), ":".join(pieces[i:])) for i in range(1, len(pieces))]
-    return next((cut for cut in cuts if cut[0] in names and cut[1] in names), cuts[0])
+    return replace(question, time=next((cut for cut in cuts if cut[0] in names and cut[1] in names), cuts[0]))
 
 
-def check_columns(said: Iterable[tuple[str, str]], names: Collection[str], file: str) -> None:
+def check_columns(used: Iterable[tuple[str, str]], names: Collection[str], file: str) -> None:
     """Refuse options that name no column, or one column for two purposes."""
     taken: dict[str, str] = {}
-    for option, name in said:
+    for option, name in used:
         if name not in names:
             raise ColumnError(f"{option} {name}: no such column in {file!r}. {did_you_mean(name, names)}")
         if name in taken:
@@ -386,5 +369,6 @@ def check_columns(said: Iterable[tuple[str, str]], names: Collection[str], file:
         taken[name] = option
 
 
-def _first_names(names: list[str]) -> str:
-    return f"It has {', '.join(names[:12])}{', …' if len(names) > 12 else ''}."
+def first_names(names: list[str], most: int) -> str:
+    """The first names of a list, with a mark where more follow."""
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -32,8 +31,12 @@ _ONLY_ON_THE_COMMAND_LINE = {
 }
 
 
-def _as_it_is(value: Any) -> Any:
-    return value
+def _tuples(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,16 +45,12 @@ class TomlKey:
 
     type: Any  # for `msgspec.convert`
     words: str  # the type for errors: "the name of a column, in quotes"
-    read: Callable[[Any], Any] = _as_it_is
-    write: Callable[[Any], Any] = _as_it_is
+    read: Callable[[Any], Any] = _tuples
+    write: Callable[[Any], Any] = lambda value: value
     joined: bool = False  # the command line joins a list by commas, so that its texts have none
     table: bool = False  # it has a table of its own, [space] or [type], which the command line repeats an option for
     key: str = ""  # where it is not the name of the field
     field: str = ""  # of `Question` or `RunOptions`
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def one_of(*values: str) -> TomlKey:
@@ -67,18 +66,11 @@ TEXT = TomlKey(type=Text, words="a text in quotes")
 FILE = TomlKey(type=Text, words="the name of a file, in quotes")
 COLUMN = TomlKey(type=Text, words="the name of a column, in quotes")
 SPLITS = TomlKey(type=Text, words='splits in quotes, such as "kfold:5"')
-LIST = TomlKey(
-    type=Texts,
-    words='a list of texts, such as ["one", "other"]',
-    read=_texts,
-    write=list,
-)
+LIST = TomlKey(type=Texts, words='a list of texts, such as ["one", "other"]', read=_texts)
 DISTANCE = TomlKey(type=int | Text, words='a number of rows, or a length of time such as "7d"', read=str)
 TIME = TomlKey(
     type=Text | Annotated[list[Text], Meta(min_length=2, max_length=2)],
     words='the name of a column, or of two: ["start", "end"]',
-    read=lambda value: value if isinstance(value, str) else tuple(value),
-    write=lambda value: value if isinstance(value, str) else list(value),
 )
 MISSING = TomlKey(
     type=Texts,
@@ -244,61 +236,21 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def check_study_place(path: str | None) -> None:
-    """Refuse a place for a study file before anything is computed for it."""
-    if path is None:
-        return
-    place = Path(path)
-    if not path.lower().endswith(SUFFIX):
-        raise OptionError(f"--write-study {path}: the name of a study file ends in {SUFFIX}.")
-    folder = place.absolute().parent
-    if not folder.is_dir():
-        raise OptionError(f"--write-study {path}: there is no folder {str(folder)!r}. Make it first.")
-    if place.is_dir() or not os.access(folder, os.W_OK) or (place.exists() and not os.access(place, os.W_OK)):
-        raise OptionError(f"--write-study {path}: it cannot be written there. Name a file in a folder of your own.")
-
-
-def write_study(path: str, text: str) -> None:
-    """Write the text of a study."""
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OptionError(f"--write-study {path}: it was not written: {error.strerror or error}.") from error
-    except UnicodeEncodeError:
-        raise OptionError(f"--write-study {path}: a name in the study is no text that UTF-8 can hold.") from None
-
-
 def study_text(
-    asked: Mapping[str, Any],
-    run: Mapping[str, Any],
-    *,
-    keys: tuple[Mapping[str, TomlKey], Mapping[str, TomlKey]],
-    command: str,
-    folder: Path,
+    question: Any, run: Any, *, keys: tuple[Mapping[str, TomlKey], Mapping[str, TomlKey]], command: str, folder: Path
 ) -> str:
-    """The study as TOML; what it reads is named from the folder of the file.
-
-    >>> asked = {"data": "a.csv", "seed": 0}
-    >>> keys = {"data": FILE, "seed": SEED}, {}
-    >>> text = study_text(asked, {}, keys=keys, command="heldout evaluate study.toml", folder=Path.cwd())
-    >>> print(text.partition("heldout = ")[2])
-    1
-    <BLANKLINE>
-    data = "a.csv"
-    seed = 0
-    <BLANKLINE>
-    """
+    """The study as TOML, from a Question and RunOptions; what it reads is named from the folder of the file."""
     lines = [f"# Written by heldout {__version__}. The same numbers: {command}", f"heldout = {FORMAT}", ""]
     tables: list[str] = []
     for key, form in keys[0].items():
-        value = asked.get(form.field or key)
+        value = getattr(question, form.field)
         if value is None or value == ():
             continue
         if form.table:
             tables += ["", f"[{key}]", *(_entry(text, dotted=key == "space") for text in value)]
         else:
             lines.append(f"{key} = {_toml(form.write(_named_from(folder, key, value)))}")
-    of_run = {key: run[form.field or key] for key, form in keys[1].items() if run.get(form.field or key) is not None}
+    of_run = {key: value for key, form in keys[1].items() if (value := getattr(run, form.field)) is not None}
     if of_run:
         tables += ["", "[run]", *(f"{key} = {_toml(value)}" for key, value in of_run.items())]
     return "\n".join([*lines, *tables]) + "\n"
@@ -328,7 +280,7 @@ def _key(name: str) -> str:
 def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
