@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 # Control characters, marks that turn the direction of writing, and what no file can hold: halves of characters, and
@@ -52,6 +53,15 @@ def shortened(value: Any, most: int = SHORT) -> str:
         return text
     tail = (most - 1) // 2
     return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def listed(names: Sequence[Any], most: int = 6) -> str:
+    """The first of some names, with a mark where there are more.
+
+    >>> listed(["a", "b", "c"], 2), listed(["a"])
+    ('a, b, …', 'a')
+    """
+    return ", ".join(map(str, names[:most])) + (", …" if len(names) > most else "")
 
 
 def fit_words(fits: int, instead_of: int | None = None) -> str:

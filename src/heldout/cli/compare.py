@@ -59,7 +59,6 @@ def compare(
         from heldout.report.terminal import terminal_view
 
         output.show(terminal_view([Facts({**prepared.head, **settings.words()})]))
-    running = settings.running(output)
     with asked_by(command_line(ctx)):
         comparison = compare_all(
             prepared.learner,
@@ -67,10 +66,7 @@ def compare(
             **prepared.arguments,
             level=question.level,
             rope=rope,
-            jobs=running.jobs,
-            backend=running.backend,
-            journal=running.journal,
-            progress=running.progress,
+            **settings.arguments(output),
             options=settings.options(prepared.options),
         )
     summary = comparison.summary()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,6 +116,7 @@ def evaluate(
     from heldout.api.call_text import asked_by
     from heldout.api.evaluate import run_question
     from heldout.cli.question import prepare
+    from heldout.engine.run import Running
     from heldout.report.terminal import one_line
 
     read = files_read(question)
@@ -135,7 +135,7 @@ def evaluate(
         _write_study(write_study, prepared, settings)
         output.remark("study", f"{write_study}  (heldout evaluate {write_study} gives the same numbers)")
     with asked_by(command_line(ctx)):
-        result = run_question(posed, replace(settings.running(output), options=posed.options))
+        result = run_question(posed, Running(**settings.arguments(output), options=posed.options))
     _make_predictor(save, result)
     summary = result.summary()
     output.result(summary, kind="result", short=one_line)

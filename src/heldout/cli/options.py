@@ -262,41 +262,38 @@ def _click_option(one: Field[Any], help: str | None) -> Callable[[Command], Comm
 
 def question_options(command: Command) -> Command:
     """Give a command the options of a question, which reach it as one `Question`; learners compete."""
-    return _with_question(command, COMPETE)
+    return _with_question(command)
 
 
 def contender_options(command: Command) -> Command:
     """The same for a command that compares learners."""
-    return _with_question(command, CONTEND)
+    return _with_question(command, help={"learner": CONTEND})
 
 
 def data_options(command: Command) -> Command:
     """Give a command the options that describe data and learners, for one that can do without data: then it is None."""
     names = [one.name for one in fields(Question) if "click" in one.metadata and one.name not in _OF_A_STUDY]
+    return _with_question(command, names=names)
+
+
+def _with_question(command: Command, *, names: Any = None, help: Mapping[str, str] | None = None) -> Command:
+    """The command with options of a question. Where only some are named it takes `level`, and can do without data."""
 
     @wraps(command)
     def with_question(data: str | None, **values: Any) -> Any:
         ctx = click.get_current_context()
-        given = {name: values.pop(name) for name in names}
+        given = {one.name: values.pop(one.name) for one in fields(Question) if one.name in values}
+        if names is not None:
+            values["level"] = given["level"]
         if data is not None:
-            return command(_question(ctx, {"data": data, **given}), level=given["level"], **values)
-        for name in names:
+            return command(_question(ctx, {"data": data, **given}), **values)
+        for name in given:
             if name != "level" and is_given(ctx, name):
                 raise OptionError(f"--{name.replace('_', '-')} speaks of a table, and none is named. Name it: DATA.")
-        return command(None, level=given["level"], **values)
+        return command(None, **values)
 
-    described = with_options(Question, with_question, names=names)
-    return click.argument("data", type=click.Path(), required=False)(described)
-
-
-def _with_question(command: Command, learner_help: str) -> Command:
-    @wraps(command)
-    def with_question(**values: Any) -> Any:
-        given = {one.name: values.pop(one.name) for one in fields(Question) if one.name != "study"}
-        return command(_question(click.get_current_context(), given), **values)
-
-    described = with_options(Question, with_question, help={"learner": learner_help})
-    return click.argument("data", type=click.Path())(described)
+    described = with_options(Question, with_question, names=names, help=help)
+    return click.argument("data", type=click.Path(), required=names is None)(described)
 
 
 def _question(ctx: click.Context, given: dict[str, Any]) -> Question:

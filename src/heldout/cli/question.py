@@ -14,6 +14,7 @@ from heldout.api.learners import tuned_learner
 from heldout.api.tuned import Tuned
 from heldout.base.errors import ColumnError, InputError, OptionError, RoleError, TargetError, did_you_mean
 from heldout.base.options import Options
+from heldout.base.words import listed
 from heldout.catalogue.learners import default_learner, expand_names, imported_name
 from heldout.catalogue.preparation import Table, survey_table
 from heldout.catalogue.spaces import parse_spaces
@@ -291,7 +292,7 @@ def _without_identifiers(
     inferred = [name for name in names if name not in types]
     way_out = f"; --type {inferred[0]}=category keeps it" if inferred else ""
     word = "identifiers, which tell rows apart" if len(names) > 1 else "an identifier, which tells rows apart"
-    left_out = "; ".join(filter(None, [notes.get("left out"), f"{first_names(names, 6)} ({word}{way_out})"]))
+    left_out = "; ".join(filter(None, [notes.get("left out"), f"{listed(names)} ({word}{way_out})"]))
     kept = survey_table(X.drop(columns=names), types=types)
     return frame.drop(columns=names), kept, {**notes, "left out": left_out}
 
@@ -308,7 +309,7 @@ def _data_words(X: pd.DataFrame, table: Table, file: str) -> str:
 def _types_words(table: Table) -> dict[str, str]:
     """Which columns were taken for what, where they are not all numbers."""
     others = {kind: names for kind, names in table.kinds.items() if names and kind != NUMBERS}
-    words = [f"{kind} {first_names(names, 6)}" for kind, names in others.items()]
+    words = [f"{kind} {listed(names)}" for kind, names in others.items()]
     return {"types": "; ".join(words) + "; the rest numbers" * bool(table.kinds[NUMBERS])} if words else {}
 
 
@@ -316,7 +317,7 @@ def _roles_of(question: Question, names: list[str], *, file: str) -> tuple[list[
     """The columns of the target and the roles of rows, and those that mark held-out rows, each checked."""
     if question.target is None:
         raise OptionError(
-            f"Missing option '--target': which column of {file!r} is to be predicted? It has {first_names(names, 12)}."
+            f"Missing option '--target': which column of {file!r} is to be predicted? It has {listed(names, 12)}."
         )
     times = (question.time,) if isinstance(question.time, str) else question.time or ()
     columns = [(role, getattr(question, role)) for role in ("target", "groups", "strata", "weights")]
@@ -367,8 +368,3 @@ def check_columns(used: Iterable[tuple[str, str]], names: Collection[str], file:
         if name in taken:
             raise OptionError(f"Column {name!r} cannot be both {taken[name]} and {option}. Choose one.")
         taken[name] = option
-
-
-def first_names(names: list[str], most: int) -> str:
-    """The first names of a list, with a mark where more follow."""
-    return ", ".join(names[:most]) + (", …" if len(names) > most else "")

@@ -21,7 +21,6 @@ from heldout.cli.output import Output, refuse_both, shell_line
 
 if TYPE_CHECKING:
     from heldout.base.options import Options
-    from heldout.engine.run import Running
 
 FOLDER = ".heldout"  # in the working folder
 JOURNAL = f"{FOLDER}/journal.db"
@@ -39,18 +38,16 @@ class RunSettings(RunOptions):
         """The options of the question with those of the run."""
         return replace(options, journal_anew=self.anew, **{name: getattr(self, name) for name in _LIMITS})
 
-    def running(self, output: Output) -> Running:
-        """How the engine runs the study."""
-        from heldout.engine.run import Running
-
+    def arguments(self, output: Output) -> dict[str, Any]:
+        """What the verbs of the library take by name of how a study is run."""
         if output.progress and not sys.stderr.isatty():
             _log_to_stderr()
-        return Running(
-            jobs=self.jobs,
-            backend=None if self.dask is None else dask_backend(self.dask),
-            journal=self.journal,
-            progress="auto" if output.progress else False,
-        )
+        return {
+            "jobs": self.jobs,
+            "backend": None if self.dask is None else dask_backend(self.dask),
+            "journal": self.journal,
+            "progress": "auto" if output.progress else False,
+        }
 
     def words(self) -> dict[str, str]:
         """Where answers are kept, or why not, for people; nothing where the user said so."""

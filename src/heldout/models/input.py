@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.base.errors import ColumnError, InputError, did_you_mean
+from heldout.base.words import listed
 from heldout.data.column_types import as_types
 from heldout.models.schema import (
     ANYTHING,
@@ -98,7 +99,9 @@ def _array(X: Any, schema: Schema, *, name: str) -> Any:
     if not schema.columns:
         return rows
     if any(column.holds not in (NUMBER, ANYTHING) for column in schema.columns):
-        raise ColumnError(f"{name} has no column names, and the model needs them. Pass a data frame: {_names(schema)}.")
+        raise ColumnError(
+            f"{name} has no column names, and the model needs them. Pass a data frame: {listed(schema.names)}."
+        )
     import pandas as pd
 
     return pd.DataFrame(rows, columns=schema.names)
@@ -121,7 +124,7 @@ def _by_place(frame: pd.DataFrame, schema: Schema, *, name: str) -> tuple[Any, N
 def _check_names(given: list[str], schema: Schema, *, name: str) -> None:
     lacking = [one for one in schema.names if one not in given]
     if lacking:
-        shown = ", ".join(map(repr, lacking[:6])) + (", …" if len(lacking) > 6 else "")
+        shown = listed([repr(column) for column in lacking])
         count = "a column" if len(lacking) == 1 else f"{len(lacking)} columns"
         hint = did_you_mean(lacking[0], [one for one in given if one not in schema.names] or given)
         raise ColumnError(f"{name} lacks {count} that the model learned from: {shown}. {hint}")
@@ -132,8 +135,7 @@ def _check_names(given: list[str], schema: Schema, *, name: str) -> None:
 
 def _extra(given: list[str], schema: Schema) -> Notes:
     others = [one for one in given if one not in schema.names and one != schema.target]
-    shown = ", ".join(others[:6]) + (", …" if len(others) > 6 else "")
-    notes = [f"Not used, since the model did not learn from them: {shown}."] if others else []
+    notes = [f"Not used, since the model did not learn from them: {listed(others)}."] if others else []
     if schema.target in given:
         notes.append(f"The target {schema.target} is among the columns; it is not used.")
     return notes
@@ -242,7 +244,3 @@ def _unlike_training(values: pd.Series[Any], column: Column) -> Notes:
 
 def _some(values: Sequence[str]) -> str:
     return ", ".join(one[:_LONG] for one in values[:5]) + (f", … {len(values)} in all" if len(values) > 5 else "")
-
-
-def _names(schema: Schema) -> str:
-    return ", ".join(schema.names[:6]) + (", …" if len(schema.names) > 6 else "")

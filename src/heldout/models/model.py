@@ -21,7 +21,8 @@ from heldout.base.errors import ColumnError, InputError, LearnerError, Predictio
 from heldout.base.plain import plain
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
-from heldout.models.file import FORMAT, pack, read_file, write_file
+from heldout.base.words import listed
+from heldout.models.file import pack, read_file, write_file
 from heldout.models.input import arranged
 from heldout.models.schema import Schema, classes_of, schema_of
 from heldout.risk.estimate import Estimate, stored_values
@@ -305,7 +306,7 @@ def _cannot_predict(error: Exception, rows: Any, notes: list[str], name: str) ->
     first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
     gaps = [one for one in rows.columns if rows[one].isna().any()] if is_frame(rows) else []
     if gaps and "NaN" in str(error):
-        shown = ", ".join(map(repr, gaps[:6])) + (", …" if len(gaps) > 6 else "")
+        shown = listed([repr(name) for name in gaps])
         return InputError(
             f"Values of {shown} are missing in {name}, and this model learned from rows without gaps, so it cannot "
             "predict such rows. Fill them in or leave these rows out; or train it on rows with gaps."
@@ -318,6 +319,3 @@ def _told(answers: Answers) -> Answers:
     if answers.notes:
         warnings.warn(" ".join(answers.notes), stacklevel=3)
     return answers
-
-
-__all__ = ["FORMAT", "Answers", "SavedModel", "load_model", "open_model", "save_model"]
