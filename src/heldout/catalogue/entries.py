@@ -39,7 +39,7 @@ LARGE = 5_000  # rows times classes from which on slow learners search fewer val
 MOST_ROWS = 10_000  # from which on `all` leaves out learners whose time grows with the square of the rows
 
 
-def _no_settings(_: Table) -> Space:
+def _nothing(_: Table) -> Space:
     return {}
 
 
@@ -49,10 +49,10 @@ class Entry:
 
     name: str
     words: str
-    classifier: Callable[[], Any] | None
-    regressor: Callable[[], Any] | None
-    space: Callable[[Table], Space]
-    settings: Callable[[Table], Space] = _no_settings  # values that suit the table and are not searched
+    classifier: Callable[[], Any] | None = None
+    regressor: Callable[[], Any] | None = None
+    space: Callable[[Table], Space] = _nothing
+    settings: Callable[[Table], Space] = _nothing  # values that suit the table and are not searched
     preparation: str = SCALED
     most_rows: int | None = None  # of a table for which `all` takes it
     package: str | None = None  # that it needs besides scikit-learn; such a learner is asked for by name alone
@@ -112,13 +112,7 @@ def _kernels(table: Table) -> Space:
 
 
 _LINEAR = (
-    Entry(
-        name="linear",
-        words="least squares, nothing to tune",
-        classifier=None,
-        regressor=LinearRegression,
-        space=lambda _: {},
-    ),
+    Entry(name="linear", words="least squares, nothing to tune", regressor=LinearRegression),
     Entry(
         name="ridge",
         words="linear, squared penalty",
@@ -129,14 +123,12 @@ _LINEAR = (
     Entry(
         name="lasso",
         words="linear, few columns used",
-        classifier=None,
         regressor=lambda: _on_unit_target(Lasso(max_iter=100_000)),
         space=lambda _: {"alpha": log_grid(-4, 0, 9)},
     ),
     Entry(
         name="elastic_net",
         words="linear, between ridge and lasso",
-        classifier=None,
         regressor=lambda: _on_unit_target(ElasticNet(max_iter=100_000)),
         space=lambda _: {"alpha": log_grid(-4, 0, 9), "l1_ratio": [0.2, 0.5, 0.8]},
     ),
@@ -144,14 +136,12 @@ _LINEAR = (
         name="logistic",
         words="linear, probabilities of classes",
         classifier=lambda: LogisticRegression(max_iter=10_000),
-        regressor=None,
         space=lambda _: {"C": log_grid(-4, 4, 9)},
     ),
     Entry(
         name="lda",
         words="linear discriminant, one spread for all classes",
         classifier=lambda: LinearDiscriminantAnalysis(solver="lsqr"),
-        regressor=None,
         space=lambda _: {"shrinkage": [0.0, 0.01, 0.1, 0.3, 0.6, 0.9]},
         preparation=MEASURED,
     ),
@@ -159,7 +149,6 @@ _LINEAR = (
         name="bayes",
         words="naive Bayes, columns independent within a class",
         classifier=GaussianNB,
-        regressor=None,
         space=lambda _: {"var_smoothing": log_grid(-9, 0, 4)},
         preparation=MEASURED,
     ),
@@ -219,7 +208,6 @@ _OTHERS = (
         words="ignores the columns: what any learner must beat",
         classifier=DummyClassifier,
         regressor=DummyRegressor,
-        space=lambda _: {},
         preparation=NOTHING,
     ),
 )
