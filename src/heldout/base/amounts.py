@@ -19,8 +19,6 @@ _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", re.IGNORECASE)
 def parse_bytes(amount: Any, option: str) -> int | None:
     """A number of bytes from a count or a text with a unit; None stays None.
 
-    Examples
-    --------
     >>> parse_bytes("2GB", "fit_memory"), parse_bytes("512 MiB", "fit_memory"), parse_bytes(1e6, "fit_memory")
     (2000000000, 536870912, 1000000)
     """
@@ -43,8 +41,6 @@ def parse_bytes(amount: Any, option: str) -> int | None:
 def parse_seconds(amount: Any, option: str) -> float | None:
     """A number of seconds above 0; None stays None.
 
-    Examples
-    --------
     >>> parse_seconds(90, "timeout")
     90.0
     """
@@ -59,8 +55,6 @@ def parse_seconds(amount: Any, option: str) -> float | None:
 def show_bytes(count: float) -> str:
     """A number of bytes for people.
 
-    Examples
-    --------
     >>> show_bytes(1_234_567_890), show_bytes(45_600), show_bytes(12)
     ('1.23 GB', '45.6 kB', '12 B')
     """
@@ -73,8 +67,6 @@ def show_bytes(count: float) -> str:
 def show_seconds(seconds: float) -> str:
     """A span of time for people.
 
-    Examples
-    --------
     >>> show_seconds(0.25), show_seconds(75), show_seconds(8000)
     ('0.25 s', '1 min 15 s', '2 h 13 min')
     """

@@ -35,8 +35,6 @@ def parse_answer(text: object) -> Answer:
     text : str
         "full", "value", "rounded" (to 0.01), "rounded:0.05", or "pass/fail:0.2".
 
-    Examples
-    --------
     >>> parse_answer("rounded:0.05")
     Answer(kind='rounded', size=0.05)
     >>> str(parse_answer("pass/fail:0.2"))

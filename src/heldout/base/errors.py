@@ -210,8 +210,6 @@ LONGEST_TRACEBACK = 20_000
 def describe_error(error: BaseException) -> tuple[str, str, str]:
     """An exception as three texts: type name, message and formatted traceback.
 
-    Examples
-    --------
     >>> kind, message, trace = describe_error(ValueError("no such column"))
     >>> kind, message, trace
     ('ValueError', 'no such column', 'ValueError: no such column\\n')
@@ -230,8 +228,6 @@ def describe_error(error: BaseException) -> tuple[str, str, str]:
 def shorten(text: str, longest: int) -> str:
     """A text with its middle left out where it is longer than that: both ends of a traceback tell most.
 
-    Examples
-    --------
     >>> shorten("abcdefghij", 4)
     'ab\\n… 6 characters left out …\\nij'
     """

@@ -59,8 +59,6 @@ def registered(kind: Kind) -> Kind:
 
     Its name must be in a table above, by which ``heldout/__init__.py`` finds it again.
 
-    Examples
-    --------
     >>> from heldout.splits.kfold import KFold
     >>> f"{KFold.__module__}.{KFold.__qualname__}"
     'heldout.KFold'

@@ -51,25 +51,11 @@ def learner_named(
     spaces: Spaces | None = None,
     allow_import: bool = False,
 ) -> tuple[Any, Space]:
-    """A learner of the catalogue for these columns, and its space, which is empty where there is nothing to tune.
+    """A learner for these columns, and its space, which is empty where there is nothing to tune.
 
-    Parameters
-    ----------
-    name : str
-        Such as ``"ridge"``; :func:`learner_names` lists them. Or ``package.module:Name``, with `allow_import`.
-    X : pandas.DataFrame
-        The columns to learn from: their types decide the preparation.
-    classification : bool
-        Whether the target is classes.
-    table : Table, optional
-        What :func:`survey_table` saw in X; left out, it looks now.
-    spaces : mapping, optional
-        Spaces of the user's own, as `parse_spaces` gives them.
-    allow_import : bool
-        Whether the user said that code may be imported.
+    `name` is one of the catalogue, or ``package.module:Name`` with `allow_import`; `table` is what `survey_table` saw
+    in X, and `spaces` are the user's own, as `parse_spaces` gives them.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> estimator, space = learner_named("ridge", pd.DataFrame({"age": [31, 7]}), classification=False)
     >>> list(space), len(space["ridge__alpha"])
@@ -130,8 +116,6 @@ def expand_names(
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     """The names with ``"all"`` expanded, each once; and which learners `all` leaves out, with the reason.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> table = survey_table(pd.DataFrame({"age": [31, 7]}), classes=2)
     >>> names, left_out = expand_names(["all"], table, classification=True, loss="log")
@@ -221,17 +205,10 @@ def imported_name(path: str) -> str:
 
 
 def import_learner(path: str, *, allowed: bool) -> Any:
-    """The estimator that an import path names: an estimator, or a class or function that gives one when called.
+    """The estimator that ``package.module:Name`` names: an estimator, or a class or function that gives one.
 
-    Parameters
-    ----------
-    path : str
-        ``package.module:Name``. The working folder is looked in last.
-    allowed : bool
-        Whether the user said that code may run.
+    The working folder is looked in last; `allowed` is whether the user said that code may run.
 
-    Examples
-    --------
     >>> import_learner("sklearn.linear_model:HuberRegressor", allowed=True)
     HuberRegressor()
     """
@@ -254,20 +231,20 @@ def import_learner(path: str, *, allowed: bool) -> Any:
     return _made(found, path)
 
 
-def _made(found: Any, path: str) -> Any:
-    if isinstance(found, type) or not hasattr(found, "fit"):
-        if not callable(found):
-            raise LearnerError(f"--learner {path}: it is a {type(found).__name__}, not an estimator.")
+def _made(model: Any, path: str) -> Any:
+    if isinstance(model, type) or not hasattr(model, "fit"):
+        if not callable(model):
+            raise LearnerError(f"--learner {path}: it is a {type(model).__name__}, not an estimator.")
         try:
-            found = found()
+            model = model()
         except Exception as error:
             raise LearnerError(f"--learner {path}: it cannot be made without arguments: {_words(error)}.") from error
-    if not hasattr(found, "fit") or not hasattr(found, "get_params"):
+    if not hasattr(model, "fit") or not hasattr(model, "get_params"):
         raise LearnerError(
-            f"--learner {path}: {type(found).__name__} has no fit and get_params. Derive it from "
+            f"--learner {path}: {type(model).__name__} has no fit and get_params. Derive it from "
             "sklearn.base.BaseEstimator."
         )
-    return found
+    return model
 
 
 def _words(error: Exception) -> str:

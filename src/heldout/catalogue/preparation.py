@@ -45,8 +45,6 @@ class Table:
 def survey_table(X: pd.DataFrame, *, types: Mapping[str, str] | None = None, classes: int = 0) -> Table:
     """Look at the columns to learn from; `types` says the kind of some.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> survey_table(pd.DataFrame({"age": [31, 7], "size": [1.5, 2.0]})).plain
     True

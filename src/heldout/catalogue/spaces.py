@@ -18,44 +18,32 @@ _FORMS = "log:1e-6:1e2:17, lin:0:1:11, a list such as 1,3,5, or fixed"
 
 
 def parse_spaces(texts: Iterable[str]) -> dict[str, dict[str, list[Any] | None] | None]:
-    """What is written of spaces, by learner and parameter.
+    """What is written of spaces: learners to parameters to their values, None in place of what is fixed.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        ``learner.parameter=values``, where values are ``log:low:high:count`` (from low to high, uniform on the log
-        scale), ``lin:low:high:count``, a list of values, or ``fixed`` (not searched: the learner's own default);
-        ``learner=fixed`` leaves all its parameters at their defaults.
+    Values are ``log:low:high:count`` (from low to high, uniform on the log scale), ``lin:low:high:count``, a list, or
+    ``fixed`` (not searched: the learner's own default); ``learner=fixed`` fixes all parameters of a learner.
 
-    Returns
-    -------
-    dict
-        From learners to parameters to their values; None in place of what is fixed.
-
-    Examples
-    --------
     >>> parse_spaces(["knn.n_neighbors=1,3,5", "knn.weights=fixed", "ridge.alpha=log:0.01:100:3", "forest=fixed"])
     {'knn': {'n_neighbors': [1, 3, 5], 'weights': None}, 'ridge': {'alpha': [0.01, 1.0, 100.0]}, 'forest': None}
     """
-    found: dict[str, dict[str, list[Any] | None] | None] = {}
+    spaces: dict[str, dict[str, list[Any] | None] | None] = {}
     for text in texts:
-        place, sign, values = text.partition("=")
-        learner, dot, parameter = place.strip().rpartition(".")
-        if not sign or not values.strip():
+        place, sign, values = (part.strip() for part in text.partition("="))
+        learner, dot, parameter = place.rpartition(".")
+        if not sign or not values:
             raise SpaceError(f"A space is learner.parameter=values, not {text!r}. Values are {_FORMS}.")
-        if not dot:
-            if values.strip() != FIXED:
-                raise SpaceError(
-                    f"{text!r} names no parameter. Write {parameter}.parameter={values}, or {parameter}=fixed."
-                )
-            _refuse_twice(parameter in found, parameter)
-            found[parameter] = None
+        if dot:
+            of_learner = spaces.setdefault(learner, {})
+            if of_learner is not None and parameter not in of_learner:
+                of_learner[parameter] = parse_values(values, place)
+                continue
+        elif values != FIXED:
+            raise SpaceError(f"{text!r} names no parameter. Write {place}.parameter={values}, or {place}=fixed.")
+        elif place not in spaces:
+            spaces[place] = None
             continue
-        own = found.setdefault(learner, {})
-        _refuse_twice(own is None or parameter in own, f"{learner}.{parameter}")
-        assert own is not None
-        own[parameter] = parse_values(values.strip(), place.strip())
-    return found
+        raise SpaceError(f"The space of {place} is given twice. Give it once.")
+    return spaces
 
 
 def parse_values(text: str, place: str) -> list[Any] | None:
@@ -87,23 +75,24 @@ def narrowed(space: Mapping[str, Any], own: Mapping[str, list[Any] | None] | Non
     """
     if own is None:
         return {}
-    made = {name: list(values) for name, values in space.items()}
-    known = set(model.get_params(deep=True))
+    result = {name: list(values) for name, values in space.items()}
+    defaults = model.get_params(deep=True)
     for parameter, values in own.items():
-        if parameter not in known:
-            raise SpaceError(f"{learner!r} has no parameter {parameter!r}. {did_you_mean(parameter, known)}")
+        if parameter not in defaults:
+            raise SpaceError(f"{learner!r} has no parameter {parameter!r}. {did_you_mean(parameter, defaults)}")
         if values is None:
-            made.pop(parameter, None)
+            result.pop(parameter, None)
             continue
-        made[parameter] = _whole(values) if _counts(model, parameter, made.get(parameter)) else values
-        _check_values(model, parameter, made[parameter], learner)
-    return made
+        result[parameter] = _whole(values) if _counts(defaults[parameter], result.get(parameter)) else values
+        _check_values(model, parameter, result[parameter], learner)
+    return result
 
 
-def _counts(model: Any, parameter: str, values: list[Any] | None) -> bool:
-    own = [model.get_params(deep=True)[parameter], *(values or ())]
-    numbers = [one for one in own if isinstance(one, int | float | np.number) and not isinstance(one, bool)]
-    return bool(numbers) and all(isinstance(one, int | np.integer) for one in numbers)
+def _counts(default: Any, values: list[Any] | None) -> bool:
+    """Whether a parameter takes whole numbers, as its default and the usual values show."""
+    known = [default, *(values or ())]
+    numbers = [value for value in known if isinstance(value, int | float | np.number) and not isinstance(value, bool)]
+    return bool(numbers) and all(isinstance(value, int | np.integer) for value in numbers)
 
 
 def _whole(values: list[Any]) -> list[Any]:
@@ -164,8 +153,3 @@ def _value(text: str) -> Any:
         except ValueError:
             continue
     return text
-
-
-def _refuse_twice(again: bool, place: str) -> None:
-    if again:
-        raise SpaceError(f"The space of {place} is given twice. Give it once.")
