@@ -67,7 +67,7 @@ def predict(model: str, data: str, **asked: Any) -> None:
     _check_out(asked["out"], read=(model, data))
     from heldout.models.model import open_model
 
-    trust = [one.strip() for text in asked["trust"] for one in text.split(",") if one.strip()]
+    trust = [name.strip() for text in asked["trust"] for name in text.split(",") if name.strip()]
     loaded = open_model(model, trust=trust)
     frame = _read(data, loaded.schema, asked["missing"])
     file = Path(data).name
@@ -80,23 +80,19 @@ def predict(model: str, data: str, **asked: Any) -> None:
     columns = _columns(loaded, answers, {name: frame[name].tolist() for name in asked["keep"]})
     if asked["out"] is not None:
         _write(asked["out"], columns)
-    _say(loaded, answers, columns, {**asked, "model": model, "data": file})
-
-
-def _say(model: SavedModel, answers: Answers, columns: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
-    from heldout.report.csv import table_text
-
-    notes = (*model.notes, *answers.notes)
+    notes = (*loaded.notes, *answers.notes)
     if asked["as_json"]:
-        echo_json(_facts(model, answers, columns, notes))
+        echo_json(_facts(loaded, columns, rows=len(frame), notes=notes))
         return
     if asked["out"] is None:
-        click.echo(table_text(columns), nl=False)
+        click.echo(_table(columns, ","), nl=False)
     if asked["quiet"]:
         return
-    aside = asked["out"] is None  # predictions on stdout stay alone there
-    for label, text in _head(model, answers, asked).items():
-        _echo(f"{line(label):<{LABELS}}", text, err=aside)
+    head = _head(loaded, model, verbose=asked["verbose"])
+    if asked["out"] is not None:
+        head["predicted"] = f"{len(frame):,} rows of {file}, in {asked['out']}"
+    for label, text in head.items():
+        _echo(f"{line(label):<{LABELS}}", text, err=asked["out"] is None)  # predictions on stdout stay alone there
     for note in notes:
         _echo("Note: ", note, err=True)
 
@@ -109,59 +105,51 @@ def _echo(label: str, text: str, *, err: bool) -> None:
     click.echo("\n".join(whole), err=err)
 
 
-def _head(model: SavedModel, answers: Answers, asked: Mapping[str, Any]) -> dict[str, str]:
+def _head(model: SavedModel, path: str, *, verbose: bool) -> dict[str, str]:
     """What people want to know beside the predictions."""
     from heldout.report.words import interval, told
 
-    target = model.schema.target or "the target"
-    head = {"model": f"{asked['model']} predicts {target} from {model.schema.width} columns"}
+    head = {"model": f"{path} predicts {model.schema.target or 'the target'} from {model.schema.width} columns"}
     if model.estimate is not None:
         risk = model.estimate.as_dict()
-        sure = f" ({interval(risk)})" if risk["low"] is not None else ""
-        head["risk"] = f"{risk['loss']} {told(risk)}{sure}: {risk['estimand']}"
+        within = f" ({interval(risk)})" if risk["low"] is not None else ""
+        head["risk"] = f"{risk['loss']} {told(risk)}{within}: {risk['estimand']}"
         head["covers"] = model.covers or ""
-    if asked["verbose"]:
+    if verbose:
         head["columns"] = ", ".join(f"{column.name} ({column.kind})" for column in model.schema.columns)
-        head["saved with"] = ", ".join(f"{name} {one}" for name, one in model.versions.items())
-    if asked["out"] is not None:
-        head["predicted"] = f"{len(answers.predictions):,} rows of {asked['data']}, in {asked['out']}"
+        head["saved with"] = ", ".join(f"{name} {version}" for name, version in model.versions.items())
     return head
 
 
-def _facts(model: SavedModel, answers: Answers, columns: Mapping[str, Any], notes: tuple[str, ...]) -> dict[str, Any]:
+def _facts(model: SavedModel, columns: Mapping[str, Any], *, rows: int, notes: tuple[str, ...]) -> Any:
     from heldout.base.plain import plain
 
-    facts = {
-        "target": model.schema.target,
-        "classes": model.classes,
-        "estimate": None if model.estimate is None else model.estimate.as_dict(),
-        "covers": model.covers,
-        "versions": model.versions,
-        "rows": len(answers.predictions),
-        "notes": notes,
-        "columns": columns,
-    }
-    found: dict[str, Any] = plain(facts)
-    return found
+    return plain(
+        {
+            "target": model.schema.target,
+            "classes": model.classes,
+            "estimate": None if model.estimate is None else model.estimate.as_dict(),
+            "covers": model.covers,
+            "versions": model.versions,
+            "rows": rows,
+            "notes": notes,
+            "columns": columns,
+        }
+    )
 
 
-def _columns(model: SavedModel, answers: Answers, kept: dict[str, Any]) -> dict[str, Any]:
-    columns = dict(kept)
-    values = answers.predictions
-    if values.ndim == 1:
-        columns[_free(PREDICTION, columns)] = values.tolist()
-    else:
-        columns |= {_free(f"{PREDICTION}_{i}", columns): values[:, i].tolist() for i in range(values.shape[1])}
-    if answers.probabilities is not None:
-        for i, label in enumerate(model.classes or ()):
-            columns[_free(f"{PROBABILITY}{label}", columns)] = answers.probabilities[:, i].tolist()
-    return columns
-
-
-def _free(name: str, columns: Mapping[str, Any]) -> str:
-    if name in columns:
-        raise OptionError(f"--keep {name}: the predictions have a column of that name. Leave it out, or rename it.")
-    return name
+def _columns(model: SavedModel, answers: Answers, kept: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns that were kept, then the predictions, then the probabilities."""
+    values, proba = answers.predictions, answers.probabilities
+    made: dict[str, Any] = {PREDICTION: values.tolist()}
+    if values.ndim > 1:
+        made = {f"{PREDICTION}_{i}": column.tolist() for i, column in enumerate(values.T)}
+    if proba is not None:
+        made |= {f"{PROBABILITY}{label}": proba[:, i].tolist() for i, label in enumerate(model.classes or ())}
+    for name in kept:
+        if name in made:
+            raise OptionError(f"--keep {name}: the predictions have a column of that name. Leave it out, or rename it.")
+    return {**kept, **made}
 
 
 def _read(data: str, schema: Schema, missing: str | None) -> pd.DataFrame:
@@ -185,9 +173,12 @@ def _check_out(out: str | None, *, read: tuple[str, ...]) -> None:
 
 
 def _write(out: str, columns: Mapping[str, Any]) -> None:
+    with writing("the predictions", out, option="--out"):
+        text = _table(columns, _SEPARATORS[Path(out).suffix.lower()])
+        Path(out).write_text(text, encoding="utf-8", newline="")
+
+
+def _table(columns: Mapping[str, Any], separator: str) -> str:
     from heldout.report.csv import table_text
 
-    place = Path(out)
-    text = table_text(columns, separator=_SEPARATORS[place.suffix.lower()])
-    with writing("the predictions", out, option="--out"):
-        place.write_text(text, encoding="utf-8", newline="")
+    return table_text(columns, separator=separator)
