@@ -114,29 +114,30 @@ def evaluate(
       heldout evaluate genes.csv --target grade --learner svm,tree --journal genes.db --fit-timeout 600
     """
     from heldout.api.call_text import asked_by
-    from heldout.api.evaluate import run_question
+    from heldout.api.evaluate import plan_of_question, run_question
     from heldout.cli.question import prepare
     from heldout.engine.run import Running
+    from heldout.report.plan import plan_view, short_plan_view
     from heldout.report.terminal import one_line
 
-    read = files_read(question)
-    _check_saved(save, read=read)
-    check_page(page, read=read)
-    _check_study_file(write_study)
+    _check_files(save, page, write_study, read=files_read(question))
     prepared = prepare(question)
-    if any(map(_is_model, save)):
+    saves_model = any(map(_is_model, save))
+    if saves_model:
         from heldout.models.file import check_packable
 
         check_packable(prepared.learner)
     posed = _pose(prepared, settings.options(prepared.options))
-    if output.at_length:
-        _show_plan(posed, {**prepared.head, **settings.words()}, output)
+    if output.at_length:  # what was understood, and the plan: in a line or two, or the whole of it
+        view = plan_view if output.verbose else short_plan_view
+        output.show(view(plan_facts(plan_of_question(posed)), {**prepared.head, **settings.words()}))
     if write_study is not None:
         _write_study(write_study, prepared, settings)
         output.remark("study", f"{write_study}  (heldout evaluate {write_study} gives the same numbers)")
     with asked_by(command_line(ctx)):
         result = run_question(posed, Running(**settings.arguments(output), options=posed.options))
-    _make_predictor(save, result)
+    if saves_model:
+        _make_predictor(result)
     summary = result.summary()
     output.result(summary, kind="result", short=one_line)
     if output.verbose:
@@ -169,26 +170,11 @@ def _pose(prepared: PreparedQuestion, options: Options) -> PosedQuestion:
     )
 
 
-def _show_plan(posed: PosedQuestion, head: dict[str, str], output: Output) -> None:
-    """What was understood, and the plan: in a line or two, or the whole of it."""
-    from heldout.api.evaluate import plan_of_question
-    from heldout.report.plan import plan_view, short_plan_view
-
-    view = plan_view if output.verbose else short_plan_view
-    output.show(view(plan_facts(plan_of_question(posed)), head))
-
-
 def files_read(question: Question) -> tuple[str, ...]:
     """The files that a question reads."""
     splits = [text.partition(":")[2] for text in (question.test, question.validation) if text]
     study = [] if question.study is None else [question.study.path]
     return (question.data, *study, *filter(None, splits))
-
-
-def _check_study_file(path: str | None) -> None:
-    if path is not None and not path.lower().endswith(SUFFIX):
-        raise OptionError(f"--write-study {path}: the name of a study file ends in {SUFFIX}.")
-    check_writable(path, option="--write-study")
 
 
 def _write_study(path: str, prepared: PreparedQuestion, settings: RunSettings) -> None:
@@ -207,56 +193,60 @@ def _write_study(path: str, prepared: PreparedQuestion, settings: RunSettings) -
         raise OptionError(f"--write-study {path}: a name in the study is no text that UTF-8 can hold.") from None
 
 
-def _check_saved(places: tuple[str, ...], *, read: tuple[str, ...]) -> None:
+def _check_files(paths: tuple[str, ...], page: str | None, study: str | None, *, read: tuple[str, ...]) -> None:
     """Refuse files that cannot be written, before anything is read or computed for them."""
     from heldout.data.read_table import is_table_name
 
-    for place in places:
-        check_writable(place, read=read)
-        if Path(place).suffix.lower() in (".html", ".htm"):
-            raise OptionError(f"--save {place}: a page is written by --report {place}.")
-        if is_table_name(place):
-            raise OptionError(f"--save {place}: a result is no table. Name it otherwise, such as result.heldout.")
-    if len(set(places)) < len(places):
-        raise OptionError(f"--save {places[0]} is given twice. Name different files.")
+    for path in paths:
+        check_writable(path, read=read)
+        if Path(path).suffix.lower() in (".html", ".htm"):
+            raise OptionError(f"--save {path}: a page is written by --report {path}.")
+        if is_table_name(path):
+            raise OptionError(f"--save {path}: a result is no table. Name it otherwise, such as result.heldout.")
+    if len(set(paths)) < len(paths):
+        raise OptionError(f"--save {paths[0]} is given twice. Name different files.")
+    check_page(page, read=read)
+    if study is not None and not study.lower().endswith(SUFFIX):
+        raise OptionError(f"--write-study {study}: the name of a study file ends in {SUFFIX}.")
+    check_writable(study, option="--write-study")
 
 
-def _is_model(place: str) -> bool:
-    return Path(place).suffix.lower() == MODEL
+def _is_model(path: str) -> bool:
+    return Path(path).suffix.lower() == MODEL
 
 
-def _make_predictor(places: tuple[str, ...], result: Result) -> None:
+def _make_predictor(result: Result) -> None:
     """Make the predictor of a model to be saved before the numbers are shown: its fits give one of them.
 
     An error is told where the model is saved, after the numbers.
     """
     best: Any = result.estimates.get("best_validation")
-    if best is not None and best.value is None and any(map(_is_model, places)):
+    if best is not None and best.value is None:
         with suppress(HeldoutError):
             _ = result.predictor
 
 
-def _save(places: tuple[str, ...], result: Result, question: Question, output: Output) -> None:
+def _save(paths: tuple[str, ...], result: Result, question: Question, output: Output) -> None:
     """Write the result, the model, or both, and say what reads them."""
-    for place in places:
-        if not _is_model(place):
-            with writing("the result", place):
-                result.save(place)
-            output.remark("saved", f"{place}  (heldout report {place} shows it again)")
+    for path in paths:
+        if not _is_model(path):
+            with writing("the result", path):
+                result.save(path)
+            output.remark("saved", f"{path}  (heldout report {path} shows it again)")
         elif result.risk.value is None and result.risk.answer is None:
-            output.remark("not saved", f"{place}, since the study is incomplete")
+            output.remark("not saved", f"{path}, since the study is incomplete")
         else:
-            _save_model(place, result, question, output)
+            _save_model(path, result, question, output)
 
 
-def _save_model(place: str, result: Result, question: Question, output: Output) -> None:
+def _save_model(path: str, result: Result, question: Question, output: Output) -> None:
     from heldout.cli.question import missing_texts
     from heldout.models.model import save_model
 
     before = len(result.findings)
-    with writing("the model", place):
-        packages = save_model(result, place, target=question.target, missing=missing_texts(question.missing))
+    with writing("the model", path):
+        packages = save_model(result, path, target=question.target, missing=missing_texts(question.missing))
     for finding in result.findings[before:]:  # what is seen only when the predictor is made again
         click.echo(line(finding), err=True)
     trust = f" --trust {','.join(packages)}" if packages else ""
-    output.remark("model", f"{place}  (heldout predict {place} new.csv{trust} asks it)")
+    output.remark("model", f"{path}  (heldout predict {path} new.csv{trust} asks it)")
