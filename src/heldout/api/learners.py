@@ -17,8 +17,7 @@ from heldout.api.tuned import Tuned
 from heldout.base.errors import LearnerError
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
-from heldout.catalogue.learners import Spaces, families_named
-from heldout.catalogue.preparation import Table
+from heldout.catalogue.learners import families_named
 from heldout.losses import Loss, resolve_losses, score_loss
 from heldout.search.search import Family, Search
 from heldout.search.space import Candidates, build_candidates
@@ -53,53 +52,21 @@ def as_search(learner: Any, *, seed: int, timed: bool = False) -> Search:
     return Search(families=(family,), losses=losses, seed=seed, notes=notes)
 
 
-def tuned_learner(
-    names: Iterable[str],
-    X: pd.DataFrame,
-    *,
-    classification: bool,
-    table: Table | None = None,
-    spaces: Spaces | None = None,
-    allow_import: bool = False,
-    **options: Any,
-) -> Any:
+def tuned_learner(names: Iterable[str], X: pd.DataFrame, *, classification: bool, **options: Any) -> Any:
     """One learner from one or several names: families that compete, or the learner itself if it has nothing to tune.
 
-    Parameters
-    ----------
-    names : iterable of str
-        A name given twice counts once. ``"all"`` stands for every learner of scikit-learn that suits the target, the
-        losses and the size of the table; those of other libraries are named beside it, so that the same words mean
-        the same on every machine.
-    X : pandas.DataFrame
-        The columns to learn from.
-    classification : bool
-        Whether the target is classes.
-    table : Table, optional
-        What :func:`survey_table` saw in X; left out, it looks now.
-    spaces : mapping, optional
-        Spaces of the user's own, as :func:`heldout.catalogue.spaces.parse_spaces` gives them.
-    allow_import : bool
-        Whether code of the user's own may be imported.
-    **options
-        What :class:`heldout.Tuned` takes: ``validation``, ``loss``, ``random_state`` and others.
+    A name given twice counts once. ``"all"`` stands for every learner of scikit-learn that suits the target, the losses
+    and the size of the table; those of other libraries are named beside it, so that the same words mean the same on
+    every machine. Options are ``table``, ``spaces`` and ``allow_import`` of :func:`families_named`, and what
+    :class:`heldout.Tuned` takes.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> X = pd.DataFrame({"age": [31, 7]})
     >>> list(tuned_learner(["ridge", "knn"], X, classification=False, validation=3).estimator)
     ['ridge', 'knn']
     """
-    families = families_named(
-        names,
-        X,
-        classification=classification,
-        table=table,
-        loss=options.get("loss"),
-        spaces=spaces,
-        allow_import=allow_import,
-    )
+    of_families = {name: options.pop(name) for name in ("table", "spaces", "allow_import") if name in options}
+    families = families_named(names, X, classification=classification, loss=options.get("loss"), **of_families)
     if len(families) == 1:
         ((estimator, space),) = families.values()
         if not space:

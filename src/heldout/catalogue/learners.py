@@ -87,17 +87,18 @@ def families_named(
     table: Table | None = None,
     loss: Any = None,
     spaces: Spaces | None = None,
-    allow_import: bool = False,
+    **more: Any,
 ) -> dict[str, tuple[Any, Space]]:
     """The learners of several names with their spaces, by the name that each has in a study; "all" is expanded.
 
-    Refuses a learner that cannot answer what a loss asks for, and a space for a learner that is not named.
+    Refuses a learner that cannot answer what a loss asks for, and a space for a learner that is not named. Arguments
+    are those of `learner_named`.
     """
     table = table or survey_table(X, classes=2 if classification else 0)
-    options: dict[str, Any] = {"classification": classification, "spaces": spaces, "allow_import": allow_import}
     families: dict[str, tuple[Any, Space]] = {}
     for name in expand_names(names, table, loss=loss, classification=classification)[0]:
-        families[imported_name(name)] = family = learner_named(name, X, table=table, **options)
+        family = learner_named(name, X, classification=classification, table=table, spaces=spaces, **more)
+        families[imported_name(name)] = family
         lack = _lack(family[0], _losses(loss, classification=classification))
         if lack is not None:  # such as probabilities
             raise LearnerError(
