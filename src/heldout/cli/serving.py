@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
 MOST_PAGES = 16  # reports that are kept as they were drawn
 _NAME = re.compile(f"[0-9a-f]{{{KEY}}}")
-_NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'"
 _HEADERS = {
+    "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",
@@ -43,7 +44,8 @@ class Studies:
 
     def __init__(self, reader: JournalReader) -> None:
         self._reader = reader
-        self._drawn: OrderedDict[tuple[bytes, bytes], str] = OrderedDict()
+        # Drawn once for as long as a summary stays the same, as its mark tells.
+        self._drawn = lru_cache(MOST_PAGES)(lambda key, mark: render_study(reader.summary(key)))
         self._drawing = threading.Lock()
 
     def list(self, request: Request) -> Response:
@@ -65,44 +67,37 @@ class Studies:
         return _page(self._report(name), page_policy())
 
     def _report(self, name: str) -> str:
-        """The report of a study, drawn once for as long as its summary stays the same."""
+        """The report of a study."""
         row = next(row for row in self._reader.contents().summaries if row.key.hex()[:KEY] == name)
         with self._drawing:  # one at a time: matplotlib is not made for several threads
-            if (row.key, row.mark) not in self._drawn:
-                self._drawn[row.key, row.mark] = render_study(self._reader.summary(row.key))
-                if len(self._drawn) > MOST_PAGES:
-                    self._drawn.popitem(last=False)
-            self._drawn.move_to_end((row.key, row.mark))
-            return self._drawn[row.key, row.mark]
+            return self._drawn(row.key, row.mark)
 
 
-class Guard:
-    """Lets nobody in who did not ask for this machine by its name, nor to change anything; and dresses all answers.
+def _guarded(app: ASGIApp, names: Collection[str]) -> ASGIApp:
+    """The application for those who ask for this machine by its name, and only to read; all answers get its headers.
 
     A page of another site can point a name of its own at this machine; its requests then bear that name.
     """
 
-    def __init__(self, app: ASGIApp, names: Iterable[str]) -> None:
-        self._app, self._names = app, frozenset(names)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
         assert scope["type"] == "http", "the server speaks nothing else"
         hosts = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
-        app = self._app
-        if len(hosts) != 1 or hosts[0] not in self._names:
-            app = PlainTextResponse("This address is served under its own name alone.\n", status_code=400)
+        answer = app
+        if len(hosts) != 1 or hosts[0] not in names:
+            answer = PlainTextResponse("This address is served under its own name alone.\n", status_code=400)
         elif scope["method"] not in ("GET", "HEAD"):
-            app = PlainTextResponse("Read-only.\n", status_code=405, headers={"allow": "GET, HEAD"})
+            answer = PlainTextResponse("Read-only.\n", status_code=405, headers={"allow": "GET, HEAD"})
 
-        async def dressed(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                there = {name for name, _ in message["headers"]}
-                added = {**_HEADERS, "content-security-policy": f"{_NOTHING}; frame-ancestors 'none'"}
-                pairs = [(name.encode(), value.encode()) for name, value in added.items()]
-                message["headers"] = [*message["headers"], *(pair for pair in pairs if pair[0] not in there)]
+                headers = MutableHeaders(raw=message["headers"])
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
-        await app(scope, receive, dressed)
+        await answer(scope, receive, send_with_headers)
+
+    return guard
 
 
 def make_app(reader: JournalReader, port: int) -> ASGIApp:
@@ -117,7 +112,7 @@ def make_app(reader: JournalReader, port: int) -> ASGIApp:
         exception_handlers={HeldoutError: _cannot, HTTPException: _refusal},
     )
     app.router.redirect_slashes = False
-    return Guard(app, names_of(port))
+    return _guarded(app, names_of(port))
 
 
 def names_of(port: int) -> list[str]:
