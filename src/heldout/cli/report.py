@@ -18,7 +18,6 @@ from heldout.cli.output import NEVER, Output, check_page, output_options, write_
 from heldout.cli.run_options import FOLDER, JOURNAL
 
 if TYPE_CHECKING:
-    from heldout.api.result import Result
     from heldout.journal import JournalReader
 
 PAGES = f"{FOLDER}/report"  # where pages go unless said otherwise
@@ -100,7 +99,11 @@ def _report_one(ctx: click.Context, result: str, *, page: str | None, table: str
     check_page(page, option="--html", read=(result,))
     loaded = load(result)
     if table is not None:
-        click.echo(_table_text(loaded, table), nl=False)
+        from heldout.report.csv import table_text
+
+        if table == "predictions":
+            _ = loaded.predictions  # says why where they are withheld
+        click.echo(table_text(loaded.record.tables[table]), nl=False)
         return
     summary = loaded.summary()
     output.result(summary, kind="result", short=one_line)
@@ -112,15 +115,6 @@ def _report_one(ctx: click.Context, result: str, *, page: str | None, table: str
         click.echo(f"Incomplete: {line(risk['reason'])}", err=True)
         ctx.exit(INCOMPLETE)
     output.end(ctx, summary["findings"])
-
-
-def _table_text(result: Result, table: str) -> str:
-    """A table of a result as CSV. One that is withheld is refused, as it is in Python."""
-    from heldout.report.csv import table_text
-
-    if table == "predictions":
-        _ = result.predictions  # says why where there are none
-    return table_text(result.record.tables[table])
 
 
 def _report_all(journal: str | None, out: str | None, output: Output) -> None:
@@ -174,7 +168,7 @@ def _write_pages(folder: Path, reader: JournalReader, index: Mapping[str, Any], 
 
     keys = {row.key.hex()[:KEY]: row.key for row in reader.contents().summaries}
     with_page = [study for study in index["studies"] if study["page"] is not None]
-    unshown: dict[str, str] = {}
+    failed: dict[str, str] = {}
     hidden = not (output.progress and output.at_length and sys.stderr.isatty())
     with (
         writing("a page", str(folder), option="--out"),
@@ -182,18 +176,15 @@ def _write_pages(folder: Path, reader: JournalReader, index: Mapping[str, Any], 
     ):
         for study in studies:
             try:
-                page = render_study(reader.summary(keys[study["key"]]))
+                write_text(render_study(reader.summary(keys[study["key"]])), folder / study["page"])
             except (StoredError, JournalError) as error:  # one that cannot be shown is no reason to show none
-                unshown[study["key"]] = str(error)
-            else:
-                write_text(page, folder / study["page"])
-        index = {**index, "studies": [_without_page(study, unshown) for study in index["studies"]]}
+                failed[study["key"]] = str(error)
+        index = {**index, "studies": [_linked(study, failed) for study in index["studies"]]}
         write_text(render_index(index), folder / "index.html")
     return index
 
 
-def _without_page(one: Mapping[str, Any], unshown: Mapping[str, str]) -> Mapping[str, Any]:
-    """A study as it is listed where pages could not be drawn: no link leads to one of those."""
-    why = unshown.get(one["key"])
-    part_of = None if one["part_of"] in unshown else one["part_of"]
-    return {**one, "part_of": part_of} if why is None else {**one, "part_of": part_of, "page": None, "note": why}
+def _linked(study: Mapping[str, Any], failed: Mapping[str, str]) -> Mapping[str, Any]:
+    """A study as it is listed where some pages could not be drawn: no link leads to one of those."""
+    without = {"page": None, "note": failed[study["key"]]} if study["key"] in failed else {}
+    return {**study, "part_of": None if study["part_of"] in failed else study["part_of"], **without}
