@@ -98,8 +98,8 @@ class StoredColumn(msgspec.Struct):
 
 def read_array(file: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
     """One array of an open file."""
-    found: np.ndarray[Any, Any] = np.load(io.BytesIO(file.read(f"{name}.npy")), allow_pickle=False)
-    return found
+    values: np.ndarray[Any, Any] = np.load(io.BytesIO(file.read(f"{name}.npy")), allow_pickle=False)
+    return values
 
 
 def pack_columns(folder: str, columns: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:

@@ -184,17 +184,17 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     "Did you mean 'squared'?"
     """
     names = sorted(known)
-    alike = {_clipped(one).casefold(): one for one in reversed(names)}
+    alike = {_clipped(known_name).casefold(): known_name for known_name in reversed(names)}
     near = get_close_matches(_clipped(name).casefold(), alike, n=3, cutoff=0.6)
     if near:
-        return "Did you mean " + " or ".join(repr(_clipped(alike[one])) for one in near) + "?"
+        return "Did you mean " + " or ".join(repr(_clipped(alike[known_name])) for known_name in near) + "?"
     shown: list[str] = []
     room = _LONGEST_LIST
-    for one in map(_clipped, names):
-        room -= len(one) + 2
+    for known_name in map(_clipped, names):
+        room -= len(known_name) + 2
         if room < 0:
             return "Known: " + ", ".join(shown) + f", … ({len(names):,} in all)."
-        shown.append(one)
+        shown.append(known_name)
     return "Known: " + ", ".join(shown) + "."
 
 

@@ -46,7 +46,7 @@ def element(name: str, *inside: Any, **attributes: Any) -> Html:
         for key, value in attributes.items()
         if value is not None
     )
-    return Html(f"<{name}{words}>{''.join(html(one) for one in inside)}</{name}>")
+    return Html(f"<{name}{words}>{''.join(html(part) for part in inside)}</{name}>")
 
 
 def together(*pieces: Any) -> Html:

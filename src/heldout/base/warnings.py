@@ -44,8 +44,8 @@ class _Before:
                 return
             self._filters[:] = self._contents
             warnings.filters = self._filters
-            for name, one in self._shown.items():
-                setattr(warnings, name, one)
+            for name, function in self._shown.items():
+                setattr(warnings, name, function)
             if (mutated := getattr(warnings, "_filters_mutated", None)) is not None:
                 mutated()  # what was shown once by other filters may be shown again
 

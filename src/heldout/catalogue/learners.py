@@ -76,7 +76,7 @@ def learner_named(
     inner = getattr(model, inside) if inside else model
     space = narrowed(entry.space(table), (spaces or {}).get(name, {}), inner, name)
     prefix = f"{name}__{inside}" if inside else name
-    return Pipeline([*steps, (name, model)]), {f"{prefix}__{one}": values for one, values in space.items()}
+    return Pipeline([*steps, (name, model)]), {f"{prefix}__{parameter}": values for parameter, values in space.items()}
 
 
 def families_named(
@@ -124,19 +124,19 @@ def expand_names(
     ('it has no predict_proba, which the loss log needs', False, True)
     """
     losses = _losses(loss, classification=classification)
-    found: dict[str, None] = {}
+    expanded: dict[str, None] = {}
     left_out: dict[str, str] = {}
     for name in names:
         if name != ALL:
-            found[name] = None
+            expanded[name] = None
             continue
-        for one in learner_names(classification=classification):
-            reason = _not_in_all(CATALOGUE[one], table, losses, classification=classification)
+        for other in learner_names(classification=classification):
+            reason = _not_in_all(CATALOGUE[other], table, losses, classification=classification)
             if reason is None:
-                found[one] = None
+                expanded[other] = None
             elif reason:
-                left_out[one] = reason
-    return tuple(found), {name: reason for name, reason in left_out.items() if name not in found}
+                left_out[other] = reason
+    return tuple(expanded), {name: reason for name, reason in left_out.items() if name not in expanded}
 
 
 def _not_in_all(entry: Entry, table: Table, losses: tuple[Loss, ...], *, classification: bool) -> str | None:
@@ -221,15 +221,15 @@ def import_learner(path: str, *, allowed: bool) -> Any:
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # last, so that a file there hides no library
     try:
-        found: Any = import_module(module_name)
+        model: Any = import_module(module_name)
     except Exception as error:  # a module may raise anything
         raise LearnerError(f"--learner {path}: {module_name!r} cannot be imported: {_words(error)}.") from error
     for part in name.split("."):
-        if not hasattr(found, part):
-            known = [one for one in dir(found) if not one.startswith("_")]
+        if not hasattr(model, part):
+            known = [known_name for known_name in dir(model) if not known_name.startswith("_")]
             raise LearnerError(f"--learner {path}: there is no {part!r} in it. {did_you_mean(part, known[:200])}")
-        found = getattr(found, part)
-    return _made(found, path)
+        model = getattr(model, part)
+    return _made(model, path)
 
 
 def _made(model: Any, path: str) -> Any:

@@ -59,25 +59,25 @@ def parse_values(text: str, place: str) -> list[Any] | None:
         return [_value(rest)] if form == FIXED else _range(form, rest, place)
     if colon and _value(form) == form and form.isalpha():
         raise SpaceError(f"{place}={text}: there is no range {form!r}. Values are {_FORMS}.")
-    values = [_value(one.strip()) for one in text.split(",")]
-    if any(one == "" for one in values):
+    values = [_value(value.strip()) for value in text.split(",")]
+    if any(value == "" for value in values):
         raise SpaceError(f"{place}={text}: a value is empty. Values are {_FORMS}.")
-    twice = [one for number, one in enumerate(values) if any(one is other or one == other for other in values[:number])]
-    if twice:
-        raise SpaceError(f"{place}={text}: {twice[0]!r} is there twice.")
+    for number, value in enumerate(values):
+        if value in values[:number]:
+            raise SpaceError(f"{place}={text}: {value!r} is there twice.")
     return values
 
 
-def narrowed(space: Mapping[str, Any], own: Mapping[str, list[Any] | None] | None, model: Any, learner: str) -> Space:
+def narrowed(space: Mapping[str, Any], given: Mapping[str, list[Any] | None] | None, model: Any, learner: str) -> Space:
     """A learner's default space with what the user says in its place, checked against the model's parameters.
 
     Whole numbers stay whole where the model's own default is one, so that ``lin:1:21:5`` suits counts.
     """
-    if own is None:
+    if given is None:
         return {}
     result = {name: list(values) for name, values in space.items()}
     defaults = model.get_params(deep=True)
-    for parameter, values in own.items():
+    for parameter, values in given.items():
         if parameter not in defaults:
             raise SpaceError(f"{learner!r} has no parameter {parameter!r}. {did_you_mean(parameter, defaults)}")
         if values is None:
@@ -98,9 +98,8 @@ def _counts(default: Any, values: list[Any] | None) -> bool:
 def _whole(values: list[Any]) -> list[Any]:
     """Numbers of a range rounded to whole ones, each once; a fraction that was written out is left for its error."""
     spread = isinstance(values, _Range)
-    return list(
-        dict.fromkeys(round(one) if isinstance(one, float) and (spread or one.is_integer()) else one for one in values)
-    )
+    turns = [isinstance(value, float) and (spread or value.is_integer()) for value in values]
+    return list(dict.fromkeys(round(value) if turn else value for value, turn in zip(values, turns, strict=True)))
 
 
 def _check_values(model: Any, parameter: str, values: list[Any], learner: str) -> None:
@@ -126,7 +125,7 @@ class _Range(list[Any]):
 def _range(form: str, text: str, place: str) -> list[Any]:
     parts = text.split(":")
     numbers = [_value(part.strip()) for part in parts]
-    if len(parts) != 3 or any(isinstance(one, bool) or not isinstance(one, int | float) for one in numbers):
+    if len(parts) != 3 or any(isinstance(number, bool) or not isinstance(number, int | float) for number in numbers):
         raise SpaceError(f"{place}={form}:{text}: a range is {form}:low:high:count, such as {form}:0.01:100:9.")
     low, high, count = numbers
     if not isinstance(count, int) or not 1 <= count <= MOST_VALUES:
@@ -136,12 +135,12 @@ def _range(form: str, text: str, place: str) -> list[Any]:
     if not (math.isfinite(low) and math.isfinite(high)) or high < low:
         raise SpaceError(f"{place}={form}:{text}: a range goes from a finite low to a finite high.")
     if form == "lin":
-        return _Range(float(one) for one in np.linspace(low, high, count))
+        return _Range(float(value) for value in np.linspace(low, high, count))
     if low <= 0:
         raise SpaceError(f"{place}={form}:{text}: a log range begins above 0, not at {parts[0]}.")
     # Exponents are evened out, so that 1e-6 … 1e2 has 0.1 in it and not 0.09999999999999999.
     exponents = np.linspace(math.log10(low), math.log10(high), count)
-    return _Range(float(one) for one in np.power(10.0, np.round(exponents, 12)))
+    return _Range(float(value) for value in np.power(10.0, np.round(exponents, 12)))
 
 
 def _value(text: str) -> Any:

@@ -247,12 +247,12 @@ class TextParts(_Reading):
     def transform(self, X: pd.DataFrame) -> NDArray[np.float64]:
         """Each text as its numbers."""
         check_is_fitted(self)
-        found = [np.zeros((len(X), 0))]
+        columns = [np.zeros((len(X), 0))]
         for (_, values), words, directions in zip(X.items(), self.vectorizers_, self.directions_, strict=True):
             if words is not None:
                 weights = words.transform(_prose(values))
-                found.append(weights.toarray() if directions is None else directions.transform(weights))
-        return np.hstack(found)
+                columns.append(weights.toarray() if directions is None else directions.transform(weights))
+        return np.hstack(columns)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """The name of each number: that of its column, and the word or the number of the direction."""
@@ -260,8 +260,8 @@ class TextParts(_Reading):
         names: list[str] = []
         for name, words, directions in zip(self.feature_names_in_, self.vectorizers_, self.directions_, strict=True):
             if words is not None:
-                own = words.get_feature_names_out() if directions is None else range(directions.n_components)
-                names += [f"{name}_{one}" for one in own]
+                parts = words.get_feature_names_out() if directions is None else range(directions.n_components)
+                names += [f"{name}_{part}" for part in parts]
         return np.array(names, dtype=object)
 
     def _words_of(self, prose: list[str]) -> TfidfVectorizer | None:
@@ -284,4 +284,4 @@ class TextParts(_Reading):
 
 def _prose(values: pd.Series[Any]) -> list[str]:
     """Texts as they are, missing ones empty."""
-    return ["" if missing else str(one) for one, missing in zip(values, values.isna(), strict=True)]
+    return ["" if missing else str(value) for value, missing in zip(values, values.isna(), strict=True)]

@@ -89,9 +89,9 @@ def _say_no_more() -> None:
 def _end_unwritten(ctx: click.Context, error: OSError) -> NoReturn:
     """End where the system refuses, such as a full disk behind stdout."""
     where = f"{error.filename!r}: " if error.filename is not None else ""
-    said = line(f"{where}{error.strerror or error}. The result could not be told, or not be reached.")
+    text_line = line(f"{where}{error.strerror or error}. The result could not be told, or not be reached.")
     _say_no_more()
-    click.echo(click.style("Error: ", fg="red", bold=True) + said, err=True)
+    click.echo(click.style("Error: ", fg="red", bold=True) + text_line, err=True)
     if (way := how_to_go_on(ctx)) is not None:
         click.echo(way, err=True)
     ctx.exit(INCOMPLETE)
@@ -101,8 +101,8 @@ def _say(error: HeldoutError) -> None:
     text = error.worded(as_option)
     if isinstance(error, FitFailed | BackendError):
         text = text.partition("\n")[0]  # what follows is a traceback
-    said = line(_LINE_WITHOUT_END.sub(".\n", text))
-    click.echo(click.style("Error: ", fg="red", bold=True) + said, err=True)
+    text_line = line(_LINE_WITHOUT_END.sub(".\n", text))
+    click.echo(click.style("Error: ", fg="red", bold=True) + text_line, err=True)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -36,7 +36,7 @@ CONTEND = (
     "--allow-import."
 )
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
-_DEFAULTS = {one.name: one.default for one in fields(Options)}
+_DEFAULTS = {spec.name: spec.default for spec in fields(Options)}
 _COLUMN: dict[str, Any] = {"metavar": "COLUMN", "shell_complete": complete_columns}
 Command = Callable[..., Any]
 
@@ -238,26 +238,26 @@ class RunOptions:
 def keys_of(kind: type) -> dict[str, TomlKey]:
     """The keys of a study file that these options have, each with the field that it fills."""
     return {
-        one.metadata["key"].key or one.name: replace(one.metadata["key"], field=one.name)
-        for one in fields(kind)
-        if one.metadata.get("key") is not None
+        spec.metadata["key"].key or spec.name: replace(spec.metadata["key"], field=spec.name)
+        for spec in fields(kind)
+        if spec.metadata.get("key") is not None
     }
 
 
 def with_options(kind: type, command: Command, *, names: Any = None, help: Mapping[str, str] | None = None) -> Command:
     """The command with the options of these fields, in their order; `help` words some of them in another way."""
-    for one in reversed(fields(kind)):
-        if "click" in one.metadata and (names is None or one.name in names):
-            command = _click_option(one, (help or {}).get(one.name))(command)
+    for spec in reversed(fields(kind)):
+        if "click" in spec.metadata and (names is None or spec.name in names):
+            command = _click_option(spec, (help or {}).get(spec.name))(command)
     return command
 
 
-def _click_option(one: Field[Any], help: str | None) -> Callable[[Command], Command]:
-    flags = one.metadata["flags"] or (f"--{one.name.replace('_', '-')}",)
-    given = dict(one.metadata["click"])
+def _click_option(spec: Field[Any], help: str | None) -> Callable[[Command], Command]:
+    flags = spec.metadata["flags"] or (f"--{spec.name.replace('_', '-')}",)
+    given = dict(spec.metadata["click"])
     if "show_default" in given or "/" in flags[0]:
-        given["default"] = one.default
-    return click.option(*flags, one.name, help=help or one.metadata["help"], **given)
+        given["default"] = spec.default
+    return click.option(*flags, spec.name, help=help or spec.metadata["help"], **given)
 
 
 def question_options(command: Command) -> Command:
@@ -272,7 +272,7 @@ def contender_options(command: Command) -> Command:
 
 def data_options(command: Command) -> Command:
     """Give a command the options that describe data and learners, for one that can do without data: then it is None."""
-    names = [one.name for one in fields(Question) if "click" in one.metadata and one.name not in _OF_A_STUDY]
+    names = [spec.name for spec in fields(Question) if "click" in spec.metadata and spec.name not in _OF_A_STUDY]
     return _with_question(command, names=names)
 
 
@@ -282,7 +282,7 @@ def _with_question(command: Command, *, names: Any = None, help: Mapping[str, st
     @wraps(command)
     def with_question(data: str | None, **values: Any) -> Any:
         ctx = click.get_current_context()
-        given = {one.name: values.pop(one.name) for one in fields(Question) if one.name in values}
+        given = {spec.name: values.pop(spec.name) for spec in fields(Question) if spec.name in values}
         if names is not None:
             values["level"] = given["level"]
         if data is not None:
@@ -321,13 +321,13 @@ def question_words(question: Question) -> list[str]:
     """
     in_the_file = () if question.study is None else tuple(question.study.asked)
     words: list[str] = []
-    for one in fields(question):
-        name, value = one.name, getattr(question, one.name)
-        if "click" not in one.metadata or name in ("test", "validation", *in_the_file) or value == one.default:
+    for spec in fields(question):
+        name, value = spec.name, getattr(question, spec.name)
+        if "click" not in spec.metadata or name in ("test", "validation", *in_the_file) or value == spec.default:
             continue
         flag = "--" + name.replace("_", "-")
         if isinstance(value, bool):
-            no_flag = one.metadata["flags"][0].partition("/")[2] if one.metadata["flags"] else ""
+            no_flag = spec.metadata["flags"][0].partition("/")[2] if spec.metadata["flags"] else ""
             words.append(flag if value else no_flag)
         elif name == "time" and not isinstance(value, str):
             words += [flag, ":".join(value)]

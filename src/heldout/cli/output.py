@@ -149,7 +149,7 @@ def check_writable(path: str | None, *, read: Sequence[str] = (), option: str = 
         raise OptionError(f"{option} {path}: there is no folder {str(folder)!r}. Make it first.")
     if place.is_dir():
         raise OptionError(f"{option} {path}: this is a folder. Name a file in it.")
-    if place.exists() and any(Path(one).exists() and place.samefile(one) for one in read):
+    if place.exists() and any(Path(other).exists() and place.samefile(other) for other in read):
         raise OptionError(f"{option} {path}: this file is read, and would be lost. Name another one.")
     if not os.access(folder, os.W_OK) or (place.exists() and not os.access(place, os.W_OK)):
         raise OptionError(f"{option} {path}: it cannot be written there. Name a file in a folder of your own.")

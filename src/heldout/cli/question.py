@@ -139,7 +139,7 @@ def _prepared(
     learner: Any, learners: Iterable[Any], info: TableInfo, *, names: tuple[str, ...], words: str
 ) -> PreparedQuestion:
     asked = info.question
-    tuned = any(isinstance(one, Tuned) for one in learners)
+    tuned = any(isinstance(learner, Tuned) for learner in learners)
     if asked.validation and not tuned:
         raise OptionError(
             f"{asked.called('validation')} has nothing to choose: no learner has more than one candidate. Leave it out."
@@ -268,16 +268,16 @@ def _refuse_infinite(X: pd.DataFrame, file: str) -> None:
 
 def _types(question: Question) -> dict[str, str]:
     """The columns that are given a type, and the type."""
-    found: dict[str, str] = {}
+    kinds: dict[str, str] = {}
     for text in question.type:
         name, sign, word = text.rpartition("=")
         if not sign or not name:
             raise OptionError(f"--type {text}: write COLUMN=TYPE, as in zip=category.")
         kind_named(word)
-        if name in found:
+        if name in kinds:
             raise OptionError(f"--type {name} is given twice. Give it once.")
-        found[name] = word
-    return found
+        kinds[name] = word
+    return kinds
 
 
 def _without_identifiers(

@@ -42,19 +42,19 @@ def examples_of(command: click.Command) -> list[str]:
 
 def _words(command: click.Command) -> list[str]:
     """The paragraphs of a help text, the examples as code."""
-    told = []
+    paragraphs = []
     for paragraph in cleandoc(command.help or "").split("\n\n"):
         text = paragraph.replace("\b\n", "").strip()
         if text.startswith("Examples:"):
-            told.append("\n".join(["```", *examples_of(command), "```"]) + "\n")
+            paragraphs.append("\n".join(["```", *examples_of(command), "```"]) + "\n")
         elif text:
-            told.append(" ".join(text.split()) + "\n")
-    return told
+            paragraphs.append(" ".join(text.split()) + "\n")
+    return paragraphs
 
 
 def _options(command: click.Command, ctx: click.Context) -> str:
-    rows = [_row(one, ctx) for one in command.params if isinstance(one, click.Option) and not one.hidden]
-    arguments = " ".join(one.make_metavar(ctx) for one in command.params if isinstance(one, click.Argument))
+    rows = [_row(param, ctx) for param in command.params if isinstance(param, click.Option) and not param.hidden]
+    arguments = " ".join(param.make_metavar(ctx) for param in command.params if isinstance(param, click.Argument))
     usage = f"`heldout {command.name} {arguments}{' [OPTIONS]' if rows else ''}`\n".replace(" ` ", "`")
     return "\n".join([usage, "| option | |", "| --- | --- |", *rows, ""]) if rows else usage
 

@@ -64,7 +64,7 @@ def run_options(command: Command) -> Command:
     @wraps(command)
     def with_settings(*values: Any, **others: Any) -> Any:
         ctx = click.get_current_context()
-        given = {one.name: others.pop(one.name) for one in fields(RunOptions)}
+        given = {spec.name: others.pop(spec.name) for spec in fields(RunOptions)}
         study = ctx.meta.get(STUDY)
         if study is not None:
             given |= {name: value for name, value in study.run.items() if not is_given(ctx, name)}

@@ -59,7 +59,7 @@ class Studies:
     def study(self, request: Request) -> Response:
         """A study: its report, or how far it is."""
         name, index = str(request.path_params["key"]), read_index(self._reader)
-        entry = next((one for one in index["studies"] if one["key"] == name), None)
+        entry = next((study for study in index["studies"] if study["key"] == name), None)
         if entry is None or not _NAME.fullmatch(name):
             raise HTTPException(404)
         if entry["page"] is None or entry["state"] == RUNNING:

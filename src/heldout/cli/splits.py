@@ -41,8 +41,8 @@ def split_column(text: str | None, names: Collection[str]) -> str | None:
     """
     if text is None or not text.startswith(COLUMN):
         return None
-    said = text.removeprefix(COLUMN)
-    return said if said in names or "=" not in said else said.rpartition("=")[0]
+    name = text.removeprefix(COLUMN)
+    return name if name in names or "=" not in name else name.rpartition("=")[0]
 
 
 def splits_of(question: Question, level: str, frame: pd.DataFrame) -> Any:
@@ -91,15 +91,15 @@ def _saved(name: str, level: str) -> Any:
     return load_splits(name)
 
 
-def _marked(said: str, frame: pd.DataFrame) -> Given:
+def _marked(name: str, frame: pd.DataFrame) -> Given:
     """The rows that a column marks: those of one value, those marked test, or a fold a value."""
-    if said not in frame.columns:
-        name, _, value = said.rpartition("=")
+    if name not in frame.columns:
+        name, _, value = name.rpartition("=")
         return _of_value(frame[name], value)
-    labels = frame[said]
+    labels = frame[name]
     if pd.api.types.is_bool_dtype(labels.dtype):
         return Given(labels.to_numpy(dtype=bool))
-    words = np.array([str(one).strip().lower() for one in labels], dtype=object)
+    words = np.array([str(label).strip().lower() for label in labels], dtype=object)
     tested = np.isin(words, TESTED)
     if tested.any() or np.isin(words, TRAINED).any():
         if not tested.any():
@@ -108,7 +108,7 @@ def _marked(said: str, frame: pd.DataFrame) -> Given:
     distinct = labels.dropna().unique()
     if set(distinct.tolist()) == {0, 1}:
         raise SplitError(
-            f"0 and 1 could be two folds, or the rows that train and test. Write {COLUMN}{said}=1 for one test set, "
+            f"0 and 1 could be two folds, or the rows that train and test. Write {COLUMN}{name}=1 for one test set, "
             "or call the folds something else."
         )
     if len(distinct) < 2:
@@ -117,36 +117,36 @@ def _marked(said: str, frame: pd.DataFrame) -> Given:
 
 
 def _of_value(labels: pd.Series[Any], value: str) -> Given:
-    held = np.array([_says(one, value) for one in labels], dtype=bool)
+    held = np.array([_says(label, value) for label in labels], dtype=bool)
     if not held.any():
-        known = [str(one) for one in labels.dropna().unique()[:1000]]
+        known = [str(label) for label in labels.dropna().unique()[:1000]]
         raise SplitError(f"no row of {labels.name!r} is {value!r}. {did_you_mean(value, known[:20])}")
     if held.all():
         raise SplitError(f"all rows of {labels.name!r} are {value!r}, so none is left to train on.")
     return Given(held)
 
 
-def _says(one: Any, value: str) -> bool:
-    if isinstance(one, float) and one.is_integer():
-        return value in (str(one), str(int(one)))  # whole numbers are read as floats where some are missing
-    return str(one).strip() == value
+def _says(label: Any, value: str) -> bool:
+    if isinstance(label, float) and label.is_integer():
+        return value in (str(label), str(int(label)))  # whole numbers are read as floats where some are missing
+    return str(label).strip() == value
 
 
 def _way(labels: pd.Series[Any]) -> str:
-    some = ", ".join(repr(str(one)) for one in labels.dropna().unique()[:5])
-    return f"Its values are {some}: write {COLUMN}{labels.name}=VALUE for the rows to hold out."
+    values = ", ".join(repr(str(label)) for label in labels.dropna().unique()[:5])
+    return f"Its values are {values}: write {COLUMN}{labels.name}=VALUE for the rows to hold out."
 
 
 def _row_numbers(name: str) -> list[int]:
     """Row numbers from a text file, one a line; blank lines and comments may stand between."""
-    found: list[int] = []
+    rows: list[int] = []
     try:
         with Path(name).open(encoding="utf-8") as file:
             for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), ""), 1):
                 text = line.partition("#")[0].strip()
                 if text and not (text.isascii() and text.isdigit() and len(text) < 19):
                     raise SplitError(f"line {number} of {Path(name).name!r} is {text[:40]!r}, not a row number.")
-                found += [int(text)] if text else []
+                rows += [int(text)] if text else []
     except FileNotFoundError:
         raise SplitError(f"there is no file {name!r}.") from None
     except UnicodeDecodeError:
@@ -155,15 +155,15 @@ def _row_numbers(name: str) -> list[int]:
         if isinstance(error, SplitError):
             raise
         raise SplitError(f"{name!r} cannot be read: {getattr(error, 'strerror', error)}.") from None
-    if not found:
+    if not rows:
         raise SplitError(f"{Path(name).name!r} names no rows. Write row numbers, one a line, counted from 0.")
-    return found
+    return rows
 
 
 def _buffered(strategy: Any, question: Question, level: str) -> Any:
     """The strategy with the buffer and the embargo asked for; validation takes those that it can."""
     asked = {"buffer": question.buffer, "embargo": question.embargo}
-    own = {field.name for field in fields(strategy)} if is_dataclass(strategy) else set()
+    known = {field.name for field in fields(strategy)} if is_dataclass(strategy) else set()
     for name, text in asked.items():
         if text is None:
             continue
@@ -171,7 +171,7 @@ def _buffered(strategy: Any, question: Question, level: str) -> Any:
             raise OptionError(
                 f"{question.called(name)} {text} is a distance in time, but no time is declared. Add --time."
             )
-        if name in own:
+        if name in known:
             try:
                 strategy = replace(strategy, **{name: _distance(text)})
             except SplitError as error:

@@ -209,7 +209,8 @@ def _table(path: str, form: TomlKey, content: Mapping[str, Any], key: str) -> li
             continue
         values = _converted(path, form, value, f"{key}.{name}")
         listed = values if isinstance(values, list) else [values]
-        texts.append(f"{name}={','.join(str(one).lower() if isinstance(one, bool) else str(one) for one in listed)}")
+        words = [str(entry).lower() if isinstance(entry, bool) else str(entry) for entry in listed]
+        texts.append(f"{name}={','.join(words)}")
     return texts
 
 

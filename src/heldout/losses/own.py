@@ -69,14 +69,14 @@ class OwnRows:
             raise LossError(f"The loss {self.name!r} needs {self.response}, but it was not recorded.")
         given = self._columns(answer, responses.classes) if self.response == "predict_proba" else answer
         try:
-            found = self.function(_read_only(y), _read_only(given))
+            values = self.function(_read_only(y), _read_only(given))
         except Exception as error:
             text = str(error).strip() or type(error).__name__
             raise LossError(f"The loss {self.name!r} failed on {len(y)} held-out rows: {text}") from error
-        return self._floats(found, len(y))
+        return self._floats(values, len(y))
 
-    def _floats(self, found: Any, n: int) -> Floats:
-        losses = np.asarray(found)
+    def _floats(self, values: Any, n: int) -> Floats:
+        losses = np.asarray(values)
         if losses.shape != (n,):
             got = "one number" if losses.ndim == 0 else f"an array of shape {losses.shape}"
             raise LossError(

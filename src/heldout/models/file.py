@@ -78,12 +78,12 @@ def allowed_types(trust: Iterable[str] = ()) -> frozenset[str]:
     >>> "lightgbm.basic.Booster" in allowed_types(["lightgbm"])
     True
     """
-    found = ALLOWED
+    allowed = ALLOWED
     for name in trust:
         if name not in PACKAGES:
             raise OptionError(f"{name!r} is no package that can be trusted. {did_you_mean(name, PACKAGES)}")
-        found |= PACKAGES[name]
-    return found
+        allowed |= PACKAGES[name]
+    return allowed
 
 
 def packages_of(types: Iterable[str]) -> list[str]:
@@ -92,8 +92,9 @@ def packages_of(types: Iterable[str]) -> list[str]:
     >>> packages_of(["lightgbm.basic.Booster"]), packages_of(["lightgbm.basic.Booster", "os.system"])
     (['lightgbm'], [])
     """
-    needed = sorted({name for name, own in PACKAGES.items() for one in types if one in own and one.startswith(name)})
-    return needed if set(types) <= allowed_types(needed) else []
+    types = set(types)
+    needed = sorted(name for name, known in PACKAGES.items() if any(kind.startswith(name) for kind in types & known))
+    return needed if types <= allowed_types(needed) else []
 
 
 FORMAT = Format(
@@ -216,7 +217,7 @@ def _unpack(data: bytes, allowed: frozenset[str], place: Path) -> Any:
             predictor = sio.loads(data, trusted=sorted(allowed))
         check_sound(predictor)
     except UntrustedTypesFoundException:
-        strange = [one for one in sio.get_untrusted_types(data=data) if one not in allowed]
+        strange = [kind for kind in sio.get_untrusted_types(data=data) if kind not in allowed]
         raise _Strange(_strangers(strange, place), strange) from None
     except StoredError as error:
         raise StoredError(f"{place.name!r} is not a sound model: {error}. Nothing was predicted with it.") from None
@@ -297,10 +298,10 @@ def _too_large(place: Path, count: int) -> StoredError:
 
 def _digest(file: zipfile.ZipFile, manifest: Mapping[str, Any]) -> str:
     """What tells that a part was edited; it does not tell who wrote the file."""
-    found = hashlib.sha256(json.dumps(manifest, sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps(manifest, sort_keys=True).encode())
     for name in sorted(set(file.namelist()) - {FORMAT.manifest}):
-        found.update(name.encode() + b"\0" + hashlib.sha256(file.read(name)).digest())
-    return found.hexdigest()
+        digest.update(name.encode() + b"\0" + hashlib.sha256(file.read(name)).digest())
+    return digest.hexdigest()
 
 
 def _first(error: BaseException) -> str:

@@ -60,11 +60,11 @@ def arranged(X: Any, schema: Schema, *, name: str) -> tuple[Any, Notes]:
     _check_names(list(map(str, frame.columns)), schema, name=name)
     notes = _extra(list(map(str, frame.columns)), schema)
     # What fits is passed on as it is: another layout in memory would round otherwise.
-    found = frame if list(frame.columns) == schema.names else frame[schema.names]
+    rows = frame if list(frame.columns) == schema.names else frame[schema.names]
     wrong: list[str] = []
     turned: dict[str, Any] = {}
     for column in schema.columns:
-        values = found[column.name]
+        values = rows[column.name]
         try:
             fit = _as_trained(values, column, name=name)
         except ColumnError as error:
@@ -75,10 +75,10 @@ def arranged(X: Any, schema: Schema, *, name: str) -> tuple[Any, Notes]:
     if wrong:
         more = f" And {len(wrong) - 5} columns more." if len(wrong) > 5 else ""
         raise ColumnError(" ".join(wrong[:5]) + more)
-    found = found.assign(**turned) if turned else found
+    rows = rows.assign(**turned) if turned else rows
     for column in schema.columns:
-        notes += _unlike_training(found[column.name], column)
-    return found, notes
+        notes += _unlike_training(rows[column.name], column)
+    return rows, notes
 
 
 def words_to_read(frame: pd.DataFrame, schema: Schema) -> dict[str, str]:
@@ -114,7 +114,7 @@ def _by_place(frame: pd.DataFrame, schema: Schema, *, name: str) -> tuple[Any, N
         raise ColumnError(f"{name} is a table, but the model learned from single values without a column.")
     if left.shape[1] != schema.width:
         raise ColumnError(f"{name} has {left.shape[1]} columns, but the model has {schema.width}, without names.")
-    wrong = [str(one) for one in left.columns if held(left[one]) not in (NUMBER, YES_NO)]
+    wrong = [str(column) for column in left.columns if held(left[column]) not in (NUMBER, YES_NO)]
     if wrong:
         raise ColumnError(f"Column {wrong[0]!r} of {name} holds no numbers, but the model learned from numbers alone.")
     values = np.ascontiguousarray(left.to_numpy(dtype=float, na_value=np.nan))
@@ -122,19 +122,19 @@ def _by_place(frame: pd.DataFrame, schema: Schema, *, name: str) -> tuple[Any, N
 
 
 def _check_names(given: list[str], schema: Schema, *, name: str) -> None:
-    lacking = [one for one in schema.names if one not in given]
+    lacking = [column for column in schema.names if column not in given]
     if lacking:
         shown = listed([repr(column) for column in lacking])
         count = "a column" if len(lacking) == 1 else f"{len(lacking)} columns"
-        hint = did_you_mean(lacking[0], [one for one in given if one not in schema.names] or given)
+        hint = did_you_mean(lacking[0], [column for column in given if column not in schema.names] or given)
         raise ColumnError(f"{name} lacks {count} that the model learned from: {shown}. {hint}")
-    twice = sorted({one for one in schema.names if given.count(one) > 1})
+    twice = sorted({column for column in schema.names if given.count(column) > 1})
     if twice:
         raise ColumnError(f"{name} has more than one column named {twice[0]!r}. Give every column its own name.")
 
 
 def _extra(given: list[str], schema: Schema) -> Notes:
-    others = [one for one in given if one not in schema.names and one != schema.target]
+    others = [column for column in given if column not in schema.names and column != schema.target]
     notes = [f"Not used, since the model did not learn from them: {listed(others)}."] if others else []
     if schema.target in given:
         notes.append(f"The target {schema.target} is among the columns; it is not used.")
@@ -229,7 +229,7 @@ def _unlike_training(values: pd.Series[Any], column: Column) -> Notes:
     notes: Notes = []
     if column.values is not None:
         known = set(column.values)
-        strange = [one for one in distinct_words(values) if one not in known]
+        strange = [word for word in distinct_words(values) if word not in known]
         if strange:
             rows = int(values.dropna().astype(object).map(str).isin(strange).sum())
             shown = _some(strange)
@@ -243,4 +243,4 @@ def _unlike_training(values: pd.Series[Any], column: Column) -> Notes:
 
 
 def _some(values: Sequence[str]) -> str:
-    return ", ".join(one[:_LONG] for one in values[:5]) + (f", … {len(values)} in all" if len(values) > 5 else "")
+    return ", ".join(value[:_LONG] for value in values[:5]) + (f", … {len(values)} in all" if len(values) > 5 else "")

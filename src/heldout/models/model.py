@@ -244,12 +244,12 @@ def _parts(model: Any) -> ModelParts:
 
 def _try_again(predictor: Any, again: Any, X: Any) -> None:
     """Refuse a file whose predictor would not answer as this one does."""
-    some: Rows = np.arange(min(_TRIED, X.shape[0]), dtype=np.intp)
-    rows = take_rows(X, some)
+    first: Rows = np.arange(min(_TRIED, X.shape[0]), dtype=np.intp)
+    rows = take_rows(X, first)
     for method in ("predict", "predict_proba"):
         if hasattr(predictor, method):
             with one_thread():
-                pair = [np.asarray(getattr(one, method)(rows)) for one in (predictor, again)]
+                pair = [np.asarray(getattr(model, method)(rows)) for model in (predictor, again)]
             if not _same(*pair):
                 raise StoredError(
                     f"{type(predictor).__name__} does not answer the same once it is read again, so it was not saved. "
@@ -283,7 +283,7 @@ def _differences(saved: Mapping[str, str]) -> tuple[str, ...]:
     """What is not as it was when the model was saved: other numbers could come out."""
     here = {name: _installed(name) for name in saved if name in _COMPARED or name not in environment()}
     here.pop("skops", None)  # it reads and writes, and computes nothing
-    pairs = [(name, saved[name], found or "not installed") for name, found in here.items() if found != saved[name]]
+    pairs = [(name, saved[name], now or "not installed") for name, now in here.items() if now != saved[name]]
     python = platform.python_version()
     if str(saved["python"]).split(".")[:2] != python.split(".")[:2]:
         pairs.append(("python", saved["python"], python))
@@ -304,7 +304,7 @@ def _installed(package: str) -> str | None:
 
 def _cannot_predict(error: Exception, rows: Any, notes: list[str], name: str) -> Exception:
     first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-    gaps = [one for one in rows.columns if rows[one].isna().any()] if is_frame(rows) else []
+    gaps = [column for column in rows.columns if rows[column].isna().any()] if is_frame(rows) else []
     if gaps and "NaN" in str(error):
         shown = listed([repr(name) for name in gaps])
         return InputError(

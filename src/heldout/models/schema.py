@@ -110,14 +110,14 @@ def held(values: pd.Series[Any]) -> Holds:
     if dtype.kind in "mM":
         return DATE if dtype.kind == "M" else DURATION
     present = values.dropna()
-    if isinstance(dtype, pd.StringDtype) or all(isinstance(one, str) for one in present):
+    if isinstance(dtype, pd.StringDtype) or all(isinstance(value, str) for value in present):
         return WORDS
-    return YES_NO if all(isinstance(one, bool | np.bool_) for one in present) else ANYTHING
+    return YES_NO if all(isinstance(value, bool | np.bool_) for value in present) else ANYTHING
 
 
 def distinct_words(values: pd.Series[Any]) -> list[str]:
     """The different values as text, as the preparation writes them, without missing ones."""
-    return sorted({str(one) for one in values.dropna().astype(object).unique()})
+    return sorted({str(value) for value in values.dropna().astype(object).unique()})
 
 
 def _column_of(values: pd.Series[Any]) -> Column:

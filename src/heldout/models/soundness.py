@@ -55,8 +55,8 @@ def check_sound(predictor: Any) -> None:
             _check_sparse(part)
         if isinstance(part, BaseGradientBoosting) and hasattr(part, "estimators_"):
             late.append(part)
-    for one in late:  # they are asked where they start from, once all their parts are known to be sound
-        _check_stages(one)
+    for estimator in late:  # they are asked where they start from, once all their parts are known to be sound
+        _check_stages(estimator)
 
 
 def _parts(predictor: Any) -> Iterator[tuple[Any, Any]]:
@@ -161,8 +161,8 @@ def _check_boosting(owner: Any) -> None:
         if not known or sum(int(np.count_nonzero(columns)) for _, columns in steps) != width:
             _refuse("boosting whose columns are prepared in an unknown way")
     for predictors in owner._predictors:
-        for one in predictors:
-            _check_boosted_tree(one, categorical)
+        for tree in predictors:
+            _check_boosted_tree(tree, categorical)
 
 
 def _check_boosted_tree(tree: Any, categorical: NDArray[np.bool_]) -> None:
