@@ -78,6 +78,14 @@ def test_compare_gives_the_numbers_of_the_library(frame: pd.DataFrame) -> None:
     assert "\nRanking" not in quiet
 
 
+def test_a_learner_of_ones_own_is_compared_with_its_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("own_ridge.py").write_text("from sklearn.linear_model import Ridge\n\nclass Own(Ridge):\n    pass\n")
+    monkeypatch.syspath_prepend(".")
+    words = ["-l", "own_ridge:Own,dummy", "--allow-import", "--space", "Own.alpha=0.1,10", "--test", "kfold:2"]
+    ranked = answer("compare", "numbers.csv", "-t", "y", *words, *NO_STUDY)["ranking"]
+    assert [learner["name"] for learner in ranked] == ["own_ridge:Own", "dummy"]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
