@@ -52,13 +52,10 @@ class Commands(click.Group):
                 with _written(ctx):
                     return super().invoke(ctx)
             except (FitFailed, BackendError) as error:
-                _say(error)
-                if isinstance(error, BackendError) and (way := how_to_go_on(ctx)) is not None:
-                    click.echo(way, err=True)
-                ctx.exit(INCOMPLETE)
+                text = error.worded(as_option).partition("\n")[0]  # what follows is a traceback
+                _fail(ctx, text, INCOMPLETE, may_go_on=isinstance(error, BackendError))
             except HeldoutError as error:
-                _say(error)
-                ctx.exit(WRONG_USE)
+                _fail(ctx, error.worded(as_option), WRONG_USE)
             except KeyboardInterrupt:
                 click.echo(interrupted_words(ctx), err=True)
                 ctx.exit(INTERRUPTED)
@@ -76,8 +73,11 @@ def _written(ctx: click.Context) -> Iterator[None]:
     except BrokenPipeError:  # whoever reads has had enough: nothing is wrong, and there is no one to tell
         _say_no_more()
         ctx.exit(UNREAD)
-    except OSError as error:
-        _end_unwritten(ctx, error)
+    except OSError as error:  # such as a full disk behind stdout
+        where = f"{error.filename!r}: " if error.filename is not None else ""
+        _say_no_more()
+        text = f"{where}{error.strerror or error}. The result could not be told, or not be reached."
+        _fail(ctx, text, INCOMPLETE, may_go_on=True)
 
 
 def _say_no_more() -> None:
@@ -86,23 +86,13 @@ def _say_no_more() -> None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open until Python ends
 
 
-def _end_unwritten(ctx: click.Context, error: OSError) -> NoReturn:
-    """End where the system refuses, such as a full disk behind stdout."""
-    where = f"{error.filename!r}: " if error.filename is not None else ""
-    text_line = line(f"{where}{error.strerror or error}. The result could not be told, or not be reached.")
-    _say_no_more()
-    click.echo(click.style("Error: ", fg="red", bold=True) + text_line, err=True)
-    if (way := how_to_go_on(ctx)) is not None:
+def _fail(ctx: click.Context, text: str, code: int, *, may_go_on: bool = False) -> NoReturn:
+    """End with an error on one line, and the line to go on where there is one."""
+    message = line(_LINE_WITHOUT_END.sub(".\n", text))
+    click.echo(click.style("Error: ", fg="red", bold=True) + message, err=True)
+    if may_go_on and (way := how_to_go_on(ctx)) is not None:
         click.echo(way, err=True)
-    ctx.exit(INCOMPLETE)
-
-
-def _say(error: HeldoutError) -> None:
-    text = error.worded(as_option)
-    if isinstance(error, FitFailed | BackendError):
-        text = text.partition("\n")[0]  # what follows is a traceback
-    text_line = line(_LINE_WITHOUT_END.sub(".\n", text))
-    click.echo(click.style("Error: ", fg="red", bold=True) + text_line, err=True)
+    ctx.exit(code)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
