@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Self
@@ -24,30 +25,23 @@ def is_installed(package: str) -> bool:
     return find_spec(package) is not None
 
 
-def from_library(package: str, name: str, **options: Any) -> Any:
+# Fits work on one thread and say nothing meanwhile; the path of CatBoost needs a learning rate that is set.
+_OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "lightgbm": {"n_jobs": 1, "verbose": -1},
+    "xgboost": {"n_jobs": 1},
+    "catboost": {"learning_rate": 0.1, "thread_count": 1, "verbose": 0, "allow_writing_files": False},
+}
+
+
+def from_library(package: str, name: str) -> Any:
     """A learner of a library that is there; a named error where it is not."""
     if not is_installed(package):
         raise LearnerError(
             f"The learner {package!r} needs {package}, which is not installed. Install it (pip install {package}), "
             "or choose boosting, which needs nothing more."
         )
-    return getattr(import_module(package), name)(**options)
-
-
-def lightgbm(name: str) -> Any:
-    """A learner of LightGBM that says nothing while it works, and works on one thread as every fit does."""
-    return from_library("lightgbm", name, n_jobs=1, verbose=-1)
-
-
-def xgboost(name: str) -> Any:
-    """A learner of XGBoost on one thread; it takes classes as numbers from 0 alone, so others are coded for it."""
-    made = from_library("xgboost", name, n_jobs=1)
-    return CodedClasses(made) if name.endswith("Classifier") else made
-
-
-def catboost(name: str) -> Any:
-    """A learner of CatBoost on one thread, that says and writes nothing; its path needs a learning rate that is set."""
-    return from_library("catboost", name, learning_rate=0.1, thread_count=1, verbose=0, allow_writing_files=False)
+    model = getattr(import_module(package), name)(**_OPTIONS[package])
+    return CodedClasses(model) if name == "XGBClassifier" else model  # it takes classes as numbers from 0 alone
 
 
 @registered

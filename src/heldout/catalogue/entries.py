@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from heldout.catalogue.boosters import catboost, is_installed, lightgbm, xgboost
+from heldout.catalogue.boosters import from_library, is_installed
 from heldout.catalogue.preparation import CODED, MEASURED, NOTHING, SCALED, UNSCALED, Table
 from heldout.search.space import log_grid
 
@@ -211,34 +211,32 @@ _OTHERS = (
         preparation=NOTHING,
     ),
 )
+
+
+def _of_library(package: str, library: str, prefix: str, settings: Callable[[Table], Space], **rounds: Any) -> Entry:
+    return Entry(
+        name=package,
+        words=f"gradient-boosted trees of {library}",
+        classifier=lambda: from_library(package, f"{prefix}Classifier"),
+        regressor=lambda: from_library(package, f"{prefix}Regressor"),
+        space=lambda table: _rounds(table, **rounds),
+        settings=settings,
+        preparation=CODED,
+        package=package,
+    )
+
+
 _LIBRARIES = (
-    Entry(
-        name="lightgbm",
-        words="gradient-boosted trees of LightGBM",
-        classifier=lambda: lightgbm("LGBMClassifier"),
-        regressor=lambda: lightgbm("LGBMRegressor"),
-        space=lambda table: _rounds(table, count="n_estimators", leaves="num_leaves", deepest=[6, 16]),
-        settings=lambda table: _small_leaves(table, "min_child_samples"),
-        preparation=CODED,
-        package="lightgbm",
+    _of_library(
+        "lightgbm",
+        "LightGBM",
+        "LGBM",
+        lambda table: _small_leaves(table, "min_child_samples"),
+        count="n_estimators",
+        leaves="num_leaves",
+        deepest=[6, 16],
     ),
-    Entry(
-        name="xgboost",
-        words="gradient-boosted trees of XGBoost",
-        classifier=lambda: xgboost("XGBClassifier"),
-        regressor=lambda: xgboost("XGBRegressor"),
-        space=lambda table: _rounds(table, count="n_estimators", leaves="max_depth", deepest=[3, 5]),
-        preparation=CODED,
-        package="xgboost",
-    ),
-    Entry(
-        name="catboost",
-        words="gradient-boosted trees of CatBoost",
-        classifier=lambda: catboost("CatBoostClassifier"),
-        regressor=lambda: catboost("CatBoostRegressor"),
-        space=lambda table: _rounds(table, count="iterations", leaves="depth", deepest=[4, 6]),
-        preparation=CODED,
-        package="catboost",
-    ),
+    _of_library("xgboost", "XGBoost", "XGB", _nothing, count="n_estimators", leaves="max_depth", deepest=[3, 5]),
+    _of_library("catboost", "CatBoost", "CatBoost", _nothing, count="iterations", leaves="depth", deepest=[4, 6]),
 )
 CATALOGUE: Mapping[str, Entry] = {entry.name: entry for entry in (*_LINEAR, *_OTHERS, *_LIBRARIES)}
