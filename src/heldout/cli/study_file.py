@@ -124,13 +124,7 @@ def is_study_file(path: str) -> bool:
 
 
 def read_study(path: str, *, question: Mapping[str, TomlKey], run: Mapping[str, TomlKey]) -> StudyFile:
-    """The study in a file, every key and value checked.
-
-    Raises
-    ------
-    OptionError
-        With the key, what is wrong there, and the nearest names.
-    """
+    """The study in a file, every key and value checked; what is wrong is refused with its key and the nearest names."""
     text = _text(path)
     for number, line in enumerate(text.split("\n"), 1):
         if line.count(".") > MOST_DOTS:

@@ -33,20 +33,10 @@ _PREDICTOR_NAMES = {"clf", "est", "estimator", "learner", "model", "pipe", "pipe
 def resolve_losses(loss: Any, *, classification: bool, estimator: Any = None) -> tuple[Loss, ...]:
     """The losses a user asked for; the first one chooses candidates and is the risk.
 
-    Parameters
-    ----------
-    loss : None, str, scorer, list, tuple or dict
-        None is zero-one for classes and squared for numbers. A name is one of heldout's ("zero_one", "log", "brier",
-        "squared", "absolute", "poisson", "gamma", "pinball:0.9", "tweedie:1.5"), any scoring name of scikit-learn, or
-        "score", the estimator's own. A callable is a scorer, called as (estimator, X, y); `row_loss` makes a loss of
-        a function of true and predicted values. A list or a dict of names to any of these asks for several.
-    classification : bool
-        Whether the learner predicts classes.
-    estimator : estimator, optional
-        Whose score "score" stands for.
+    None is zero-one for classes and squared for numbers. A name is one of heldout's, any scoring name of scikit-learn,
+    or "score", the estimator's own. A callable is a scorer, called as (estimator, X, y); `row_loss` makes a loss of a
+    function of true and predicted values. A list or a dict of names to any of these asks for several.
 
-    Examples
-    --------
     >>> [loss.name for loss in resolve_losses(["zero_one", "neg_log_loss"], classification=True)]
     ['zero_one', 'neg_log_loss']
     """

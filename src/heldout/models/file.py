@@ -128,13 +128,7 @@ class Packed:
 
 
 def pack(predictor: Any) -> Packed:
-    """A predictor as bytes, read again as a reader would.
-
-    Raises
-    ------
-    LearnerError
-        The type that a model file may not hold.
-    """
+    """A predictor as bytes, read again as a reader would; a type that a model file may not hold is a LearnerError."""
     need_skops()
     import skops.io as sio
 
@@ -175,13 +169,7 @@ def write_file(path: str | Path, data: bytes, manifest: Mapping[str, Any]) -> No
 
 
 def read_file(path: str | Path, *, trust: Iterable[str] = ()) -> tuple[Any, dict[str, Any]]:
-    """The predictor of a model file, and the page about it.
-
-    Raises
-    ------
-    StoredError
-        What is wrong with the file.
-    """
+    """The predictor of a model file, and the page about it; what is wrong with the file is a StoredError."""
     allowed = allowed_types(trust)
     need_skops()
     place = Path(path)

@@ -38,17 +38,7 @@ _LONG = 40  # characters of a value that a message shows
 def arranged(X: Any, schema: Schema, *, name: str) -> tuple[Any, Notes]:
     """The rows in the columns, order and types of the training rows, and what the user should know.
 
-    Parameters
-    ----------
-    X : data frame or array
-    schema : Schema
-    name : str
-        What to call X in messages.
-
-    Raises
-    ------
-    InputError
-        Columns that are missing, and values of a wrong type, by name.
+    Columns that are missing and values of a wrong type are refused by name; `name` is what messages call X.
     """
     if not is_frame(X):
         return _array(X, schema, name=name), []

@@ -35,13 +35,7 @@ _PLAIN = (str, bytes, int, float, complex, bool, type(None), np.generic, np.rand
 
 
 def check_sound(predictor: Any) -> None:
-    """Look at every part of a predictor; neighbour searches are made anew from the rows they search.
-
-    Raises
-    ------
-    StoredError
-        The part that cannot be right.
-    """
+    """Refuse a predictor with a part that cannot be right; neighbour searches are made anew from their rows."""
     late: list[BaseGradientBoosting] = []
     for part, owner in _parts(predictor):
         if isinstance(part, Tree) and not isinstance(owner, BaseDecisionTree):
