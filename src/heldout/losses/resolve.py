@@ -45,11 +45,11 @@ def resolve_losses(loss: Any, *, classification: bool, estimator: Any = None) ->
     if isinstance(loss, Mapping):
         losses = tuple(_named(name, item, estimator) for name, item in loss.items())
     elif isinstance(loss, list | tuple):
-        losses = tuple(_one(item, estimator) for item in loss)
+        losses = tuple(_loss_from(item, estimator) for item in loss)
     elif isinstance(loss, set | frozenset):
         raise LossError("A set of losses has no order, but the first loss chooses. Pass a list, or a dict.")
     else:
-        losses = (_one(loss, estimator),)
+        losses = (_loss_from(loss, estimator),)
     if not losses:
         raise LossError("No loss was given. Leave loss out for the default, or name at least one.")
     for resolved in losses:
@@ -69,10 +69,10 @@ def resolve_losses(loss: Any, *, classification: bool, estimator: Any = None) ->
 def _named(name: Any, item: Any, estimator: Any) -> Loss:
     if not isinstance(name, str):
         raise LossError(f"Losses are named by strings, but {name!r} is a {type(name).__name__}.")
-    return replace(_one(item, estimator), name=name)
+    return replace(_loss_from(item, estimator), name=name)
 
 
-def _one(loss: Any, estimator: Any) -> Loss:
+def _loss_from(loss: Any, estimator: Any) -> Loss:
     if isinstance(loss, Loss):
         return loss
     if isinstance(loss, str):
@@ -168,7 +168,7 @@ def row_loss(
             f"low= is the smallest loss of a row and high= the largest, but {least:g} is not below {most:g}."
         )
     if isinstance(f, str | Loss) or scorer_parts(f) is not None:
-        return _ranged(_one(f, None), (low, high), name, response)
+        return _ranged(_loss_from(f, None), (low, high), name, response)
     if not callable(f):
         raise LossError(f"row_loss takes a function of true and predicted values, or a name, not {f!r}.")
     called = name or ("row_loss" if name_of(f) == "scorer" else name_of(f))
