@@ -77,7 +77,8 @@ def refused_unless_whole(path: str | Path, form: Format) -> Iterator[None]:
     except (*_UNREADABLE, OSError) as error:
         if isinstance(error, OSError) and error.errno != errno.EINVAL:  # a place in the file that cannot be
             raise
-        raise StoredError(f"{str(path)!r} is not {_whole(form.words)}: {error}") from error
+        whole = form.words.replace(" ", " whole ", 1)  # "a saved result" → "a whole saved result"
+        raise StoredError(f"{str(path)!r} is not {whole}: {error}") from error
 
 
 @contextmanager
@@ -85,7 +86,13 @@ def opened_archive(path: str | Path, form: Format) -> Iterator[tuple[dict[str, A
     """The manifest of a file of this format, and the file to read arrays from. No code in it can run."""
     with refused_unless_whole(path, form), zipfile.ZipFile(path) as file:
         manifest = json.loads(file.read(form.manifest))
-        _check(manifest, path, form)
+        if not isinstance(manifest, dict) or manifest.get("format") != form.name:
+            raise StoredError(f"{str(path)!r} is not {form.words}.")
+        if manifest.get("version") != form.version:
+            raise StoredError(
+                f"{str(path)!r} has format version {manifest.get('version')!r}, this heldout reads version "
+                f"{form.version}. Read it with the heldout that wrote it, or {form.again}."
+            )
         yield manifest, file
 
 
@@ -104,7 +111,14 @@ def read_array(file: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
 
 def pack_columns(folder: str, columns: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
     """Columns of plain dtype become arrays of their own; anything else goes into the JSON, value by value."""
-    return {name: _pack(f"{folder}/{i}", values, arrays) for i, (name, values) in enumerate(columns.items())}
+    packed: dict[str, Any] = {}
+    for i, (name, values) in enumerate(columns.items()):
+        if isinstance(values, np.ndarray) and values.dtype.kind in "biufmM":
+            arrays[f"{folder}/{i}"] = values
+            packed[name] = {"array": f"{folder}/{i}"}
+        else:
+            packed[name] = {"values": plain(list(values))}
+    return packed
 
 
 def unpack_columns(packed: Mapping[str, StoredColumn], file: zipfile.ZipFile) -> dict[str, Any]:
@@ -118,31 +132,8 @@ def unpack_columns(packed: Mapping[str, StoredColumn], file: zipfile.ZipFile) ->
     return columns
 
 
-def _pack(name: str, values: Any, arrays: Arrays) -> dict[str, Any]:
-    if isinstance(values, np.ndarray) and values.dtype.kind in "biufmM":
-        arrays[name] = values
-        return {"array": name}
-    return {"values": plain(list(values))}
-
-
 def _add(file: zipfile.ZipFile, name: str, content: bytes) -> None:
     info = zipfile.ZipInfo(name, date_time=_SAME_TIME)
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = 0o644 << 16
     file.writestr(info, content)
-
-
-def _check(manifest: Any, path: str | Path, form: Format) -> None:
-    if not isinstance(manifest, dict) or manifest.get("format") != form.name:
-        raise StoredError(f"{str(path)!r} is not {form.words}.")
-    if manifest.get("version") != form.version:
-        raise StoredError(
-            f"{str(path)!r} has format version {manifest.get('version')!r}, this heldout reads version {form.version}. "
-            f"Read it with the heldout that wrote it, or {form.again}."
-        )
-
-
-def _whole(words: str) -> str:
-    """ "a saved result" → "a whole saved result"."""
-    article, rest = words.split(" ", 1)
-    return f"{article} whole {rest}"

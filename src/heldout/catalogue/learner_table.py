@@ -69,8 +69,4 @@ def _parameters(space: dict[str, Any]) -> Iterator[str]:
         if isinstance(values, np.ndarray):
             yield f"`{name}` {values[0]:.0e} … {values[-1]:.0e}, {len(values)} values, even on the log scale"
         else:
-            yield f"`{name}` {', '.join(map(_value, values))}"
-
-
-def _value(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+            yield f"`{name}` {', '.join(f'{v:.4g}' if isinstance(v, float) else str(v) for v in values)}"

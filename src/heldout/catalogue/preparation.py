@@ -117,21 +117,15 @@ def _filled() -> SimpleImputer:
     return SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
 
 
-def _one_hot() -> OneHotEncoder:
-    return OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_ONE_HOT, sparse_output=False)
-
-
-def _by_target(table: Table) -> ByTarget:
-    return ByTarget(kind="continuous" if not table.classes else "binary" if table.classes == 2 else "multiclass")
-
-
 def _by_kind(table: Table, *, numbers: list[Any], dates: list[Any], texts: Any) -> ColumnTransformer:
+    one_hot = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_ONE_HOT, sparse_output=False)
+    by_target = ByTarget(kind="continuous" if not table.classes else "binary" if table.classes == 2 else "multiclass")
     scaled = [StandardScaler()] if any(isinstance(step, StandardScaler) for step in numbers) else []
     steps: dict[str, Any] = {
         NUMBERS: make_pipeline(AsNumbers(), *numbers),
         DATES: make_pipeline(*dates),
-        CATEGORIES: make_pipeline(AsText(), _one_hot()),
-        MANY: make_pipeline(AsText(), _by_target(table), *scaled),
+        CATEGORIES: make_pipeline(AsText(), one_hot),
+        MANY: make_pipeline(AsText(), by_target, *scaled),
         TEXTS: texts,
     }
     few = [name for name in table.kinds[CATEGORIES] if name not in table.many]

@@ -113,14 +113,12 @@ def on_target(losses: Iterable[Loss], classes: Any) -> tuple[Loss, ...]:
     >>> [loss.high for loss in on_target([BRIER, LOG], np.array(["no", "yes"]))]
     [1.0, inf]
     """
-    return tuple(losses) if classes is None else tuple(_on_classes(loss, np.asarray(classes)) for loss in losses)
-
-
-def _on_classes(loss: Loss, classes: NDArray[Any]) -> Loss:
-    if loss.rows is None:
-        return loss
-    rows = _rows_on(loss.rows, classes)
-    return replace(loss, rows=rows, high=rows.high if isinstance(rows, BrierRows) else loss.high)
+    if classes is None:
+        return tuple(losses)
+    known = [(loss, None if loss.rows is None else _rows_on(loss.rows, np.asarray(classes))) for loss in losses]
+    return tuple(
+        replace(loss, rows=rows, high=rows.high if isinstance(rows, BrierRows) else loss.high) for loss, rows in known
+    )
 
 
 def _rows_on(rows: RowLoss, classes: NDArray[Any]) -> RowLoss:

@@ -33,8 +33,10 @@ class Replay:
     def __init__(self, responses: Responses) -> None:
         for method in METHODS:
             answer = getattr(responses, method)
+            if isinstance(answer, np.ndarray) and answer.ndim == 3:
+                answer = list(np.moveaxis(answer, 1, 0))
             if answer is not None:
-                setattr(self, method, _speaker(method, _as_estimators_answer(answer)))
+                setattr(self, method, _repeating(method, answer))
         self._is_classifier = responses.classes is not None
         if self._is_classifier:
             self.classes_ = responses.classes
@@ -48,18 +50,12 @@ class Replay:
         )
 
 
-def _speaker(method: str, answer: Any) -> Callable[[Any], Any]:
-    def speak(X: Any) -> Any:
+def _repeating(method: str, answer: Any) -> Callable[[Any], Any]:
+    def repeat(X: Any) -> Any:
         return answer
 
-    speak.__name__ = method  # scikit-learn tells methods apart by their names
-    return speak
-
-
-def _as_estimators_answer(answer: Any) -> Any:
-    if isinstance(answer, np.ndarray) and answer.ndim == 3:
-        return list(np.moveaxis(answer, 1, 0))
-    return answer
+    repeat.__name__ = method  # scikit-learn tells methods apart by their names
+    return repeat
 
 
 def row_losses(loss: Loss, y: NDArray[Any], responses: Responses) -> NDArray[np.float64] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -222,15 +221,12 @@ def _unlike_training(values: pd.Series[Any], column: Column) -> Notes:
         strange = [word for word in distinct_words(values) if word not in known]
         if strange:
             rows = int(values.dropna().astype(object).map(str).isin(strange).sum())
-            shown = _some(strange)
+            shown = ", ".join(word[:_LONG] for word in strange[:5])
+            more = f", … {len(strange)} in all" if len(strange) > 5 else ""
             notes.append(
-                f"{column.name}: {rows} of {len(values)} rows are of a category never seen in training: {shown}."
+                f"{column.name}: {rows} of {len(values)} rows are of a category never seen in training: {shown}{more}."
             )
     missing = int(values.isna().sum())
     if missing and not column.gaps and column.holds != ANYTHING:
         notes.append(f"{column.name}: {missing} of {len(values)} values are missing; none was in training.")
     return notes
-
-
-def _some(values: Sequence[str]) -> str:
-    return ", ".join(value[:_LONG] for value in values[:5]) + (f", … {len(values)} in all" if len(values) > 5 else "")

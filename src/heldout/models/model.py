@@ -250,16 +250,12 @@ def _try_again(predictor: Any, again: Any, X: Any) -> None:
         if hasattr(predictor, method):
             with one_thread():
                 pair = [np.asarray(getattr(model, method)(rows)) for model in (predictor, again)]
-            if not _same(*pair):
+            dtypes = {answer.dtype for answer in pair}
+            if len(dtypes) > 1 or not np.array_equal(*pair, equal_nan=pair[0].dtype.kind == "f"):
                 raise StoredError(
                     f"{type(predictor).__name__} does not answer the same once it is read again, so it was not saved. "
                     "Keep it in Python by result.predictor."
                 )
-
-
-def _same(first: NDArray[Any], second: NDArray[Any]) -> bool:
-    numbers = first.dtype.kind == "f"
-    return first.dtype == second.dtype and bool(np.array_equal(first, second, equal_nan=numbers))
 
 
 def _check_agree(schema: Schema, predictor: Any) -> None:
