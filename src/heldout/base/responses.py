@@ -60,13 +60,13 @@ def cut_rows(responses: Responses, rows: slice | NDArray[np.intp]) -> Responses:
 
 
 def _each(responses: Responses, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Responses:
-    answers = {method: getattr(responses, method) for method in METHODS}
-    return replace(responses, **{name: change(answer) for name, answer in answers.items() if answer is not None})
+    answers: dict[str, Any] = {method: getattr(responses, method) for method in METHODS}
+    changed: dict[str, Any] = {name: change(answer) for name, answer in answers.items() if answer is not None}
+    return replace(responses, **changed)
 
 
 def join_rows(parts: Sequence[Responses]) -> Responses:
     """The responses of one predictor on several sets of rows, end to end."""
     answers = {method: [getattr(part, method) for part in parts] for method in METHODS}
-    return replace(
-        parts[0], **{name: np.concatenate(of_parts) for name, of_parts in answers.items() if of_parts[0] is not None}
-    )
+    joined: dict[str, Any] = {name: np.concatenate(pieces) for name, pieces in answers.items() if pieces[0] is not None}
+    return replace(parts[0], **joined)

@@ -249,9 +249,8 @@ def _try_again(predictor: Any, again: Any, X: Any) -> None:
     for method in ("predict", "predict_proba"):
         if hasattr(predictor, method):
             with one_thread():
-                pair = [np.asarray(getattr(model, method)(rows)) for model in (predictor, again)]
-            dtypes = {answer.dtype for answer in pair}
-            if len(dtypes) > 1 or not np.array_equal(*pair, equal_nan=pair[0].dtype.kind == "f"):
+                one, other = (np.asarray(getattr(model, method)(rows)) for model in (predictor, again))
+            if one.dtype != other.dtype or not np.array_equal(one, other, equal_nan=one.dtype.kind == "f"):
                 raise StoredError(
                     f"{type(predictor).__name__} does not answer the same once it is read again, so it was not saved. "
                     "Keep it in Python by result.predictor."
