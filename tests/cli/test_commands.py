@@ -104,7 +104,7 @@ def test_a_learner_of_ones_own_is_compared_with_its_space(monkeypatch: pytest.Mo
         (["evaluate", "numbers.csv", "-t", "y", "--buffer", "3"], "but no time is declared. Add --time"),
         (["evaluate", "table.csv", "-t", "y", "--time", "day", "--embargo", "3"], "use --test kfold:5"),
         (["evaluate", "table.csv", "-t", "y", "--time", "day", "--buffer", "-3"], "--buffer -3: "),
-        (["evaluate", "table.csv", "-t", "y", "--time", "day:nope"], "--time (nope) nope: no such column"),
+        (["evaluate", "table.csv", "-t", "y", "--time", "day:nope"], "--time nope: no such column"),
         (["evaluate", "table.csv", "-t", "y", "--test", "column:prt"], "--test prt: no such column in 'table.csv'"),
         (["evaluate", "table.csv", "-t", "y", "--test", "column:y"], "cannot be both --target and --test"),
         (["evaluate", "table.csv", "-t", "y", "--test", "column:part=tst"], "no row of 'part' is 'tst'. Did you mean"),
