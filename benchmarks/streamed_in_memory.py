@@ -13,7 +13,6 @@ from heldout.base.options import Options
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.streams import run_streamed
 from heldout.results.study_record import Question
-from heldout.splits.cells import rows_of_cells
 from heldout.splits.drawn import Splits
 from heldout.study.study import Study
 from heldout.task import declare
@@ -35,8 +34,8 @@ def both_ways(learner: Any, path: str, frame: Any) -> tuple[Outcome, Outcome]:
 def _study_of_rows(question: Question) -> Study:
     assert question.stream is not None
     source, study = question.stream.source, question.study
-    chunks = ((chunk.start, None, len(chunk)) for chunk in source.stream.chunks())
-    cells = rows_of_cells(source.deal, source.stream.rows, chunks, 1)
+    labels = np.concatenate(list(source.each(lambda chunk, cells, codes: cells)))
+    cells = [np.flatnonzero(labels == cell) for cell in range(source.plan.cells)]
 
     def as_rows(splits: Splits) -> Splits:
         held = [np.sort(np.concatenate([cells[c] for c in splits.held_rows(part)])) for part in range(len(splits))]

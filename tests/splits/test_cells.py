@@ -9,15 +9,19 @@ from hypothesis import strategies as st
 
 import heldout as ho
 from heldout.base.errors import SplitError
-from heldout.splits.cells import Deal, Dealer, cell_task, count_rows, deals_strata, of_cells, plan_deal
+from heldout.splits.cells import CellPlan, CellSplits, plan_cells
 
 
-def dealt(deal, sizes, strata=None, kinds=1):
-    rows = sum(sizes)
-    dealer, start, found = Dealer(deal, rows, kinds), 0, []
+def planned(test, validation, *, rows=10_000, classification=False):
+    return plan_cells(test, validation, rows=rows, seed=0, classification=classification)
+
+
+def assigned(plan, sizes, strata=None, kinds=1):
+    start, before, found = 0, None, []
     for size in sizes:
         codes = None if strata is None else strata[start : start + size]
-        found.append(dealer.deal(start, codes, size))
+        cells, before = plan.assign(start, size, codes, kinds=kinds, before=before)
+        found.append(cells)
         start += size
     return np.concatenate(found)
 
@@ -26,7 +30,7 @@ def dealt(deal, sizes, strata=None, kinds=1):
     sizes=st.lists(st.integers(1, 60), min_size=1, max_size=6), count=st.integers(1, 12), seed=st.integers(0, 2**32 - 1)
 )
 def test_sizes_differ_by_at_most_one(sizes, count, seed):
-    cells = dealt(Deal(count=count, families=1, seed=seed), sizes)
+    cells = assigned(CellPlan(rows=sum(sizes), count=count, seed=seed), sizes)
     sizes_of_cells = np.bincount(cells, minlength=count)
     assert sizes_of_cells.max() - sizes_of_cells.min() <= 1
     assert len(sizes_of_cells) == count
@@ -35,7 +39,7 @@ def test_sizes_differ_by_at_most_one(sizes, count, seed):
 @given(sizes=st.lists(st.integers(1, 60), min_size=1, max_size=6), count=st.integers(1, 9), data=st.data())
 def test_each_class_is_spread_evenly(sizes, count, data):
     strata = np.array(data.draw(st.lists(st.integers(0, 2), min_size=sum(sizes), max_size=sum(sizes))), dtype=np.int64)
-    cells = dealt(Deal(count=count, families=1, seed=1), sizes, strata, kinds=3)
+    cells = assigned(CellPlan(rows=sum(sizes), count=count, seed=1), sizes, strata, kinds=3)
     for kind in range(3):
         each = np.bincount(cells[strata == kind], minlength=count)
         assert each.max() - each.min() <= 1
@@ -43,14 +47,15 @@ def test_each_class_is_spread_evenly(sizes, count, data):
 
 @given(rows=st.integers(10, 300), count=st.integers(1, 10))
 def test_in_order_cells_are_neighbouring_rows(rows, count):
-    cells = dealt(Deal(count=count, families=1, seed=0, in_order=True), [rows // 2, rows - rows // 2])
+    plan = CellPlan(rows=rows, count=count, seed=0, in_order=True)
+    cells = assigned(plan, [rows // 2, rows - rows // 2])
     assert (np.diff(cells) >= 0).all()
     sizes = np.bincount(cells, minlength=count)
     assert sizes.max() - sizes.min() <= 1
 
 
 def test_every_row_may_meet_every_cell():
-    first = [int(dealt(Deal(count=4, families=1, seed=seed), [20])[0]) for seed in range(400)]
+    first = [int(assigned(CellPlan(rows=20, count=4, seed=seed), [20])[0]) for seed in range(400)]
     assert (np.bincount(first, minlength=4) > 60).all()
 
 
@@ -66,14 +71,14 @@ def test_every_row_may_meet_every_cell():
     ],
 )
 def test_how_many_cells(test, validation, cells):
-    assert plan_deal(test, validation, rows=10_000, seed=0).cells == cells
+    assert planned(test, validation).cells == cells
 
 
 def test_parts_have_their_shares():
-    deal = plan_deal(ho.Holdout(0.2), ho.Holdout(0.25), rows=10_000, seed=0)
-    task = cell_task(deal, 7)
-    outer = of_cells(ho.Holdout(0.2), deal).draw(task, task.all_rows, seed=1)
-    counted = count_rows(outer, np.full(100, 100), stratified=False)
+    plan = planned(ho.Holdout(0.2), ho.Holdout(0.25))
+    task = plan.task(7)
+    outer = plan.as_drawn(ho.Holdout(0.2)).draw(task, task.all_rows, seed=1)
+    counted = CellSplits.of(outer, np.full(100, 100), stratified=False)
     assert counted.held_sizes.tolist() == [2_000]
     assert counted.train_sizes.tolist() == [8_000]
     assert counted.recipe.words == "hold-out of 20 of 100 cells of rows, at random"
@@ -81,10 +86,10 @@ def test_parts_have_their_shares():
 
 def test_given_rows_are_a_family_of_their_own():
     held = np.array([3, 5, 8])
-    deal = plan_deal(ho.Given(held), ho.KFold(3), rows=400, seed=0)
-    cells = dealt(deal, [150, 250])
-    task = cell_task(deal, 7)
-    outer = of_cells(ho.Given(held), deal).draw(task, task.all_rows, seed=1)
+    plan = planned(ho.Given(held), ho.KFold(3), rows=400)
+    cells = assigned(plan, [150, 250])
+    task = plan.task(7)
+    outer = plan.as_drawn(ho.Given(held)).draw(task, task.all_rows, seed=1)
     np.testing.assert_array_equal(np.flatnonzero(np.isin(cells, outer.held_rows(0))), held)
 
 
@@ -105,14 +110,14 @@ def test_given_rows_are_a_family_of_their_own():
 )
 def test_what_cannot_stream_is_refused(test, validation, words):
     with pytest.raises(SplitError, match=words):
-        plan_deal(test, validation, rows=1_000, seed=0)
+        planned(test, validation, rows=1_000)
 
 
 def test_strata():
-    assert deals_strata(ho.KFold(5), None, classification=True)
-    assert not deals_strata(ho.KFold(5, stratify=False), None, classification=True)
-    assert not deals_strata(ho.KFold(5), ho.KFold(5), classification=False)
+    assert planned(ho.KFold(5), None, classification=True).stratified
+    assert not planned(ho.KFold(5, stratify=False), None, classification=True).stratified
+    assert not planned(ho.KFold(5), ho.KFold(5)).stratified
     with pytest.raises(SplitError, match="target is a number"):
-        deals_strata(ho.KFold(5, stratify=True), None, classification=False)
+        planned(ho.KFold(5, stratify=True), None)
     with pytest.raises(SplitError, match="row order"):
-        deals_strata(ho.KFold(5, shuffle=False), None, classification=True)
+        planned(ho.KFold(5, shuffle=False), None, classification=True)

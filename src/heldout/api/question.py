@@ -41,7 +41,7 @@ from heldout.results.test_set_history import check_answer
 from heldout.risk.choose_interval import WITH_FITS
 from heldout.search.search import Search
 from heldout.splits import Given, as_strategy
-from heldout.splits.cells import cell_task, deals_strata, of_cells, plan_deal
+from heldout.splits.cells import plan_cells
 from heldout.splits.drawn import Splits
 from heldout.splits.foreign import default_strategy
 from heldout.study.pose import pose_evaluation
@@ -108,14 +108,13 @@ def _prepare_stream(
     seed: int,
     options: Options,
 ) -> Question:
-    """The question about a stream, whose rows are dealt into cells as they pass: its study is one of cells."""
+    """The question about a stream, whose rows go to cells as they pass: its study is one of cells."""
     _refuse_in_stream(learner, roles, options)
     stream, classification = open_stream(X, y), is_classifier(learner)
     search = as_search(learner, seed=seed)
     strategy = default_strategy(timed=False) if test is None else as_strategy(test)
-    deal_seed = derive(seed, "cells", stream.fingerprint)
-    deal = plan_deal(strategy, search.validation, rows=stream.rows, seed=deal_seed)
-    stratified = deals_strata(strategy, search.validation, classification=classification)
+    plan_seed, validation = derive(seed, "cells", stream.fingerprint), search.validation
+    plan = plan_cells(strategy, validation, rows=stream.rows, seed=plan_seed, classification=classification)
     task, shift = declare_stream(stream, classification=classification)
     search, reported = _checked_losses(search, loss, task, options)
     check_streamable((*reported, *search.losses))
@@ -127,16 +126,16 @@ def _prepare_stream(
             f"{strategy!r} numbers rows, and the {stream.name} has them on its workers. Use KFold, Holdout or "
             "Resample, or a Parquet file."
         )
-    cells = cell_task(deal, int(stream.fingerprint, 16))
+    cells = plan.task(int(stream.fingerprint, 16))
     test_seed = derive(seed, TEST, cells.content_key(cells.all_rows))
-    outer = of_cells(strategy, deal).draw(cells, cells.all_rows, seed=test_seed)
+    outer = plan.as_drawn(strategy).draw(cells, cells.all_rows, seed=test_seed)
     check_answer(options, outer, reported)
     if search.validation is not None:
-        search = replace(search, validation=of_cells(search.validation, deal))
+        search = replace(search, validation=plan.as_drawn(search.validation))
     study = pose_evaluation(search, cells, outer, reported=reported)
     check_interval(task, study, options.interval, rows=options.rows)
     watched = outer.held if len(outer) == 1 else None  # cells of a single test set, whose rows the ledger must know
-    source = Source(stream=stream, task=task, deal=deal, shift=shift, stratified=stratified, watched=watched)
+    source = Source(stream=stream, task=task, plan=plan, shift=shift, watched=watched)
     return Question(
         learner=learner,
         task=task,

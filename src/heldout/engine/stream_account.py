@@ -67,7 +67,7 @@ def _words_of_passes(study: Study, source: Source, passes: int | None, expected:
     count = expected if passes is None else passes
     stream = source.stream
     words = f"{count} {'pass' if count == 1 else 'passes'} over {stream.name}"
-    words += f" ({stream.rows:,} rows, {len(stream.columns) + 1} columns, {source.deal.cells} cells of rows)"
+    words += f" ({stream.rows:,} rows, {len(stream.columns) + 1} columns, {source.plan.cells} cells of rows)"
     if passes is not None and passes > expected:
         words += ", more than planned, since sums had lost digits"
     return words

@@ -111,8 +111,8 @@ def sample_size(rows: int, columns: int) -> int:
 def gather(source: Source, *, shift: Shift | None = None) -> Gathered:
     """One pass that sums products for each cell, keeps some rows, and marks those that are watched."""
     shift = source.shift if shift is None else shift
-    layout = Layout(cells=source.deal.cells, classes=source.task.classes, shift=shift)
-    do = _Gather(layout=layout, rows=source.stream.rows, seed=source.deal.seed, watched=source.watched)
+    layout = Layout(cells=source.plan.cells, classes=source.task.classes, shift=shift)
+    do = _Gather(layout=layout, rows=source.stream.rows, seed=source.plan.seed, watched=source.watched)
     total, samples, seen = layout.empty(), [], []
     for piece in source.each(do):
         total.add(piece.products)
@@ -225,7 +225,7 @@ class _AskChunk:
 def ask_rows(source: Source, asks: Sequence[Ask]) -> list[Tally]:
     """One pass that asks every predictor on the rows it was held out for."""
     tallies = [Tally.empty(ask) for ask in asks]
-    held = np.zeros((len(asks), source.deal.cells), dtype=bool)
+    held = np.zeros((len(asks), source.plan.cells), dtype=bool)
     for number, ask in enumerate(asks):
         held[number, ask.held] = True
     for found in source.each(_AskChunk(asks=asks, held=held)):

@@ -1,4 +1,4 @@
-"""A stream with all that its passes need to know: how rows are dealt into cells, and what the target is."""
+"""A stream with all that its passes need to know: which cells its rows go to, and what the target is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from heldout.base.errors import InputError, TargetError
 from heldout.base.rowkeys import Rows
 from heldout.engine.progress import Progress
 from heldout.kernels.sums.shifts import Shift
-from heldout.splits.cells import Codes, Deal, Dealer
+from heldout.splits.cells import CellPlan, Codes
 from heldout.task.stream import Chunk, Stream, StreamedTask
 
 AHEAD = 2  # chunks read before they are asked for
@@ -26,21 +26,21 @@ Do = Callable[[Chunk, Codes, Codes | None], Found]  # with the cell of each row,
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Source:
-    """A stream, its task, and how its rows are dealt into cells."""
+    """A stream, its task, and how its rows are assigned to cells."""
 
     stream: Stream
     task: StreamedTask
-    deal: Deal
+    plan: CellPlan
     shift: Shift  # what the first rows suggest
-    stratified: bool  # cells get an even share of each class
     watched: Rows | None = None  # cells whose rows must be told apart: a test set that a ledger knows
     on_rows: Callable[[int], None] | None = None  # told how many more rows have passed
 
     def each(self, do: Do[Found]) -> Iterator[Found]:
         """One pass: what `do` makes of each chunk, in order; where the stream has workers, made by them."""
-        dealing = Dealing(do=do, source=_Dealt.of(self))
+        plan, classes = self.plan, self.task.classes
+        work = ChunkWork(do=do, rows=_RowsOf(plan=plan, name=self.stream.name, classes=classes))
         seen = 0
-        for found, size in self._spread(dealing):
+        for found, size in self._spread(work):
             seen += size
             if self.on_rows is not None:
                 self.on_rows(size)
@@ -51,72 +51,59 @@ class Source:
                 "It seems to have changed meanwhile; run the study again."
             )
 
-    def _spread(self, dealing: Dealing[Found]) -> Iterator[tuple[Found, int]]:
+    def _spread(self, work: ChunkWork[Found]) -> Iterator[tuple[Found, int]]:
         spread = getattr(self.stream, "spread", None)
         if spread is not None:
-            counts = spread(Counting(source=dealing.source)) if self.stratified else None
-            for found, size, _ in spread(dealing, counts):
+            counts = spread(CountClasses(rows=work.rows)) if self.plan.stratified else None
+            for found, size, _ in spread(work, counts):
                 yield found, size
             return
-        dealt: Codes | None = None
+        passed: Codes | None = None
         for chunk in read_ahead(self.stream.chunks()):
-            found, size, dealt = dealing(chunk, dealt)
+            found, size, passed = work(chunk, passed)
             yield found, size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Dealt:
-    """What it takes to deal the rows of a chunk, without the stream: it is sent to workers."""
+class _RowsOf:
+    """What it takes to assign the rows of a chunk to cells, without the stream: it is sent to workers."""
 
-    deal: Deal
-    rows: int
+    plan: CellPlan
     name: str
     classes: NDArray[Any] | None
-    stratified: bool
-
-    @classmethod
-    def of(cls, source: Source) -> _Dealt:
-        return cls(
-            deal=source.deal,
-            rows=source.stream.rows,
-            name=source.stream.name,
-            classes=source.task.classes,
-            stratified=source.stratified,
-        )
 
     @property
-    def strata(self) -> int:
-        return len(self.classes) if self.stratified and self.classes is not None else 1
+    def kinds(self) -> int:
+        return len(self.classes) if self.plan.stratified and self.classes is not None else 1
 
     def codes(self, chunk: Chunk) -> Codes | None:
         return None if self.classes is None else class_codes(chunk.y, self.classes, self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Dealing(Generic[Found]):
-    """Deal the rows of a chunk, then do something with them: what came of it, the rows, and all dealt so far."""
+class ChunkWork(Generic[Found]):
+    """Assign the rows of a chunk to cells, then do something with them: what came of it, the rows, and all so far."""
 
     do: Do[Found]
-    source: _Dealt
+    rows: _RowsOf
 
-    def __call__(self, chunk: Chunk, dealt: Codes | None) -> tuple[Found, int, Codes]:
-        own = self.source
-        codes = own.codes(chunk)
-        dealer = Dealer(own.deal, own.rows, own.strata, dealt)
-        cells = dealer.deal(chunk.start, codes if own.stratified else None, len(chunk))
-        return self.do(chunk, cells, codes), len(chunk), dealer.dealt
+    def __call__(self, chunk: Chunk, before: Codes | None) -> tuple[Found, int, Codes]:
+        plan, codes = self.rows.plan, self.rows.codes(chunk)
+        strata = codes if plan.stratified else None
+        cells, passed = plan.assign(chunk.start, len(chunk), strata, kinds=self.rows.kinds, before=before)
+        return self.do(chunk, cells, codes), len(chunk), passed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Counting:
+class CountClasses:
     """Count the rows of each class in a chunk: workers must know how many came before, since they take turns."""
 
-    source: _Dealt
+    rows: _RowsOf
 
-    def __call__(self, chunk: Chunk, dealt: Codes | None = None) -> Codes:
-        codes = self.source.codes(chunk)
+    def __call__(self, chunk: Chunk, before: Codes | None = None) -> Codes:
+        codes = self.rows.codes(chunk)
         assert codes is not None, "only classes are counted"
-        return np.bincount(codes, minlength=self.source.strata).astype(np.int64)
+        return np.bincount(codes, minlength=self.rows.kinds).astype(np.int64)
 
 
 def class_codes(y: NDArray[Any], classes: NDArray[Any], name: str) -> Codes:

@@ -28,7 +28,7 @@ from heldout.kernels.statistics.scores import all_from_squares, from_squares, po
 from heldout.kernels.step import Held, Work
 from heldout.kernels.sums.rounding import Floats, LostDigits
 from heldout.losses import Loss
-from heldout.splits.cells import count_rows
+from heldout.splits.cells import CellSplits
 from heldout.study.advance import advance
 from heldout.study.answers import Answer, Failure, Tables
 from heldout.study.answers import Rows as RowLosses
@@ -75,7 +75,7 @@ class StreamRun:
             watched=found.watched,
         )
         try:
-            run.fits(np.arange(source.deal.cells))
+            run.fits(np.arange(source.plan.cells))
         except LostDigits:
             run.statistics = gather(source, shift=mean_shift(found.statistics)).statistics
             run.passes += 1
@@ -96,8 +96,8 @@ class StreamRun:
 
     def counting_rows(self, study: Study) -> Study:
         """The study with splits of cells that count rows."""
-        sizes, stratified = self.cell_sizes, self.source.stratified
-        splits = {name: count_rows(one, sizes, stratified=stratified) for name, one in study.splits.items()}
+        sizes, stratified = self.cell_sizes, self.source.plan.stratified
+        splits = {name: CellSplits.of(one, sizes, stratified=stratified) for name, one in study.splits.items()}
         return replace(study, splits=splits)
 
     def answer(self, study: Study, *, keep_rows: bool = False) -> tuple[Study, Tables, tuple[Tally, ...] | None]:

@@ -116,21 +116,21 @@ class Given:
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """The parts given, as :class:`~heldout.splits.drawn.Splits`. `seed` has no say in it."""
         who = repr(self)
-        held, sizes = self._parts(len(task), who)
+        held, sizes = self.parts(len(task))
         self._refuse_outsiders(held, rows, len(task), who)
-        words = f"{len(held)} rows given" if self.rows is not None else f"{len(sizes)} folds given"
+        words = f"{len(held)} {task.row_name} given" if self.rows is not None else f"{len(sizes)} folds given"
         repeats = partition_repeats(rows, held, np.concatenate([[0], np.cumsum(sizes)]))
         recipe = Recipe(kind="given", words=words, partition=repeats == 1, grouped=task.groups is not None)
         return checked(task, Splits.from_sizes(rows, held, sizes, recipe), who=who)
 
-    def _parts(self, n: int, who: str) -> tuple[Rows, NDArray[np.intp]]:
-        """Held-out rows end to end, ascending in each part, and the size of each part."""
+    def parts(self, n: int) -> tuple[Rows, NDArray[np.intp]]:
+        """Held-out rows end to end, ascending in each part, and the size of each part, of n rows in all."""
         if self.rows is not None:
-            self.rows.refuse_other_length(n, who=who)
+            self.rows.refuse_other_length(n, who=repr(self))
             return np.sort(self.rows.numbers), np.asarray([len(self.rows)], dtype=np.intp)
         codes = self.folds.codes.numbers
         if len(codes) != n:
-            raise SplitError(f"{who}: there are {len(codes)} fold labels, but the task has {n} rows. Pass one a row.")
+            raise SplitError(f"{self!r}: {len(codes)} fold labels for {n} rows. Pass one a row.")
         held = np.flatnonzero(codes != NEVER_HELD)
         return held[np.argsort(codes[held], kind="stable")], np.bincount(codes[held])
 

@@ -106,7 +106,7 @@ class Holdout:
             chance = RandomDraw(times=1, count=count, stratified=stratified, who=who, strict=strict)
             held, rule = draw_held(task, rows, chance, seed=seed)[0], "at random"
             rule = stratified_words(task) if stratified else rule
-        words = f"hold-out of {len(held)} of {len(rows)} rows, {rule}" + (", groups kept whole" if grouped else "")
+        words = f"hold-out of {len(held)} of {len(rows)} {task.row_name}, {rule}" + ", groups kept whole" * grouped
         drawn = self.shuffle is not False
         recipe = Recipe(kind="holdout", words=words, stratified=stratified, grouped=grouped, drawn=drawn)
         return checked(task, Splits.from_pairs(rows, [(None, held)], recipe), who=who)

@@ -85,7 +85,8 @@ class Resample:
         held = draw_held(task, rows, chance, seed=seed)
         sizes = {len(part) for part in held}
         words = f"{self.times} random hold-outs of {'' if sizes == {count} and not grouped else 'about '}{count}"
-        words += f" of {len(rows)} rows" + f", {stratified_words(task)}" * stratified + ", groups kept whole" * grouped
+        words += f" of {len(rows)} {task.row_name}" + f", {stratified_words(task)}" * stratified
+        words += ", groups kept whole" * grouped
         recipe = Recipe(kind="resample", words=words, stratified=stratified, grouped=grouped, drawn=True)
         return checked(task, Splits.from_pairs(rows, [(None, h) for h in held], recipe), who=who)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ class Task:
     `X` stays in the container the user gave (numpy, scipy sparse, pandas, polars, or a 1-d array of
     objects such as texts), so that learners see the feature names and types they expect.
     """
+
+    row_name: ClassVar[str] = "rows"  # what a row stands for, in descriptions of splits
 
     X: Any
     y: NDArray[Any]  # (n,) or (n, outputs)

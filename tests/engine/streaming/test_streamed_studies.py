@@ -19,7 +19,6 @@ from heldout.base.options import Options
 from heldout.engine.run import Running, run_study
 from heldout.engine.streams import run_streamed
 from heldout.kernels.sums.shifts import Shift
-from heldout.splits.cells import rows_of_cells
 from heldout.splits.drawn import Splits
 from heldout.study.study import TEST
 from heldout.task import declare
@@ -50,14 +49,9 @@ def asked_and_streamed(learner, path, *, rows=False, **given):
 
 def in_memory(question, frame, *, rules=None):
     """The same study with every cell replaced by its rows, answered by the ordinary engine."""
-    stream, source = question.stream.source.stream, question.stream.source
-    classes = source.task.classes
-    strata = len(classes) if source.stratified else 1
-    chunks = [
-        (chunk.start, np.searchsorted(classes, chunk.y).astype(np.int64) if source.stratified else None, len(chunk))
-        for chunk in stream.chunks()
-    ]
-    cells = rows_of_cells(source.deal, stream.rows, iter(chunks), strata)
+    source = question.stream.source
+    labels = np.concatenate(list(source.each(lambda chunk, cells, codes: cells)))
+    cells = [np.flatnonzero(labels == cell) for cell in range(source.plan.cells)]
 
     def as_rows(splits):
         rows = np.sort(np.concatenate([cells[cell] for cell in splits.rows]))
