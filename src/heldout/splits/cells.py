@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
-from heldout.splits.distances import is_none
+from heldout.splits.distances import is_positive
 from heldout.splits.drawn import Splits
 from heldout.splits.given import Given
 from heldout.splits.holdout import Holdout
@@ -188,7 +188,7 @@ def _refuse(strategy: Any, *, inside: bool) -> None:
         raise SplitError(
             f"{strategy!r} needs random access to rows, which a stream does not give. Use {names}, or load the data."
         )
-    if not all(is_none(getattr(strategy, name, None)) for name in ("buffer", "embargo")):
+    if any(is_positive(getattr(strategy, name, None)) for name in ("buffer", "embargo")):
         raise SplitError(f"{strategy!r} keeps rows apart in time, which a stream does not take. Load the data.")
     if isinstance(strategy, Holdout) and strategy.rows is not None:
         raise SplitError(f"{strategy!r} counts rows; a stream holds out shares. Use Holdout(0.2).")

@@ -1,4 +1,4 @@
-"""Checks drawn splits: nothing is empty, and no row or group is on both sides."""
+"""Checks drawn splits: nothing is empty, and no row, group or instant of time is on both sides."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
 from heldout.splits.drawn import Splits
 from heldout.splits.groups import group_name
-from heldout.splits.time_axis import refuse_overlap
 from heldout.task import Task
 
 
@@ -22,7 +21,7 @@ def checked(task: Task, splits: Splits, *, who: str) -> Splits:
     if task.groups is not None:
         _check_groups(task, task.groups, splits, who)
     if task.time_end is not None:
-        refuse_overlap(task, splits, who=who)
+        _check_spans(task, splits, who)
     if task.weight is not None:
         _check_weights(task.weight, splits, who)
     return splits
@@ -94,17 +93,26 @@ def _check_train(splits: Splits, who: str) -> None:
     assert splits.train is not None
     assert splits.train_cuts is not None
     _refuse_strangers(splits.rows, splits.train, splits.train_cuts, who)
-    held_now = np.zeros(splits.rows[-1] + 1, dtype=bool)
+    found = _on_both_sides(np.arange(splits.rows[-1] + 1), splits)
+    if found is not None:
+        part, both = found
+        raise SplitError(
+            f"{who}: part {part} has row {both[0]} both in training and held out ({len(np.unique(both))} such rows). "
+            "Take them out of one side."
+        )
+
+
+def _on_both_sides(labels: NDArray[np.intp], splits: Splits) -> tuple[int, Rows] | None:
+    """The first part that names a training row with the label of a held-out row, and all such training rows of it."""
+    held_out = np.zeros(int(labels.max()) + 1, dtype=bool)
     for part in range(len(splits)):
-        held, train = splits.held_rows(part), splits.train_rows(part)
-        held_now[held] = True
-        both = held_now[train]
+        held, train = labels[splits.held_rows(part)], splits.train_rows(part)
+        held_out[held] = True
+        both = held_out[labels[train]]
         if both.any():
-            raise SplitError(
-                f"{who}: part {part} has row {train[np.argmax(both)]} both in training and held out "
-                f"({len(np.unique(train[both]))} such rows). Take them out of one side."
-            )
-        held_now[held] = False
+            return part, train[both]
+        held_out[held] = False
+    return None
 
 
 def _check_weights(weight: NDArray[np.float64], splits: Splits, who: str) -> None:
@@ -119,17 +127,20 @@ def _check_weights(weight: NDArray[np.float64], splits: Splits, who: str) -> Non
 
 
 def _check_groups(task: Task, groups: NDArray[np.intp], splits: Splits, who: str) -> None:
-    straddler = _straddling_rest(groups, splits) if splits.train is None else _straddling_train(groups, splits)
-    if straddler is not None:
-        part, group = straddler
+    if splits.train is None:
+        found = _cut_group(groups, splits)
+    else:
+        both = _on_both_sides(groups, splits)
+        found = None if both is None else (both[0], int(groups[both[1][0]]))
+    if found is not None:
         raise SplitError(
-            f"{who}: in part {part} group {group_name(task, group)} is both in training and held out. Keep each group "
-            "on one side, or use KFold, Holdout, Resample or LeaveOneOut of heldout, which do."
+            f"{who}: in part {found[0]} group {group_name(task, found[1])} is both in training and held out. Keep each "
+            "group on one side, or use KFold, Holdout, Resample or LeaveOneOut of heldout, which do."
         )
 
 
-def _straddling_rest(groups: NDArray[np.intp], splits: Splits) -> tuple[int, int] | None:
-    """A part that trains on all the rest, and a group that it holds out only some rows of."""
+def _cut_group(groups: NDArray[np.intp], splits: Splits) -> tuple[int, int] | None:
+    """A part that trains on all the rest, and a group that it holds out only some rows of: linear in the rows."""
     count = int(groups.max()) + 1
     totals = np.bincount(groups[splits.rows], minlength=count)
     parts = np.repeat(np.arange(len(splits)), splits.held_sizes)
@@ -138,14 +149,31 @@ def _straddling_rest(groups: NDArray[np.intp], splits: Splits) -> tuple[int, int
     return (int(keys[cut[0]] // count), int(keys[cut[0]] % count)) if len(cut) else None
 
 
-def _straddling_train(groups: NDArray[np.intp], splits: Splits) -> tuple[int, int] | None:
-    """A part, and a group that is in its training rows and in its held-out rows."""
-    held_now = np.zeros(int(groups.max()) + 1, dtype=bool)
+def _check_spans(task: Task, splits: Splits, who: str) -> None:
+    """Refuse a part that trains on a row whose time overlaps that of one it holds out. Our own draws purge them."""
     for part in range(len(splits)):
-        held, train = groups[splits.held_rows(part)], groups[splits.train_rows(part)]
-        held_now[held] = True
-        both = held_now[train]
+        train = splits.train_rows(part)
+        both = overlapping(task, train, splits.held_rows(part))
         if both.any():
-            return part, int(train[np.argmax(both)])
-        held_now[held] = False
-    return None
+            raise SplitError(
+                f"{who}: part {part} trains on row {train[np.argmax(both)]}, whose time overlaps that of a held-out "
+                f"row ({np.count_nonzero(both)} such rows). Use Forward, KFold, Holdout or Resample of heldout, which "
+                "purge them, or pass pairs (training rows, held-out rows) without them."
+            )
+
+
+def overlapping(task: Task, train: Rows, held: Rows) -> NDArray[np.bool_]:
+    """For each training row, whether its span shares an instant with that of any held-out row.
+
+    >>> time = np.arange(4)
+    >>> task = Task(X=np.zeros((4, 1)), y=np.zeros(4), classification=False, time=time, time_end=time + 1)
+    >>> overlapping(task, np.array([0, 1]), np.array([2, 3])).tolist()
+    [False, True]
+    """
+    assert task.time is not None
+    assert task.time_end is not None
+    order = np.argsort(task.time[held], kind="stable")
+    starts = task.time[held][order]
+    latest = np.maximum.accumulate(task.time_end[held][order])  # the latest end among rows that start no later
+    begun = np.searchsorted(starts, task.time_end[train], side="right")  # held-out rows that start before a row ends
+    return np.asarray((begun > 0) & (latest[np.maximum(begun - 1, 0)] >= task.time[train]))

@@ -12,7 +12,7 @@ from datetime import timedelta
 from fractions import Fraction
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -20,15 +20,21 @@ from heldout.base.errors import SplitError
 
 Distance = int | str
 
-_UNITS = {"d": 86_400 * 10**9, "h": 3_600 * 10**9, "min": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
-_NAMES = {
-    **dict.fromkeys(("d", "day", "days"), "d"),
-    **dict.fromkeys(("h", "hour", "hours"), "h"),
-    **dict.fromkeys(("min", "minute", "minutes"), "min"),
-    **dict.fromkeys(("s", "sec", "second", "seconds"), "s"),
-    **{name: name for name in ("ms", "us", "ns")},
-}
-_WEEKS = ("w", "week", "weeks")
+_DAY = 86_400 * 10**9
+_NAMES_AND_SIZES = (
+    ("w week weeks", 7 * _DAY),
+    ("d day days", _DAY),
+    ("h hour hours", 3_600 * 10**9),
+    ("min minute minutes", 60 * 10**9),
+    ("s sec second seconds", 10**9),
+    ("ms", 10**6),
+    ("us", 10**3),
+    ("ns", 1),
+)
+NANOSECONDS = {name: size for names, size in _NAMES_AND_SIZES for name in names.split()}
+_WRITTEN = ("d", "h", "min", "s", "ms", "us", "ns")  # the units of a distance in its one form
+OF_NUMPY = {"W": "w", "D": "d", "m": "min", "M": "month", "Y": "year"}  # units that numpy calls otherwise
+_NO_FIXED_LENGTH = ("m", "mo", "month", "months", "q", "quarter", "quarters", "y", "year", "years")
 _NUMBER = r"\d+(?:\.\d+)?"
 _WAYS = "Write rows as a whole number (7), and time as '7d', '12h', '30min' or a timedelta"
 
@@ -43,14 +49,14 @@ def as_distance(value: Any, *, what: str) -> Distance | None:
     """
     if value is None:
         return None
-    if isinstance(value, str):
-        return _from_text(value, what)
     if hasattr(value, "to_timedelta64"):  # pandas keeps nanoseconds, which its parent timedelta has no place for
         value = value.to_timedelta64()
     if isinstance(value, np.timedelta64):
-        return _text_of(_nanoseconds_of(value, what), what)
+        value = _written(value, what)
     if isinstance(value, timedelta):
-        return _text_of(Fraction(value // timedelta(microseconds=1)) * 1000, what)
+        value = f"{value // timedelta(microseconds=1)}us"
+    if isinstance(value, str):
+        return _from_text(value, what)
     if isinstance(value, Integral) and not isinstance(value, bool):
         if value < 0:
             raise SplitError(f"{what} must not be negative, but is {value}. {_WAYS}.")
@@ -63,13 +69,13 @@ def as_distance(value: Any, *, what: str) -> Distance | None:
     raise SplitError(f"{what} cannot be {value!r}. {_WAYS}.")
 
 
-def is_none(distance: Distance | None) -> bool:
-    """Whether nothing was asked: no distance, or one of zero.
+def is_positive(distance: Distance | None) -> TypeGuard[Distance]:
+    """Whether a distance was asked for that is not zero.
 
-    >>> is_none(None), is_none(0), is_none("0"), is_none("0d"), is_none("1d")
-    (True, True, True, True, False)
+    >>> is_positive(None), is_positive(0), is_positive("0"), is_positive("0d"), is_positive("1d")
+    (False, False, False, False, True)
     """
-    return distance in (None, 0, "0", "0d")
+    return distance not in (None, 0, "0", "0d")
 
 
 def plain_number(distance: str) -> Fraction | None:
@@ -81,7 +87,7 @@ def nanoseconds(distance: str) -> int:
     """A length with units, as :func:`as_distance` writes it, in nanoseconds."""
     matched = re.fullmatch(rf"({_NUMBER})([a-z]+)", distance)
     assert matched is not None, "as_distance wrote it"
-    return int(matched[1]) * _UNITS[matched[2]]
+    return int(matched[1]) * NANOSECONDS[matched[2]]
 
 
 def distance_words(distance: Distance) -> str:
@@ -105,45 +111,29 @@ def _from_text(text: str, what: str) -> str:
     pieces = re.findall(rf"({_NUMBER})\s*([a-zµ]+)", trimmed)
     if not pieces or re.sub(rf"({_NUMBER})\s*([a-zµ]+)[\s,]*", "", trimmed):
         raise SplitError(f"{what} cannot be read: {text!r}. {_WAYS}.")
-    total = Fraction(0)
-    for number, unit in pieces:
-        total += Fraction(number) * _unit_in_nanoseconds(unit, text, what)
-    return _text_of(total, what)
+    total = sum(Fraction(number) * _size_of(unit, text, what) for number, unit in pieces)
+    if total % 1:
+        raise SplitError(f"{what} is finer than a nanosecond. {_WAYS}.")
+    unit = next(unit for unit in _WRITTEN if total % NANOSECONDS[unit] == 0)
+    return f"{total // NANOSECONDS[unit]}{unit}"
 
 
-def _unit_in_nanoseconds(unit: str, text: str, what: str) -> int:
-    if unit in _WEEKS:
-        return 7 * _UNITS["d"]
-    if unit in _NAMES:
-        return _UNITS[_NAMES[unit]]
-    if unit in ("m", "mo", "month", "months", "q", "quarter", "quarters", "y", "year", "years"):
+def _size_of(unit: str, text: str, what: str) -> int:
+    if unit in _NO_FIXED_LENGTH:
         raise SplitError(
             f"{what} is {text!r}, but months and years have no fixed length, and minutes are written 'min'. "
             "Write days: '30d', '365d'."
         )
-    raise SplitError(f"{what} has an unknown unit in {text!r}. {_WAYS}.")
+    if unit not in NANOSECONDS:
+        raise SplitError(f"{what} has an unknown unit in {text!r}. {_WAYS}.")
+    return NANOSECONDS[unit]
 
 
-def _nanoseconds_of(value: np.timedelta64, what: str) -> Fraction:
+def _written(value: np.timedelta64, what: str) -> str:
+    """A numpy length of time as a text with its unit."""
     unit, step = np.datetime_data(value.dtype)
     if np.isnat(value):
         raise SplitError(f"{what} is missing (NaT). {_WAYS}.")
-    count = int(value.astype(np.int64)) * step
     if unit == "generic":
         raise SplitError(f"{what} is {value!r}, which has no unit. {_WAYS}.")
-    if unit in ("Y", "M"):
-        raise SplitError(f"{what} is {value!r}, but months and years have no fixed length. Write days: '30d', '365d'.")
-    if unit in ("ps", "fs", "as"):
-        return Fraction(count, {"ps": 10**3, "fs": 10**6, "as": 10**9}[unit])
-    ours = {"D": "d", "m": "min"}.get(unit, unit)
-    return Fraction(count * (7 * _UNITS["d"] if unit == "W" else _UNITS[ours]))
-
-
-def _text_of(total: Fraction, what: str) -> str:
-    """In the largest unit that leaves no fraction."""
-    if total < 0:
-        raise SplitError(f"{what} must not be negative. {_WAYS}.")
-    if total.denominator != 1:
-        raise SplitError(f"{what} is finer than a nanosecond. {_WAYS}.")
-    unit, size = next((unit, size) for unit, size in _UNITS.items() if total % size == 0)
-    return f"{total.numerator // size}{unit}"
+    return f"{int(value.astype(np.int64)) * step}{OF_NUMPY.get(unit, unit)}"

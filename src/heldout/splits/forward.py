@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 from heldout.base.errors import Argument, Sentence, SplitError
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
-from heldout.splits.distances import as_distance, distance_words, is_none
+from heldout.splits.distances import as_distance, distance_words, is_positive
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.kfold import KFold, refuse_few_groups
 from heldout.splits.strategy import FOLDS, set_fields, shown, whole_number
-from heldout.splits.time_axis import Gap, TimeAxis, cuts_between_times
-from heldout.splits.time_blocks import TrainingRule, blocks_between, crossed, draw_timed, drawn_without_time
+from heldout.splits.time_blocks import TimeAxis, TrainingRule, crossed, draw_timed, drawn_without_time
 from heldout.task import Task
 
 
@@ -56,7 +55,7 @@ class Forward:
         set_fields(self, k=whole_number(self.k, least=1, what="The number of blocks k of Forward"))
         set_fields(self, buffer=as_distance(self.buffer, what="buffer of Forward"))
         set_fields(self, window=as_distance(self.window, what="window of Forward"))
-        if self.window is not None and is_none(self.window):
+        if self.window is not None and not is_positive(self.window):
             raise SplitError("window of Forward must not be nothing. Leave it out to train on all earlier rows.")
 
     __repr__ = shown
@@ -73,15 +72,15 @@ class Forward:
             raise SplitError(
                 f"{who} needs at least {self.k + 1} rows, but there are {n} at this level. Use a smaller k."
             )
-        axis = TimeAxis.of(task, rows)
+        axis = TimeAxis.of(task, rows, who=who)
         size = n // (self.k + 1)
-        cuts = [*cuts_between_times(axis.begins, range(n - self.k * size, n, size), who=who), n]
-        rule = TrainingRule(who=who, gap=Gap(buffer=self.buffer), forward=True, window=self.window)
+        cuts = [*axis.cuts_near(range(n - self.k * size, n, size)), n]
+        rule = TrainingRule(buffer=self.buffer, forward=True, window=self.window)
         blocks = "1 block" if self.k == 1 else f"{self.k} blocks"
         sliding = "" if self.window is None else f", window of {distance_words(self.window)}"
         if task.groups is None:
             recipe = Recipe(kind="forward", words=f"{blocks} of time, each after its training rows{sliding}")
-            return draw_timed(task, axis, blocks_between(axis, cuts), recipe, rule=rule)
+            return draw_timed(task, axis, axis.blocks(cuts), recipe, rule)
         folds_of_groups = max(self.k, 2)  # with one fold no group would be left to train
         refuse_few_groups(task, rows, folds_of_groups, who=who)
         folds = drawn_without_time(task, rows, KFold(folds_of_groups), seed=seed, who=who)
@@ -89,4 +88,4 @@ class Forward:
         recipe = Recipe(
             kind="forward", words=words, stratified=folds.recipe.stratified, grouped=True, drawn=folds.recipe.drawn
         )
-        return draw_timed(task, axis, crossed(axis, cuts, folds), recipe, rule=rule)
+        return draw_timed(task, axis, crossed(axis, cuts, folds), recipe, rule)

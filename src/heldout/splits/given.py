@@ -130,7 +130,7 @@ class Given:
             return np.sort(self.rows.numbers), np.asarray([len(self.rows)], dtype=np.intp)
         codes = self.folds.codes.numbers
         if len(codes) != n:
-            raise SplitError(f"{self!r}: {len(codes)} fold labels for {n} rows. Pass one a row.")
+            raise SplitError(f"{self!r}: there are {len(codes)} fold labels, but the task has {n} rows.")
         held = np.flatnonzero(codes != NEVER_HELD)
         return held[np.argsort(codes[held], kind="stable")], np.bincount(codes[held])
 

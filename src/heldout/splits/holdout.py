@@ -24,8 +24,7 @@ from heldout.splits.strategy import (
     shown,
     whole_number,
 )
-from heldout.splits.time_axis import Gap, TimeAxis, cuts_between_times
-from heldout.splits.time_blocks import TrainingRule, draw_timed, refuse_without_time, some_groups, stretch
+from heldout.splits.time_blocks import TimeAxis, TrainingRule, draw_timed, refuse_without_time, some_groups
 from heldout.task import Task
 
 
@@ -91,9 +90,9 @@ class Holdout:
         if task.time is not None:
             return self._draw_in_time(task, rows, seed)
         refuse_without_time(repr(self), self.buffer)
-        return self.deal(task, rows, seed=seed, strict=True)
+        return self.draw_untimed(task, rows, seed=seed, strict=True)
 
-    def deal(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
+    def draw_untimed(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
         """The same for a task without time; `strict` refuses where groups leave a stratum on one side."""
         who, grouped = repr(self), task.groups is not None
         count = self._count(len(rows))
@@ -135,9 +134,9 @@ class Holdout:
             )
         if self.stratify is True and not grouped:
             raise SplitError(f"{who} cannot stratify the most recent rows. Leave stratify out.")
-        axis = TimeAxis.of(task, rows)
-        (cut,) = cuts_between_times(axis.begins, [len(rows) - self._count(len(rows))], who=who)
-        part = stretch(axis, cut, len(rows))
+        axis = TimeAxis.of(task, rows, who=who)
+        (cut,) = axis.cuts_near([len(rows) - self._count(len(rows))])
+        block = axis.block(cut, len(rows))
         recipe = Recipe(kind="holdout", words="the most recent", grouped=grouped)
         if grouped:
             if self.rows is not None:
@@ -145,9 +144,9 @@ class Holdout:
                     f"{who} names a number of rows, but with time and groups declared a share is taken of both. "
                     f"Use Holdout({HELD_OUT})."
                 )
-            part, stratified = some_groups(task, axis, part, replace(self, buffer=None), seed=seed, who=who)
+            block, stratified = some_groups(task, axis, block, replace(self, buffer=None), seed=seed)
             words = f"{'stratified ' * stratified}groups of the most recent {len(rows) - cut}"
             recipe = replace(recipe, words=words, stratified=stratified, drawn=self.shuffle is not False)
-        words = f"hold-out of {len(part.held)} of {len(rows)} rows, {recipe.words}"
-        rule = TrainingRule(who=who, gap=Gap(buffer=self.buffer), forward=True)
-        return draw_timed(task, axis, [part], replace(recipe, words=words), rule=rule)
+        words = f"hold-out of {len(block.held)} of {len(rows)} rows, {recipe.words}"
+        rule = TrainingRule(buffer=self.buffer, forward=True)
+        return draw_timed(task, axis, [block], replace(recipe, words=words), rule)

@@ -23,14 +23,12 @@ from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.groups import deal_groups, group_codes, loads_of
 from heldout.splits.strata import Labels, Strata, is_stratified, label_folds, strata_to_keep, stratified_words
 from heldout.splits.strategy import FOLDS, STRATIFY, check_shuffle, check_stratify, set_fields, shown, whole_number
-from heldout.splits.time_axis import Gap, TimeAxis
 from heldout.splits.time_blocks import (
+    TimeAxis,
     TrainingRule,
-    blocks_between,
     crossed,
     draw_timed,
     drawn_without_time,
-    even_cuts,
     refuse_without_time,
 )
 from heldout.task import Task
@@ -105,9 +103,9 @@ class KFold:
             return self._draw_in_time(task, rows, seed)
         refuse_without_time(repr(self), self.buffer, self.embargo)
         refuse_few_groups(task, rows, self.k, who=repr(self))
-        return self.deal(task, rows, seed=seed, strict=True)
+        return self.draw_untimed(task, rows, seed=seed, strict=True)
 
-    def deal(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
+    def draw_untimed(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
         """The same for a task without time and with groups enough; `strict` refuses where no stratum can be in all."""
         stratified = is_stratified(task, self.stratify, who=repr(self))
         turns = (_Turn(seed=seed, repeat=repeat, strict=strict) for repeat in range(self.repeats))
@@ -163,19 +161,19 @@ class KFold:
                 f"{who} would mix past and future, but the task has time. Use KFold({self.k}) for blocks of time, or "
                 f"Forward({self.k}) to test on later rows only."
             )
-        axis = TimeAxis.of(task, rows)
-        cuts = even_cuts(axis, self.k, who=who)
-        rule = TrainingRule(who=who, gap=Gap(buffer=self.buffer, embargo=self.embargo))
+        axis = TimeAxis.of(task, rows, who=who)
+        cuts = axis.even_cuts(self.k)
+        rule = TrainingRule(buffer=self.buffer, embargo=self.embargo)
         if task.groups is None:
             if self.stratify is True:
                 raise SplitError(f"{who} cannot stratify blocks of time. Leave stratify out.")
             recipe = Recipe(kind="kfold", words=f"{self.k}-fold, blocks in time order", partition=True)
-            return draw_timed(task, axis, blocks_between(axis, cuts), recipe, rule=rule)
+            return draw_timed(task, axis, axis.blocks(cuts), recipe, rule)
         refuse_few_groups(task, rows, self.k, who=who)
         folds = drawn_without_time(task, rows, replace(self, buffer=None, embargo=None), seed=seed, who=who)
         words = f"{self.k} blocks of time × folds of groups ({folds.recipe.words})"
         recipe = replace(folds.recipe, words=words)
-        return draw_timed(task, axis, crossed(axis, cuts, folds), recipe, rule=rule)
+        return draw_timed(task, axis, crossed(axis, cuts, folds), recipe, rule)
 
     def _words(self, task: Task, stratified: bool) -> str:
         grouped = task.groups is not None

@@ -14,7 +14,7 @@ from heldout.base.seeds import derive
 from heldout.splits.drawn import Splits
 from heldout.splits.groups import group_codes
 from heldout.splits.strata import strata_of
-from heldout.splits.time_axis import in_time_order
+from heldout.splits.time_blocks import in_time_order
 from heldout.task import Task
 
 SMALLER = "smaller training sizes"  # how the words of thinned splits end
@@ -59,7 +59,7 @@ def _order(task: Task, outer: Splits, part: int, seed: int) -> tuple[Rows, NDArr
     rows = np.sort(outer.train_rows(part))
     every = np.arange(1, len(rows) + 1)
     if task.time is not None:
-        return in_time_order(task, rows)[0][::-1], every
+        return in_time_order(task, rows)[::-1], every
     chance = np.random.default_rng(derive(seed, "learning curve", task.content_key(rows)))
     groups = group_codes(task, rows)
     if groups is not None:

@@ -14,8 +14,7 @@ from heldout.splits.checks import checked
 from heldout.splits.drawn import MOST_NUMBERS, Recipe, Splits
 from heldout.splits.groups import group_codes
 from heldout.splits.strategy import shown
-from heldout.splits.time_axis import Gap, TimeAxis
-from heldout.splits.time_blocks import TrainingRule, blocks_between, draw_timed
+from heldout.splits.time_blocks import TimeAxis, TrainingRule, draw_timed
 from heldout.task import Task
 
 
@@ -53,7 +52,7 @@ class LeaveOneOut:
         if groups is not None:
             held, sizes, unit = rows[np.argsort(groups, kind="stable")], np.bincount(groups), "group"
         elif task.time is not None:
-            axis = TimeAxis.of(task, rows)
+            axis = TimeAxis.of(task, rows, who="LeaveOneOut()")
             held, sizes, unit = axis.rows, np.diff([0, *axis.begins, len(rows)]), "time"
         else:
             held, sizes, unit = rows, np.ones(len(rows), dtype=np.intp), "row"
@@ -66,7 +65,7 @@ class LeaveOneOut:
 
 def _draw_spans(task: Task, rows: Rows) -> Splits:
     """Each distinct start held out in turn, with the training rows named: those that overlap it are purged."""
-    axis = TimeAxis.of(task, rows)
+    axis = TimeAxis.of(task, rows, who="LeaveOneOut()")
     cuts = [0, *axis.begins.tolist(), len(rows)]
     times = len(cuts) - 1
     if times < 2:
@@ -78,5 +77,4 @@ def _draw_spans(task: Task, rows: Rows) -> Splits:
             Sentence("Use {}.", Splitter("KFold", "…")),
         )
     recipe = Recipe(kind="loo", words=f"leave-one-time-out ({times} times)", partition=True)
-    rule = TrainingRule(who="LeaveOneOut()", gap=Gap())
-    return draw_timed(task, axis, blocks_between(axis, cuts), recipe, rule=rule)
+    return draw_timed(task, axis, axis.blocks(cuts), recipe, TrainingRule())

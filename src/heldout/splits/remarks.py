@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heldout.base.rowkeys import Rows
-from heldout.splits.distances import Distance, distance_words, is_none, nanoseconds, plain_number
+from heldout.splits.distances import Distance, distance_words, is_positive, nanoseconds, plain_number
 from heldout.splits.drawn import Splits
 from heldout.splits.groups import group_codes, loads_of
 from heldout.splits.leave_one_out import LeaveOneOut
@@ -135,7 +135,7 @@ def near_validation_note(test: Any, validation: Any) -> str | None:
     """
     if not hasattr(validation, "buffer"):
         asked = getattr(test, "buffer", None)
-        if not isinstance(validation, LeaveOneOut) or is_none(asked):
+        if not isinstance(validation, LeaveOneOut) or not is_positive(asked):
             return None
         return _words("buffer", asked, None, fix=f"Use validation=KFold(5, buffer={asked!r}).")
     for name in ("buffer", "embargo"):
@@ -147,9 +147,9 @@ def near_validation_note(test: Any, validation: Any) -> str | None:
 
 def _farther(one: Distance | None, other: Distance | None) -> bool:
     """Whether the first distance is known to be the larger."""
-    if one is None or is_none(one):
+    if not is_positive(one):
         return False
-    if other is None or is_none(other):
+    if not is_positive(other):
         return True
     if isinstance(one, int) or isinstance(other, int):
         return isinstance(one, int) and isinstance(other, int) and one > other
@@ -160,7 +160,7 @@ def _farther(one: Distance | None, other: Distance | None) -> bool:
 
 
 def _words(name: str, asked: Any, inside: Any, *, fix: str) -> str:
-    has = "none" if inside is None or is_none(inside) else f"one of {distance_words(inside)}"
+    has = f"one of {distance_words(inside)}" if is_positive(inside) else "none"
     article = "an" if name == "embargo" else "a"
     return (
         f"The test has {article} {name} of {distance_words(asked)}, the validation has {has}. "

@@ -17,8 +17,14 @@ from heldout.splits.holdout import Holdout
 from heldout.splits.random_rows import RandomDraw, draw_held, held_count
 from heldout.splits.strata import is_stratified, stratified_words
 from heldout.splits.strategy import HELD_OUT, STRATIFY, check_stratify, set_fields, share_of_rows, shown, whole_number
-from heldout.splits.time_axis import Gap, TimeAxis
-from heldout.splits.time_blocks import TrainingRule, chance_stretches, draw_timed, refuse_without_time, some_groups
+from heldout.splits.time_blocks import (
+    TimeAxis,
+    TrainingRule,
+    draw_timed,
+    random_blocks,
+    refuse_without_time,
+    some_groups,
+)
 from heldout.task import Task
 
 
@@ -94,9 +100,9 @@ class Resample:
         who, grouped = repr(self), task.groups is not None
         if self.stratify is True and not grouped:
             raise SplitError(f"{who} cannot stratify blocks of time. Leave stratify out.")
-        axis = TimeAxis.of(task, rows)
+        axis = TimeAxis.of(task, rows, who=who)
         count = held_count(self.held_out, len(rows), who=who)
-        parts = chance_stretches(axis, count, self.times, seed=seed, who=who)
+        blocks = random_blocks(axis, count, self.times, seed=seed)
         words = f"{self.times} random blocks of time of about {count} of {len(rows)} rows"
         stratified = False
         if grouped:
@@ -107,11 +113,11 @@ class Resample:
                 )
             of_groups = Holdout(self.held_out, stratify=self.stratify)
             drawn = [
-                some_groups(task, axis, part, of_groups, seed=derive(seed, "groups", number), who=who)
-                for number, part in enumerate(parts)
+                some_groups(task, axis, block, of_groups, seed=derive(seed, "groups", number))
+                for number, block in enumerate(blocks)
             ]
-            parts, stratified = [part for part, _ in drawn], any(kept for _, kept in drawn)
+            blocks, stratified = [block for block, _ in drawn], any(kept for _, kept in drawn)
             words += f", {self.held_out:g} of each held out by groups" + ", stratified" * stratified
         recipe = Recipe(kind="resample", words=words, stratified=stratified, grouped=grouped, drawn=True)
-        rule = TrainingRule(who=who, gap=Gap(buffer=self.buffer, embargo=self.embargo))
-        return draw_timed(task, axis, parts, recipe, rule=rule)
+        rule = TrainingRule(buffer=self.buffer, embargo=self.embargo)
+        return draw_timed(task, axis, blocks, recipe, rule)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.splits.drawn import Splits, distinct
 from heldout.splits.strata import PLURALS, Labels, Strata, strata_to_keep
-from heldout.splits.time_axis import in_time_order
+from heldout.splits.time_blocks import in_time_order
 from heldout.task import Task
 
 Columns = dict[str, Any]
@@ -116,7 +116,7 @@ def _times(task: Task, splits: Splits) -> Columns:
     """The first and last time of each side."""
     if task.time is None:
         return {}
-    ordered, _ = in_time_order(task, splits.rows)
+    ordered = in_time_order(task, splits.rows)
     times = task.time[ordered]
     place = np.empty(int(splits.rows[-1]) + 1, dtype=np.intp)
     place[ordered] = np.arange(len(ordered))
@@ -213,7 +213,7 @@ class Picture:
 def picture_of(task: Task, splits: Splits, *, most_lanes: int = MOST_LANES, most_bins: int = MOST_BINS) -> Picture:
     """Count the rows of every part in stretches of the data, in time order where time is declared."""
     n = len(splits.rows)
-    ordered = splits.rows if task.time is None else in_time_order(task, splits.rows)[0]
+    ordered = splits.rows if task.time is None else in_time_order(task, splits.rows)
     bins = min(n, most_bins)
     lanes = np.unique(np.linspace(0, len(splits) - 1, min(len(splits), most_lanes)).astype(np.intp))
     edges = np.arange(bins + 1) * n // bins

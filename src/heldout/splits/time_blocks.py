@@ -1,5 +1,9 @@
 """Draws parts that follow time: blocks are held out, and training rows keep the distance asked for.
 
+A row is a span [start, end], a single point where no end was declared. Training rows lie wholly before a held-out
+block or wholly after it, beyond the buffer; after it, beyond the embargo too. Both ends of a span count as part of it,
+and so does the last instant of a buffer: on one row a day a buffer of "7d" and one of 7 rows drop the same rows.
+
 With groups declared too, a part is a fold of groups within a block: held out are the rows of those groups in that
 block, and what trains are other groups outside it. See docs/decisions/0019-groups-and-time-together.md.
 """
@@ -8,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -17,99 +22,224 @@ from numpy.typing import NDArray
 from heldout.base.errors import Argument, Sentence, SplitError
 from heldout.base.rowkeys import Rows
 from heldout.splits.checks import checked
-from heldout.splits.distances import Distance, is_none
+from heldout.splits.distances import (
+    NANOSECONDS,
+    OF_NUMPY,
+    Distance,
+    distance_words,
+    is_positive,
+    nanoseconds,
+    plain_number,
+)
 from heldout.splits.drawn import Recipe, Splits
-from heldout.splits.time_axis import Gap, HeldInterval, TimeAxis, cuts_between_times
 from heldout.task import Task
 
 
 class GroupStrategy(Protocol):
-    """A strategy that deals whole groups when time is not looked at."""
+    """A strategy that draws whole groups when time is not looked at."""
 
     @property
     def stratify(self) -> str | bool: ...
 
-    def deal(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
+    def draw_untimed(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
         """Splits of a task without time. `strict` refuses where groups keep strata from where they must be."""
         ...
 
 
-class Part(NamedTuple):
-    """A held-out side, ascending, and the time that training rows must stay out of."""
+class Block(NamedTuple):
+    """Rows to hold out, and the interval of time that training rows must stay out of, both ends in it."""
 
-    window: HeldInterval
-    held: Rows
+    first: Any
+    last: Any
+    held: Rows  # ascending
     last_start: Any  # of the rows in the block, those of other groups too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingRule:
-    """How training rows are taken: on which sides of a block, how far from it, and how far back."""
+    """Which rows train beside a block: on which sides of it, how far from it, and how far back."""
 
-    who: str
-    gap: Gap
+    buffer: Distance | None = None  # on both sides
+    embargo: Distance | None = None  # and further after the block
     forward: bool = False  # only rows before the block train
     window: Distance | None = None  # and of them the latest only
 
+    @property
+    def gap_words(self) -> str:
+        """For a recipe: nothing, or ", buffer of 7 rows, embargo of 3d"."""
+        asked = {"buffer": self.buffer, "embargo": self.embargo}
+        return "".join(f", {name} of {distance_words(d)}" for name, d in asked.items() if is_positive(d))
 
-def draw_timed(task: Task, axis: TimeAxis, parts: Iterable[Part], recipe: Recipe, *, rule: TrainingRule) -> Splits:
-    """Splits of the rows of `axis`, each part with the training rows that time, buffers and groups leave it."""
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TimeAxis:
+    """Rows from the earliest start to the latest; among equal starts in row order, which decides nothing."""
+
+    who: str  # the strategy, for errors
+    rows: Rows
+    starts: NDArray[Any]  # int64 in the unit of the task's dates, or the numbers that time was declared in
+    ends: NDArray[Any]  # the array of starts itself where rows are points
+    unit: int | None  # nanoseconds in one unit of the axis; None where time is numbers
+    groups: NDArray[np.intp] | None = None  # codes of the task
+
+    @classmethod
+    def of(cls, task: Task, rows: Rows, *, who: str) -> TimeAxis:
+        """The axis of some rows of a task that has time."""
+        assert task.time is not None, "only a task with time has an axis"
+        starts, unit = _as_numbers(task.time[rows])
+        order = np.argsort(starts, kind="stable")
+        rows, starts = rows[order], starts[order]
+        ends = starts if task.time_end is None else _as_numbers(task.time_end[rows])[0]
+        groups = None if task.groups is None else task.groups[rows]
+        return cls(who=who, rows=rows, starts=starts, ends=ends, unit=unit, groups=groups)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def spans(self) -> bool:
+        """Whether rows span intervals."""
+        return self.ends is not self.starts
+
+    @property
+    def begins(self) -> NDArray[np.intp]:
+        """The places where a new time begins; the first, 0, is left out."""
+        return np.flatnonzero(self.starts[1:] != self.starts[:-1]) + 1
+
+    @cached_property
+    def ends_ascending(self) -> NDArray[Any]:
+        return np.sort(self.ends) if self.spans else self.ends
+
+    def cuts_near(self, targets: Sequence[int]) -> list[int]:
+        """Ascending cuts near `targets`, each at a place where a new time begins, so that no tie is cut through."""
+        begins, wanted = self.begins, len(targets)
+        if len(begins) < wanted:
+            raise SplitError(
+                f"{self.who} keeps rows of one time on one side, so it needs at least {wanted + 1} distinct times, but "
+                f"there are {len(begins) + 1} at this level. Use fewer parts, or a finer time."
+            )
+        cuts, lowest = [], 0
+        for done, target in enumerate(targets):
+            right = min(int(np.searchsorted(begins, target)), len(begins) - 1)
+            nearest = right - 1 if right and target - begins[right - 1] < abs(begins[right] - target) else right
+            # Leave a place for each of the cuts still to come, and go past the last one made.
+            place = max(lowest, min(nearest, len(begins) - wanted + done))
+            cuts.append(int(begins[place]))
+            lowest = place + 1
+        return cuts
+
+    def even_cuts(self, k: int) -> list[int]:
+        """Cuts into K blocks of almost equal size, the larger ones first, moved so that no tie is cut through."""
+        size, larger = divmod(len(self), k)
+        targets = np.cumsum([size + (block < larger) for block in range(k - 1)]).tolist()
+        return [0, *self.cuts_near(targets), len(self)]
+
+    def block(self, start: int, stop: int, places: NDArray[np.intp] | None = None) -> Block:
+        """The rows from one place in time order to another, or those of them at `places`, held out."""
+        places = np.arange(start, stop) if places is None else places
+        last = max(self.starts[stop - 1], self.ends[places].max())
+        return Block(self.starts[start], last, np.sort(self.rows[places]), self.starts[stop - 1])
+
+    def blocks(self, cuts: Sequence[int]) -> list[Block]:
+        """A block for each stretch of rows between neighbouring cuts (places in time order)."""
+        return [self.block(start, stop) for start, stop in pairwise(cuts)]
+
+    def limit_before(self, first: Any, distance: Distance | None) -> Any:
+        """What training rows must end below, to lie farther than this distance before `first`."""
+        if not is_positive(distance):
+            return first
+        if not isinstance(distance, int):
+            return _plain(first) - self._length(distance)
+        # Rows of one time are dropped together: the limit is the end of the earliest row within the distance.
+        return self.ends_ascending[max(int(np.searchsorted(self.ends_ascending, first)) - distance, 0)]
+
+    def limit_after(self, last: Any, distance: Distance | None) -> Any:
+        """What training rows must start beyond, to lie farther than this distance after `last`."""
+        if not is_positive(distance):
+            return last
+        if not isinstance(distance, int):
+            return _plain(last) + self._length(distance)
+        place = int(np.count_nonzero(self.starts <= last)) + distance - 1
+        return max(self.starts[min(place, len(self) - 1)], last)
+
+    def since(self, limit: Any, length: Distance) -> Any:
+        """The earliest start of training rows that end before `limit`, where only the latest of them serve.
+
+        Rows of one time stay together, so there may be a few more than were asked for.
+        """
+        if not isinstance(length, int):
+            return _plain(limit) - self._length(length)
+        starts = self.starts[self.ends < limit]
+        return starts[-length] if length < len(starts) else self.starts[0]
+
+    def _length(self, distance: str) -> Any:
+        """A length of time in units of the axis, as a Python number, which cannot overflow."""
+        number = plain_number(distance)
+        if self.unit is None:
+            if number is None:
+                raise SplitError(
+                    f"{self.who}: {distance!r} is a length of time in days or hours, but the task's time is plain "
+                    "numbers. Write it in the units of that time, in quotes, or as a number of rows; or pass time as "
+                    "dates."
+                )
+            length: Any = number if self.starts.dtype.kind == "f" else number.__floor__()
+        else:
+            if number is not None:
+                raise SplitError(
+                    f"{self.who}: {distance!r} has no unit, but the task's time is dates. Write '{distance}d' for "
+                    f"days, '{distance}h' for hours, or {float(number):.0f} without quotes for rows."
+                )
+            # Times are whole units, so the fraction of a unit makes no difference.
+            length = nanoseconds(distance) // self.unit
+        # No length past the whole stretch of time tells anything apart, and a float holds what is left.
+        length = min(length, _plain(self.ends_ascending[-1]) - _plain(self.starts[0]) + 1)
+        return float(length) if self.starts.dtype.kind == "f" else length
+
+
+def in_time_order(task: Task, rows: Rows) -> Rows:
+    """`rows` of a task with time from earliest to latest."""
+    assert task.time is not None
+    return rows[np.argsort(task.time[rows], kind="stable")]
+
+
+def draw_timed(task: Task, axis: TimeAxis, blocks: Iterable[Block], recipe: Recipe, rule: TrainingRule) -> Splits:
+    """Splits of the rows of `axis`, each block with the training rows that time, buffers and groups leave it."""
     rows = np.sort(axis.rows)
     pairs: list[tuple[Rows | None, Rows]] = []
     buffered: list[int] = []
     all_the_rest = True
-    for number, part in enumerate(parts):
-        keep = _training_places(task, axis, part, rule)
+    for number, block in enumerate(blocks):
+        keep = _training_places(task, axis, block, rule)
         train = np.sort(axis.rows[keep])
         if not len(train):
-            _refuse_bare(axis, number, part, rule, grouped=task.groups is not None)
-        all_the_rest = all_the_rest and len(train) + len(part.held) == len(rows)
-        pairs.append((train, part.held))
-        buffered.append(_kept_out(task, axis, part, rule, keep=keep))
+            _refuse_bare(axis, number, block, rule, grouped=task.groups is not None)
+        all_the_rest = all_the_rest and len(train) + len(block.held) == len(rows)
+        pairs.append((train, block.held))
+        buffered.append(_kept_out(task, axis, block, rule, keep))
     if all_the_rest:
         pairs = [(None, held) for _, held in pairs]
-    purged = ", overlapping rows purged" if axis.spans else ""
-    words, gap = f"{recipe.words}{rule.gap.words()}{purged}", rule.gap
-    recipe = replace(recipe, words=words, timed=True, buffer=gap.buffer, embargo=gap.embargo)
-    splits = checked(task, Splits.from_pairs(rows, pairs, recipe), who=rule.who)
+    words = f"{recipe.words}{rule.gap_words}" + ", overlapping rows purged" * axis.spans
+    recipe = replace(recipe, words=words, timed=True, buffer=rule.buffer, embargo=rule.embargo)
+    splits = checked(task, Splits.from_pairs(rows, pairs, recipe), who=axis.who)
     return replace(splits, buffered=np.array(buffered, dtype=np.intp)) if any(buffered) else splits
 
 
-def stretch(axis: TimeAxis, start: int, stop: int) -> Part:
-    """The rows from one place in time order to another, all of them held out."""
-    return _part_of(axis, start, stop, np.arange(start, stop))
-
-
-def blocks_between(axis: TimeAxis, cuts: Sequence[int]) -> list[Part]:
-    """A part for each stretch of rows between neighbouring cuts (places in time order)."""
-    return [stretch(axis, start, stop) for start, stop in pairwise(cuts)]
-
-
-def even_cuts(axis: TimeAxis, k: int, *, who: str) -> list[int]:
-    """Cuts into K blocks of almost equal size, the larger ones first, moved so that no tie in time is cut through."""
-    size, larger = divmod(len(axis), k)
-    targets = np.cumsum([size + (block < larger) for block in range(k - 1)]).tolist()
-    return [0, *cuts_between_times(axis.begins, targets, who=who), len(axis)]
-
-
-def crossed(axis: TimeAxis, cuts: Sequence[int], folds: Splits) -> Iterator[Part]:
-    """Each block crossed with each fold of groups, repeat after repeat; where a block has no row of a fold, no part."""
+def crossed(axis: TimeAxis, cuts: Sequence[int], folds: Splits) -> Iterator[Block]:
+    """Each block crossed with each fold of groups, repeat after repeat, where the block has a row of the fold."""
     each = len(folds) // folds.recipe.repeats
     for repeat in range(folds.recipe.repeats):
-        of_row = np.empty(folds.rows[-1] + 1, dtype=np.int32)
+        fold_of = np.empty(folds.rows[-1] + 1, dtype=np.int32)
         for fold in range(each):
-            of_row[folds.held_rows(repeat * each + fold)] = fold
-        label = of_row[axis.rows]
+            fold_of[folds.held_rows(repeat * each + fold)] = fold
+        folds_along = fold_of[axis.rows]
         for start, stop in pairwise(cuts):
             for fold in range(each):
-                members = start + np.flatnonzero(label[start:stop] == fold)
+                members = start + np.flatnonzero(folds_along[start:stop] == fold)
                 if len(members):
-                    yield _part_of(axis, start, stop, members)
+                    yield axis.block(start, stop, members)
 
 
-def some_groups(
-    task: Task, axis: TimeAxis, block: Part, strategy: GroupStrategy, *, seed: int, who: str
-) -> tuple[Part, bool]:
+def some_groups(task: Task, axis: TimeAxis, block: Block, strategy: GroupStrategy, *, seed: int) -> tuple[Block, bool]:
     """The block with only some of its groups held out, as `strategy` draws them, and whether that keeps strata.
 
     Drawn from are all rows of the groups that the block has, whenever they were, so that a short block can keep strata
@@ -117,46 +247,46 @@ def some_groups(
     """
     assert task.groups is not None
     assert axis.groups is not None
-    there = _of_groups(task.groups, block.held)
-    if np.count_nonzero(there) == 1:
+    present = _of_groups(task.groups, block.held)
+    if np.count_nonzero(present) == 1:
         return block, False
-    theirs = np.sort(axis.rows[there[axis.groups]])
-    drawn = drawn_without_time(task, theirs, strategy, seed=seed, who=who)
+    drawn = drawn_without_time(task, np.sort(axis.rows[present[axis.groups]]), strategy, seed=seed, who=axis.who)
     held = block.held[_of_groups(task.groups, drawn.held_rows(0))[task.groups[block.held]]]
     last = max(block.last_start, axis.ends[np.isin(axis.rows, held)].max())
-    return Part(HeldInterval(block.window.first, last), held, block.last_start), drawn.recipe.stratified
+    return block._replace(last=last, held=held), drawn.recipe.stratified
 
 
-def chance_stretches(axis: TimeAxis, count: int, times: int, *, seed: int, who: str) -> list[Part]:
-    """Stretches of about `count` rows that begin anywhere, as near as whole times allow, and never all rows."""
+def random_blocks(axis: TimeAxis, count: int, times: int, *, seed: int) -> list[Block]:
+    """Blocks of about `count` rows that begin anywhere, as near as whole times allow, and never all rows."""
     bounds = np.array([0, *axis.begins, len(axis)])
     if len(bounds) < 3:
-        cuts_between_times(axis.begins, [count], who=who)  # which refuses
+        axis.cuts_near([count])  # which refuses
     starts = np.random.default_rng(seed).integers(0, len(axis) - count + 1, size=times)
-    stretches = []
+    blocks = []
     for start in starts.tolist():
         first = int(np.argmin(np.abs(bounds[:-1] - start)))
         last = first + 1 + int(np.argmin(np.abs(bounds[first + 1 :] - bounds[first] - count)))
         if first == 0 and last == len(bounds) - 1:
             last -= 1
-        stretches.append(stretch(axis, int(bounds[first]), int(bounds[last])))
-    return stretches
+        blocks.append(axis.block(int(bounds[first]), int(bounds[last])))
+    return blocks
 
 
 def drawn_without_time(task: Task, rows: Rows, strategy: GroupStrategy, *, seed: int, who: str) -> Splits:
-    """Groups as `strategy` would deal them were time not declared; a refusal says for whom it was.
+    """Groups as `strategy` would draw them were time not declared; a refusal says for whom it was.
 
     A block has few groups, so strata that nobody asked for by stratify=True are spread as well as these allow.
     """
+    untimed, strict = replace(task, time=None, time_end=None), strategy.stratify is True
     try:
-        return strategy.deal(replace(task, time=None, time_end=None), rows, seed=seed, strict=strategy.stratify is True)
+        return strategy.draw_untimed(untimed, rows, seed=seed, strict=strict)
     except SplitError as error:
         raise SplitError(f"{who}, dealing groups: {error}") from error
 
 
 def refuse_without_time(who: str, *distances: Distance | None) -> None:
     """Refuse a buffer or an embargo where the task has no time."""
-    if not all(map(is_none, distances)):
+    if any(map(is_positive, distances)):
         raise SplitError(
             f"{who} keeps training rows apart from held-out rows in time, but the task has no time.",
             Sentence(
@@ -165,49 +295,55 @@ def refuse_without_time(who: str, *distances: Distance | None) -> None:
         )
 
 
-def _part_of(axis: TimeAxis, start: int, stop: int, places: NDArray[np.intp]) -> Part:
-    last = max(axis.starts[stop - 1], axis.ends[places].max())
-    return Part(HeldInterval(axis.starts[start], last), np.sort(axis.rows[places]), axis.starts[stop - 1])
-
-
-def _training_places(task: Task, axis: TimeAxis, part: Part, rule: TrainingRule) -> NDArray[np.bool_]:
+def _training_places(task: Task, axis: TimeAxis, block: Block, rule: TrainingRule) -> NDArray[np.bool_]:
     """A mask of the rows that train, in the order of the axis."""
-    limit = axis.before(part.window, rule.gap.buffer, who=rule.who)
+    limit = axis.limit_before(block.first, rule.buffer)
     keep = np.asarray(axis.ends < limit)
     if rule.window is not None:
-        keep &= axis.starts >= axis.since(limit, rule.window, who=rule.who)
+        keep &= axis.starts >= axis.since(limit, rule.window)
     if not rule.forward:
-        keep |= axis.starts > axis.after(part.window, rule.gap, who=rule.who)
+        keep |= axis.starts > axis.limit_after(axis.limit_after(block.last, rule.buffer), rule.embargo)
     if task.groups is not None and axis.groups is not None:
-        keep &= ~_of_groups(task.groups, part.held)[axis.groups]
+        keep &= ~_of_groups(task.groups, block.held)[axis.groups]
     return keep
 
 
 def _of_groups(groups: NDArray[np.intp], rows: Rows) -> NDArray[np.bool_]:
     """For each group of the task, whether it has one of these rows."""
-    there = np.zeros(int(groups.max()) + 1, dtype=bool)
-    there[groups[rows]] = True
-    return there
+    present = np.zeros(int(groups.max()) + 1, dtype=bool)
+    present[groups[rows]] = True
+    return present
 
 
-def _kept_out(task: Task, axis: TimeAxis, part: Part, rule: TrainingRule, *, keep: NDArray[np.bool_]) -> int:
+def _kept_out(task: Task, axis: TimeAxis, block: Block, rule: TrainingRule, keep: NDArray[np.bool_]) -> int:
     """How many rows would train but for a buffer, an embargo, or an outcome that overlaps the block."""
-    if not (rule.gap or axis.spans):
+    if not (rule.gap_words or axis.spans):
         return 0
-    points = replace(axis, ends=axis.starts, ends_ascending=axis.starts, spans=False)
-    block = part._replace(window=HeldInterval(part.window.first, part.last_start))
-    return int(np.count_nonzero(_training_places(task, points, block, replace(rule, gap=Gap())) & ~keep))
+    points, whole = replace(axis, ends=axis.starts), block._replace(last=block.last_start)
+    trained = _training_places(task, points, whole, replace(rule, buffer=None, embargo=None))
+    return int(np.count_nonzero(trained & ~keep))
 
 
-def _refuse_bare(axis: TimeAxis, number: int, part: Part, rule: TrainingRule, *, grouped: bool) -> None:
+def _refuse_bare(axis: TimeAxis, number: int, block: Block, rule: TrainingRule, *, grouped: bool) -> None:
+    gap, window = rule.gap_words, rule.window is not None
     reasons = ["not before its time"] if rule.forward else ["within its time"]
-    reasons += [f"too near it ({rule.gap.words()[2:]})"] * bool(rule.gap)
-    reasons += ["before its window"] * (rule.window is not None)
-    reasons += ["spans that overlap it"] * axis.spans
-    reasons += ["in its groups"] * grouped
-    ways = ["a smaller buffer"] * bool(rule.gap) + ["a longer window"] * (rule.window is not None)
-    ways += ["fewer or other parts", "more rows"]
+    reasons += [f"too near it ({gap[2:]})"] * bool(gap) + ["before its window"] * window
+    reasons += ["spans that overlap it"] * axis.spans + ["in its groups"] * grouped
+    ways = ["a smaller buffer"] * bool(gap) + ["a longer window"] * window + ["fewer or other parts"]
     raise SplitError(
-        f"{rule.who}: part {number} has no training rows. Of {len(axis)} rows at this level it holds out "
-        f"{len(part.held)}, and all others are {' or '.join(reasons)}. Use {', '.join(ways[:-1])} or {ways[-1]}."
+        f"{axis.who}: part {number} has no training rows. Of {len(axis)} rows at this level it holds out "
+        f"{len(block.held)}, and all others are {' or '.join(reasons)}. Use {', '.join(ways)} or more rows."
     )
+
+
+def _plain(number: Any) -> Any:
+    return number.item() if isinstance(number, np.generic) else number
+
+
+def _as_numbers(times: NDArray[Any]) -> tuple[NDArray[Any], int | None]:
+    """Times as numbers to compare and subtract, and how many nanoseconds one unit has, where they are dates."""
+    kind = times.dtype.kind
+    if kind in "mM":
+        unit, step = np.datetime_data(times.dtype)
+        return times.astype(np.int64), NANOSECONDS[OF_NUMPY.get(unit, unit)] * step
+    return times.astype(np.int64 if kind in "iu" else np.float64), None

@@ -10,7 +10,7 @@ from sklearn import model_selection as sk
 
 from heldout.base.errors import SplitError
 from heldout.splits import Given, as_strategy
-from heldout.splits.time_axis import overlapping
+from heldout.splits.checks import overlapping
 
 START = np.array([0, 5, 10, 15])
 
