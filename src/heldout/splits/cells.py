@@ -84,7 +84,7 @@ class CellPlan:
             family = np.repeat(np.arange(self.families), self.count)
             if strategy.rows is not None:
                 return Given(np.flatnonzero(family == 0))
-            return Given(folds=np.where(family < len(strategy.folds.names), family, -1))
+            return Given(folds=np.where(family < strategy.folds.parts, family, -1))
         return replace(strategy, stratify=False) if hasattr(strategy, "stratify") else strategy
 
     def task(self, key: int) -> Task:

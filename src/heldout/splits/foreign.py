@@ -49,21 +49,28 @@ class Foreign:
 
         A `random_state` of None is set from `seed`, on a copy; the user's splitter is never changed.
         """
-        splitter = deepcopy(self.splitter)
-        by_chance = _rolls_dice(splitter)
+        splitter, who = deepcopy(self.splitter), repr(self)
         if self.seeded:
             splitter.random_state = seed
-        who = repr(self)
-        pairs = [self._as_rows(pair, rows, who) for pair in _ask(splitter, task, rows)]
+        recipe = Recipe(kind="foreign", words=who, drawn=_rolls_dice(splitter))
+        splits = _as_splits(task, rows, self._as_rows(_ask(splitter, task, rows), rows), recipe)
         if task.time is not None:
-            _refuse_other_order(task.time, rows, pairs, who)
-        return _as_splits(task, rows, pairs, Recipe(kind="foreign", words=who, drawn=by_chance))
+            _refuse_other_order(task.time, splits, who)
+        return splits
 
-    def _as_rows(self, pair: Any, rows: Rows, who: str) -> tuple[Rows | None, Rows]:
-        train, held = _places(pair, len(rows), who)
-        if _is_all_the_rest(train, held, len(rows)):
-            return None, rows[held]
-        return rows[train], rows[held]
+    def _as_rows(self, pairs: Iterable[Any], rows: Rows) -> Iterator[tuple[Rows, Rows]]:
+        who = repr(self)
+        for pair in pairs:
+            sides = _sides(pair, f"{who} must give pairs of training rows and held-out rows, but gave {pair!r}", who)
+            for side in sides:
+                side.refuse_other_length(len(rows), who=who)
+                outside = side.numbers[(side.numbers < 0) | (side.numbers >= len(rows))]
+                if len(outside):
+                    raise SplitError(
+                        f"{who} names row {outside[0]}, but was asked to split {len(rows)} rows. A splitter that holds "
+                        "row numbers of the whole task serves at the outer level only."
+                    )
+            yield rows[sides[0].numbers], rows[sides[1].numbers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +85,14 @@ class Pairs:
     @classmethod
     def of(cls, pairs: Iterable[Any]) -> Pairs:
         """From any iterable of (training rows, held-out rows), which is read through once."""
-        parts = []
-        for part, pair in enumerate(pairs):
-            try:
-                train, held = pair
-            except (TypeError, ValueError):
-                raise SplitError(
-                    f"Part {part} of the splits is not a pair of training rows and held-out rows. {WAYS}."
-                ) from None
-            who = f"Part {part} of the pairs"
-            parts.append((RowNumbers.of(train, who=who), RowNumbers.of(held, who=who)))
+        no_pair = "is not a pair of training rows and held-out rows. " + WAYS
+        parts = tuple(
+            _sides(pair, f"Part {part} of the splits {no_pair}", f"Part {part} of the splits")
+            for part, pair in enumerate(pairs)
+        )
         if not parts:
             raise SplitError(f"The splits are empty: there is no pair of training rows and held-out rows. {WAYS}.")
-        return cls(tuple(parts))
+        return cls(parts)
 
     def __repr__(self) -> str:
         return f"<{len(self.parts)} pairs of rows>"
@@ -103,12 +105,9 @@ class Pairs:
                 f"{who} cannot split the training part of a level above: row numbers are those of the whole task. "
                 "Use a strategy that draws, such as KFold or Holdout."
             )
-        pairs: list[tuple[Rows | None, Rows]] = []
-        for train, held in self.parts:
-            for side in (train, held):
-                side.refuse_other_length(len(task), who=who)
-            rest = _is_all_the_rest(train.numbers, held.numbers, len(task))
-            pairs.append((None if rest else train.numbers, held.numbers))
+        for side in (side for part in self.parts for side in part):
+            side.refuse_other_length(len(task), who=who)
+        pairs = ((train.numbers, held.numbers) for train, held in self.parts)
         return _as_splits(task, rows, pairs, Recipe(kind="foreign", words=who))
 
 
@@ -179,40 +178,18 @@ def _group_labels(task: Task, rows: Rows, *, codes: bool) -> NDArray[Any]:
     return names[task.groups[rows]]
 
 
-def _places(pair: Any, n: int, who: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _sides(pair: Any, refusal: str, who: str) -> tuple[RowNumbers, RowNumbers]:
     try:
         train, held = pair
     except (TypeError, ValueError):
-        raise SplitError(f"{who} must give pairs of training rows and held-out rows, but gave {pair!r}.") from None
-    sides = []
-    for side in (train, held):
-        packed = RowNumbers.of(side, who=who)
-        packed.refuse_other_length(n, who=who)
-        places = packed.numbers
-        if len(places) and (places.min() < 0 or places.max() >= n):
-            raise SplitError(
-                f"{who} names row {places.max() if places.max() >= n else places.min()}, but was asked to split "
-                f"{n} rows. A splitter that holds row numbers of the whole task serves at the outer level only."
-            )
-        sides.append(places)
-    return sides[0], sides[1]
+        raise SplitError(f"{refusal}.") from None
+    return RowNumbers.of(train, who=who), RowNumbers.of(held, who=who)
 
 
-def _is_all_the_rest(train: NDArray[np.intp], held: NDArray[np.intp], n: int) -> bool:
-    """Whether the training rows are all rows not held out, in ascending order, so that they need not be kept."""
-    if len(train) + len(held) != n or (np.diff(train) <= 0).any():
-        return False
-    if len(train) and (train[0] < 0 or train[-1] >= n):
-        return False
-    seen = np.zeros(n, dtype=bool)
-    seen[train] = True
-    return bool(((held >= 0) & (held < n)).all() and not seen[held].any())
-
-
-def _refuse_other_order(time: NDArray[Any], rows: Rows, pairs: list[tuple[Rows | None, Rows]], who: str) -> None:
+def _refuse_other_order(time: NDArray[Any], splits: Splits, who: str) -> None:
     """A splitter that goes forward by row numbers, as TimeSeriesSplit does, must go forward in the declared time."""
-    sides = [(np.setdiff1d(rows, held) if train is None else train, held) for train, held in pairs]
-    forward = all(len(train) and len(held) and train.max() < held.min() for train, held in sides)
+    sides = [(splits.train_rows(part), splits.held_rows(part)) for part in range(len(splits))]
+    forward = all(train.max() < held.min() for train, held in sides)
     for part, (train, held) in enumerate(sides if forward else ()):
         if time[train].max() >= time[held].min():
             raise SplitError(
@@ -222,8 +199,16 @@ def _refuse_other_order(time: NDArray[Any], rows: Rows, pairs: list[tuple[Rows |
             )
 
 
-def _as_splits(task: Task, rows: Rows, pairs: list[tuple[Rows | None, Rows]], recipe: Recipe) -> Splits:
-    """Checked splits, with what their rows show about them in the recipe."""
+def _as_splits(task: Task, rows: Rows, sides: Iterable[tuple[Rows, Rows]], recipe: Recipe) -> Splits:
+    """Checked splits of pairs of sides, with what their rows show about them in the recipe.
+
+    Training rows that are all rows not held out, in ascending order, are not kept.
+    """
+    pairs: list[tuple[Rows | None, Rows]] = []
+    for train, held in sides:
+        may_be_rest = len(train) + len(held) == len(rows)
+        rest = may_be_rest and np.array_equal(train, np.setdiff1d(rows, held, assume_unique=True))
+        pairs.append((None if rest else train, held))
     splits = Splits.from_pairs(rows, pairs, replace(recipe, grouped=task.groups is not None))
     checked(task, splits, who=recipe.words)
     repeats = partition_repeats(rows, splits.held, splits.held_cuts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from heldout.base.errors import Argument, Sentence, SplitError
 from heldout.base.registered import registered
@@ -11,14 +11,14 @@ from heldout.base.rowkeys import Rows
 from heldout.splits.distances import as_distance, distance_words, is_positive
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.kfold import KFold, refuse_few_groups
-from heldout.splits.strategy import FOLDS, set_fields, shown, whole_number
+from heldout.splits.strategy import FOLDS, FrozenStrategy, whole_number
 from heldout.splits.time_blocks import TimeAxis, TrainingRule, crossed, draw_timed, drawn_without_time
 from heldout.task import Task
 
 
 @registered
 @dataclass(frozen=True, slots=True, repr=False)
-class Forward:
+class Forward(FrozenStrategy):
     """K blocks of time in a row, each held out once, with earlier rows as training rows.
 
     The blocks are those of scikit-learn's ``TimeSeriesSplit`` on the rows in time order, moved just enough that
@@ -49,16 +49,12 @@ class Forward:
     window: Any = None
     buffer: Any = None
 
-    inner_ok_under_partition: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
-        set_fields(self, k=whole_number(self.k, least=1, what="The number of blocks k of Forward"))
-        set_fields(self, buffer=as_distance(self.buffer, what="buffer of Forward"))
-        set_fields(self, window=as_distance(self.window, what="window of Forward"))
+        self._keep(k=whole_number(self.k, least=1, what="The number of blocks k of Forward"))
+        self._keep(buffer=as_distance(self.buffer, what="buffer of Forward"))
+        self._keep(window=as_distance(self.window, what="window of Forward"))
         if self.window is not None and not is_positive(self.window):
             raise SplitError("window of Forward must not be nothing. Leave it out to train on all earlier rows.")
-
-    __repr__ = shown
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """Parts, earliest block first, as :class:`~heldout.splits.drawn.Splits`. `seed` deals groups, if any."""

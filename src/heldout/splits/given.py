@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
@@ -15,9 +14,9 @@ from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.splits.checks import checked, partition_repeats
 from heldout.splits.drawn import Recipe, Splits
-from heldout.splits.strategy import set_fields, shown
+from heldout.splits.strategy import FrozenStrategy
 from heldout.task import Task
-from heldout.task.arrays import is_missing
+from heldout.task.arrays import as_array, is_missing
 from heldout.task.roles import label_codes
 
 NEVER_HELD = -1
@@ -63,19 +62,19 @@ class RowNumbers:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
-    """A fold label for each row of the task, kept as codes; `names` are the labels, in the order of the parts."""
+class FoldLabels:
+    """The part that holds out each row of the task, by number, or NEVER_HELD; and how many parts there are."""
 
     codes: RowNumbers
-    names: tuple[Any, ...]
+    parts: int
 
     def __repr__(self) -> str:
-        return f"<{len(self.names)} folds of {len(self.codes)} rows>"
+        return f"<{self.parts} folds of {len(self.codes)} rows>"
 
 
 @registered
 @dataclass(frozen=True, slots=True, repr=False)
-class Given:
+class Given(FrozenStrategy):
     """Parts that are given, not drawn, in row numbers of the whole task.
 
     Parameters
@@ -105,13 +104,11 @@ class Given:
         if (self.rows is None) == (self.folds is None):
             raise SplitError("Given takes the rows to hold out, or folds=labels: one of them, and not both.")
         if self.rows is not None and not isinstance(self.rows, RowNumbers):
-            set_fields(self, rows=RowNumbers.of(self.rows, who="Given"))
-        if self.folds is not None and not isinstance(self.folds, Labels):
-            set_fields(self, folds=_labelled(self.folds))
-        if len(self.rows if self.rows is not None else self.folds.names) == 0:
+            self._keep(rows=RowNumbers.of(self.rows, who="Given"))
+        if self.folds is not None and not isinstance(self.folds, FoldLabels):
+            self._keep(folds=_fold_labels(self.folds))
+        if (len(self.rows) if self.rows is not None else self.folds.parts) == 0:
             raise SplitError("Given has no rows to hold out. Name at least one.")
-
-    __repr__ = shown
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """The parts given, as :class:`~heldout.splits.drawn.Splits`. `seed` has no say in it."""
@@ -147,36 +144,22 @@ class Given:
             )
 
 
-def _labelled(labels: Any) -> Labels:
-    if hasattr(labels, "__array__"):
-        numbers = np.asarray(labels)
-        if numbers.ndim == 1 and numbers.dtype.kind in "iuf":
-            return _labelled_by_numbers(numbers)
-    values = _as_sequence(labels)
-    held = [i for i, label in enumerate(values) if not _never(label)]
-    codes = np.full(len(values), NEVER_HELD, dtype=np.intp)
-    codes[held], names = label_codes([values[i] for i in held])
-    return Labels(RowNumbers.of(codes, who="Given"), names)
-
-
-def _labelled_by_numbers(labels: NDArray[Any]) -> Labels:
-    """The same for an array of numbers, vectorised: there may be millions."""
-    never = np.isnan(labels) | ((labels < 0) & (labels == np.trunc(labels)))
-    names, codes_held = np.unique(labels[~never], return_inverse=True)
-    codes = np.full(len(labels), NEVER_HELD, dtype=np.intp)
-    codes[~never] = codes_held
-    return Labels(RowNumbers.of(codes, who="Given"), tuple(names.tolist()))
-
-
-def _as_sequence(labels: Any) -> Sequence[Any]:
+def _fold_labels(labels: Any) -> FoldLabels:
     if isinstance(labels, str | bytes) or not hasattr(labels, "__len__"):
         raise SplitError(f"Given: folds must be a label for each row, but is {labels!r}.")
-    values = labels.tolist() if hasattr(labels, "tolist") else list(labels)
-    if any(isinstance(value, list) for value in values):
+    values = as_array(labels, cells=True)
+    if values.ndim != 1 or any(isinstance(label, list) for label in values):
         raise SplitError("Given: folds must be a flat sequence, one label for each row.")
-    return list(values)
+    codes = np.full(len(values), NEVER_HELD, dtype=np.intp)
+    if values.dtype.kind in "iuf":
+        held = ~(np.isnan(values) | ((values < 0) & (values == np.trunc(values))))
+        names, codes[held] = np.unique(values[held], return_inverse=True)
+        return FoldLabels(RowNumbers.of(codes, who="Given"), len(names))
+    held = np.array([not _is_never_held(label) for label in values], dtype=bool)
+    codes[held], labels_held = label_codes(values[held].tolist())
+    return FoldLabels(RowNumbers.of(codes, who="Given"), len(labels_held))
 
 
-def _never(label: Any) -> bool:
+def _is_never_held(label: Any) -> bool:
     whole = isinstance(label, Integral) or (isinstance(label, float) and label.is_integer())
     return is_missing(label) or (whole and label < 0)

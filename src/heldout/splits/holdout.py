@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 from heldout.base.errors import SplitError
 from heldout.base.registered import registered
@@ -17,11 +17,10 @@ from heldout.splits.strata import is_stratified, stratified_words
 from heldout.splits.strategy import (
     HELD_OUT,
     STRATIFY,
+    FrozenStrategy,
     check_shuffle,
     check_stratify,
-    set_fields,
     share_of_rows,
-    shown,
     whole_number,
 )
 from heldout.splits.time_blocks import TimeAxis, TrainingRule, draw_timed, refuse_without_time, some_groups
@@ -30,7 +29,7 @@ from heldout.task import Task
 
 @registered
 @dataclass(frozen=True, slots=True, repr=False)
-class Holdout:
+class Holdout(FrozenStrategy):
     """One part: a share of the rows at this level, or a number of them, held out.
 
     Parameters
@@ -68,22 +67,18 @@ class Holdout:
     stratify: str | bool = STRATIFY
     buffer: Any = None
 
-    inner_ok_under_partition: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
         if self.rows is not None:
             if self.share is not None:
                 raise SplitError(f"Holdout takes a share or rows=, not both ({self.share!r} and {self.rows!r}).")
-            set_fields(self, rows=whole_number(self.rows, least=1, what="rows of Holdout"))
+            self._keep(rows=whole_number(self.rows, least=1, what="rows of Holdout"))
         else:
-            set_fields(self, share=self._checked_share())
+            self._keep(share=self._checked_share())
         check_shuffle(self.shuffle, who="Holdout")
         check_stratify(self.stratify, who="Holdout")
-        set_fields(self, buffer=as_distance(self.buffer, what="buffer of Holdout"))
+        self._keep(buffer=as_distance(self.buffer, what="buffer of Holdout"))
         if self.shuffle is False and self.stratify is True:
             raise SplitError(f"{self} cannot stratify rows taken in their order. Use shuffle=True, or stratify=False.")
-
-    __repr__ = shown
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """One part, as :class:`~heldout.splits.drawn.Splits`."""

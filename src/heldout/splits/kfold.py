@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from heldout.splits.distances import as_distance
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.groups import deal_groups, group_codes, loads_of
 from heldout.splits.strata import Labels, Strata, is_stratified, label_folds, strata_to_keep, stratified_words
-from heldout.splits.strategy import FOLDS, STRATIFY, check_shuffle, check_stratify, set_fields, shown, whole_number
+from heldout.splits.strategy import FOLDS, STRATIFY, FrozenStrategy, check_shuffle, check_stratify, whole_number
 from heldout.splits.time_blocks import (
     TimeAxis,
     TrainingRule,
@@ -36,7 +35,7 @@ from heldout.task import Task
 
 @registered
 @dataclass(frozen=True, slots=True, repr=False)
-class KFold:
+class KFold(FrozenStrategy):
     """K blocks, each held out once while the others train.
 
     Parameters
@@ -75,11 +74,8 @@ class KFold:
     buffer: Any = None
     embargo: Any = None
 
-    inner_ok_under_partition: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
-        set_fields(
-            self,
+        self._keep(
             k=whole_number(self.k, least=2, what="The number of folds k of KFold"),
             repeats=whole_number(self.repeats, least=1, what="repeats of KFold"),
             buffer=as_distance(self.buffer, what="buffer of KFold"),
@@ -89,8 +85,6 @@ class KFold:
         check_stratify(self.stratify, who="KFold")
         if self.repeats > 1 and self.shuffle is False:
             raise SplitError(f"{self} would draw the same folds {self.repeats} times. Use shuffle=True, or repeats=1.")
-
-    __repr__ = shown
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """K blocks a repeat, as :class:`~heldout.splits.drawn.Splits`."""
@@ -108,8 +102,8 @@ class KFold:
     def draw_untimed(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
         """The same for a task without time and with groups enough; `strict` refuses where no stratum can be in all."""
         stratified = is_stratified(task, self.stratify, who=repr(self))
-        turns = (_Turn(seed=seed, repeat=repeat, strict=strict) for repeat in range(self.repeats))
-        blocks = [np.sort(rows[block]) for turn in turns for block in self._blocks(task, rows, stratified, turn)]
+        draws = [self._blocks(task, rows, stratified, seed=seed, repeat=r, strict=strict) for r in range(self.repeats)]
+        blocks = [np.sort(rows[block]) for drawn in draws for block in drawn]
         recipe = Recipe(
             kind="kfold",
             words=self._words(task, stratified),
@@ -121,28 +115,30 @@ class KFold:
         )
         return checked(task, Splits.from_pairs(rows, [(None, b) for b in blocks], recipe), who=repr(self))
 
-    def _blocks(self, task: Task, rows: Rows, stratified: bool, turn: _Turn) -> Iterable[NDArray[np.intp]]:
+    def _blocks(
+        self, task: Task, rows: Rows, stratified: bool, *, seed: int, repeat: int, strict: bool
+    ) -> list[NDArray[np.intp]]:
         """Places in `rows`, a block at a time, for one repeat."""
         shuffle = self.shuffle is not False
-        seed = turn.own_seed if shuffle else None
+        state = None if not shuffle else derive(seed, "repeat", repeat) if repeat else seed
         groups = group_codes(task, rows)
         if not stratified:
             if groups is None:
-                return _even_blocks(len(rows), self.k, seed)
-            return _held_of(GroupKFold(self.k, shuffle=shuffle, random_state=seed), np.zeros(len(rows)), groups)
+                return _even_blocks(len(rows), self.k, state)
+            return _held_of(GroupKFold(self.k, shuffle=shuffle, random_state=state), np.zeros(len(rows)), groups)
         strata = strata_to_keep(task, rows, at_least=self.k)
         if groups is not None:
             loads = loads_of(groups, strata)
-            if turn.strict:
+            if strict:
                 self._refuse_rare(strata, loads.groups_with_each, "groups")
-            parts = deal_groups(loads, self.k, seed=seed, again=turn.repeat > 0)[groups]
+            parts = deal_groups(loads, self.k, seed=state, again=repeat > 0)[groups]
             return np.split(np.argsort(parts, kind="stable"), np.cumsum(np.bincount(parts, minlength=self.k))[:-1])
         self._refuse_rare(strata, strata.counts, "rows")
         if isinstance(strata, Labels):
-            if seed is None:
+            if state is None:
                 raise SplitError(f"{self} cannot stratify several labels in row order. Leave shuffle=False out.")
-            return label_folds(strata, self.k, seed=seed, who=repr(self))
-        return _held_of(StratifiedKFold(self.k, shuffle=shuffle, random_state=seed), strata.codes, None)
+            return label_folds(strata, self.k, seed=state, who=repr(self))
+        return _held_of(StratifiedKFold(self.k, shuffle=shuffle, random_state=state), strata.codes, None)
 
     def _refuse_rare(self, strata: Strata | Labels, counts: NDArray[np.intp], unit: str) -> None:
         """Refuse where no stratum can be in every block. One that is merely rare is spread, and is a finding."""
@@ -184,19 +180,6 @@ class KFold:
         return ", ".join([*words, in_order if self.shuffle is False else "shuffled"])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Turn:
-    """Which repeat is drawn, and whether strata that cannot be in every block are refused."""
-
-    seed: int
-    repeat: int
-    strict: bool
-
-    @property
-    def own_seed(self) -> int:
-        return derive(self.seed, "repeat", self.repeat) if self.repeat else self.seed
-
-
 def refuse_few_groups(task: Task, rows: Rows, k: int, *, who: str) -> None:
     """Raise a SplitError where groups are declared and are fewer than the folds they are dealt to."""
     groups = group_codes(task, rows)
@@ -210,19 +193,12 @@ def refuse_few_groups(task: Task, rows: Rows, k: int, *, who: str) -> None:
         )
 
 
-def _even_sizes(n: int, k: int) -> NDArray[np.intp]:
-    """K sizes that differ by at most one and add up to n, the larger first."""
-    sizes = np.full(k, n // k, dtype=np.intp)
-    sizes[: n % k] += 1
-    return sizes
-
-
 def _even_blocks(n: int, k: int, seed: int | None) -> list[NDArray[np.intp]]:
     """The blocks of scikit-learn's KFold, without its training sides: linear in n however large K is."""
     places = np.arange(n, dtype=np.intp)
     if seed is not None:
         check_random_state(seed).shuffle(places)
-    return np.split(places, np.cumsum(_even_sizes(n, k))[:-1])
+    return np.array_split(places, k)
 
 
 def _held_of(splitter: Any, labels: NDArray[Any], groups: NDArray[np.intp] | None) -> list[NDArray[np.intp]]:

@@ -13,14 +13,14 @@ from heldout.base.rowkeys import Rows
 from heldout.splits.checks import checked
 from heldout.splits.drawn import MOST_NUMBERS, Recipe, Splits
 from heldout.splits.groups import group_codes
-from heldout.splits.strategy import shown
+from heldout.splits.strategy import FrozenStrategy
 from heldout.splits.time_blocks import TimeAxis, TrainingRule, draw_timed
 from heldout.task import Task
 
 
 @registered
 @dataclass(frozen=True, slots=True, repr=False)
-class LeaveOneOut:
+class LeaveOneOut(FrozenStrategy):
     """Each row held out alone while all the others train: K-fold with K = n.
 
     With groups declared, each group is held out in turn; with time declared, each distinct time. Memory is
@@ -33,10 +33,7 @@ class LeaveOneOut:
     LeaveOneOut()
     """
 
-    inner_ok_under_partition: ClassVar[bool] = True
     seeded: ClassVar[bool] = False
-
-    __repr__ = shown
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """One part a row (or group, or time). `seed` has no say in it."""

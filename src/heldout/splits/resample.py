@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 from heldout.base.errors import SplitError
 from heldout.base.registered import registered
@@ -16,7 +16,7 @@ from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.holdout import Holdout
 from heldout.splits.random_rows import RandomDraw, draw_held, held_count
 from heldout.splits.strata import is_stratified, stratified_words
-from heldout.splits.strategy import HELD_OUT, STRATIFY, check_stratify, set_fields, share_of_rows, shown, whole_number
+from heldout.splits.strategy import HELD_OUT, STRATIFY, FrozenStrategy, check_stratify, share_of_rows, whole_number
 from heldout.splits.time_blocks import (
     TimeAxis,
     TrainingRule,
@@ -30,7 +30,7 @@ from heldout.task import Task
 
 @registered
 @dataclass(frozen=True, slots=True, repr=False)
-class Resample:
+class Resample(FrozenStrategy):
     """Random resampling: `times` hold-outs, independent of one another.
 
     Parameters
@@ -65,19 +65,15 @@ class Resample:
     buffer: Any = None
     embargo: Any = None
 
-    inner_ok_under_partition: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
-        set_fields(self, times=whole_number(self.times, least=1, what="times of Resample"))
+        self._keep(times=whole_number(self.times, least=1, what="times of Resample"))
         if isinstance(self.held_out, Integral):
-            set_fields(self, held_out=whole_number(self.held_out, least=1, what="held_out of Resample, as rows,"))
+            self._keep(held_out=whole_number(self.held_out, least=1, what="held_out of Resample, as rows,"))
         else:
-            set_fields(self, held_out=share_of_rows(self.held_out, what="held_out of Resample"))
+            self._keep(held_out=share_of_rows(self.held_out, what="held_out of Resample"))
         check_stratify(self.stratify, who="Resample")
-        set_fields(self, buffer=as_distance(self.buffer, what="buffer of Resample"))
-        set_fields(self, embargo=as_distance(self.embargo, what="embargo of Resample"))
-
-    __repr__ = shown
+        self._keep(buffer=as_distance(self.buffer, what="buffer of Resample"))
+        self._keep(embargo=as_distance(self.embargo, what="embargo of Resample"))
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """`times` parts, as :class:`~heldout.splits.drawn.Splits`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -11,13 +10,13 @@ from heldout.base.errors import Argument, Sentence, SplitError, Splitter
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.splits.drawn import Splits
-from heldout.splits.strategy import shown
+from heldout.splits.strategy import FrozenStrategy
 from heldout.task import Task
 
 
 @registered
 @dataclass(frozen=True, slots=True, repr=False)
-class SharedBlocks:
+class SharedBlocks(FrozenStrategy):
     """For ``validation=``: inside outer fold i, each other outer block j is held out in turn.
 
     The training set without blocks i and j is the same seen from i and from j, so a nested study takes half the
@@ -28,10 +27,6 @@ class SharedBlocks:
     >>> SharedBlocks()
     SharedBlocks()
     """
-
-    inner_ok_under_partition: ClassVar[bool] = True
-
-    __repr__ = shown
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """Refused: there are no outer blocks to share."""

@@ -47,27 +47,32 @@ def takes_seed(strategy: Strategy) -> bool:
     return bool(getattr(strategy, "seeded", True))
 
 
-def shown(strategy: Any) -> str:
-    """The call that makes this strategy, without the arguments left at their defaults.
+class FrozenStrategy:
+    """Base of heldout's own strategies, which are frozen dataclasses: how they print, and how they keep checked values.
 
     >>> from heldout.splits import KFold
     >>> KFold(5, repeats=3)
     KFold(5, repeats=3)
     """
-    arguments = []
-    for place, field in enumerate(fields(strategy)):
-        value = getattr(strategy, field.name)
-        if place == 0 and not field.kw_only and value is not None:
-            arguments.append(repr(value))
-        elif field.default is MISSING or value != field.default:
-            arguments.append(f"{field.name}={value!r}")
-    return f"{type(strategy).__name__}({', '.join(arguments)})"
 
+    __slots__ = ()
+    inner_ok_under_partition: ClassVar[bool] = True
 
-def set_fields(strategy: Any, **values: Any) -> None:
-    """Set checked values on a frozen strategy while it is made."""
-    for name, value in values.items():
-        object.__setattr__(strategy, name, value)
+    def __repr__(self) -> str:
+        """The call that makes this strategy, without the arguments left at their defaults."""
+        arguments = []
+        for place, field in enumerate(fields(self)):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if place == 0 and not field.kw_only and value is not None:
+                arguments.append(repr(value))
+            elif field.default is MISSING or value != field.default:
+                arguments.append(f"{field.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(arguments)})"
+
+    def _keep(self, **values: Any) -> None:
+        """Set checked values while a strategy is made."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
 
 def whole_number(value: object, *, least: int, what: str) -> int:
