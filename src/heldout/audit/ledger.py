@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from math import inf, isfinite
 from os import PathLike
 from threading import Lock
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from heldout.audit.row_views import View
 from heldout.audit.test_rows import TestRows
@@ -72,10 +73,13 @@ class Ledger(Protocol):
 
     def looks_at(self, rows: TestRows) -> tuple[Look, ...]:
         """The looks at a test set that shares any row with these, in the order they were recorded."""
-        ...
+        looks = self.looks()
+        kept = {look.rows.key: look.rows for look in looks}
+        shared = {key for key, known in kept.items() if known.shared_with(rows)}
+        return tuple(look for look in looks if look.rows.key in shared)
 
 
-class MemoryLedger:
+class MemoryLedger(Ledger):
     """A ledger that lasts as long as the process.
 
     Examples
@@ -91,22 +95,14 @@ class MemoryLedger:
         self._lock = Lock()
 
     def record(self, looks: Iterable[Look]) -> None:
-        """Keep these looks; one with the question, learner and loss of a look that is kept already is no new one."""
         with self._lock:
             for look in looks:
                 rows = self._rows.setdefault(look.rows.key, look.rows)
                 self._looks.setdefault((look.question, look.learner_key, look.loss), replace(look, rows=rows))
 
     def looks(self) -> tuple[Look, ...]:
-        """Every look, in the order it was recorded."""
         with self._lock:
             return tuple(self._looks.values())
-
-    def looks_at(self, rows: TestRows) -> tuple[Look, ...]:
-        """The looks at a test set that shares any row with these, in the order they were recorded."""
-        with self._lock:
-            shared = {key for key, kept in self._rows.items() if kept.shared_with(rows)}
-        return tuple(look for look in self.looks() if look.rows.key in shared)
 
 
 PROCESS_LEDGER = MemoryLedger()
@@ -119,12 +115,7 @@ def process_ledger() -> MemoryLedger:
 
 def looks_before(ledger: Ledger, rows: TestRows, question: str) -> tuple[Look, ...]:
     """The looks at any of these rows that came before this question was first asked."""
-    earlier = []
-    for look in ledger.looks_at(rows):
-        if look.question == question:
-            break
-        earlier.append(look)
-    return tuple(earlier)
+    return tuple(takewhile(lambda look: look.question != question, ledger.looks_at(rows)))
 
 
 def list_looks(ledger: Ledger | None = None) -> list[dict[str, Any]]:
@@ -146,7 +137,7 @@ def list_looks(ledger: Ledger | None = None) -> list[dict[str, Any]]:
 VERSION = 2  # of what is kept of test rows; version 1 knew X and y together
 
 
-class JournalLedger:
+class JournalLedger(Ledger):
     """The looks that a journal holds, across programs and days.
 
     Parameters
@@ -159,66 +150,40 @@ class JournalLedger:
         self._path = path
 
     def record(self, looks: Iterable[Look]) -> None:
-        """Keep these looks; one with the question, learner and loss of a look that is kept already is no new one."""
         with open_journal(self._path) as store:
             for look in looks:
                 rows = ("look_rows", look.rows.key.encode(), encode(_written_rows(look.rows)))
-                store.put([rows, ("looks", _key(look), encode(_written(look)))])
+                key = digest("look", look.question, look.learner_key, look.loss)
+                store.put([rows, ("looks", key, encode(_written(look)))])
 
     def looks(self) -> tuple[Look, ...]:
-        """Every look, in the order it was recorded."""
         with open_journal(self._path) as store:
-            return tuple(_read(store, _rows(store)))
-
-    def looks_at(self, rows: TestRows) -> tuple[Look, ...]:
-        """The looks at a test set that shares any row with these, in the order they were recorded."""
-        with open_journal(self._path) as store:
-            known = _rows(store)
-            shared = {key for key, kept in known.items() if kept.shared_with(rows)}
-            return tuple(look for look in _read(store, known) if look.rows.key in shared)
+            rows = {key.decode(): _read_rows(decode(content), store) for key, content in store.all_rows("look_rows")}
+            kept = [decode(content) for _, content in store.all_rows("looks")]
+        return tuple(_read(fields, rows) for fields in kept if fields["rows_key"] in rows)
 
 
-def _rows(store: Store) -> dict[str, TestRows]:
-    return {key.decode(): _read_rows(decode(content), store) for key, content in store.all_rows("look_rows")}
+def _read(fields: dict[str, Any], rows: dict[str, TestRows]) -> Look:
+    alphabet = inf if fields["alphabet"] is None else fields["alphabet"]
+    known = {name: value for name, value in fields.items() if name != "rows_key"}
+    return Look(**{**known, "alphabet": alphabet, "rows": rows[fields["rows_key"]]})
 
 
-def _read_rows(words: dict[str, Any], store: Store) -> TestRows:
-    version = words.get("version", 1)
+def _written(look: Look) -> dict[str, Any]:
+    return {name: value for name, value in look.as_dict().items() if name != "rows"} | {"learner_key": look.learner_key}
+
+
+def _read_rows(fields: dict[str, Any], store: Store) -> TestRows:
+    version = fields.pop("version", 1)
     if version != VERSION:
         raise JournalError(
             f"The ledger in the journal {store.path.name!r} has version {version}, this heldout reads {VERSION}, "
             "so it cannot tell whether test rows were looked at before. Name another journal, pass "
             "options=Options(ledger=heldout.audit.MemoryLedger()), or use the heldout that wrote the file."
         )
-    views = tuple(View(**view) for view in words["views"])
-    tables, columns = tuple(words["tables"]), tuple(words["columns"])
-    return TestRows(tables=tables, columns=columns, numbers=words["numbers"], views=views)
-
-
-def _read(store: Store, rows: dict[str, TestRows]) -> list[Look]:
-    looks = []
-    for _, content in store.all_rows("looks"):
-        words = decode(content)
-        test_rows = rows.get(words.pop("rows_key"))
-        if test_rows is not None:
-            alphabet = inf if words["alphabet"] is None else words["alphabet"]
-            looks.append(Look(**{**words, "rows": test_rows, "alphabet": alphabet}))
-    return looks
-
-
-def _written(look: Look) -> dict[str, Any]:
-    return {
-        "when": look.when,
-        "question": look.question,
-        "rows_key": look.rows.key,
-        "learner": look.learner,
-        "learner_key": look.learner_key,
-        "loss": look.loss,
-        "answer": look.answer,
-        "alphabet": None if look.alphabet == inf else look.alphabet,
-        "rows_shown": look.rows_shown,
-        "told": look.told,
-    }
+    views = tuple(View(**view) for view in fields["views"])
+    tables, columns = tuple(fields["tables"]), tuple(fields["columns"])
+    return TestRows(tables=tables, columns=columns, numbers=fields["numbers"], views=views)
 
 
 def _written_rows(rows: TestRows) -> dict[str, Any]:
@@ -227,53 +192,24 @@ def _written_rows(rows: TestRows) -> dict[str, Any]:
     return {"version": VERSION, **tables, "numbers": rows.numbers, "views": views}
 
 
-def _key(look: Look) -> bytes:
-    return digest("look", look.question, look.learner_key, look.loss)
+def list_test_sets(ledger: Ledger, *, level: float) -> list[dict[str, Any]]:
+    """The test sets of a ledger in the order they were first looked at: who looked, and what is left for the next.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TestSet:
-    """One test set: who looked at any of its rows, and what that leaves for the next.
-
-    `next_width` is the whole width that the interval of the next look may take, at most, for a loss of range 1. None
-    where nothing bounds it any more: results of single rows were shown, or numbers that could have been any.
-    """
-
-    __test__: ClassVar[bool] = False  # no test class, for pytest
-
-    key: str
-    rows: int
-    looks: tuple[Look, ...]
-    next_width: float | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values, for a table or JSON."""
-        return {
-            "rows_key": self.key,
-            "rows": self.rows,
-            "next_width": self.next_width,
-            "looks": [look.as_dict() for look in self.looks],
-        }
-
-
-def told_sets(ledger: Ledger, *, level: float = 0.95) -> tuple[TestSet, ...]:
-    """The test sets of a ledger in the order they were first looked at; looks at sets that share rows count for each.
+    Looks at sets that share rows count for each. `next_width` is the whole width that the interval of the next look
+    may take, at most, for a loss of range 1; None where nothing bounds it any more, because results of single rows
+    were shown, or numbers that could have been any.
 
     Examples
     --------
-    >>> from heldout.audit.ledger import MemoryLedger
-    >>> told_sets(MemoryLedger())
-    ()
+    >>> list_test_sets(MemoryLedger(), level=0.95)
+    []
     """
-    found = {look.rows.key: look.rows for look in ledger.looks()}
-    sets = []
-    for key, rows in found.items():
+    test_sets = []
+    for key, rows in {look.rows.key: look.rows for look in ledger.looks()}.items():
         looks = ledger.looks_at(rows)
         prices = [look.price for look in looks]
-        width = min(1.0, 2 * half_width(len(rows), level=level, alphabets=prices)) if _bounded(prices) else None
-        sets.append(TestSet(key=key, rows=len(rows), looks=looks, next_width=width))
-    return tuple(sets)
-
-
-def _bounded(prices: list[float]) -> bool:
-    return all(map(isfinite, prices))
+        bounded = all(map(isfinite, prices))
+        width = min(1.0, 2 * half_width(len(rows), level=level, alphabets=prices)) if bounded else None
+        told = [look.as_dict() for look in looks]
+        test_sets.append({"rows_key": key, "rows": len(rows), "next_width": width, "looks": told})
+    return test_sets

@@ -34,7 +34,7 @@ def ledger(journal: str, *, level: float, output: Output) -> None:
       heldout ledger
       heldout ledger genes.db --level 0.9 --json
     """
-    from heldout.audit.ledger import JournalLedger, told_sets
+    from heldout.audit.ledger import JournalLedger, list_test_sets
     from heldout.report.others import short_ledger
 
     if not Path(journal).exists():
@@ -42,6 +42,6 @@ def ledger(journal: str, *, level: float, output: Output) -> None:
             f"There is no journal {journal!r}. heldout evaluate and compare keep one in the folder they are run in; "
             "name another file if it is elsewhere."
         )
-    sets = told_sets(JournalLedger(journal), level=level)
-    summary = {"journal": journal, "level": level, "test_sets": [test_set.as_dict() for test_set in sets]}
+    test_sets = list_test_sets(JournalLedger(journal), level=level)
+    summary = {"journal": journal, "level": level, "test_sets": test_sets}
     output.result(summary, kind="ledger", short=short_ledger)
