@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
@@ -19,112 +17,83 @@ from heldout.base.errors import InputError
 
 FREE_BYTES = 1 << 30  # a small file may always unpack to this much
 MOST_TIMES = 100  # beyond that, to at most so many times its own size
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _PIECE = 1 << 20
 _PACKED_PIECE = 1 << 12  # small, since a few bytes may unpack to many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """How a table is to be read."""
+class TableFile:
+    """A file to read and how, with its bytes where they had to be unpacked."""
 
+    path: Path
     types: Mapping[str, str] = field(default_factory=dict)  # the kind of some columns, in the singular
     missing: tuple[str, ...] | None = None  # texts that stand for nothing; None for the usual ones
-    most_bytes: int | None = None  # None: what the file's size and the machine's memory allow
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableFile:
-    """A file to read, with its bytes where they had to be unpacked."""
-
-    place: Path
-    reading: Reading
+    most_bytes: int | None = None  # to unpack to; None: what the file's size and the machine's memory allow
     unpacked: bytes | None = None
 
     @property
     def name(self) -> str:
-        return self.place.name
+        return self.path.name
 
-    @contextmanager
-    def open(self) -> Iterator[BinaryIO]:
+    @property
+    def limit(self) -> int:
+        """How many bytes the file may unpack to."""
+        if self.most_bytes is not None:
+            return self.most_bytes
+        return min(total_memory() // 2, max(FREE_BYTES, MOST_TIMES * self.path.stat().st_size))
+
+    def open(self) -> BinaryIO:
         """The table's bytes from their beginning."""
-        file: BinaryIO = self.place.open("rb") if self.unpacked is None else BytesIO(self.unpacked)
-        with file:
-            yield file
+        return self.path.open("rb") if self.unpacked is None else BytesIO(self.unpacked)
 
-    def refuse_beyond(self, count: int) -> None:
-        """Refuse a table of more bytes than this file may unpack to."""
-        limit = most_bytes(self.place, self.reading)
-        if count > limit:
-            raise too_large(self.place, limit, count)
+    def refuse_beyond(self, count: int, *, whole: bool = True) -> None:
+        """Refuse a table of more bytes than this file may unpack to; `whole` says that it has no more than these."""
+        if count > self.limit:
+            size = f"{show_bytes(count)}, " * whole + f"more than {show_bytes(self.limit)}"
+            raise InputError(
+                f"{self.name!r} has {show_bytes(self.path.stat().st_size)} but unpacks to {size}: too much for a table "
+                "of that size, or for this machine. If you trust it, unpack it yourself, or take fewer rows."
+            )
 
-
-def most_bytes(place: Path, reading: Reading) -> int:
-    """How many bytes a packed file may unpack to."""
-    if reading.most_bytes is not None:
-        return reading.most_bytes
-    return min(total_memory() // 2, max(FREE_BYTES, MOST_TIMES * place.stat().st_size))
-
-
-def too_large(place: Path, limit: int, count: int | None = None) -> InputError:
-    """The error of a file that unpacks to more than it may."""
-    much = f"more than {show_bytes(limit)}" if count is None else f"{show_bytes(count)}, more than {show_bytes(limit)}"
-    return InputError(
-        f"{place.name!r} has {show_bytes(place.stat().st_size)} but unpacks to {much}: too much for a table of that "
-        "size, or for this machine. If you trust it, unpack it yourself, or take fewer rows."
-    )
-
-
-def open_table_file(place: Path, compression: str, reading: Reading) -> TableFile:
-    """The file, unpacked into memory where its name says that it is packed."""
-    if not compression:
-        return TableFile(place=place, reading=reading)
-    limit = most_bytes(place, reading)
-    pieces: list[bytes] = []
-    size = 0
-    word, unpack = _PACKERS[compression]
-    try:
-        for piece in unpack(place):
-            size += len(piece)
-            if size > limit:
-                raise too_large(place, limit)
-            pieces.append(piece)
-    except (EOFError, zlib.error, gzip.BadGzipFile, _Damaged) as error:
-        raise InputError(f"{place.name!r} is not a whole {word} file: {error}.") from None
-    if not size:
-        raise InputError(f"{place.name!r} is empty: it has no header and no rows.")
-    return TableFile(place=place, reading=reading, unpacked=b"".join(pieces))
-
-
-class _Damaged(Exception):
-    """Raised where packed bytes are damaged."""
-
-
-def _gunzip(place: Path) -> Iterator[bytes]:
-    with gzip.open(place, "rb") as file:
-        while piece := file.read(_PIECE):
-            yield piece
-
-
-def _unzstd(place: Path) -> Iterator[bytes]:
-    """Unpack zstd with the library at hand: Python's own from 3.14 on, zstandard, or pyarrow."""
-    with place.open("rb") as packed:
+    def unpack(self, compression: str) -> TableFile:
+        """The file with its bytes unpacked."""
+        pieces: list[bytes] = []
+        size = 0
         try:
-            if find_spec("compression") is not None:
-                zstd = import_module("compression.zstd")
-                yield from _pieces(zstd.open(packed, "rb"))
-            elif find_spec("zstandard") is not None:
-                yield from _unzstd_frames(packed)
-            elif find_spec("pyarrow") is not None:
-                yield from _pieces(import_module("pyarrow").CompressedInputStream(packed, "zstd"))
-            else:
-                raise InputError(
-                    f"Reading {place.name!r} needs zstandard or pyarrow, and neither is installed. Install one "
-                    "(pip install zstandard), or pack the table with gzip."
-                )
-        except InputError:
+            with self.path.open("rb") as packed:
+                for piece in _gunzip(packed) if compression == ".gz" else _unzstd(packed, self.name):
+                    size += len(piece)
+                    self.refuse_beyond(size, whole=False)
+                    pieces.append(piece)
+        except (InputError, MemoryError):
             raise
         except Exception as error:  # each library has errors of its own
-            raise _Damaged((str(error).splitlines() or [type(error).__name__])[0].rstrip(".")) from None
+            if isinstance(error, OSError) and error.errno:
+                raise
+            reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+            raise InputError(f"{self.name!r} is not a whole {COMPRESSIONS[compression]} file: {reason}.") from None
+        if not size:
+            raise InputError(f"{self.name!r} is empty: it has no header and no rows.")
+        return replace(self, unpacked=b"".join(pieces))
+
+
+def _gunzip(packed: BinaryIO) -> Iterator[bytes]:
+    return _pieces(gzip.GzipFile(fileobj=packed))
+
+
+def _unzstd(packed: BinaryIO, name: str) -> Iterator[bytes]:
+    """Unpack zstd with the library at hand: Python's own from 3.14 on, zstandard, or pyarrow."""
+    if find_spec("compression") is not None:
+        return _pieces(import_module("compression.zstd").open(packed, "rb"))
+    if find_spec("zstandard") is not None:
+        return _unzstd_frames(packed)
+    if find_spec("pyarrow") is not None:
+        return _pieces(import_module("pyarrow").CompressedInputStream(packed, "zstd"))
+    raise InputError(
+        f"Reading {name!r} needs zstandard or pyarrow, and neither is installed. Install one (pip install zstandard), "
+        "or pack the table with gzip."
+    )
 
 
 def _pieces(stream: Any) -> Iterator[bytes]:
@@ -143,11 +112,4 @@ def _unzstd_frames(packed: BinaryIO) -> Iterator[bytes]:
             yield frame.decompress(piece)
             piece = frame.unused_data
     if not frame.eof:
-        raise _Damaged("it ends in the middle")
-
-
-_PACKERS: Mapping[str, tuple[str, Callable[[Path], Iterator[bytes]]]] = {
-    ".gz": ("gzip", _gunzip),
-    ".zst": ("zstd", _unzstd),
-}
-COMPRESSIONS = tuple(_PACKERS)
+        raise EOFError("it ends in the middle")

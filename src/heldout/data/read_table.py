@@ -8,6 +8,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.util import find_spec
 from io import TextIOWrapper
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.base.errors import ColumnError, InputError, did_you_mean
 from heldout.data.column_types import as_types, blank_missing_texts, infer_types
-from heldout.data.compressed import COMPRESSIONS, Reading, TableFile, open_table_file
+from heldout.data.compressed import COMPRESSIONS, TableFile
 from heldout.task.column_kinds import CATEGORIES, IDENTIFIERS, TEXTS, kind_named
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def read_json_lines(file: TableFile) -> pd.DataFrame:
     if not rows:
         raise InputError(f"{file.name!r} is empty: it has no rows.")
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return pd.DataFrame({name: _column([row.get(name) for row in rows]) for name in names})
+    return pd.DataFrame({name: [row.get(name) for row in rows] for name in names})
 
 
 def _row(line: str, number: int, file: TableFile) -> dict[str, Any]:
@@ -74,37 +75,17 @@ def _once(pairs: list[tuple[str, Any]], number: int, file: TableFile) -> dict[st
     return row
 
 
-def _column(values: list[Any]) -> Any:
-    """A column with the type that its values share; yes-or-no columns with gaps stay so."""
+def read_text(file: TableFile, separator: str) -> pd.DataFrame:
+    """Columns separated by commas or tabs."""
     import pandas as pd
 
-    if any(isinstance(value, bool) for value in values):
-        present = [value for value in values if value is not None]
-        return pd.array(values, dtype="boolean") if all(isinstance(value, bool) for value in present) else values
-    return values
-
-
-def read_csv(file: TableFile) -> pd.DataFrame:
-    """Columns separated by commas."""
-    return _read_text(file, ",")
-
-
-def read_tsv(file: TableFile) -> pd.DataFrame:
-    """Columns separated by tabs."""
-    return _read_text(file, "\t")
-
-
-def _read_text(file: TableFile, separator: str) -> pd.DataFrame:
-    import pandas as pd
-
-    reading = file.reading
     how: dict[str, Any] = {}
-    if reading.missing is not None:
-        how = {"na_values": ["", *reading.missing], "keep_default_na": False}
+    if file.missing is not None:
+        how = {"na_values": ["", *file.missing], "keep_default_na": False}
     try:
         names = _check_header(file, separator)
         # What is no amount keeps the zeros in front of it.
-        words = [name for name, word in reading.types.items() if kind_named(word) in (CATEGORIES, TEXTS, IDENTIFIERS)]
+        words = [name for name, word in file.types.items() if kind_named(word) in (CATEGORIES, TEXTS, IDENTIFIERS)]
         how["dtype"] = {name: "str" for name in words if name in names}
         with file.open() as source:
             frame: pd.DataFrame = pd.read_csv(source, sep=separator, encoding="utf-8-sig", low_memory=False, **how)
@@ -250,34 +231,33 @@ def read_table(
     InputError
         What is wrong with the file, and the way out.
     """
-    place = Path(path)
     if _ADDRESS.match(str(path)):
         raise InputError(
             f"{str(path)!r} is an address, and heldout reads files. Download it first, then name the file."
         )
-    reading = Reading(types=types or {}, missing=missing, most_bytes=most_bytes)
+    types = types or {}
+    file = TableFile(path=Path(path), types=types, missing=missing, most_bytes=most_bytes)
     try:
-        size = place.stat().st_size
-        if place.is_dir():
+        size = file.path.stat().st_size
+        if file.path.is_dir():
             raise InputError(f"{str(path)!r} is a folder. Name a file in it.")
-        read, compression = _reader(place)
+        read, compression = _reader(file.path)
         if size == 0:
-            raise InputError(f"{place.name!r} is empty: it has no header and no rows.")
-        frame = read(open_table_file(place, compression, reading))
+            raise InputError(f"{file.name!r} is empty: it has no header and no rows.")
+        frame = read(file.unpack(compression) if compression else file)
     except FileNotFoundError:
-        raise InputError(_no_such_file(place)) from None
+        raise InputError(_no_such_file(file.path)) from None
     except OSError as error:
         raise InputError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
     if not len(frame):
         columns = f"{frame.shape[1]} column" + ("" if frame.shape[1] == 1 else "s")
-        raise InputError(f"{place.name!r} has a header ({columns}) but no rows.")
-    for name in reading.types:
+        raise InputError(f"{file.name!r} has a header ({columns}) but no rows.")
+    for name in types:
         if name not in frame.columns:
-            raise ColumnError(f"--type {name}: no such column in {place.name!r}. {did_you_mean(name, frame.columns)}")
+            raise ColumnError(f"--type {name}: no such column in {file.name!r}. {did_you_mean(name, frame.columns)}")
     # The user's word comes first: a date that is to be a category stays as it is written.
     whole = frame if missing is None else blank_missing_texts(frame, missing)
-    typed = as_types(whole, reading.types, file=place.name)
-    return infer_types(typed, leave=frozenset(reading.types))
+    return infer_types(as_types(whole, types, file=file.name), leave=frozenset(types))
 
 
 def is_table_name(path: str | os.PathLike[str]) -> bool:
@@ -325,8 +305,8 @@ def _no_such_file(place: Path) -> str:
 
 
 _READERS: Mapping[str, Callable[[TableFile], pd.DataFrame]] = {
-    ".csv": read_csv,
-    ".tsv": read_tsv,
+    ".csv": partial(read_text, separator=","),
+    ".tsv": partial(read_text, separator="\t"),
     ".parquet": read_parquet,
     ".feather": read_arrow,
     ".arrow": read_arrow,
