@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.errors import ColumnError, InputError, TargetError, did_you_mean
+from heldout.base.errors import ColumnError, InputError
+from heldout.data.stream_columns import feature_columns, refuse_missing
 from heldout.splits.cells import Codes
 from heldout.task.stream import Chunk
 
@@ -40,24 +42,25 @@ class DaskStream:
 
     def targets(self) -> Iterator[NDArray[Any]]:
         """The distinct labels of each partition, found by the workers."""
-        yield from self._on_workers(self.frame[[self.target]], [_Labels(self.target)] * len(list(self._starts())))
+        yield from self._on_workers(self.frame[[self.target]], [partial(_labels, self.target)] * len(self._starts()))
 
     def spread(self, do: Callable[..., Any], counts: Iterator[Codes] | None = None) -> Iterator[Any]:
         """What `do` makes of each chunk and of the rows of each kind that came before it, in order."""
-        before = [None] * len(self.sizes) if counts is None else _before(counts)
+        starts = self._starts()
+        before: Sequence[Any] = [None] * len(starts)
+        if counts is not None:
+            each = np.array(list(counts))
+            before = np.cumsum(each, axis=0) - each
         work = [
-            _OfPartition(do=do, start=start, dealt=dealt, columns=self.columns, target=self.target)
-            for (_, start), dealt in zip(self._starts(), before, strict=False)
+            partial(_on_partition, do, start, passed, self.columns, self.target)
+            for (_, start), passed in zip(starts, before, strict=True)
         ]
         yield from self._on_workers(self.frame, work)
 
-    def _starts(self) -> Iterator[tuple[int, int]]:
+    def _starts(self) -> list[tuple[int, int]]:
         """The partitions that have rows, and the number of their first row."""
-        start = 0
-        for number, size in enumerate(self.sizes):
-            if size:
-                yield number, start
-            start += size
+        firsts = np.cumsum([0, *self.sizes]).tolist()
+        return [(number, firsts[number]) for number, size in enumerate(self.sizes) if size]
 
     def _on_workers(self, frame: Any, work: Sequence[Callable[[Any], Any]]) -> Iterator[Any]:
         """Run one task for each partition on the active scheduler, a few at a time; results come in order."""
@@ -73,26 +76,6 @@ class DaskStream:
             yield from dask.compute(*batch)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _OfPartition:
-    do: Callable[..., Any]
-    start: int
-    dealt: Codes | None
-    columns: tuple[str, ...]
-    target: str
-
-    def __call__(self, part: Any) -> Any:
-        return self.do(_chunk(part, self.start, self.columns, self.target), self.dealt)
-
-
-@dataclass(frozen=True, slots=True)
-class _Labels:
-    target: str
-
-    def __call__(self, part: Any) -> NDArray[Any]:
-        return np.unique(_target(part[self.target], self.target, 0))
-
-
 def is_dask_frame(X: Any) -> bool:
     """Whether this is a Dask data frame, told without importing Dask."""
     kind = type(X)
@@ -102,22 +85,8 @@ def is_dask_frame(X: Any) -> bool:
 def open_dask(frame: Any, target: Any) -> DaskStream:
     """The stream of a Dask data frame; its partitions are counted first."""
     names = [str(name) for name in frame.columns]
-    if not isinstance(target, str) or target not in names:
-        hint = did_you_mean(str(target), names)
-        raise TargetError(f"y={target!r} is no column of the Dask data frame. {hint}")
-    twice = sorted({one for one in names if names.count(one) > 1})
-    if twice:
-        raise ColumnError(f"The Dask data frame has more than one column named {twice[0]!r}.")
-    columns = tuple(name for name in names if name != target)
-    if not columns:
-        raise ColumnError(f"The Dask data frame has no column beside the target {target!r} to learn from.")
-    for name in columns:
-        kind = frame.dtypes[name]
-        if not isinstance(kind, np.dtype) or kind.kind not in "biuf" or kind == np.float16:
-            raise ColumnError(
-                f"Column {name!r} of the Dask data frame is of type {kind}, no plain number. Turn it into numbers, or "
-                "leave it out."
-            )
+    other_types = {name: kind for name, kind in zip(names, frame.dtypes, strict=True) if not _is_number(kind)}
+    columns = feature_columns("the Dask data frame", names, target, other_types=other_types)
     sizes = tuple(int(size) for size in frame.map_partitions(len).compute())
     if not sum(sizes):
         raise InputError("The Dask data frame has no rows.")
@@ -132,30 +101,29 @@ def open_dask(frame: Any, target: Any) -> DaskStream:
     )
 
 
-def _before(counts: Iterator[Codes]) -> list[Codes]:
-    """How many rows of each kind came before each partition."""
-    each = list(counts)
-    return [np.sum(each[:number], axis=0) if number else np.zeros_like(each[0]) for number in range(len(each))]
+def _is_number(kind: Any) -> bool:
+    return isinstance(kind, np.dtype) and kind.kind in "biuf" and kind != np.float16
+
+
+def _on_partition(
+    do: Callable[..., Any], start: int, passed: Codes | None, columns: tuple[str, ...], target: str, /, part: Any
+) -> Any:
+    return do(_chunk(part, start, columns, target), passed)
+
+
+def _labels(target: str, part: Any) -> NDArray[Any]:
+    return np.unique(_target(part[target], target, 0))
 
 
 def _chunk(part: Any, start: int, columns: tuple[str, ...], target: str) -> Chunk:
-    return Chunk(
-        start=start,
-        columns=[_plain(part[name], name, start) for name in columns],
-        y=_target(part[target], target, start),
-    )
-
-
-def _plain(values: Any, name: str, start: int) -> NDArray[Any]:
-    found: NDArray[Any] = values.to_numpy()
-    if found.dtype.kind not in "biuf":
-        raise ColumnError(f"Column {name!r} holds {found.dtype} from row {start} on, where numbers were said to be.")
-    return found
+    values = [part[name].to_numpy() for name in columns]
+    for name, found in zip(columns, values, strict=True):
+        if found.dtype.kind not in "biuf":
+            raise ColumnError(f"Column {name!r} holds {found.dtype} from row {start} on, not the numbers it declares.")
+    return Chunk(start=start, columns=values, y=_target(part[target], target, start))
 
 
 def _target(values: Any, name: str, start: int) -> NDArray[Any]:
-    missing = np.flatnonzero(values.isna().to_numpy())
-    if len(missing):
-        raise TargetError(f"The target {name!r} is missing in row {start + int(missing[0])}. Drop or fill such rows.")
+    refuse_missing(values.isna().to_numpy(), name, start, target=True)
     found: NDArray[Any] = np.asarray(values.to_numpy())
     return found.astype(object) if found.dtype.kind not in "biuf" else found

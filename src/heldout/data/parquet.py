@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -10,10 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.errors import ColumnError, InputError, TargetError, did_you_mean
+from heldout.base.errors import ColumnError, InputError, did_you_mean
+from heldout.data.stream_columns import feature_columns, refuse_missing
 from heldout.task.stream import Chunk
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 CHUNK_NUMBERS = 1 << 21  # of one chunk: sixteen megabytes, of which a few are in memory at a time
 MOST_ROWS, FEWEST_ROWS = 1 << 16, 1 << 10
-_ROW_LABELS = re.compile(r"__index_level_\d+__")  # how pandas saves an index without a name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,7 +32,6 @@ class ParquetStream:
     columns: tuple[str, ...]
     target: str
     fingerprint: str
-    types: tuple[str, ...]  # of the columns of X, as numpy names them
 
     @property
     def chunk_rows(self) -> int:
@@ -45,8 +42,8 @@ class ParquetStream:
         """One pass over the files."""
         start = 0
         for batch in self._batches([*self.columns, self.target]):
-            values = [_plain(batch.column(name), name, start) for name in self.columns]
-            y = _target_values(batch.column(self.target), self.target, start)
+            values = [_values(batch.column(name), name, start) for name in self.columns]
+            y = _values(batch.column(self.target), self.target, start, target=True)
             yield Chunk(start=start, columns=values, y=y)
             start += batch.num_rows
 
@@ -54,7 +51,7 @@ class ParquetStream:
         """One pass over the target alone."""
         start = 0
         for batch in self._batches([self.target]):
-            yield _target_values(batch.column(0), self.target, start)
+            yield _values(batch.column(0), self.target, start, target=True)
             start += batch.num_rows
 
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
@@ -102,7 +99,8 @@ def open_parquet(path: str | Path, target: Any) -> ParquetStream:
     assert schema is not None
     if not rows:
         raise InputError(f"{place.name!r} has {len(schema.names)} columns but no rows.")
-    columns = _columns(schema, target, place.name)
+    other_types = {field.name: field.type for field in schema if not _is_number(field.type)}
+    columns = feature_columns(repr(place.name), list(schema.names), target, other_types=other_types)
     digest.update("\x1f".join([str(schema), target]).encode())
     return ParquetStream(
         name=place.name,
@@ -111,7 +109,6 @@ def open_parquet(path: str | Path, target: Any) -> ParquetStream:
         columns=columns,
         target=target,
         fingerprint=digest.hexdigest(),
-        types=tuple(_number_type(schema.field(name).type) or "" for name in columns),
     )
 
 
@@ -131,40 +128,10 @@ def _files(place: Path) -> tuple[Path, ...]:
     return (place,)
 
 
-def _columns(schema: Any, target: Any, name: str) -> tuple[str, ...]:
-    names = list(schema.names)
-    if not isinstance(target, str):
-        raise TargetError(
-            f"The target of a stream is named: target='y', say; not {type(target).__name__}. "
-            f"The columns of {name!r} are {_listed(names)}."
-        )
-    if target not in names:
-        raise TargetError(f"y={target!r} is no column of {name!r}. {did_you_mean(target, names)}")
-    twice = sorted({column for column in names if names.count(column) > 1})
-    if twice:
-        raise ColumnError(f"{name!r} has more than one column named {_listed(twice)}. Give every column its own name.")
-    columns = tuple(column for column in names if column != target and not _ROW_LABELS.fullmatch(column))
-    if not columns:
-        raise ColumnError(f"{name!r} has no column beside the target {target!r} to learn from.")
-    others = [column for column in columns if _number_type(schema.field(column).type) is None]
-    if others:
-        kinds = ", ".join(f"{column!r} ({schema.field(column).type})" for column in others[:5])
-        kinds += ", …" if len(others) > 5 else ""
-        raise ColumnError(
-            f"These columns of {name!r} are no plain numbers: {kinds}. A stream takes numbers; turn them into numbers, "
-            "leave them out of the file, or load the data."
-        )
-    return columns
-
-
-def _number_type(kind: Any) -> str | None:
+def _is_number(kind: Any) -> bool:
     import pyarrow.types as pt
 
-    if pt.is_boolean(kind):
-        return "bool"
-    if pt.is_integer(kind) or pt.is_float32(kind) or pt.is_float64(kind):
-        return str(np.dtype(kind.to_pandas_dtype()))
-    return None
+    return bool(pt.is_boolean(kind) or pt.is_integer(kind) or pt.is_float32(kind) or pt.is_float64(kind))
 
 
 def _footer_text(meta: Any) -> str:
@@ -181,28 +148,12 @@ def _footer_text(meta: Any) -> str:
     return "\x1f".join(words)
 
 
-def _plain(column: Any, name: str, start: int) -> NDArray[Any]:
+def _values(column: Any, name: str, start: int, *, target: bool = False) -> NDArray[Any]:
     if column.null_count:
-        row = start + int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
-        raise ColumnError(
-            f"Column {name!r} is missing in row {row}. A stream takes no missing values: fill them in, drop these "
-            "rows, or load the data."
-        )
-    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+        refuse_missing(column.is_null().to_numpy(zero_copy_only=False), name, start, target=target)
+    plain = column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
+    values: NDArray[Any] = plain.to_numpy(zero_copy_only=False)
     return values
-
-
-def _target_values(column: Any, name: str, start: int) -> NDArray[Any]:
-    if column.null_count:
-        row = start + int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
-        raise TargetError(f"The target {name!r} is missing in row {row}. Drop or fill such rows.")
-    values = column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
-    found: NDArray[Any] = values.to_numpy(zero_copy_only=False)
-    return found
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
 
 
 def _line(error: Exception) -> str:
