@@ -15,7 +15,7 @@ from heldout.base.rowkeys import Rows
 from heldout.splits import Splits
 from heldout.task import Task
 from heldout.task.arrays import as_array
-from heldout.task.column_kinds import look_like_dates
+from heldout.task.column_kinds import is_prose, look_like_dates
 from heldout.task.containers import column, container_kind, is_sparse, take_rows
 
 Kind = Literal["number", "date", "category", "text"]
@@ -23,7 +23,6 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 MOST_STEPS = 0.2  # distinct values by rows: numbers with more of them are taken one by one, not level by level
-WORDS_OF_TEXT = 4  # values with as many words on average, and mostly different ones, are text that someone wrote
 _LARGEST, _SHIFT = 1e100, 700  # larger numbers are halved so often that their squares are numbers too
 _NANOSECONDS_A_DAY = 86_400e9
 
@@ -170,10 +169,8 @@ def _texts(cells: NDArray[Any], missing: NDArray[np.bool_], name: str, place: in
         days = np.append(dates, np.nan)[codes]
         return Column(name=name, place=place, kind="date", numbers=days, whole=False)
     numbers = np.where(codes < 0, np.nan, codes.astype(np.float64))
-    some = levels[:1000]
-    words = float(np.mean([len(one.split()) for one in some])) if len(some) else 0.0
-    written_out = words >= WORDS_OF_TEXT and len(levels) > 0.5 * np.count_nonzero(codes >= 0)
-    kind: Kind = "text" if written_out else "category"
+    words = float(np.mean([len(level.split()) for level in levels[:1000]])) if len(levels) else 0.0
+    kind: Kind = "text" if is_prose(words, len(levels), np.count_nonzero(codes >= 0)) else "category"
     return Column(name=name, place=place, kind=kind, numbers=numbers, whole=True, words=words)
 
 

@@ -19,8 +19,13 @@ FEWEST_ROWS = 20  # with fewer, values that all differ say little
 FEWEST_WORDS = 4  # of a typical value, from which on a column is prose
 FEWEST_TEXTS = 0.5  # share of different values, from which on it may be
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?")
-_ID_NAME = re.compile(r"(^|[_\s.-])(id|ids|uuid|guid)$", re.IGNORECASE)
-_CAMEL_ID = re.compile(r"[a-z]I[dD]$")
+_ID_NAME = re.compile(r"(?i:(^|[^a-z])(id|ids|uid|uuid|guid|pk|rowid|ssn)([^a-z]|$))|[a-z]I[Dd]$|^id[A-Z]")
+# These may be amounts as well: a number of rooms is called room_nr too.
+_LOOSE_ID_NAME = re.compile(
+    r"(?i)(^|.*[^a-z])(key|idx|nr|no)|(patient|subject|person|user|customer|client|member|student|household|family|"
+    r"visitor|session|device|store|shop|site|machine|sensor|animal|donor|author|writer|speaker|clinic|hospital|school|"
+    r"company|firm|driver)s?"
+)
 
 
 def column_kinds(X: pd.DataFrame, given: Mapping[str, str] | None = None) -> dict[str, list[str]]:
@@ -91,13 +96,22 @@ def look_like_dates(texts: Iterable[Any]) -> bool:
     return all(isinstance(text, str) and _ISO_DATE.fullmatch(text) for text in texts)
 
 
-def is_id_name(name: Any) -> bool:
-    """Whether a name says that the column tells rows or things apart.
+def is_id_name(name: Any, *, loosely: bool = False) -> bool:
+    """Whether a name says that the column tells rows or things apart; `loosely` takes names of owners of rows too.
 
-    >>> is_id_name("customer_id"), is_id_name("customerId"), is_id_name("paid"), is_id_name("ID")
-    (True, True, False, True)
+    >>> [is_id_name(name) for name in ("customer_id", "customerId", "paid", "ID", "patient")]
+    [True, True, False, True, False]
+    >>> [is_id_name(name, loosely=True) for name in ("patient", "room_nr", "customer_age")]
+    [True, True, False]
     """
-    return isinstance(name, str) and (_ID_NAME.search(name) is not None or _CAMEL_ID.search(name) is not None)
+    if not isinstance(name, str):
+        return False
+    return bool(_ID_NAME.search(name) or (loosely and _LOOSE_ID_NAME.fullmatch(name)))
+
+
+def is_prose(words: float, different: int, present: int) -> bool:
+    """Whether texts of so many words each, so many of them different, are prose and no categories."""
+    return words >= FEWEST_WORDS and different >= FEWEST_TEXTS * present
 
 
 def _kind_of_numbers(values: pd.Series[Any]) -> str:
@@ -121,4 +135,4 @@ def _kind_of_words(values: pd.Series[Any]) -> str:
     words = float(present.str.count(r"\S+").median())
     if different == len(present):  # a category would never be met again, but the words in it may
         return IDENTIFIERS if words <= 1 or is_id_name(values.name) else TEXTS
-    return TEXTS if words >= FEWEST_WORDS and different >= FEWEST_TEXTS * len(present) else CATEGORIES
+    return TEXTS if is_prose(words, different, len(present)) else CATEGORIES

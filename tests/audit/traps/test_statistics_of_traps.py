@@ -8,7 +8,7 @@ import pytest
 from heldout.audit.association import agreement_in_order, agreement_of_next, agreement_within, skill_of
 from heldout.audit.check_table import as_responses, interpret
 from heldout.audit.traps.copied_rows import A_ROW, equal_pairs, too_near
-from heldout.audit.traps.identifiers import named_like_an_id
+from heldout.task.column_kinds import is_id_name
 
 TIMES = 1_500
 
@@ -83,4 +83,4 @@ def test_equal_pairs_are_counted() -> None:
     ("name", "says"), [("id", True), ("order_no", True), ("UserID", True), ("idea", False), ("store_size", False)]
 )
 def test_names_of_identifiers(name: str, says: bool) -> None:
-    assert named_like_an_id(name) is says
+    assert is_id_name(name, loosely=True) is says

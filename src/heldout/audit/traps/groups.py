@@ -10,7 +10,7 @@ from scipy.stats import norm
 from heldout.audit.association import FALSE_ALARM, agreement_of_next, agreement_within
 from heldout.audit.check_table import Codes, Column, Floats, Table, as_responses
 from heldout.audit.trap import INFO, WARNING, Trap, shown
-from heldout.audit.traps.identifiers import named_like_an_id
+from heldout.task.column_kinds import is_id_name
 
 FEWEST_GROUPS, MOST_ROWS_A_GROUP, FEW_ROWS_A_GROUP = 10, 100, 12
 LEAST_AGREEMENT = 0.1
@@ -46,7 +46,7 @@ def _as_groups(table: Table, column: Column, aside: set[str]) -> Trap | None:
     same = _unvarying(table, column, aside)
     if agreed is None and not same:
         return None
-    named = named_like_an_id(column.name)
+    named = is_id_name(column.name, loosely=True)
     if agreed is None and not named and len(same) < 2:
         return None
     severity = WARNING if named or size <= FEW_ROWS_A_GROUP else INFO

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from math import sqrt
 
 import numpy as np
 
 from heldout.audit.check_table import Column, Floats, Table
 from heldout.audit.trap import INFO, WARNING, Trap
+from heldout.task.column_kinds import is_id_name
 
 FEWEST_ROWS = 20
 MEETINGS = 14.0  # expected, with none seen: by chance once in a million
-_NAMED = re.compile(
-    r"(?i:(^|[^a-z])(id|ids|uid|uuid|guid|pk|rowid|ssn)([^a-z]|$)|(^|[^a-z])(key|idx|nr|no)$)|[a-z]I[Dd]$|^id[A-Z]"
-)
-_OWNERS = re.compile(
-    r"(?i)(patient|subject|person|user|customer|client|member|student|household|family|visitor|session|device|store|"
-    r"shop|site|machine|sensor|animal|donor|author|writer|speaker|clinic|hospital|school|company|firm|driver)s?"
-)
-
-
-def named_like_an_id(name: str) -> bool:
-    """Whether a column's name says that it identifies something.
-
-    >>> [named_like_an_id(name) for name in ("row_id", "customerId", "patient", "customer_age", "paid")]
-    [True, True, True, False, False]
-    """
-    return bool(_NAMED.search(name) or _OWNERS.fullmatch(name))
 
 
 def find_identifiers(table: Table) -> list[Trap]:
@@ -51,7 +35,7 @@ def find_identifiers(table: Table) -> list[Trap]:
 
 
 def _codes_of_text(column: Column) -> tuple[str, str] | None:
-    if column.words > 2 and not named_like_an_id(column.name):
+    if column.words > 2 and not is_id_name(column.name, loosely=True):
         return None  # names of things or short remarks, more than codes
     return WARNING, ", none of them like a sentence"
 
@@ -64,7 +48,7 @@ def _codes_of_numbers(column: Column) -> tuple[str, str] | None:
     expected = _expected_meetings(values)
     if expected >= MEETINGS:
         return WARNING, f", where about {expected:.0f} pairs of measured whole numbers would meet by chance"
-    if named_like_an_id(column.name):
+    if is_id_name(column.name, loosely=True):
         return WARNING, ", and the name of an identifier"
     if len(values) >= 100 and values[0] >= 1e5 and len(str(int(values[0]))) == len(str(int(values[-1]))):
         return INFO, f", all whole numbers of {len(str(int(values[0])))} digits"
