@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from heldout.api.evaluate import evaluate
 from heldout.audit.check_table import Table, open_table
 from heldout.audit.ledger import MemoryLedger
-from heldout.audit.run_checks import look
+from heldout.audit.run_checks import run_checks
 from heldout.audit.trap import EXPLAINED, INFO, NOT_SEEN, SEVERITIES, WARNING, Trap, shown
 from heldout.audit.traps.drift import differing, two_parts
 from heldout.base.errors import OptionError, TargetError, did_you_mean
@@ -140,10 +140,10 @@ def check(
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
     task = declare(X, y, classification=classification, **roles)
     table = _table(task, test, most_rows=int(most_rows), seed=int(seed))
-    looked = look(table, ignore=frozenset(ignored))
-    traps = list(looked.traps)
+    report = run_checks(table, ignore=frozenset(ignored))
+    traps = list(report.traps)
     if "H609" not in ignored:
-        traps += find_drift(table, aside={name for t in traps if t.code == "H603" for name in t.columns})
+        traps += find_drift(table.without(trap for trap in traps if trap.code == "H603"))
     return Checked(
         findings=tuple(sorted(traps, key=lambda trap: trap.code)),
         rows=len(task),
@@ -151,7 +151,7 @@ def check(
         columns=task.n_columns or 1,
         classification=classification,
         ignored=ignored,
-        groups=looked.groups,
+        groups=report.groups,
     )
 
 
@@ -219,11 +219,11 @@ LEVEL = 0.999  # of the interval, so that it lies above one half by chance once 
 LARGE = 0.6  # how often the classifier must be right for a warning
 
 
-def find_drift(table: Table, *, aside: set[str]) -> list[Trap]:
-    """One trap where a test part that was given can be told from its training part; `aside` are columns left out."""
+def find_drift(table: Table) -> list[Trap]:
+    """One trap where a test part that was given can be told from its training part."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    parts = two_parts(table, aside=aside)
+    parts = two_parts(table)
     if parts is None:
         return []
     learner = HistGradientBoostingClassifier(

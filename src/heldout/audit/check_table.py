@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from heldout.audit.trap import Trap
 from heldout.base.rowkeys import Rows
 from heldout.splits import Splits
 from heldout.task import Task
@@ -225,14 +227,19 @@ class Table:
         held[self.splits.held] = True
         return held
 
+    def without(self, traps: Iterable[Trap]) -> Table:
+        """The table less the columns that these findings explain."""
+        explained = {name for trap in traps for name in trap.columns}
+        return replace(self, columns=tuple(column for column in self.columns if column.name not in explained))
+
     def whole(self, column: Column) -> Column:
-        """The same column in all rows of the task, in their own order."""
-        return read_column(self.task.X, column.place)
+        """The same column in all rows of the task, where it was read in a sample of them."""
+        return read_column(self.task.X, column.place) if self.sampled else column
 
     def moments(self, column: Column) -> tuple[float, float]:
         """The mean and the standard deviation of a column over all rows of the task that have a value."""
         if column.place not in self._moments:
-            whole = self.whole(column) if self.sampled else column
+            whole = self.whole(column)
             values = whole.numbers[whole.present]
             self._moments[column.place] = float(values.mean()), float(values.std())
         return self._moments[column.place]

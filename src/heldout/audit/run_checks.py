@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from heldout.audit.check_table import Table
+from heldout.audit.check_table import Codes, Table
 from heldout.audit.trap import INFO, WARNING, Trap, plural, shown
-from heldout.audit.traps.copied_rows import NearRows, SameRows, find_near_rows, find_same_rows, near_rows, same_rows
+from heldout.audit.traps.copied_rows import NearRows, find_near_rows, find_same_rows, near_rows, same_rows
 from heldout.audit.traps.fitted_on_all_rows import find_encoded, find_imputed, find_rotated, find_scaled
 from heldout.audit.traps.groups import find_groups
 from heldout.audit.traps.identifiers import find_identifiers
@@ -22,69 +22,56 @@ from heldout.splits.remarks import class_note
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Looked:
+class CheckReport:
     """What was found in a table."""
 
     traps: tuple[Trap, ...]  # by number
     groups: NDArray[np.intp] | None  # a code for each row that holds copies and near copies together; None without any
 
 
-def look(table: Table, *, ignore: frozenset[str] = frozenset()) -> Looked:
+def run_checks(table: Table, *, ignore: frozenset[str] = frozenset()) -> CheckReport:
     """Every check of the table alone; those that are ignored are left out."""
-    constants, copies = find_constants(table), find_copies(table)
-    identifiers = find_identifiers(table)
-    known = _columns(identifiers)
-    aside = known | _columns(constants) | _columns(copies)
-    grouped = find_groups(table, aside=aside)
-    dates = find_dates(table)
+    constants, copies, identifiers = find_constants(table), find_copies(table), find_identifiers(table)
+    telling = table.without(identifiers)
+    unexplained = telling.without([*constants, *copies])
+    grouped, encoded = find_groups(unexplained), find_encoded(unexplained)
+    dates, rotated = find_dates(table), find_rotated(table)
     dated = any(trap.severity == WARNING for trap in dates)
     by = next((trap.columns[0] for trap in grouped if trap.severity == WARNING), None)
-    encoded = find_encoded(table, aside=aside)
-    rotated = find_rotated(table)
-    aside |= _columns(grouped) | _columns(encoded)
-    same, near = _rows(table, known, ignore)
+    same = np.arange(len(table.task)) if "H601" in ignore else same_rows(telling)
+    near = [] if "H602" in ignore else near_rows(telling)
     traps = [
         *find_rare_classes(table),
-        *find_same_rows(table, same, identifiers=known),
+        *find_same_rows(table, same, identifiers),
         *find_near_rows(table, near),
         *identifiers,
-        *find_giveaways(table, aside=aside),
+        *find_giveaways(unexplained.without([*grouped, *encoded])),
         *copies,
         *grouped,
         *dates,
         *find_row_order(table, dated=dated, grouped_by=by),
         *constants,
         *find_telling_gaps(table),
-        *find_scaled(table, aside=_columns(rotated)),
+        *find_scaled(table.without(rotated)),
         *find_imputed(table),
         *rotated,
         *encoded,
     ]
     kept = tuple(trap for trap in traps if trap.code not in ignore)
-    return Looked(traps=kept, groups=_joined(len(table.task), same, near, kept))
+    return CheckReport(traps=kept, groups=_joined(len(table.task), same, near, kept))
 
 
-def _rows(table: Table, identifiers: set[str], ignore: frozenset[str]) -> tuple[SameRows, list[NearRows]]:
-    none = SameRows(codes=np.arange(len(table.task), dtype=np.intp), copies=0)
-    same = none if "H601" in ignore else same_rows(table, identifiers=identifiers)
-    return same, [] if "H602" in ignore else near_rows(table, aside=identifiers)
-
-
-def _joined(n: int, same: SameRows, near: list[NearRows], traps: tuple[Trap, ...]) -> NDArray[np.intp] | None:
+def _joined(n: int, same: Codes, near: list[NearRows], traps: tuple[Trap, ...]) -> NDArray[np.intp] | None:
     """Rows held together by being the same or nearly so, through others too."""
     codes = {trap.code for trap in traps}
     if not codes & {"H601", "H602"}:
         return None
-    copies = same.codes if "H601" in codes else np.arange(n, dtype=np.intp)
-    pairs = [copies[one.pairs] for one in near] if "H602" in codes else []
+    copies = same if "H601" in codes else np.arange(n, dtype=np.intp)
+    pairs = [copies[found.pairs] for found in near] if "H602" in codes else []
     ends: Any = np.vstack(pairs) if pairs else np.empty((0, 2), dtype=np.intp)
     links = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
     labels = connected_components(links, directed=False)[1]
     return np.unique(labels[copies], return_inverse=True)[1].astype(np.intp)
-
-
-def _columns(traps: list[Trap]) -> set[str]:
-    return {name for trap in traps for name in trap.columns}
 
 
 def find_rare_classes(table: Table) -> list[Trap]:

@@ -56,6 +56,7 @@ CONTAINERS = {
     "polars": pl.from_pandas,
     "written dates": lambda frame: frame.assign(day=frame["day"].dt.strftime("%Y-%m-%d")),
     "dates as numbers": lambda frame: frame.assign(day=frame["day"].dt.strftime("%Y%m%d").astype(int)),
+    "names that are numbers": lambda frame: frame.set_axis([*range(len(frame.columns) - 1), "y"], axis=1),
     "dates with a zone": lambda frame: frame.assign(day=frame["day"].dt.tz_localize("Europe/Zurich")),
 }
 

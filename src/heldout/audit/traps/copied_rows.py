@@ -12,50 +12,40 @@ from scipy.stats import binom
 from heldout.audit.check_table import Codes, Column, Floats, Table, class_codes
 from heldout.audit.trap import ERROR, INFO, WARNING, Trap, plural
 from heldout.base.seeds import derive
-from heldout.task.containers import without_columns
+from heldout.task.containers import is_pandas
 from heldout.task.hashing import row_hashes
 
 LEAST_SHARE = 0.01  # of the rows
 Words = NDArray[np.uint64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SameRows:
-    """Which rows of the task are equal, as a code for each row, and how many copies there are beyond the first."""
-
-    codes: Codes
-    copies: int
-
-
-def same_rows(table: Table, *, identifiers: set[str]) -> SameRows:
-    """Rows equal in every column and the target; columns that tell rows apart are left out."""
-    task = table.task
-    X = task.X
-    if identifiers:
-        places = [column.place for column in table.columns if column.name not in identifiers]
+def same_rows(table: Table) -> Codes:
+    """A code for each row of the task: rows equal in every column of the table, and in the target, share one."""
+    task, hashes, places = table.task, table.task.row_hashes, [column.place for column in table.columns]
+    if len(places) < (task.n_columns or 1):
         if not places:
-            return SameRows(codes=np.arange(len(task), dtype=np.intp), copies=0)
-        named = task.columns is not None
-        X = without_columns(X, identifiers) if named else X[:, places]
-    hashes = (row_hashes(X, task.y) if identifiers else task.row_hashes)[:, 0]
-    codes = np.unique(hashes, return_inverse=True)[1].astype(np.intp)
-    return SameRows(codes=codes, copies=len(codes) - int(codes.max()) - 1)
+            return np.arange(len(task), dtype=np.intp)
+        X = task.X.iloc[:, places] if is_pandas(task.X, "DataFrame") else task.X[:, places]
+        hashes = row_hashes(X, task.y)
+    return np.unique(hashes[:, 0], return_inverse=True)[1].astype(np.intp)
 
 
-def find_same_rows(table: Table, same: SameRows, *, identifiers: set[str]) -> list[Trap]:
+def find_same_rows(table: Table, codes: Codes, identifiers: list[Trap]) -> list[Trap]:
     """One trap where rows are the same and may straddle a split."""
     task = table.task
-    if not same.copies or _within_groups(same.codes, task.groups):
+    copies = len(codes) - int(codes.max()) - 1
+    if not copies or _within_groups(codes, task.groups):
         return []
-    share = same.copies / len(task)
-    by_chance = _by_chance(table, identifiers)
-    apart = f", columns that look like identifiers aside ({', '.join(sorted(identifiers))})" if identifiers else ""
-    verb = "repeats" if same.copies == 1 else "repeat"
-    seen = f"{plural(same.copies, 'row')} of {len(task):,} ({share:.2%}) {verb} another row{apart}"
+    share = copies / len(task)
+    by_chance = _by_chance(table.without(identifiers))
+    names = ", ".join(sorted(name for trap in identifiers for name in trap.columns))
+    apart = f", columns that look like identifiers aside ({names})" if identifiers else ""
+    verb = "repeats" if copies == 1 else "repeat"
+    seen = f"{plural(copies, 'row')} of {len(task):,} ({share:.2%}) {verb} another row{apart}"
     severity = WARNING if share >= LEAST_SHARE else INFO
-    evidence = {"copies": same.copies, "share": share, "by_chance": by_chance}
+    evidence = {"copies": copies, "share": share, "by_chance": by_chance}
     instead = ""
-    straddling = _straddling(same.codes, table.held)
+    straddling = _straddling(codes, table.held)
     if straddling:
         assert table.held is not None
         of_test = straddling / int(table.held.sum())
@@ -71,10 +61,10 @@ def find_same_rows(table: Table, same: SameRows, *, identifiers: set[str]) -> li
     return [Trap(code="H601", severity=severity, seen=f"{seen}.", evidence=evidence, instead=instead)]
 
 
-def cell_words(table: Table, *, aside: set[str]) -> Words:
+def cell_words(table: Table) -> Words:
     """A random word for each value of each column and of the target, a row a column: rows with equal sums are equal."""
     rng = np.random.default_rng(derive(table.seed, "cells"))
-    codes = [column.codes for column in table.columns if column.name not in aside]
+    codes = [column.codes for column in table.columns]
     codes.append(class_codes(table.task.y[table.rows]))
     words = np.empty((len(codes), len(table)), dtype=np.uint64)
     for place, one in enumerate(codes):
@@ -111,9 +101,9 @@ def chance_meetings(words: Words, sums: Words, *, beside: Words | None = None) -
     return max(expected, differing)
 
 
-def _by_chance(table: Table, identifiers: set[str]) -> bool:
+def _by_chance(table: Table) -> bool:
     """Whether chance may have made the equal pairs; where a sample holds none, their values are many."""
-    words = cell_words(table, aside=identifiers)
+    words = cell_words(table)
     sums = words.sum(axis=0, dtype=np.uint64)
     pairs = equal_pairs(sums)
     return pairs > 0 and chance_meetings(words, sums) >= pairs
@@ -158,13 +148,12 @@ class NearRows:
     words: str
 
 
-def near_rows(table: Table, *, aside: set[str]) -> list[NearRows]:
-    """Rows that differ in one column, and rows that are near one another; `aside` are columns that tell rows apart."""
+def near_rows(table: Table) -> list[NearRows]:
+    """Rows that differ in one column, and rows that are near one another."""
     if len(table) < FEWEST_ROWS:
         return []
-    columns = [column for column in table.columns if column.name not in aside]
-    words = cell_words(table, aside=aside)
-    found = (_all_but_one(table, columns, words), _by_distance(table, columns, words))
+    words = cell_words(table)
+    found = (_all_but_one(table, words), _by_distance(table, words))
     return [near for near in found if near is not None]
 
 
@@ -188,9 +177,9 @@ def _crosses(groups: Pairs) -> bool:
     return bool((groups[:, 0] != groups[:, 1]).any())
 
 
-def _all_but_one(table: Table, columns: list[Column], words: Words) -> NearRows | None:
+def _all_but_one(table: Table, words: Words) -> NearRows | None:
     """Rows that agree in all but one column, the target too; only where that hardly happens by chance."""
-    names = [column.name for column in columns] + ["the target"]
+    names = [column.name for column in table.columns] + ["the target"]
     if len(words) < FEWEST_WORDS:
         return None
     sums = words.sum(axis=0, dtype=np.uint64)
@@ -217,8 +206,9 @@ def _pairs_of(rest: Words, sums: Words) -> Pairs:
     return np.sort(np.column_stack([first[near], second[near]]), axis=1)
 
 
-def _by_distance(table: Table, columns: list[Column], words: Words) -> NearRows | None:
+def _by_distance(table: Table, words: Words) -> NearRows | None:
     """Rows whose nearest neighbour is far nearer than the eighth, in columns of numbers, all others being equal."""
+    columns = table.columns
     places = [place for place, column in enumerate(columns) if _is_spread(column)][:_MOST_COLUMNS]
     if len(places) < FEWEST_COLUMNS:
         return None

@@ -28,14 +28,14 @@ class TwoParts:
     names: list[str]
 
 
-def two_parts(table: Table, *, aside: set[str]) -> TwoParts | None:
+def two_parts(table: Table) -> TwoParts | None:
     """The question whether the parts differ; None where they are too small, or no test part was given."""
     if table.held is None:
         return None
     rows = _balanced(table, table.held)
     if rows is None:
         return None
-    columns = [column for column in table.columns if column.name not in aside and _may_tell(column)][:MOST_COLUMNS]
+    columns = [column for column in table.columns if _may_tell(column)][:MOST_COLUMNS]
     blocks = [column.numbers[rows][:, None] for column in columns] + [table.responses[rows]]
     names = [column.name for column in columns] + ["the target"] * table.responses.shape[1]
     categories = [place for place, column in enumerate(columns) if column.kind == "category"]

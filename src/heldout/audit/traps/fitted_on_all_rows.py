@@ -21,11 +21,11 @@ STANDARD, NORMED, ROBUST, RANGED = (
 )
 
 
-def find_scaled(table: Table, *, aside: set[str]) -> list[Trap]:
+def find_scaled(table: Table) -> list[Trap]:
     """A trap for each way of scaling, with its columns; a single column from 0 to 1 may be a share, and is left."""
     by_way: dict[str, list[str]] = {}
     for column in table.columns:
-        if column.name in aside or column.kind != "number" or column.whole or column.distinct <= FEWEST_SCALED:
+        if column.kind != "number" or column.whole or column.distinct <= FEWEST_SCALED:
             continue
         if len(column.order) < FEWEST_ROWS:
             continue
@@ -70,7 +70,7 @@ def _by_order(table: Table, column: Column) -> str | None:
     near = 8 / sqrt(len(values))
     if not ranged and (abs(middle) > near or abs(high - low - 1) > near):
         return None
-    whole = table.whole(column) if table.sampled else column
+    whole = table.whole(column)
     values = whole.numbers[whole.present]
     if ranged:
         return RANGED if values.min() == 0 and values.max() == 1 else None
@@ -85,7 +85,7 @@ RARER = 5  # times rarer the next value is
 def find_imputed(table: Table) -> list[Trap]:
     """One trap, with the columns that hold their own mean, or the median of the rest, far too often."""
     found = [column for column in table.columns if _has_peak(column)]
-    names = [column.name for column in found if _is_filled(table.whole(column) if table.sampled else column)]
+    names = [column.name for column in found if _is_filled(table.whole(column))]
     if not names:
         return []
     seen = f"{plural(len(names), 'column')} with one value in many rows that is the mean or the median: {shown(names)}."
@@ -118,9 +118,7 @@ MOST_COLUMNS = 500
 def find_rotated(table: Table) -> list[Trap]:
     """One trap, with the columns of mean 0 of which each is uncorrelated with two others or more, to many digits."""
     columns = [column for column in table.columns if _may_be(column) and _is_centred(table, column)][:MOST_COLUMNS]
-    if table.sampled:
-        columns = [table.whole(column) for column in columns]
-    columns = _uncorrelated(columns)
+    columns = _uncorrelated([table.whole(column) for column in columns])
     if len(columns) < FEWEST_COLUMNS:
         return []
     names = [column.name for column in columns]
@@ -159,12 +157,12 @@ FEWEST_ENCODED, MOST_OUTPUTS = 3, 50
 EXACT_MEAN = 1e-6
 
 
-def find_encoded(table: Table, *, aside: set[str]) -> list[Trap]:
+def find_encoded(table: Table) -> list[Trap]:
     """A trap for each column whose values are the mean targets of the rows that hold them."""
     candidates = [
         column
         for column in table.columns
-        if column.kind == "number" and column.name not in aside and FEWEST_ENCODED <= column.distinct <= len(table) / 2
+        if column.kind == "number" and FEWEST_ENCODED <= column.distinct <= len(table) / 2
     ]
     traps = []
     for column in candidates:

@@ -19,31 +19,31 @@ MOST_GROUPS = 3_000  # in which other columns are looked at
 _SCATTERED = 0.2  # how much more than chance the next value may agree, for whole numbers that are codes
 
 
-def find_groups(table: Table, *, aside: set[str]) -> list[Trap]:
-    """A trap for each column of codes that repeat and whose rows agree; `aside` are columns explained otherwise."""
+def find_groups(table: Table) -> list[Trap]:
+    """A trap for each column of codes that repeat and whose rows agree."""
     if table.task.groups is not None:
         return []
     traps = []
     for column in table.columns:
-        if column.name in aside or column.kind not in ("category", "number") or not column.whole:
+        if column.kind not in ("category", "number") or not column.whole:
             continue
-        trap = _as_groups(table, column, aside)
+        trap = _as_groups(table, column)
         if trap is not None:
             traps.append(trap)
     return traps
 
 
-def _as_groups(table: Table, column: Column, aside: set[str]) -> Trap | None:
+def _as_groups(table: Table, column: Column) -> Trap | None:
     if column.distinct < FEWEST_GROUPS or len(column.order) < 0.5 * len(table):
         return None
-    whole = table.whole(column) if table.sampled else column
+    whole = table.whole(column)
     counts = whole.counts
     several = counts[counts > 1]
     size = float(counts.mean())
     if several.sum() < 0.3 * counts.sum() or size > MOST_ROWS_A_GROUP or len(several) < FEWEST_GROUPS:
         return None
     agreed = _target_agreement(table, whole)
-    same = _unvarying(table, column, aside)
+    same = _unvarying(table, column)
     if agreed is None and not same:
         return None
     named = is_id_name(column.name, loosely=True)
@@ -81,7 +81,7 @@ def _agreement(column: Column, responses: Floats) -> float | None:
     return within.value
 
 
-def _unvarying(table: Table, column: Column, aside: set[str]) -> tuple[str, ...]:
+def _unvarying(table: Table, column: Column) -> tuple[str, ...]:
     """Other columns that have one value in nearly every group, though few pairs of rows share a value by chance."""
     step = max(1, column.distinct // MOST_GROUPS)
     some = np.flatnonzero(column.codes % step == 0)  # every so many groups; a gap's code is left out below
@@ -91,7 +91,7 @@ def _unvarying(table: Table, column: Column, aside: set[str]) -> tuple[str, ...]
         return ()
     names = []
     for other in table.columns:
-        if other is column or other.name in aside or other.kind == "text" or other.distinct < 2:
+        if other is column or other.kind == "text" or other.distinct < 2:
             continue
         codes = other.codes[some]
         follows = column.kind == "number" and _steps_along(groups, codes)

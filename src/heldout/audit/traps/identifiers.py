@@ -25,7 +25,7 @@ def find_identifiers(table: Table) -> list[Trap]:
         found = _codes_of_text(column) if column.kind == "category" else _codes_of_numbers(column)
         if found is None:
             continue
-        whole = table.whole(column) if table.sampled else column
+        whole = table.whole(column)
         if whole.distinct < len(whole.order):  # they repeat after all, outside the sample: groups, perhaps
             continue
         severity, words = found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import log
 from typing import Any
 
@@ -22,18 +23,14 @@ _ROWS_OF_OTHERS = 4_000
 _MOST_OTHERS = 100
 
 
-def find_giveaways(table: Table, *, aside: set[str]) -> list[Trap]:
-    """A trap for each column that tells the target too well; `aside` are columns explained otherwise."""
-    skills = {
-        column.name: skill_of(column, table.responses)
-        for column in table.columns
-        if column.name not in aside and _speaks(column, table)
-    }
+def find_giveaways(table: Table) -> list[Trap]:
+    """A trap for each column that tells the target too well."""
+    skills = {column.name: skill_of(column, table.responses) for column in table.columns if _speaks(column, table)}
     good = {name: skill for name, skill in skills.items() if skill.low >= ALONE}
     if not good:
         return []
     needs_others = any(skill.low < NEARLY for skill in good.values())
-    others = _skill_of_others(table, aside | set(good)) if needs_others else 0.0
+    others = _skill_of_others(table, good) if needs_others else 0.0
     return [trap for name, skill in good.items() if (trap := _giveaway(name, skill, others)) is not None]
 
 
@@ -57,11 +54,11 @@ def _giveaway(name: str, skill: Skill, others: float) -> Trap | None:
     return Trap(code="H604", severity=severity, seen=seen, columns=(name,), evidence=evidence)
 
 
-def _skill_of_others(table: Table, aside: set[str]) -> float:
+def _skill_of_others(table: Table, good: Collection[str]) -> float:
     """How much of the target all other columns explain together, by boosting on one half, tested on the other."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
-    columns = [c for c in table.columns if c.name not in aside and c.kind in ("number", "category") and c.distinct > 1]
+    columns = [c for c in table.columns if c.name not in good and c.kind in ("number", "category") and c.distinct > 1]
     if not columns:
         return 0.0
     rows = slice(0, _ROWS_OF_OTHERS)  # the rows of a table stand in a random order

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from heldout.audit.association import FALSE_ALARM, agreement_in_order, agreement_within
-from heldout.audit.check_table import Column, Floats, Table, as_responses, class_codes
+from heldout.audit.check_table import Codes, Column, Floats, Table, as_responses, class_codes, read_column
 from heldout.audit.trap import INFO, WARNING, Trap, shown
 
 FEWEST_ROWS = 30
@@ -29,7 +29,8 @@ def find_dates(table: Table) -> list[Trap]:
 
 def _date(table: Table, column: Column) -> Trap:
     order = column.order
-    agreed = agreement_in_order(_centred(table.responses[order]))
+    responses = table.responses[order]
+    agreed = agreement_in_order(responses - responses.mean(axis=0))
     along = _rank_correlation(column.numbers[order], table.rows[order].astype(np.float64))
     reasons = []
     if len(order) >= FEWEST_ROWS and agreed.p < FALSE_ALARM and agreed.value >= LEAST_AGREEMENT:
@@ -74,13 +75,14 @@ def find_row_order(table: Table, *, dated: bool, grouped_by: str | None) -> list
     return [Trap(code="H608", severity=severity, seen=seen, columns=sorting, evidence=evidence)]
 
 
-def _one_a_group(table: Table, grouped_by: str | None) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+def _one_a_group(table: Table, grouped_by: str | None) -> Codes:
     """All rows, or the first of each group: neighbours of one group agree for a reason that is known."""
-    codes = table.task.groups
+    task, codes = table.task, table.task.groups
     if codes is None and grouped_by is not None:
-        codes = next(table.whole(column).codes for column in table.columns if column.name == grouped_by)
+        place = next(column.place for column in table.columns if column.name == grouped_by)
+        codes = read_column(task.X, place).codes
     if codes is None:
-        return np.arange(len(table.task), dtype=np.intp)
+        return np.arange(len(task), dtype=np.intp)
     return np.sort(np.unique(codes, return_index=True)[1]).astype(np.intp)
 
 
@@ -105,11 +107,6 @@ def _sorts(table: Table, column: Column) -> bool:
         return False
     along = _rank_correlation(column.numbers[column.order], table.rows[column.order].astype(np.float64))
     return abs(along) > SORTED
-
-
-def _centred(responses: Floats) -> Floats:
-    centred: Floats = responses - responses.mean(axis=0)
-    return centred
 
 
 def _rank_correlation(first: Floats, second: Floats) -> float:
