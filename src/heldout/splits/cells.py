@@ -19,7 +19,7 @@ from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
 from heldout.splits.distances import is_positive
 from heldout.splits.drawn import Splits
-from heldout.splits.given import Given
+from heldout.splits.given import Given, given_parts
 from heldout.splits.holdout import Holdout
 from heldout.splits.kfold import KFold
 from heldout.splits.resample import Resample
@@ -211,7 +211,7 @@ def _refuse_many(cells: int, rows: int) -> None:
 
 def _given_families(test: Given, rows: int) -> tuple[NDArray[np.int32], int]:
     """The family of each row (the parts in order, then the rows that no part holds out), and how many there are."""
-    held, sizes = test.parts(rows)
+    held, sizes = given_parts(test, rows)
     if len(outside := held[(held < 0) | (held >= rows)]):
         raise SplitError(f"{test!r}: there is no row {outside[0]}. The stream has {rows} rows, counted from 0.")
     family = np.full(rows, len(sizes), dtype=np.int32)

@@ -113,23 +113,12 @@ class Given(FrozenStrategy):
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """The parts given, as :class:`~heldout.splits.drawn.Splits`. `seed` has no say in it."""
         who = repr(self)
-        held, sizes = self.parts(len(task))
+        held, sizes = given_parts(self, len(task))
         self._refuse_outsiders(held, rows, len(task), who)
         words = f"{len(held)} {task.row_name} given" if self.rows is not None else f"{len(sizes)} folds given"
         repeats = partition_repeats(rows, held, np.concatenate([[0], np.cumsum(sizes)]))
         recipe = Recipe(kind="given", words=words, partition=repeats == 1, grouped=task.groups is not None)
         return checked(task, Splits.from_sizes(rows, held, sizes, recipe), who=who)
-
-    def parts(self, n: int) -> tuple[Rows, NDArray[np.intp]]:
-        """Held-out rows end to end, ascending in each part, and the size of each part, of n rows in all."""
-        if self.rows is not None:
-            self.rows.refuse_other_length(n, who=repr(self))
-            return np.sort(self.rows.numbers), np.asarray([len(self.rows)], dtype=np.intp)
-        codes = self.folds.codes.numbers
-        if len(codes) != n:
-            raise SplitError(f"{self!r}: there are {len(codes)} fold labels, but the task has {n} rows.")
-        held = np.flatnonzero(codes != NEVER_HELD)
-        return held[np.argsort(codes[held], kind="stable")], np.bincount(codes[held])
 
     def _refuse_outsiders(self, held: Rows, rows: Rows, n: int, who: str) -> None:
         outside = held[(held < 0) | (held >= n)]
@@ -142,6 +131,18 @@ class Given(FrozenStrategy):
                 f"({len(missing)} such rows). Row numbers are those of the whole task: use rows of its training part, "
                 "or a strategy that draws, such as KFold or Holdout."
             )
+
+
+def given_parts(given: Given, n: int) -> tuple[Rows, NDArray[np.intp]]:
+    """Held-out rows end to end, ascending in each part, and the size of each part, of n rows in all."""
+    if given.rows is not None:
+        given.rows.refuse_other_length(n, who=repr(given))
+        return np.sort(given.rows.numbers), np.asarray([len(given.rows)], dtype=np.intp)
+    codes = given.folds.codes.numbers
+    if len(codes) != n:
+        raise SplitError(f"{given!r}: there are {len(codes)} fold labels, but the task has {n} rows.")
+    held = np.flatnonzero(codes != NEVER_HELD)
+    return held[np.argsort(codes[held], kind="stable")], np.bincount(codes[held])
 
 
 def _fold_labels(labels: Any) -> FoldLabels:

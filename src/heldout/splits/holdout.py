@@ -90,7 +90,7 @@ class Holdout(FrozenStrategy):
     def draw_untimed(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
         """The same for a task without time; `strict` refuses where groups leave a stratum on one side."""
         who, grouped = repr(self), task.groups is not None
-        count = self._count(len(rows))
+        count = held_count(self._amount, len(rows), who=who)
         stratified = False
         if self.shuffle is False:
             held = last_groups(task, rows, count, who=who) if grouped else rows[-count:]
@@ -115,10 +115,9 @@ class Holdout(FrozenStrategy):
             )
         return share_of_rows(self.share, what="The share of Holdout")
 
-    def _count(self, n: int) -> int:
-        amount = self.rows if self.rows is not None else self.share
-        assert amount is not None
-        return held_count(amount, n, who=repr(self))
+    @property
+    def _amount(self) -> float | int:
+        return self.rows if self.rows is not None else self.share or HELD_OUT
 
     def _draw_in_time(self, task: Task, rows: Rows, seed: int) -> Splits:
         who, grouped = repr(self), task.groups is not None
@@ -130,7 +129,7 @@ class Holdout(FrozenStrategy):
         if self.stratify is True and not grouped:
             raise SplitError(f"{who} cannot stratify the most recent rows. Leave stratify out.")
         axis = TimeAxis.of(task, rows, who=who)
-        (cut,) = axis.cuts_near([len(rows) - self._count(len(rows))])
+        (cut,) = axis.cuts_near([len(rows) - held_count(self._amount, len(rows), who=who)])
         block = axis.block(cut, len(rows))
         recipe = Recipe(kind="holdout", words="the most recent", grouped=grouped)
         if grouped:

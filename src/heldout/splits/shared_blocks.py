@@ -39,7 +39,7 @@ class SharedBlocks(FrozenStrategy):
 
 def shared_blocks(outer: Splits, part: int) -> Splits:
     """The inner splits of outer part `part`: its training rows, with each other block of its repeat held out."""
-    _refuse_unshareable(outer)
+    refuse_unshareable(outer)
     n = len(outer.rows)
     here, end = outer.held_cuts[part : part + 2]
     repeat = here // n
@@ -51,13 +51,8 @@ def shared_blocks(outer: Splits, part: int) -> Splits:
     return Splits.from_sizes(outer.train_rows(part), held, outer.held_sizes[blocks], recipe)
 
 
-def outer_blocks(outer: Splits) -> Splits:
-    """The splits on which the final choice is made under SharedBlocks: the outer blocks themselves."""
-    _refuse_unshareable(outer)
-    return outer
-
-
-def _refuse_unshareable(outer: Splits) -> None:
+def refuse_unshareable(outer: Splits) -> None:
+    """Refuse outer splits whose blocks cannot be the inner folds of one another."""
     if not outer.recipe.partition or outer.train is not None:
         raise SplitError(
             f"SharedBlocks() needs outer splits that hold out every row once and train on all others, but these are: "

@@ -35,16 +35,11 @@ class Strategy(Protocol):
     """False where the strategy names rows of the whole task, so that it cannot follow an outer K-fold inside."""
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
-        """Hold out some of `rows` (ascending row numbers of the task), by `seed` in [0, 2**32) alone."""
+        """Hold out some of `rows` (ascending row numbers of the task), by `seed` in [0, 2**32) alone.
+
+        A strategy on which the seed has no say may say so by `seeded = False`: rows need then not be hashed for it.
+        """
         ...
-
-
-def takes_seed(strategy: Strategy) -> bool:
-    """Whether `seed` has a say in what a strategy draws: one that has none need not wait for the rows to be hashed.
-
-    A strategy says so by `seeded = False`; of one that says nothing it is taken that chance has a part.
-    """
-    return bool(getattr(strategy, "seeded", True))
 
 
 class FrozenStrategy:

@@ -38,15 +38,22 @@ def summarise_splits(task: Task, splits: Splits) -> Summary:
 
     Linear in the rows kept: training sides that are simply the rest are counted without being made.
     """
-    unused = len(splits.rows) - splits.held_sizes - _distinct_train_sizes(splits)
+    count, sizes = len(splits), splits.train_sizes
+    none = np.zeros(count, dtype=np.intp)
+    different, effective = sizes, sizes.astype(np.float64)
+    if splits.train is not None:  # a splitter of the user may name a training row twice: it is one row
+        different = np.array([len(distinct(splits.train_rows(part))) for part in range(count)], dtype=np.intp)
+    if task.weight is not None:  # how many rows of equal weight teach as much: (Σw)²/Σw², Kish's formula
+        effective = splits.train_sums(task.weight) ** 2 / splits.train_sums(task.weight**2)
     parts: Columns = {
-        "part": np.arange(len(splits)),
-        "repeat": _repeats(splits),
-        "train_rows": splits.train_sizes,
+        "part": np.arange(count),
+        # Each repeat of a partition holds every row out once.
+        "repeat": splits.held_cuts[:-1] // len(splits.rows) if splits.recipe.partition else none,
+        "train_rows": sizes,
         "held_rows": splits.held_sizes,
-        "unused_rows": unused,
-        "buffer_rows": np.zeros(len(splits), dtype=np.intp) if splits.buffered is None else splits.buffered,
-        "effective_train": _effective_sizes(task, splits),
+        "unused_rows": len(splits.rows) - splits.held_sizes - different,
+        "buffer_rows": none if splits.buffered is None else splits.buffered,
+        "effective_train": effective,
         **_group_counts(task, splits),
         **_times(task, splits),
     }
@@ -77,25 +84,6 @@ def counts_by_side(splits: Splits, strata: Strata | Labels) -> tuple[Counts, Cou
     if splits.train is None:
         return strata.counts - held, held
     return np.stack([count(places(splits.train_rows(part))) for part in range(len(splits))]), held
-
-
-def _repeats(splits: Splits) -> Counts:
-    """Which repeat each part belongs to: each repeat of a partition holds every row out once."""
-    return splits.held_cuts[:-1] // len(splits.rows) if splits.recipe.partition else np.zeros(len(splits), np.intp)
-
-
-def _distinct_train_sizes(splits: Splits) -> Counts:
-    """A splitter of the user's own may name a training row twice; it is one row all the same."""
-    if splits.train is None:
-        return splits.train_sizes
-    return np.array([len(distinct(splits.train_rows(part))) for part in range(len(splits))], dtype=np.intp)
-
-
-def _effective_sizes(task: Task, splits: Splits) -> NDArray[np.float64]:
-    """How many rows of equal weight teach as much as the training rows of each part: (Σw)²/Σw², Kish's formula."""
-    if task.weight is None:
-        return splits.train_sizes.astype(np.float64)
-    return np.asarray(splits.train_sums(task.weight) ** 2 / splits.train_sums(task.weight**2), dtype=np.float64)
 
 
 def _group_counts(task: Task, splits: Splits) -> Columns:

@@ -21,8 +21,8 @@ from heldout.losses import Loss, needed_methods
 from heldout.search.search import Search
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.given import Given
-from heldout.splits.shared_blocks import SharedBlocks, outer_blocks, shared_blocks
-from heldout.splits.strategy import draw_in_sequence, takes_seed
+from heldout.splits.shared_blocks import SharedBlocks, refuse_unshareable, shared_blocks
+from heldout.splits.strategy import draw_in_sequence
 from heldout.study.choose import check_parts
 from heldout.study.race import RaceRule, check_race
 from heldout.study.study import EVERYWHERE, SPREAD, TEST, VALIDATION, Choice, Everywhere, Panel, Study, TrainRef
@@ -70,7 +70,8 @@ def pose_tuning(
 ) -> Study:
     """The choice of a candidate on `rows` alone: what fitting a tuned learner asks."""
     if isinstance(search.validation, SharedBlocks) and outer is not None:
-        inner = outer_blocks(outer)
+        refuse_unshareable(outer)
+        inner = outer
     else:
         inner = draw_validation(search, task, rows)
     final_trains(search, FINAL, inner)  # refuses early what could not be made final
@@ -94,7 +95,8 @@ def draw_validation(
         return shared_blocks(outer, part)
     _refuse_repeated(rows, part)
     validation = search.validation
-    seed = derive(search.seed, VALIDATION, task.content_key(rows)) if takes_seed(validation) else 0
+    seeded = getattr(validation, "seeded", True)
+    seed = derive(search.seed, VALIDATION, task.content_key(rows)) if seeded else 0
     try:
         return draw_in_sequence(validation, task, rows, seed=seed)
     except SplitError as error:

@@ -87,10 +87,6 @@ class Task:
         """The key of the targets of these rows, whatever their numbers and their columns."""
         return key_of(target_hashes(self.y[rows]), np.arange(len(rows)))
 
-    def identity_key(self, rows: Rows) -> int:
-        """The key of these rows as rows of this task: equal contents under other numbers have another key."""
-        return key_of(self.index_hashes, rows)
-
     def take(self, rows: Rows) -> Any:
         """A private copy of these rows of X, in the user's own container."""
         return take_rows(self.X, rows)
