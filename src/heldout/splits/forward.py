@@ -8,7 +8,7 @@ from typing import Any
 from heldout.base.errors import Argument, Sentence, SplitError
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
-from heldout.splits.distances import as_distance, distance_words, is_positive
+from heldout.splits.distances import distance_words, is_positive
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.kfold import KFold, refuse_few_groups
 from heldout.splits.strategy import FOLDS, FrozenStrategy, whole_number
@@ -51,8 +51,7 @@ class Forward(FrozenStrategy):
 
     def __post_init__(self) -> None:
         self._keep(k=whole_number(self.k, least=1, what="The number of blocks k of Forward"))
-        self._keep(buffer=as_distance(self.buffer, what="buffer of Forward"))
-        self._keep(window=as_distance(self.window, what="window of Forward"))
+        self._check_shared_fields()
         if self.window is not None and not is_positive(self.window):
             raise SplitError("window of Forward must not be nothing. Leave it out to train on all earlier rows.")
 

@@ -10,7 +10,6 @@ from heldout.base.errors import SplitError
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.splits.checks import checked
-from heldout.splits.distances import as_distance
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.random_rows import RandomDraw, draw_held, held_count, last_groups
 from heldout.splits.strata import is_stratified, stratified_words
@@ -18,8 +17,6 @@ from heldout.splits.strategy import (
     HELD_OUT,
     STRATIFY,
     FrozenStrategy,
-    check_shuffle,
-    check_stratify,
     share_of_rows,
     whole_number,
 )
@@ -74,9 +71,7 @@ class Holdout(FrozenStrategy):
             self._keep(rows=whole_number(self.rows, least=1, what="rows of Holdout"))
         else:
             self._keep(share=self._checked_share())
-        check_shuffle(self.shuffle, who="Holdout")
-        check_stratify(self.stratify, who="Holdout")
-        self._keep(buffer=as_distance(self.buffer, what="buffer of Holdout"))
+        self._check_shared_fields()
         if self.shuffle is False and self.stratify is True:
             raise SplitError(f"{self} cannot stratify rows taken in their order. Use shuffle=True, or stratify=False.")
 

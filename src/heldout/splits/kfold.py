@@ -17,11 +17,10 @@ from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
 from heldout.base.warnings import catch_warnings
 from heldout.splits.checks import checked
-from heldout.splits.distances import as_distance
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.groups import deal_groups, group_codes, loads_of
 from heldout.splits.strata import Labels, Strata, is_stratified, label_folds, strata_to_keep, stratified_words
-from heldout.splits.strategy import FOLDS, STRATIFY, FrozenStrategy, check_shuffle, check_stratify, whole_number
+from heldout.splits.strategy import FOLDS, STRATIFY, FrozenStrategy, whole_number
 from heldout.splits.time_blocks import (
     TimeAxis,
     TrainingRule,
@@ -78,11 +77,8 @@ class KFold(FrozenStrategy):
         self._keep(
             k=whole_number(self.k, least=2, what="The number of folds k of KFold"),
             repeats=whole_number(self.repeats, least=1, what="repeats of KFold"),
-            buffer=as_distance(self.buffer, what="buffer of KFold"),
-            embargo=as_distance(self.embargo, what="embargo of KFold"),
         )
-        check_shuffle(self.shuffle, who="KFold")
-        check_stratify(self.stratify, who="KFold")
+        self._check_shared_fields()
         if self.repeats > 1 and self.shuffle is False:
             raise SplitError(f"{self} would draw the same folds {self.repeats} times. Use shuffle=True, or repeats=1.")
 

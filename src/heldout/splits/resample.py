@@ -11,12 +11,11 @@ from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
 from heldout.splits.checks import checked
-from heldout.splits.distances import as_distance
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.holdout import Holdout
 from heldout.splits.random_rows import RandomDraw, draw_held, held_count
 from heldout.splits.strata import is_stratified, stratified_words
-from heldout.splits.strategy import HELD_OUT, STRATIFY, FrozenStrategy, check_stratify, share_of_rows, whole_number
+from heldout.splits.strategy import HELD_OUT, STRATIFY, FrozenStrategy, share_of_rows, whole_number
 from heldout.splits.time_blocks import (
     TimeAxis,
     TrainingRule,
@@ -71,9 +70,7 @@ class Resample(FrozenStrategy):
             self._keep(held_out=whole_number(self.held_out, least=1, what="held_out of Resample, as rows,"))
         else:
             self._keep(held_out=share_of_rows(self.held_out, what="held_out of Resample"))
-        check_stratify(self.stratify, who="Resample")
-        self._keep(buffer=as_distance(self.buffer, what="buffer of Resample"))
-        self._keep(embargo=as_distance(self.embargo, what="embargo of Resample"))
+        self._check_shared_fields()
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """`times` parts, as :class:`~heldout.splits.drawn.Splits`."""

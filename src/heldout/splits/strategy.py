@@ -10,6 +10,7 @@ import numpy as np
 
 from heldout.base.errors import Sentence, SplitError, Splitter
 from heldout.base.rowkeys import Rows
+from heldout.splits.distances import as_distance
 from heldout.splits.drawn import MOST_NUMBERS, Splits
 from heldout.task import Task
 
@@ -69,6 +70,18 @@ class FrozenStrategy:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
+    def _check_shared_fields(self) -> None:
+        """Check what several strategies take: distances, which are kept in one form, `shuffle` and `stratify`."""
+        who = type(self).__name__
+        given = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        for name in given.keys() & {"buffer", "embargo", "window"}:
+            self._keep(**{name: as_distance(given[name], what=f"{name} of {who}")})
+        if not isinstance(given.get("shuffle"), bool | None):
+            raise SplitError(f"{who}: shuffle must be True or False, but is {given['shuffle']!r}.")
+        stratify = given.get("stratify", AUTO)
+        if not isinstance(stratify, bool) and stratify != AUTO:
+            raise SplitError(f"{who}: stratify must be 'auto', True or False, but is {stratify!r}.")
+
 
 def whole_number(value: object, *, least: int, what: str) -> int:
     """`value` as an int, refused when it is a bool, a fraction or below `least`.
@@ -88,18 +101,6 @@ def share_of_rows(value: object, *, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
         raise SplitError(f"{what} must be a share between 0 and 1, but is {value!r}. For 20% pass 0.2.")
     return float(value)
-
-
-def check_stratify(value: object, *, who: str) -> None:
-    """`stratify` is "auto", True or False."""
-    if not isinstance(value, bool) and value != AUTO:
-        raise SplitError(f"{who}: stratify must be 'auto', True or False, but is {value!r}.")
-
-
-def check_shuffle(value: object, *, who: str) -> None:
-    """`shuffle` is None (the default, which time turns off), True or False."""
-    if value is not None and not isinstance(value, bool):
-        raise SplitError(f"{who}: shuffle must be True or False, but is {value!r}.")
 
 
 def draw_in_sequence(strategy: Strategy, task: Task, rows: Rows, *, seed: int) -> Splits:
