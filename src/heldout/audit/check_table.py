@@ -172,7 +172,7 @@ def _texts(cells: NDArray[Any], missing: NDArray[np.bool_], name: str, place: in
         return Column(name=name, place=place, kind="date", numbers=days, whole=False)
     numbers = np.where(codes < 0, np.nan, codes.astype(np.float64))
     words = float(np.mean([len(level.split()) for level in levels[:1000]])) if len(levels) else 0.0
-    kind: Kind = "text" if is_prose(words, len(levels), np.count_nonzero(codes >= 0)) else "category"
+    kind: Kind = "text" if is_prose(words, len(levels), int(np.count_nonzero(codes >= 0))) else "category"
     return Column(name=name, place=place, kind=kind, numbers=numbers, whole=True, words=words)
 
 
