@@ -51,8 +51,9 @@ class DaskStream:
         if counts is not None:
             each = np.array(list(counts))
             before = np.cumsum(each, axis=0) - each
+        chunk_of = partial(_chunk, columns=self.columns, target=self.target)
         work = [
-            partial(_on_partition, do, start, passed, self.columns, self.target)
+            partial(_on_partition, do, partial(chunk_of, start=start), passed)
             for (_, start), passed in zip(starts, before, strict=True)
         ]
         yield from self._on_workers(self.frame, work)
@@ -105,10 +106,8 @@ def _is_number(kind: Any) -> bool:
     return isinstance(kind, np.dtype) and kind.kind in "biuf" and kind != np.float16
 
 
-def _on_partition(
-    do: Callable[..., Any], start: int, passed: Codes | None, columns: tuple[str, ...], target: str, /, part: Any
-) -> Any:
-    return do(_chunk(part, start, columns, target), passed)
+def _on_partition(do: Callable[..., Any], chunk_of: Callable[[Any], Chunk], passed: Codes | None, part: Any) -> Any:
+    return do(chunk_of(part), passed)
 
 
 def _labels(target: str, part: Any) -> NDArray[Any]:
