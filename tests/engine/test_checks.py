@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +13,7 @@ from sklearn.linear_model import Ridge
 import heldout as ho
 from heldout.engine import checks as kernel_checks
 from heldout.kernels.ridge import KERNEL
-from heldout.kernels.smoothers import families
+from heldout.kernels.smoothers import solve
 from heldout.planner.checked_cells import KernelCheck
 
 RNG = np.random.default_rng(0)
@@ -81,21 +80,18 @@ def test_a_kernel_that_errs_only_where_cells_are_answered_together_is_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     by_hand = nested(SMOOTHER, options=ho.Options(rules={"smoothers": False}))
-    own = families.solve_members
-    monkeypatch.setattr(families, "solve_members", scaled(own, 1 + 1e-6))
+    by_block = solve.by_block
+
+    def wrong(inverse: Any, cut: Any, eliminated: Any) -> Any:
+        responses = by_block(inverse, cut, eliminated)
+        return responses if eliminated is None else responses._replace(values=responses.values * (1 + 1e-6))
+
+    monkeypatch.setattr(solve, "by_block", wrong)
     result = nested(SMOOTHER)
     passed = {check["level"]: check["passed"] for check in result.record.plan["checks"]}
     assert passed["validation"] is False  # where inner folds are solved together
     assert [finding.code for finding in result.findings] == ["H205"]
     assert np.array_equal(result.predictions["predict"], by_hand.predictions["predict"])
-
-
-def scaled(solve: Callable[..., Any], factor: float) -> Callable[..., Any]:
-    def wrong(*given: Any) -> Any:
-        found = solve(*given)
-        return None if found is None else found * factor
-
-    return wrong
 
 
 def test_what_is_checked_is_not_computed_again(made: list[KernelCheck], monkeypatch: pytest.MonkeyPatch) -> None:

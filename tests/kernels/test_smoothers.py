@@ -18,10 +18,9 @@ import heldout as ho
 from heldout.api.question import prepare
 from heldout.engine.run import work_of
 from heldout.kernels.brute import answer_by_brute_force
-from heldout.kernels.smoothers import KERNEL, bench, families, score
-from heldout.kernels.smoothers.bases import choose_bases
-from heldout.kernels.smoothers.forms import USES
-from heldout.kernels.smoothers.routes import by_block
+from heldout.kernels.driver import score
+from heldout.kernels.smoothers import KERNEL, solve
+from heldout.kernels.smoothers.grams import USES
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.answers import PanelTable
 
@@ -115,12 +114,24 @@ def test_a_process_gives_what_brute_force_gives(normal: bool, validation: Any) -
     assert worst_difference(step, work) < 1e-9
 
 
-def test_both_levels_of_a_nested_study_share_one_matrix() -> None:
+@pytest.fixture
+def decomposed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of the Gram matrices that are decomposed from here on."""
+    sizes: list[int] = []
+    decompose = solve.decompose
+
+    def recorded(gram: Any, X: Any, *given: Any) -> Any:
+        sizes.append(len(X))
+        return decompose(gram, X, *given)
+
+    monkeypatch.setattr(solve, "decompose", recorded)
+    return sizes
+
+
+def test_both_levels_of_a_nested_study_share_one_matrix(decomposed: list[int]) -> None:
     step, work = posed(tuned(), *numbers(80), test=ho.KFold(8))
-    (base,) = choose_bases(work, step.trainings, 1, 8)
-    assert base.route == "blocks"
-    assert len(base.rows) == 80
     assert worst_difference(step, work) < 1e-9
+    assert decomposed == [80, 80]  # one for each gamma
 
 
 @pytest.mark.parametrize("validation", [ho.LeaveOneOut(), ho.KFold(6)])
@@ -147,41 +158,51 @@ def test_penalties_too_small_for_nine_digits_are_left_to_fits(validation: Any, m
 
 
 @pytest.mark.parametrize("rows", [80, 300])
-def test_responses_far_smaller_than_y_are_no_differences_from_it(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_responses_far_smaller_than_y_are_no_differences_from_it(
+    rows: int, decomposed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A block gives y less its residual, and of responses of a hundred-millionth of y that leaves eight digits less."""
     monkeypatch.setattr(score, "answer_by_brute_force", lambda *_: pytest.fail("a fit"))
     alphas = [1e6, 3e6, 1e7, 2e7, 5e7, 1e8, 1e9, 1e11]
     learner = tuned(KernelRidge(kernel="rbf", gamma=0.3), {"alpha": alphas}, ho.KFold(8))
     step, work = posed(learner, *numbers(rows), test=ho.KFold(8))
-    (base,) = choose_bases(work, step.trainings, 1, 2)
-    assert base.route == "blocks"
     assert worst_difference(step, work) < 1e-9
+    assert decomposed == [rows]
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("learner", [KernelRidge(kernel="rbf", gamma=0.1), FIXED])
-def test_inner_folds_of_an_outer_fold_are_solved_together(
+def test_rows_that_inner_folds_leave_out_together_are_eliminated_once(
     learner: Any, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ragged folds too; what a family answers is what single blocks answer."""
+    """Folds of several sizes too."""
     X, y = numbers(83)
     weight = np.random.default_rng(0).uniform(0.5, 2.0, 83) if weighted and learner is not FIXED else None
     step, work = posed(tuned(learner, {"alpha": [0.1, 1.0]}, ho.KFold(8)), X, y, test=ho.KFold(7), sample_weight=weight)
-    alone: list[Any] = []
+    eliminate, times = solve.eliminate, []
 
-    def counted(inverse: Any, cut: Any) -> Any:
-        alone.append(cut)
-        return by_block(inverse, cut)
+    def counted(*given: Any) -> Any:
+        times.append(1)
+        return eliminate(*given)
 
-    monkeypatch.setattr(bench, "by_block", counted)
-    monkeypatch.setattr(families, "by_block", lambda *_: pytest.fail("a member that is asked itself"))
+    monkeypatch.setattr(solve, "eliminate", counted)
+    monkeypatch.setattr(solve, "by_factor", lambda *_: pytest.fail("a training that is solved by itself"))
     assert worst_difference(step, work) < 1e-9
-    assert len(alone) <= 7 * 2  # the only inner fold of its size, in each outer fold, for each alpha
+    assert len(times) == 7 * 2  # in each outer fold, for each alpha
 
 
-def test_a_family_without_a_factor_is_asked_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_factor_of_the_rows_in_common_trainings_are_solved_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     step, work = posed(tuned(validation=ho.KFold(8)), *numbers(80), test=ho.KFold(8))
-    monkeypatch.setattr(families, "solve_members", lambda *_: None)
+    monkeypatch.setattr(solve, "eliminate", lambda *_: None)
+    assert worst_difference(step, work) < 1e-9
+
+
+def test_rows_that_are_trained_on_twice_or_held_out_too_are_solved_by_themselves() -> None:
+    rows = np.arange(40)
+    test = [(np.repeat(rows, 2), np.arange(50, 60)), (rows, np.arange(30, 60))]
+    step, work = posed(KernelRidge(kernel="rbf"), *numbers(), test=test)
     assert worst_difference(step, work) < 1e-9
 
 
@@ -201,9 +222,9 @@ def test_rows_that_do_not_fit_the_budget_are_left_to_fits() -> None:
 @pytest.mark.parametrize(
     ("validation", "test", "route"),
     [
-        (ho.KFold(8), ho.KFold(8), "blocks"),
-        (ho.LeaveOneOut(), ho.Holdout(0.2), "diagonal"),
-        (ho.Resample(3, 0.7), ho.Holdout(0.2), "factors"),
+        (ho.KFold(8), ho.KFold(8), "by_block"),
+        (ho.LeaveOneOut(), ho.Holdout(0.2), "by_diagonal"),
+        (ho.Resample(3, 0.7), ho.Holdout(0.2), "by_factor"),
     ],
 )
 def test_weights_are_part_of_every_route(
@@ -213,8 +234,9 @@ def test_weights_are_part_of_every_route(
     space = {"alpha": [0.1, 1.0], "gamma": [0.05, 0.3]}
     weight = np.random.default_rng(0).uniform(0.5, 2.0, 80)
     step, work = posed(tuned(space=space, validation=validation), X, y, test=test, sample_weight=weight)
-    assert {base.route for base in choose_bases(work, step.trainings, 2, 4)} == {route}
     assert worst_difference(step, work) < 1e-9
+    for other in {"by_block", "by_diagonal", "by_factor"} - {route}:
+        monkeypatch.setattr(solve, other, lambda *_: pytest.fail("another route"))
     monkeypatch.setattr(score, "answer_by_brute_force", lambda *_: pytest.fail("a fit"))
     assert list(KERNEL.answer(step, replace(work, products={})))
 
@@ -230,7 +252,7 @@ def test_weights_far_apart() -> None:
     ("learner", "words"),
     [
         (Lasso(), "Lasso is not"),
-        (make_pipeline(StandardScaler(), KernelRidge()), "StandardScaler before the model"),
+        (make_pipeline(StandardScaler(), KernelRidge()), "a step stands before these learners"),
         (KernelRidge(kernel=np.dot), "a function as kernel"),
         (KernelRidge(kernel="chi2"), "gamma=None"),
         (KernelRidge(kernel="chi2", gamma=1.0), "negative"),

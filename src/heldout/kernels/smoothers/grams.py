@@ -1,93 +1,114 @@
-"""Gram matrices of a set of rows, one for each form, from distances or products that forms share."""
+"""Gram matrices of kernel ridge regression and Gaussian processes: which there are, and how exact their entries are."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.metrics.pairwise import (
-    additive_chi2_kernel,
-    cosine_similarity,
-    euclidean_distances,
-    linear_kernel,
-    manhattan_distances,
+from sklearn.gaussian_process import kernels
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from heldout.kernels.driver.parameters import is_number
+from heldout.kernels.sums.rounding import Floats, Refuse
+
+USES = {  # the parameters that each built-in kernel takes
+    "linear": (),
+    "cosine": (),
+    "additive_chi2": (),
+    "chi2": ("gamma",),
+    "rbf": ("gamma",),
+    "laplacian": ("gamma",),
+    "sigmoid": ("gamma", "coef0"),
+    "poly": ("gamma", "degree", "coef0"),
+    "polynomial": ("gamma", "degree", "coef0"),
+}
+OF_COUNTS = ("chi2", "additive_chi2")  # kernels of rows without negative numbers
+# Kernels of Gaussian processes whose values on a pair of rows depend on nothing but the pair.
+PROCESS_KERNELS = (
+    kernels.RBF,
+    kernels.Matern,
+    kernels.RationalQuadratic,
+    kernels.ExpSineSquared,
+    kernels.DotProduct,
+    kernels.WhiteKernel,
+    kernels.ConstantKernel,
+    kernels.Sum,
+    kernels.Product,
+    kernels.Exponentiation,
 )
 
-from heldout.kernels.smoothers.forms import Form
-from heldout.kernels.sums.rounding import Floats
 
-FROM = {  # what a kernel's values are functions of
-    "linear": "products",
-    "polynomial": "products",
-    "sigmoid": "products",
-    "rbf": "squares",
-    "laplacian": "lengths",
-    "chi2": "chi2",
-    "additive_chi2": "chi2",
-    "cosine": "cosines",
-}
-MAKE = {
-    "products": linear_kernel,
-    "squares": lambda X: euclidean_distances(X, squared=True),
-    "lengths": manhattan_distances,
-    "chi2": additive_chi2_kernel,
-    "cosines": cosine_similarity,
-}
+@dataclass(frozen=True, slots=True)
+class Gram:
+    """All that decides a Gram matrix."""
 
+    name: str  # of a built-in kernel; "process", or "pairs" where a row beside itself is a pair like any other
+    parameters: tuple[
+        Any, ...
+    ]  # of a built-in kernel in the order of `USES`; else the process's kernel as plain values
+    kernel: Any = field(default=None, compare=False)  # of a process
 
-class Grams:
-    """The Gram matrices of some rows. What forms share is made once and kept."""
+    def matrix(self, X: Floats) -> Floats:
+        """The Gram matrix of these rows, by scikit-learn's own functions."""
+        if self.kernel is not None:
+            return np.array(self.kernel(X, X) if self.name == "pairs" else self.kernel(X), dtype=np.float64)
+        given = dict(zip(USES[self.name], self.parameters, strict=True))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.array(pairwise_kernels(X, metric=self.name, **given), dtype=np.float64)
 
-    def __init__(self, X: Floats) -> None:
-        self._X = X
-        self._shared: dict[str, Floats] = {}
-        self._reach = float(np.einsum("ij,ij->i", X, X).max(initial=0.0))  # the largest squared length of a row
-
-    def prepare(self, forms: Any) -> None:
-        """Make what these forms share, before threads ask for it."""
-        for kind in dict.fromkeys(FROM[form.name] for form in forms if form.name in FROM):
-            if kind not in self._shared:
-                self._shared[kind] = MAKE[kind](self._X)
-
-    def make(self, form: Form, kernel: Any, places: NDArray[np.intp] | None = None) -> Floats:
-        """The Gram matrix of this form on the rows at these places (None: all); its memory is the caller's own."""
-        if form.name not in FROM:
-            rows = self._X if places is None else self._X[places]
-            return np.array(kernel(rows, rows) if form.name == "pairs" else kernel(rows), dtype=np.float64)
-        shared = self._shared[FROM[form.name]]
-        K = shared.copy() if places is None else shared.take(places, axis=0).take(places, axis=1)
-        return _finished(form, K)
-
-    def noise(self, form: Form, largest: float) -> float:
-        """How large the errors of a Gram matrix's entries may be, in units of the last place."""
-        if form.name == "rbf":  # squared distances are differences of squared lengths
-            return float(largest * (1.0 + 2.0 * form.parameters[0] * self._reach))
-        if form.name == "polynomial":
-            gamma, degree, coef0 = form.parameters
-            return float((1.0 + degree) * max(largest, (gamma * self._reach + abs(coef0)) ** degree))
-        if form.name == "sigmoid":
-            gamma, coef0 = form.parameters
-            return float(max(largest, gamma * self._reach + abs(coef0)))
-        return max(largest, self._reach) if form.name == "linear" else largest
+    def noise(self, X: Floats, largest: float) -> float:
+        """How large errors of the matrix's entries may be, in units of the last place; `largest` is its largest one."""
+        length = float(np.einsum("ij,ij->i", X, X).max(initial=0.0))  # squared, of the longest row
+        if self.name == "rbf":  # squared distances are differences of squared lengths
+            return float(largest * (1.0 + 2.0 * self.parameters[0] * length))
+        if self.name in ("poly", "polynomial"):
+            gamma, degree, coef0 = self.parameters
+            return float((1.0 + degree) * max(largest, (gamma * length + abs(coef0)) ** degree))
+        if self.name == "sigmoid":
+            gamma, coef0 = self.parameters
+            return float(max(largest, gamma * length + abs(coef0)))
+        return max(largest, length) if self.name == "linear" else largest
 
 
-def _finished(form: Form, K: Floats) -> Floats:
-    """A kernel's values from what they are functions of, in place."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if form.name in ("rbf", "laplacian"):
-            np.multiply(K, -form.parameters[0], out=K)
-            np.exp(K, out=K)
-        elif form.name == "chi2":
-            np.multiply(K, form.parameters[0], out=K)
-            np.exp(K, out=K)
-        elif form.name == "polynomial":
-            gamma, degree, coef0 = form.parameters
-            K *= gamma
-            K += coef0
-            K **= degree
-        elif form.name == "sigmoid":
-            K *= form.parameters[0]
-            K += form.parameters[1]
-            np.tanh(K, out=K)
-    return K
+def read_gram(kernel: Any, columns: int, **given: Any) -> Gram:
+    """The matrix of KernelRidge with this kernel, gamma, degree and coef0. Raises Refuse."""
+    if isinstance(kernel, kernels.Kernel):
+        return Gram("pairs", process_key(kernel), kernel)
+    if not isinstance(kernel, str) or kernel not in USES:
+        what = "a function" if callable(kernel) else f"kernel={kernel!r}"
+        raise Refuse(f"{what} as kernel of KernelRidge may not be cut out of one matrix")
+    if given["gamma"] is None and kernel != "chi2":
+        given["gamma"] = 1.0 / columns
+    for name in USES[kernel]:
+        value = given[name]
+        if name == "coef0":
+            fits = isinstance(value, Real) and is_number(abs(value))
+        else:
+            fits = is_number(value) and (name == "degree" or value > 0)
+        if not fits:
+            raise Refuse(f"{name}={value!r} is no {name} of the kernel {kernel!r}")
+    return Gram(kernel, tuple(float(given[name]) for name in USES[kernel]))
+
+
+def read_process(kernel: Any, *, optimised: bool) -> Gram:
+    """The matrix of a Gaussian process with this kernel. Raises Refuse."""
+    kernel = kernels.ConstantKernel() * kernels.RBF() if kernel is None else kernel
+    key = process_key(kernel)
+    if optimised and kernel.n_dims > 0:
+        raise Refuse("the kernel's parameters are optimised in each fit: optimizer is not None")
+    return Gram("process", key, kernel)
+
+
+def process_key(kernel: Any) -> tuple[Any, ...]:
+    """A Gaussian process's kernel as plain values. Raises Refuse for one that is not understood."""
+    if type(kernel) not in PROCESS_KERNELS:
+        raise Refuse(f"the kernel {type(kernel).__name__} may depend on more than a pair of rows")
+    key: list[Any] = [type(kernel).__name__]
+    for name, value in sorted(kernel.get_params(deep=False).items()):
+        if isinstance(value, kernels.Kernel):
+            key.append((name, process_key(value)))
+        elif not name.endswith("_bounds"):
+            key.append((name, tuple(np.atleast_1d(np.asarray(value, dtype=float)).tolist())))
+    return tuple(key)

@@ -2,39 +2,126 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from heldout.kernels.claims import Claims
-from heldout.kernels.smoothers.answer import answer
-from heldout.kernels.smoothers.recognise import claim, refuse_training, takes_all
-from heldout.kernels.step import Step, Training, Work
-from heldout.search.search import Search
-from heldout.splits.drawn import Splits
-from heldout.study.answers import Answer
+import numpy as np
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.kernel_ridge import KernelRidge
+
+from heldout.base.responses import Responses
+from heldout.base.rowkeys import Rows
+from heldout.kernels.driver.contract import Group, HeldOutNumbers, Kernel, Needs, Numbers
+from heldout.kernels.driver.parameters import is_number
+from heldout.kernels.smoothers.grams import OF_COUNTS, read_gram, read_process
+from heldout.kernels.smoothers.solve import (
+    EIGEN,
+    FACTOR,
+    MATRICES,
+    Smoother,
+    leave_each_out,
+    solve_trainings,
+)
+from heldout.kernels.step import Training
+from heldout.kernels.sums.data import data_problem, matrix_of, remember
+from heldout.kernels.sums.dataset import Layout
+from heldout.kernels.sums.rounding import Bools, LostDigits, Refuse
+from heldout.kernels.sums.sums import Sums
 from heldout.task.task import Task
 
+MOST_BYTES = 1 << 30  # of the matrices of one kernel on all rows
 
-class SmoothersKernel:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """A model whose Gram matrix, penalty and centring of y are still to be read."""
+
+    process: bool  # a GaussianProcessRegressor, which answers a single column of targets as a plain vector
+    optimised: bool  # its kernel, in each fit
+    columns: int
+    counts: bool  # X has no negative numbers
+
+
+class SmoothersKernel(Kernel):
     """KernelRidge, and GaussianProcessRegressor whose kernel is not optimised. Tier: rounding."""
 
     name = "smoothers"
-    tier = "rounding"
+    models: ClassVar[Mapping[type, tuple[str, ...]]] = {
+        KernelRidge: ("alpha", "kernel", "gamma", "degree", "coef0"),
+        GaussianProcessRegressor: ("alpha", "kernel", "normalize_y"),
+    }
+    words = "KernelRidge or GaussianProcessRegressor"
     leaves_rows_out = True
 
-    def claim(self, search: Search, task: Task) -> Claims:
-        return claim(search, task)
+    def read(self, model: Any, task: Task) -> Form:
+        process = type(model) is GaussianProcessRegressor
+        if process and model.n_targets is not None:
+            raise Refuse("n_targets is checked in each fit")
+        if not process and model.kernel_params:
+            raise Refuse("kernel_params are for kernels that are functions")
+        if MATRICES * 8 * len(task) ** 2 > MOST_BYTES:
+            gigabytes = 8e-9 * len(task) ** 2
+            raise Refuse(f"a kernel matrix of {len(task):,} rows takes {gigabytes:.1f} GB, and several are needed")
+        if task.weight is not None and task.weight.min() <= 0:
+            raise Refuse("some rows have weight 0")
+        if task.y.dtype.kind == "b" or (task.y.dtype.kind == "f" and task.y.dtype != np.float64):
+            raise Refuse(f"y is of type {task.y.dtype}")
+        return Form(
+            process=process,
+            optimised=process and model.optimizer is not None,
+            columns=task.n_columns or 1,
+            counts=remember(task, "no negative numbers", _has_no_negative_numbers),
+        )
 
-    def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
-        return refuse_training(training, splits)
+    def value(self, form: Form, *raw: Any) -> Smoother:
+        alpha, kernel, *others = raw
+        if not is_number(alpha):
+            raise Refuse("alpha is not one number from 0 up")
+        if form.process:
+            gram, centred = read_process(kernel, optimised=form.optimised), bool(others[0])
+        else:
+            gamma, degree, coef0 = others
+            gram, centred = read_gram(kernel, form.columns, gamma=gamma, degree=degree, coef0=coef0), False
+        if gram.name in OF_COUNTS and not form.counts:
+            raise Refuse(f"the kernel {gram.name!r} takes no negative numbers")
+        return Smoother(gram, float(alpha), centred)
 
-    def takes_all(self, search: Search, task: Task, parts: range, splits: Splits) -> bool:
-        return takes_all(splits)
+    def needs(self, form: Form) -> Needs:
+        return Needs(numbers=True, weights=not form.process, float32=False, columns=False)
 
-    def one_out_fits(self, task: Task, splits: Splits) -> int | None:
+    def layout(self, form: Form) -> Layout:
+        return Layout(kind="totals", targets="numbers")
+
+    def solve(self, group: Group, batch: Sequence[Training]) -> list[HeldOutNumbers]:
+        return solve_trainings(group, batch)
+
+    def can_leave_one_out(self, group: Group, rows: int) -> bool:
+        grams = len({(smoother.gram, smoother.centred) for smoother in group.values})
+        return rows * FACTOR * len(group.values) > EIGEN * grams
+
+    def leave_one_out(
+        self, group: Group, total: Sums, rows: Rows | None, held: Rows, methods: frozenset[str]
+    ) -> tuple[Numbers, Bools]:
+        if rows is None:
+            raise LostDigits  # it takes rows, which the second try gives
+        numbers, reliable = leave_each_out(group, rows, held)
+        return (numbers,), reliable
+
+    def leave_one_out_fits(self, task: Task, rows: int) -> int | None:
         return 0
 
-    def answer(self, step: Step, work: Work) -> Iterator[Answer]:
-        return answer(step, work)
+    def responses(self, group: Group, numbers: Numbers, methods: frozenset[str]) -> list[Responses]:
+        if group.form.process and numbers[0].shape[2] == 1:
+            return [Responses(predict=np.ascontiguousarray(values)) for values in numbers[0][:, :, 0].T]
+        return super().responses(group, numbers, methods)
+
+    def learn(self, group: Group, sums: Sums, rows: Rows | None) -> Any:
+        raise NotImplementedError("training sets are solved side by side")
+
+    def respond(self, group: Group, learned: Any, rows: Rows, methods: frozenset[str]) -> tuple[Numbers, Bools]:
+        raise NotImplementedError("training sets are solved side by side")
 
 
-KERNEL = SmoothersKernel()
+def _has_no_negative_numbers(task: Task) -> bool:
+    return not data_problem(task) and bool((matrix_of(task) >= 0).all())

@@ -15,17 +15,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.sums.rounding import Floats
-
-EPS = float(np.finfo(np.float64).eps)
-WITHIN = 1e-9  # the tier: of the largest response of a cell
-ROUNDINGS = 4.0  # rounding errors of matrices and factors together, in units of the last place of an entry
-WIDER = 1.5  # weights of a block's rows, beside those of single rows left out
+from heldout.kernels.smoothers.grams import Gram
+from heldout.kernels.sums.rounding import EPS, ROUNDINGS, Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Targets:
-    """y on the rows of a base, less a constant where models centre it, and the roots of weights."""
+    """y on some rows, less a constant where models centre it, and the roots of weights."""
 
     Y: Floats  # rows × targets
     middle: Floats  # targets: what was taken away
@@ -38,10 +34,14 @@ class Targets:
         every = np.column_stack([self.Y, np.ones(len(self.Y))]) if self.centred else self.Y
         return every if self.root is None else every * self.root[:, None]
 
+    def means_without_each(self) -> Floats:
+        """Rows × targets: the mean of y over all other rows, where models centre it."""
+        return (self.Y.sum(axis=0) - self.Y) / (len(self.Y) - 1) if self.centred else np.zeros_like(self.Y)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Spectrum:
-    """K = U·diag(values)·Uᵀ on the rows of a base, with weights inside, and all right sides turned by Uᵀ."""
+    """K = U·diag(values)·Uᵀ on some rows, with weights inside, and all right sides turned by Uᵀ."""
 
     K: Floats
     values: Floats
@@ -99,8 +99,15 @@ class Spectrum:
             return np.asarray((self.vectors * inverse) @ self.vectors.T)
 
 
-def weigh(K: Floats, targets: Targets, noise: float) -> tuple[Floats, float]:
-    """A Gram matrix with weights inside, changed in place, and the errors of its entries."""
+def weighted_gram(gram: Gram, X: Floats, targets: Targets) -> tuple[Floats, float] | None:
+    """The Gram matrix of these rows with weights inside, and the size of its entries' errors; None if it has none."""
+    try:
+        K = gram.matrix(X)
+    except Exception:  # whatever it is, brute force will meet it and name the cell
+        return None
+    if K.shape != (len(X), len(X)) or not np.isfinite(K).all():
+        return None
+    noise = gram.noise(X, float(np.abs(K).max(initial=0.0)))
     if targets.root is None:
         return K, noise
     K *= targets.root[:, None]
@@ -108,8 +115,12 @@ def weigh(K: Floats, targets: Targets, noise: float) -> tuple[Floats, float]:
     return K, noise * float(targets.root.max()) ** 2
 
 
-def decompose(K: Floats, noise: float, targets: Targets, lambdas: Floats) -> Spectrum | None:
+def decompose(gram: Gram, X: Floats, targets: Targets, lambdas: Floats) -> Spectrum | None:
     """The spectrum of a Gram matrix with weights inside; None where it cannot be decomposed."""
+    made = weighted_gram(gram, X, targets)
+    if made is None:
+        return None
+    K, noise = made
     try:
         values, vectors = np.linalg.eigh(K)
     except np.linalg.LinAlgError:
