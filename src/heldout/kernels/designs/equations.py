@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.base.rowkeys import Rows
 from heldout.kernels.designs.columns import Columns
+from heldout.kernels.sums.dataset import Dataset
 from heldout.kernels.sums.rounding import Floats, LostDigits, check_digits, scales
 from heldout.kernels.sums.shifts import Shift
 from heldout.kernels.sums.sums import Sums
@@ -98,3 +100,64 @@ def _about(M: Floats, centre: Floats, *, intercept: bool) -> Floats:
         return np.subtract(M[:-1, :-1], products, out=products)
     cross = np.outer(sums, centre)
     return np.asarray(M[:-1, :-1] - cross - cross.T + M[-1, -1] * np.outer(centre, centre))
+
+
+def equations_of_rows(
+    columns: Columns, data: Dataset, rows: Rows, *, intercept: bool
+) -> tuple[Equations, Floats, Floats]:
+    """The same without products of columns, and the training rows and targets as the model sees them.
+
+    Rows and targets are multiplied by the root of their weights.
+    """
+    shift = data.own_shift(rows)
+    Z = data.X.take(rows, axis=0).astype(np.float64)
+    Z -= shift.x
+    Y = data.Y.take(rows, axis=0) - shift.y
+    weight = _row_weights(data, rows)
+    count, width = Z.shape
+    mean = Z.mean(axis=0)
+    if intercept:
+        centre = mean if weight is None else weight @ Z / weight.sum()
+        y_centre = Y.mean(axis=0) if weight is None else weight @ Y / weight.sum()
+    else:
+        centre = np.where(columns.flags("centred", width), mean, -shift.x)
+        y_centre = -shift.y
+    squares = np.einsum("ij,ij->j", Z, Z)
+    about_mean = squares - count * mean**2
+    scale, scaled = np.ones(width), columns.flags("scaled", width)
+    if scaled.any():
+        check_digits(about_mean[scaled], squares[scaled], squares[scaled])
+        scale = scales(about_mean / count, mean + shift.x, count, scaled)
+    Z -= centre
+    Z /= scale
+    Y = Y - y_centre
+    if weight is not None:
+        root = np.sqrt(weight)[:, None]
+        Z *= root
+        Y = Y * root
+    if not (np.isfinite(Z).all() and np.isfinite(Y).all()):
+        raise LostDigits
+    equations = Equations(
+        C=np.empty((0, 0)),
+        d=np.empty((0, 0)),
+        yy=np.empty(0),
+        centre=centre,
+        y_centre=y_centre,
+        scale=scale,
+        weight=float(count if weight is None else weight.sum()),
+        count=count,
+        squares=about_mean,
+        mean=mean,
+        shift=shift,
+        intercept=intercept,
+    )
+    return equations, Z, Y
+
+
+def _row_weights(data: Dataset, rows: Rows) -> Floats | None:
+    weight = None if data.weight is None else data.weight[rows]
+    if data.codes is None:
+        return weight
+    codes = data.codes[rows]
+    balanced: Floats = balanced_weights(np.bincount(codes, minlength=data.class_count))[codes]
+    return balanced if weight is None else weight * balanced
