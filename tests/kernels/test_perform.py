@@ -10,7 +10,7 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.linear_model import Ridge
 
 import heldout as ho
-from heldout.kernels.pls import jobs
+from heldout.kernels.pls import kernel
 
 
 def fit(learner: Any, space: dict[str, Any], **rules: bool) -> ho.Tuned:
@@ -25,7 +25,7 @@ def fail(*_: Any, **__: Any) -> Any:
 
 
 def test_a_kernel_that_fails_names_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "respond", fail)
+    monkeypatch.setattr(kernel, "find_components", fail)
     with pytest.raises(ZeroDivisionError, match="planted") as caught:
         fit(PLSRegression(), {"n_components": [1, 2]})
     (note,) = caught.value.__notes__

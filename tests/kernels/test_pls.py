@@ -17,14 +17,10 @@ import heldout as ho
 from heldout.api.question import prepare
 from heldout.engine.run import work_of
 from heldout.kernels.brute import answer_by_brute_force
-from heldout.kernels.driver.answer import make_group
-from heldout.kernels.driver.claim import read_groups
 from heldout.kernels.pls import KERNEL
-from heldout.kernels.pls.components import Shake, run_components
-from heldout.kernels.pls.jobs import make_jobs
-from heldout.kernels.pls.problem import sums_exactly
+from heldout.kernels.pls.components import find_components
+from heldout.kernels.pls.kernel import sums_exactly
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.kernels.threads import in_turn
 from heldout.study.answers import PanelTable
 
 COUNTS = {"n_components": [1, 2, 3, 4]}
@@ -96,15 +92,8 @@ def test_responses_are_scikit_learns(shape: tuple[int, int], scale: bool) -> Non
         assert worst_difference(step, work) < 1e-11
 
 
-def kinds(step: Step, work: Work) -> set[str]:
-    """How the step's training sets are made."""
-    ((form, members),) = read_groups(KERNEL.kernel, work.search, work.task, step.candidates).items()
-    group = make_group(KERNEL.kernel, form, members, work, in_turn)
-    return {job.kind for job in make_jobs(group, list(step.trainings))}
-
-
 @pytest.mark.parametrize("scale", [True, False])
-def test_small_blocks_are_taken_from_the_total_as_it_is_used(scale: bool) -> None:
+def test_few_rows_left_out_of_many_columns(scale: bool) -> None:
     X, y = numbers(73, 20)
     middle = ColumnTransformer([("some", StandardScaler(), list(range(15, 3, -1)))])
     for learner, name in (
@@ -112,17 +101,15 @@ def test_small_blocks_are_taken_from_the_total_as_it_is_used(scale: bool) -> Non
         (make_pipeline(middle, PLSRegression(scale=scale)), "plsregression__n_components"),
     ):
         step, work = posed(ho.Tuned(learner, {name: [1, 2, 3]}, validation=ho.KFold(15)), X, y)
-        assert kinds(step, replace(work, products={})) == {"block"}
         assert answered(step, work) == 45
         assert worst_difference(step, work) < 1e-11
 
 
-def test_digits_lost_in_a_small_block_are_found_in_the_rows() -> None:
+def test_digits_lost_where_one_row_is_left_out_are_found_in_the_others() -> None:
     X, y = numbers(72, 20)
     X[:, 3] *= 1e-3
     X[40, 3] = 1e6  # all but everything of this column is in one row
     step, work = posed(ho.Tuned(PLSRegression(), COUNTS, validation=ho.LeaveOneOut()), X, y)
-    assert kinds(step, replace(work, products={})) == {"block"}
     assert answered(step, work) == len(step.candidates) * len(step.trainings)
     assert worst_difference(step, work) < 1e-11
 
@@ -173,17 +160,24 @@ def test_little_memory_changes_little() -> None:
     assert answered(step, replace(work, budget=1 << 8, products={})) == 0
 
 
-def test_the_shadow_strays_where_digits_are_lost() -> None:
+@pytest.mark.parametrize("nearness", [1.0, 1e-2, 1e-4, 1e-6])
+def test_errors_grow_no_more_than_is_told(nearness: float) -> None:
+    """In products that are off by a known, small amount, as rounding leaves them."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 6))
-    X[:, 5] = X[:, 0] + 1e-7 * rng.normal(size=100)
-    X -= X.mean(axis=0)
+    X[:, 5] = X[:, 0] + nearness * rng.normal(size=100)
     C, d = X.T @ X, X.T @ rng.normal(size=100)
-    sizes = np.sqrt(np.diagonal(C))[None]
-    run = run_components(lambda r: r @ C, d[None], Shake(sizes, np.array([10.0])), count=6)
-    strays = np.abs(run.coef - run.shadow).max(axis=2)[0]
-    assert strays[0] < 1e-9
-    assert strays[-1] > 1e-2
+    off = 1e-13
+    E, e = (rng.uniform(-off, off, size=size) for size in ((6, 6), 6))
+    plain = find_components(lambda r: C @ r, np.diagonal(C), d, 6)
+    moved = find_components(lambda r: (C * (1 + E + E.T)) @ r, np.diagonal(C), d * (1 + e), 6).coef - plain.coef
+    assert (np.linalg.norm(moved, axis=1) <= 8 * off * plain.growth).all()
+
+
+def test_errors_of_components_past_the_rank_have_no_bound() -> None:
+    growth = find_components(lambda r: r, np.ones(3), np.ones(3), 2).growth
+    assert growth[0] == pytest.approx(2 * np.sqrt(3))
+    assert not growth[1] < 1e9
 
 
 @pytest.mark.parametrize(

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.cross_decomposition import PLSRegression
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.driver.contract import Group, HeldOutNumbers, Kernel, Needs, Numbers
+from heldout.kernels.designs.equations import Equations, equations_of_rows, normal_equations
+from heldout.kernels.designs.linear import LinearPredictors, linear_numbers, linear_predictors
+from heldout.kernels.driver.contract import Group, Kernel, Needs, Numbers
 from heldout.kernels.driver.parameters import is_number, read_flag
-from heldout.kernels.pls.jobs import answer_jobs, make_jobs
-from heldout.kernels.step import Training
-from heldout.kernels.sums.dataset import Layout
-from heldout.kernels.sums.rounding import Bools, Refuse
+from heldout.kernels.pls.components import find_components
+from heldout.kernels.sums.dataset import ChunkReader, Layout
+from heldout.kernels.sums.rounding import EPS, ROUNDINGS, TOLERANCE, Bools, Floats, Refuse, Undecided
 from heldout.kernels.sums.sums import Sums
 from heldout.search.search import Search
 from heldout.task.task import Task
 
 FEWEST_ROWS = 3
+ROW_COPIES = 6  # memory that a run on rows takes, in copies of its rows
+SMALLEST_TARGET = 1e-4  # of an unscaled target's deviation: scikit-learn takes what is below 2e-15 for constant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +32,26 @@ class Form:
     """Partial least squares. Equal forms differ in nothing but the number of components."""
 
     scale: bool  # PLSRegression's own scaling, after that of a StandardScaler in front
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fitted:
+    """The predictors of one training set, and how far rounding may move them."""
+
+    predictors: LinearPredictors
+    unit: Floats  # columns: what they are divided by before components are found
+    by_length: Floats  # candidates: error of a response for a held-out row of length 1 in these units
+    by_means: Floats  # candidates: error of every response, since means far from zero are known to so many digits
+    possible: Bools  # candidates: whether there are so many components
+
+
+class Products(NamedTuple):
+    """Products of the centred and scaled columns of one training set, and of its target."""
+
+    multiply: Callable[[Floats], Floats]  # of columns, with a vector
+    squares: Floats  # of each column
+    d: Floats  # of columns with the target
+    yy: float  # of the target
 
 
 class PLSKernel(Kernel):
@@ -62,14 +85,87 @@ class PLSKernel(Kernel):
     def refuses_size(self, search: Search, task: Task, rows: int) -> str | None:
         return "fewer than three training rows" if rows < FEWEST_ROWS else None
 
-    def solve(self, group: Group, batch: Sequence[Training]) -> list[HeldOutNumbers]:
-        return answer_jobs(group, make_jobs(group, batch))
+    def learn(self, group: Group, sums: Sums, rows: Rows | None) -> Fitted:
+        equations = normal_equations(group.columns, sums, intercept=True)
+        C = equations.C
+        squares = np.append(np.diagonal(C) * equations.scale**2, equations.yy)
+        kept = np.where(squares > 0, squares / np.maximum(sums.reach[0][:-1], squares), 1.0).min()
+        products = Products(lambda r: C @ r, np.diagonal(C), equations.d[:, 0], float(equations.yy[0]))
+        return _fitted(group, equations, products, float(kept))
 
-    def learn(self, group: Group, sums: Sums, rows: Rows | None) -> Any:
-        raise NotImplementedError("training sets are solved side by side")
+    def learns_from_rows(self, group: Group, rows: int) -> bool:
+        return rows <= int(group.data.X.shape[1]) or 8 * group.sums.nbytes > group.work.budget
 
-    def respond(self, group: Group, learned: Any, rows: Rows, methods: frozenset[str]) -> tuple[Numbers, Bools]:
-        raise NotImplementedError("training sets are solved side by side")
+    def learn_from_rows(self, group: Group, rows: Rows) -> Fitted:
+        if ROW_COPIES * 8 * len(rows) * group.data.X.shape[1] > group.work.budget:
+            raise Undecided
+        equations, Z, Y = equations_of_rows(group.columns, group.data, rows, intercept=True)
+        y, squares = Y[:, 0], np.einsum("ij,ij->j", Z, Z)
+        products = Products(lambda r: np.asarray(Z.T @ (Z @ r)), squares, Z.T @ y, float(y @ y))
+        return _fitted(group, equations, products, 1.0)
+
+    def respond(self, group: Group, learned: Fitted, rows: Rows, methods: frozenset[str]) -> tuple[Numbers, Bools]:
+        numbers, reliable = linear_numbers(learned.predictors, group.data, rows)
+        longest = _longest_row(group, learned, rows)
+        errors = learned.by_length * longest + learned.by_means
+        reliable &= learned.possible & (errors <= TOLERANCE * np.abs(numbers).max(axis=(0, 2), initial=0.0))
+        return (numbers,), reliable
+
+
+def _fitted(group: Group, equations: Equations, products: Products, kept: float) -> Fitted:
+    """The predictors; `kept` is the share of their digits that sums of squares have left. Raises Undecided."""
+    inner, y_scale = np.ones(len(products.d)), 1.0
+    offset, freedom = equations.centre + equations.shift.x, equations.count - 1
+    if group.form.scale:
+        constant = products.squares == 0
+        if not sums_exactly(offset[constant], equations.count).all():
+            raise Undecided  # where the mean of equal numbers is inexact, scikit-learn divides one error by another
+        inner = np.where(constant, 1.0, np.sqrt(products.squares / freedom))
+        y_scale = float(np.sqrt(products.yy / freedom)) or 1.0
+    elif np.sqrt(products.yy / equations.count) < SMALLEST_TARGET or np.linalg.norm(products.d) < 1e-9 * products.yy:
+        raise Undecided  # scikit-learn's thresholds are absolute, and decide
+    counts = group.values.astype(np.intp)
+    most = min(int(counts.max()), len(products.d), equations.count)
+    found = find_components(
+        lambda r: products.multiply(r / inner) / inner,
+        products.squares / inner**2,
+        products.d / inner / y_scale,
+        most,
+    )
+    places = np.minimum(counts, most) - 1
+    weights = found.coef[places].T * (y_scale / inner)[:, None]
+    predictors = linear_predictors(equations, weights[:, :, None])
+    with np.errstate(over="ignore", invalid="ignore"):
+        by_means = np.sqrt(((predictors.coef[:, :, 0] * offset[:, None]) ** 2).sum(axis=0))
+    return Fitted(
+        predictors=predictors,
+        unit=equations.scale * inner,
+        by_length=ROUNDINGS * EPS * y_scale / kept * found.growth[places],
+        by_means=2 * ROUNDINGS * EPS * np.sqrt(equations.count) * by_means,
+        possible=counts <= most,
+    )
+
+
+def _longest_row(group: Group, learned: Fitted, rows: Rows) -> float:
+    """The length of the longest of these rows, in the units in which components are found."""
+    data, predictors = group.data, learned.predictors
+    reader = ChunkReader(data, min(data.chunk, len(rows)))
+    longest = 0.0
+    for start in range(0, len(rows), data.chunk):
+        x = (reader.read(rows[start : start + data.chunk], predictors.shift) - predictors.centre) / learned.unit
+        longest = max(longest, float(np.einsum("ij,ij->i", x, x).max()))
+    return float(np.sqrt(longest))
+
+
+def sums_exactly(values: Floats, count: int) -> Bools:
+    """Whether `count` times each value, and all sums on the way, are exact in floating point.
+
+    >>> sums_exactly(np.array([0.0, 3.0, 0.1]), 50).tolist()
+    [True, True, False]
+    """
+    mantissa, _ = np.frexp(values)
+    whole = np.abs(mantissa * 2.0**53).astype(np.int64)
+    return np.asarray(whole % (1 << int(count).bit_length()) == 0)
 
 
 def _is_count(value: Any) -> bool:
