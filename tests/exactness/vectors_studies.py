@@ -34,10 +34,10 @@ def studies() -> Made:
 
 def check(label: str, build: Callable[[], Posed]) -> Comparison:
     """One study with the rule on and off. The kernel calls `fit` itself, so what it answers is counted apart."""
-    with recorded_calls(vectors_kernel, "solve_part") as calls:
+    with recorded_calls(vectors_kernel, "solve_machines") as calls:
         on = run(build, RULE, ho.Options())
     off = run(build, RULE, ho.Options(rules={RULE: False}))
-    answered = {(part.training.trains, candidate) for (part, _), sides in calls for one in sides for candidate in one}
+    answered = {(job.training.trains, candidate) for (job, _), sides in calls for one in sides for candidate in one}
     counted = counts(on, off, RULE) | {"fallback_fits": max(0, off.fits - len(answered))}
     return Comparison(
         label=label,

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, NuSVR
@@ -20,11 +21,9 @@ from heldout.base.errors import FitFailed
 from heldout.kernels.driver.prepared import take_apart
 from heldout.kernels.sums.rounding import Refuse
 from heldout.kernels.vectors import kernel, solve
-from heldout.kernels.vectors.grams import CutRows, OwnRows, SharedRows
-from heldout.kernels.vectors.kernel_values import is_sure, resolve_gamma, squares_of
+from heldout.kernels.vectors.kernel_values import TrainingRows, is_sure, resolve_gamma, squares_of
 from heldout.kernels.vectors.machines import Machine, Shape, read_machine
-from heldout.kernels.vectors.respond import responses_of, values_of
-from heldout.kernels.vectors.solve import Targets, solve_all
+from heldout.kernels.vectors.solve import Targets, responses_of, solve_all, values_of
 
 SCALED = make_pipeline(StandardScaler(), SVC())
 CS = [0.1, 1.0, 10.0, 1000.0]
@@ -113,7 +112,7 @@ def test_responses_are_those_of_the_fitted_machine(shape: str, ties: bool, kinds
     y = np.array(["d", "a", "c", "b"])[y]
     model = SVC(decision_function_shape=shape, break_ties=ties, gamma=0.3, C=3.0).fit(X[:60], y[:60])
     machine = machine_of(SVC(**model.get_params()))
-    grams = OwnRows(X[:60], [X[60:]]).grams(machine.shape)
+    grams = TrainingRows(X[:60], [X[60:]]).grams(machine.shape)
     solved = solve_all([machine], grams.train, Targets(y=y[:60], weight=None))[0]
     assert solved is not None
     values = values_of(solved, grams.held[0])
@@ -161,7 +160,7 @@ def test_duals_below_their_bound_are_solved_once(monkeypatch: pytest.MonkeyPatch
     plain = solve.solve
     monkeypatch.setattr(solve, "solve", lambda machine, *rest: (bounds.append(machine.bound), plain(machine, *rest))[1])
     machines = [machine_of(SVC(C=C, gamma=5.0), i) for i, C in enumerate((1e4, 0.1, 1e2, 1e3))]
-    gram = OwnRows(X, []).grams(machines[0].shape).train
+    gram = TrainingRows(X, []).grams(machines[0].shape).train
     found = solve_all(machines, gram, Targets(y=y, weight=None))
     assert bounds == [0.1, 1e2]
     assert found[0] is found[2] is found[3]
@@ -178,7 +177,7 @@ def test_duals_at_a_bound_that_weights_lower_are_solved_again(of: str) -> None:
     weight = np.full(80, 0.01) if of == "rows" else None
     kind = {"gamma": 5.0, "class_weight": None if of == "rows" else {0: 0.01, 1: 0.01}}
     machines = [machine_of(SVC(C=C, **kind), i) for i, C in enumerate((1.0, 30.0, 1e3, 1e5))]
-    gram = OwnRows(X, []).grams(machines[0].shape).train
+    gram = TrainingRows(X, []).grams(machines[0].shape).train
     found = solve_all(machines, gram, Targets(y=y, weight=weight))
     assert found[2] is found[3]
     for machine in machines:
@@ -193,7 +192,7 @@ def test_duals_are_those_of_scikit_learn() -> None:
         X, y = classes(seed=seed, n=120)
         for C in CS:
             machine = machine_of(SVC(C=C, gamma=0.3))
-            gram = OwnRows(X, []).grams(machine.shape).train
+            gram = TrainingRows(X, []).grams(machine.shape).train
             solved = solve_all([machine], gram, Targets(y=y, weight=None))[0]
             own = SVC(C=C, gamma=0.3).fit(X, y)
             assert solved is not None
@@ -201,23 +200,21 @@ def test_duals_are_those_of_scikit_learn() -> None:
             np.testing.assert_allclose(solved.duals[own.support_, 0], own.dual_coef_[0], rtol=1e-9)
 
 
-def test_cuts_of_shared_rows_are_the_rows_own() -> None:
+def test_kernel_values_are_scikit_learns() -> None:
     X, _ = numbers(40)
-    train, held = np.arange(5, 40), np.arange(5)
+    train, held = X[5:], X[:5]
     for shape in (
         Shape(kernel="rbf", gamma="scale"),
         Shape(kernel="rbf", gamma=0.2),
         Shape(kernel="linear"),
         Shape(kernel="poly", gamma="auto", degree=3, coef0=1.0),
-        Shape(kernel="sigmoid", gamma=0.01),
+        Shape(kernel="sigmoid", gamma=0.01, coef0=0.0),
     ):
-        own = OwnRows(X[train], [X[held]]).grams(shape)
-        cut = CutRows(SharedRows(X, kept=1), train, [held]).grams(shape)
-        np.testing.assert_allclose(cut.train, own.train, rtol=1e-12)
-        np.testing.assert_allclose(cut.held[0], own.held[0], rtol=1e-12)
-        gamma = 1.0 if shape.kernel == "linear" else resolve_gamma(shape, X[train])
-        model = SVC(kernel=shape.kernel, gamma=gamma, degree=shape.degree, coef0=shape.coef0)
-        assert machine_of(model).shape.kernel == shape.kernel
+        grams = TrainingRows(train, [held]).grams(shape)
+        given = {"gamma": resolve_gamma(shape, train), "degree": shape.degree, "coef0": shape.coef0}
+        for gram, rows in ((grams.train, train), (grams.held[0], held)):
+            theirs = pairwise_kernels(rows, train, metric=shape.kernel, filter_params=True, **given)
+            np.testing.assert_allclose(gram, theirs, rtol=1e-12)
 
 
 def test_rows_far_from_zero_are_left_to_scikit_learn() -> None:
@@ -287,7 +284,7 @@ def test_refused_learners(estimator: Any, words: str) -> None:
 @pytest.mark.parametrize("C", [0.1, 10.0, 1e3])
 def test_as_many_steps_are_made_on_a_shared_matrix_as_on_rows(kinds: int, C: float) -> None:
     X, y = classes(kinds, n=120)
-    gram = OwnRows(X, []).grams(Shape(kernel="rbf", gamma=0.3)).train
+    gram = TrainingRows(X, []).grams(Shape(kernel="rbf", gamma=0.3)).train
     on_rows, on_matrix = SVC(C=C, gamma=0.3).fit(X, y), SVC(C=C, kernel="precomputed").fit(gram, y)
     assert np.array_equal(on_rows.n_iter_, on_matrix.n_iter_)
 

@@ -153,10 +153,11 @@ def task_problem(task: Task, needs: Needs, columns: Columns) -> str:
         size = 8 * (len(task.classes) if task.classes is not None else 1) * ((task.n_columns or 1) + 1) ** 2
         if size > needs.largest:
             return f"products of {task.n_columns:,} columns take {size / 2**30:.1f} GB a set of rows"
-    return _target_problem(task, needs)
+    return target_problem(task, needs)
 
 
-def _target_problem(task: Task, needs: Needs) -> str:
+def target_problem(task: Task, needs: Needs) -> str:
+    """Why y is not what these learners need, in words; "" if it is."""
     if needs.one_output and task.y.ndim != 1:
         return "y has several columns"
     if needs.numbers and (task.y.dtype.kind not in "biuf" or task.y.dtype.itemsize > 8):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.blas import ddot
 from sklearn.utils import check_array
 
+from heldout.kernels.sums.rounding import Floats, Undecided
 from heldout.kernels.vectors.machines import Shape
 
-Floats = NDArray[np.float64]
 BLOCK_NUMBERS = 1 << 16  # half a megabyte, which stays in a core's cache
 SURE = 1e-9  # how far a squared distance times gamma may be off: past it scikit-learn's own digits decide
 LARGEST_OFFSET = 1e4  # of squared norms to those about the mean: past it products lose the digits that tell rows apart
@@ -103,3 +103,29 @@ def _power(base: Floats, times: int) -> Floats:
         if times:
             square = square * square
     return power
+
+
+class Grams(NamedTuple):
+    """The kernel matrix of a training set, and of each held-out part with it."""
+
+    train: Floats
+    held: list[Floats]
+
+
+class TrainingRows:
+    """The rows of one training set and its held-out parts. Raises where the machine would."""
+
+    def __init__(self, train: Any, held: Sequence[Any]) -> None:
+        self._train, *self._held = [(points, squares_of(points)) for points in map(points_of, (train, *held))]
+        self._bases: dict[str, Grams] = {}
+
+    def grams(self, shape: Shape) -> Grams:
+        """The matrices of one kernel function. Raises Undecided where their digits are in doubt."""
+        gamma = resolve_gamma(shape, self._train[0])
+        if not all(is_sure(shape, gamma, *rows) for rows in (self._train, *self._held) if len(rows[0])):
+            raise Undecided
+        if shape.base not in self._bases:
+            between = [base_between(shape.base, rows, self._train) for rows in self._held]
+            self._bases[shape.base] = Grams(base_of(shape.base, *self._train), between)
+        base = self._bases[shape.base]
+        return Grams(kernel_values(shape, gamma, base.train), [kernel_values(shape, gamma, one) for one in base.held])

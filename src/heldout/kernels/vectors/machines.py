@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
+from heldout.kernels.driver.parameters import is_number
 from heldout.kernels.driver.prepared import Candidate
 from heldout.kernels.sums.rounding import Refuse
 from heldout.kernels.within.signature import signature
@@ -76,7 +77,7 @@ def read_machine(candidate: Candidate) -> Machine:
     if model.verbose:
         raise Refuse("a verbose fit prints, which only its own fit does")
     for name in ("C", "nu", "epsilon"):
-        if hasattr(model, name) and not _is_number(getattr(model, name)):
+        if hasattr(model, name) and not is_number(getattr(model, name)):
             raise Refuse(f"{name}={getattr(model, name)!r} is no number from 0 up")
     return Machine(
         candidate=candidate.number,
@@ -96,7 +97,7 @@ def _shape(model: Any) -> Shape:
     if kernel == "linear":
         return Shape(kernel=kernel)
     gamma = model.gamma
-    if not (_is_number(gamma) or (isinstance(gamma, str) and gamma in ("scale", "auto"))):
+    if not (is_number(gamma) or (isinstance(gamma, str) and gamma in ("scale", "auto"))):
         raise Refuse(f"gamma={gamma!r} is neither 'scale', 'auto' nor a number from 0 up")
     gamma = gamma if isinstance(gamma, str) else float(gamma)
     if kernel == "rbf":
@@ -108,7 +109,3 @@ def _shape(model: Any) -> Shape:
     if not isinstance(model.degree, Integral) or model.degree < 0:
         raise Refuse(f"degree={model.degree!r} is no whole number from 0 up")
     return Shape(kernel=kernel, gamma=gamma, coef0=float(model.coef0), degree=int(model.degree))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and 0 <= float(value) < np.inf

@@ -1,4 +1,4 @@
-"""Solving machines on a kernel matrix, by the library that scikit-learn's own fit uses."""
+"""Machines solved on a kernel matrix by the library that scikit-learn's own fit uses, and what they answer."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils.multiclass import _ovr_decision_function
 
-from heldout.kernels.vectors.kernel_values import Floats
+from heldout.base.responses import Responses
+from heldout.kernels.sums.rounding import Floats
 from heldout.kernels.vectors.machines import Machine
 
 SAME = 0.5  # of the bound: where the largest dual is below, no step of the solver was cut, so a larger C changes none
+BORDER = 1e-12  # of all that is added up: nearer to zero than this, rounding decides on which side a row is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,3 +99,44 @@ def _is_unbounded(model: Any, machine: Machine, targets: Targets) -> bool:
     if machine.classifies:
         bound *= model.class_weight_[np.searchsorted(model.classes_, targets.y)]
     return bool((np.abs(model.dual_coef_) < SAME * bound[model.support_]).all())
+
+
+def values_of(solved: Solved, gram: Floats) -> Floats | None:
+    """Held-out rows × columns of duals; None where rounding would decide a label."""
+    values = np.asarray(gram @ solved.duals + solved.constants)
+    if solved.classes is not None and len(gram):
+        added = np.abs(gram).max() * np.abs(solved.duals).sum(axis=0) + np.abs(solved.constants)
+        if (np.abs(values) <= BORDER * added).any():
+            return None
+    return values
+
+
+def responses_of(machine: Machine, solved: Solved, values: Floats, methods: frozenset[str]) -> Responses:
+    """What the fitted machine answers, from its values."""
+    classes = solved.classes
+    if classes is None:
+        return Responses(predict=np.ascontiguousarray(values[:, 0]))
+    decision = _decision(machine, values, classes) if "decision_function" in methods else None
+    return Responses(predict=classes[_codes(machine, values, classes)], decision_function=decision, classes=classes)
+
+
+def _codes(machine: Machine, values: Floats, classes: NDArray[np.generic]) -> NDArray[np.intp]:
+    if len(classes) == 2:
+        return (values[:, 0] >= 0).astype(np.intp)
+    if machine.model.break_ties and machine.model.decision_function_shape == "ovr":
+        return np.asarray(_decision(machine, values, classes).argmax(axis=1))
+    votes = np.zeros((len(values), len(classes)), dtype=np.intp)
+    first, second = np.triu_indices(len(classes), k=1)
+    for pair, (one, other) in enumerate(zip(first, second, strict=True)):
+        wins = values[:, pair] > 0
+        votes[wins, one] += 1
+        votes[~wins, other] += 1
+    return np.asarray(votes.argmax(axis=1))
+
+
+def _decision(machine: Machine, values: Floats, classes: NDArray[np.generic]) -> Floats:
+    if len(classes) == 2:
+        return np.ascontiguousarray(values[:, 0])
+    if machine.model.decision_function_shape == "ovr":
+        return np.asarray(_ovr_decision_function(values < 0, -values, len(classes)))
+    return values
