@@ -109,21 +109,27 @@ def claims_of(candidates: Mapping[int, tuple[Hashable, str | None]], refusals: S
 
 def prepare_rows(before: Pipeline | None, work: Work, rows: Rows, sides: Sequence[Rows]) -> PreparedRows | None:
     """Training rows and sides after the steps before the model; None where these fail or warn: brute force tells."""
+    if before is None:
+        return fit_steps(None, work, rows, sides)
+    try:
+        with catch_warnings(record=True) as caught, as_asked(work):
+            warnings.simplefilter("always")
+            prepared = fit_steps(before, work, rows, sides)
+    except Exception:
+        return None
+    return None if caught else prepared
+
+
+def fit_steps(before: Pipeline | None, work: Work, rows: Rows, sides: Sequence[Rows]) -> PreparedRows:
+    """Training rows and sides after the steps before the model, fitted on the training rows."""
     task = work.task
     train, held = task.take(rows), [task.take(side) for side in sides]
     if before is not None:
         before = clone(before)
         if unseeded_names(before):
             set_seeds(before, work.search.seed, task.content_key(rows))
-        try:
-            with catch_warnings(record=True) as caught, as_asked(work):
-                warnings.simplefilter("always")
-                train = before.fit_transform(train, task.y[rows])
-                held = [before.transform(side) for side in held]
-        except Exception:
-            return None
-        if caught:
-            return None
+        train = before.fit_transform(train, task.y[rows])
+        held = [before.transform(side) for side in held]
     weight = None if task.weight is None else task.weight[rows]
     return PreparedRows(train=train, held=held, y=task.y[rows], weight=weight)
 

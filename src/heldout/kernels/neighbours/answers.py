@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.responses import Responses
-from heldout.kernels.neighbours.backend import Arithmetic
-from heldout.kernels.neighbours.doubt import Bools, Near, doubtful, ties
-from heldout.kernels.neighbours.family import Member
+from heldout.kernels.neighbours.arithmetic import Arithmetic
+from heldout.kernels.neighbours.doubt import Near, doubtful, ties
+from heldout.kernels.neighbours.members import Member
+from heldout.kernels.sums.rounding import Bools, Floats
 from heldout.task.task import Task
 
 VOTES_TIE = 1e-10  # relative: weighted votes nearer than this are counted by scikit-learn itself
@@ -51,8 +52,8 @@ def _sums_exactly(y: NDArray[Any]) -> bool:
     return whole and float(np.abs(y.astype(np.float64)).sum()) < 2.0**digits
 
 
-class Outbox:
-    """The responses of several candidates on the rows of a run, filled bit by bit."""
+class Answers:
+    """The responses of several candidates on the rows of a run, filled part by part."""
 
     def __init__(self, members: Sequence[Member], target: Target, rows: int, *, proba: bool) -> None:
         self.members = members
@@ -60,7 +61,7 @@ class Outbox:
         shape = (len(members), rows)
         outputs = target.y.shape[1]
         self.codes: NDArray[np.int32] | None = None
-        self.proba: NDArray[np.float64] | None = None
+        self.proba: Floats | None = None
         self.values: list[NDArray[Any]] = []
         if target.classes is None:
             mean = np.mean(target.y[:1], axis=0).dtype
@@ -109,12 +110,12 @@ class Outbox:
         return Responses(predict=predict, classes=list(self.target.classes))  # type: ignore[arg-type]
 
 
-def fill(out: Outbox, which: Sequence[int], near: Near, cut: slice, arithmetic: Arithmetic) -> Bools:
+def fill(out: Answers, which: Sequence[int], near: Near, cut: slice, arithmetic: Arithmetic) -> Bools:
     """Answer some members, all of one weighting, on some rows; which answers are left open, members × rows."""
     ks = np.array([out.members[number].k for number in which], dtype=np.intp)
     weights = None
     if out.members[which[0]].weights == "distance":
-        weights = inverse_distances(near.distances[:, : ks.max()])
+        weights = inverse_distances(near.far[:, : ks.max()])
     values = out.target.y[near.rows]  # rows × neighbours × outputs
     last_bits = out.target.classes is None or out.proba is not None  # winners alone forgive them
     tied = ties(near, arithmetic)
@@ -135,7 +136,7 @@ def fill(out: Outbox, which: Sequence[int], near: Near, cut: slice, arithmetic: 
     return (close | (open_ if last_bits else open_ & (lead <= swing))).T
 
 
-def inverse_distances(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+def inverse_distances(distances: Floats) -> Floats:
     """Weights as scikit-learn makes them: where a neighbour is at no distance, those at none count one, others none."""
     with np.errstate(divide="ignore"):
         weights = 1.0 / distances
@@ -145,7 +146,7 @@ def inverse_distances(distances: NDArray[np.float64]) -> NDArray[np.float64]:
     return weights
 
 
-def _fill_means(out: Outbox, which: Any, ks: Any, values: NDArray[Any], weights: Any, *, cut: slice) -> None:
+def _fill_means(out: Answers, which: Any, ks: Any, values: NDArray[Any], weights: Any, *, cut: slice) -> None:
     for number, k in zip(which, ks, strict=True):
         first = np.ascontiguousarray(values[:, :k])
         if weights is None:
@@ -157,7 +158,7 @@ def _fill_means(out: Outbox, which: Any, ks: Any, values: NDArray[Any], weights:
             out.values[number][cut, j] = np.sum(first[:, :, j] * weight, axis=1) / total
 
 
-def _fill_votes(out: Outbox, which: Any, ks: Any, values: NDArray[np.int32], cut: slice) -> NDArray[Any]:
+def _fill_votes(out: Answers, which: Any, ks: Any, values: NDArray[np.int32], cut: slice) -> NDArray[Any]:
     """Count votes; by how many the winner leads, at the least over outputs, rows × values of k."""
     assert out.target.classes is not None
     assert out.codes is not None
@@ -185,8 +186,8 @@ def _fill_votes(out: Outbox, which: Any, ks: Any, values: NDArray[np.int32], cut
 
 
 def _fill_weighted_votes(
-    out: Outbox, which: Any, ks: Any, values: NDArray[np.int32], weights: NDArray[np.float64], *, cut: slice
-) -> NDArray[np.float64]:
+    out: Answers, which: Any, ks: Any, values: NDArray[np.int32], weights: Floats, *, cut: slice
+) -> Floats:
     """Sums run along the neighbours, one after the other, as in scikit-learn's probabilities; the winner's lead."""
     assert out.target.classes is not None
     assert out.codes is not None

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.neighbours.backend import Arithmetic
+from heldout.kernels.neighbours.arithmetic import Arithmetic
+from heldout.kernels.sums.rounding import Bools, Floats
 
 TINIEST = 1e-280  # below this, numbers lose digits
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -19,13 +18,8 @@ class Near:
     """The nearest training rows of each asked row, one more than the largest k; infinitely far where there are none."""
 
     rows: NDArray[np.int32]  # asked × (largest k + 1), rows of the task
-    far: NDArray[np.float64]
-    slack: NDArray[np.float64]  # a gap up to this may be rounding alone
-    squared: bool
-
-    @property
-    def distances(self) -> NDArray[np.float64]:
-        return np.sqrt(self.far) if self.squared else self.far
+    far: Floats  # distances, or of a Euclidean search of our own their squares
+    slack: Floats  # a gap up to this may be rounding alone
 
 
 def ties(near: Near, arithmetic: Arithmetic) -> Bools:

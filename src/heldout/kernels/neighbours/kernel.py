@@ -9,30 +9,28 @@ It must refuse training sets that lack a class, and functions of the user's own.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.neighbors import KNeighborsClassifier
 
 from heldout.base.warnings import catch_warnings
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import Claims
-from heldout.kernels.fitting import fit_on_rows
-from heldout.kernels.neighbours.answers import Outbox, Target, target_of
+from heldout.kernels.driver.claim import lacking, methods_asked, training_problem
+from heldout.kernels.driver.prepared import claims_of
+from heldout.kernels.neighbours.answers import Answers, Target, target_of
+from heldout.kernels.neighbours.arithmetic import Setting, setting_of
 from heldout.kernels.neighbours.direct import answer_part
-from heldout.kernels.neighbours.family import Group, survey
+from heldout.kernels.neighbours.lists import Lists
+from heldout.kernels.neighbours.members import Member, read_members
 from heldout.kernels.neighbours.runs import Run, make_runs
-from heldout.kernels.neighbours.shared import answer_shared, prepare, routes, setting_for
-from heldout.kernels.neighbours.spread import spread
+from heldout.kernels.neighbours.shared import Route, answer_shared, prepare_lists, routes
 from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Step, Training, Work
-from heldout.losses import needed_methods
+from heldout.kernels.sums.data import smallest_class
+from heldout.kernels.threads import Spread, spreading
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
 from heldout.study.answers import Answer
@@ -49,143 +47,123 @@ class Neighbours:
     tier = "identical"
 
     def claim(self, search: Search, task: Task) -> Claims:
-        found = survey(search)
-        reason = _task_refusal(task)
-        if reason is not None and found.groups:
-            return Claims(refusals=(reason,))
-        groups = tuple(tuple(member.candidate for member in group.members) for group in found.groups)
-        return Claims(groups=groups, refusals=found.refusals)
+        members = read_members(search)
+        about = _about_task(task) if members.by_candidate else None
+        read = {
+            number: (member.group, about or lacking(member.methods(task), search.losses))
+            for number, member in members.by_candidate.items()
+        }
+        return claims_of(read, members.refusals)
 
     def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
-        if training.averaged or len(training.trains) != 1:
-            return "the predictor is an average of several"
+        reason = training_problem(task, training, splits)
+        if reason is not None:
+            return reason
         ref = training.trains[0]
-        own = splits[ref.splits]
-        found = survey(search)
-        n = int(own.train_sizes[ref.part])
-        if found.largest > n:
-            return f"a candidate asks for {found.largest} neighbours of {n} training rows"
-        if task.classification and _lacks_class(task, own)[ref.part]:
-            return "a training set lacks a class"
         held = sum(int(splits[held.splits].held_sizes[held.part]) for held in training.answers)
-        return _cost_refusal(task, candidates=found.most, parts=len(own), trained_on=n, held=held)
+        n = int(splits[ref.splits].train_sizes[ref.part])
+        return _size_refusal(search, task, parts=len(splits[ref.splits]), trained_on=n, held=held)
+
+    def takes_all(self, search: Search, task: Task, parts: range, splits: Splits) -> bool:
+        sizes = np.unique(splits.train_sizes[parts.start : parts.stop])
+        if len(sizes) > 1 or splits.train is not None:
+            return False
+        n = int(sizes[0])
+        whole = task.classes is None or smallest_class(task) > len(task) - n
+        alike = {"parts": len(splits), "trained_on": n, "held": len(splits.rows) - n}
+        return n >= 2 and whole and _size_refusal(search, task, **alike) is None
 
     def one_out_fits(self, task: Task, splits: Splits) -> int | None:
         return 0
 
     def answer(self, step: Step, work: Work) -> Iterator[Answer]:
-        group = survey(work.search).group_of(step.candidates[0])
-        if work.fit_params or not all(_can_score(group, work, level) for level in _levels(step)):
+        by_candidate = read_members(work.search).by_candidate
+        members = [by_candidate[candidate] for candidate in step.candidates]
+        methods = members[0].methods(work.task)
+        levels = {held.level for training in step.trainings for held in training.answers}
+        if work.fit_params or any(lacking(methods, work.losses[level]) for level in levels):
             yield from answer_by_brute_force(step, work)
             return
-        members = {member.candidate: member for member in group.members}
-        own = replace(group, members=tuple(members[candidate] for candidate in step.candidates))
-        target = target_of(work.task, classifier=type(group.knn) is KNeighborsClassifier)
-        proba = any(_needs_proba(work, level) for level in _levels(step))
-        most = max(1, work.budget // 4 // Outbox.row_bytes(target, len(own.members), proba=proba))
-        runs = list(make_runs(step.trainings, work, most))
-        if not _prepare(own, runs, target, work):
-            yield from answer_by_brute_force(step, work)
-            return
-        for run in runs:
-            yield from _answer_run(own, run, target, step, work)
+        target = target_of(work.task, classifier=members[0].classifies)
+        probabilities = {level: "predict_proba" in methods_asked(methods, work.losses[level]) for level in levels}
+        row_bytes = Answers.row_bytes(target, len(members), proba=any(probabilities.values()))
+        runs = list(make_runs(step.trainings, work, max(1, work.budget // 4 // row_bytes)))
+        with spreading(work.jobs) as spread:
+            group = _prepare(members, target, runs, work, spread)
+            if group is None:
+                yield from answer_by_brute_force(step, work)
+                return
+            for number, run in enumerate(runs):
+                yield from group.answer(step, number, run, proba=probabilities[run.helds[0].level])
 
 
 KERNEL = Neighbours()
 
 
-def _prepare(group: Group, runs: list[Run], target: Target, work: Work) -> bool:
-    """Make the lists that the runs read; False where scikit-learn fails or warns, which brute force must show."""
-    setting = setting_for(group, work)
-    if setting is None:
-        return True
-    asked = []
-    for run in runs:
-        empty = Outbox(group.members, target, 0, proba=False)
-        asked.append((run, empty, routes(empty, run, setting, work, repeats=_repeats(run, work))))
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Group:
+    """Members that are answered together, and the lists that they share."""
+
+    members: Sequence[Member]
+    target: Target
+    setting: Setting | None  # None: each training set has distances of its own
+    routes: Sequence[Mapping[Route | None, list[int]]]  # of each run
+    lists: Mapping[str, Lists]
+    spread: Spread
+
+    def answer(self, step: Step, number: int, run: Run, *, proba: bool) -> Iterator[Answer]:
+        """All members on one run; brute force where scikit-learn fails or warns, which it must show."""
+        started = perf_counter()
+        answers = Answers(self.members, self.target, len(run.rows), proba=proba)
+        with catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                self._fill(answers, run, self.routes[number])
+                failed = False
+            except Exception:  # brute force finds out which cell fails, and how
+                failed = True
+        if failed or caught:
+            each = zip(run.helds, run.trainings, strict=True)
+            alone = tuple(training._replace(answers=(held,)) for held, training in each)
+            yield from answer_by_brute_force(replace(step, trainings=alone), run.work)
+            return
+        responses = [answers.responses(member) for member in range(len(self.members))]
+        seconds = perf_counter() - started
+        yield from score_block(run.work, run.helds, step.candidates, responses, seconds=seconds)
+
+    def _fill(self, answers: Answers, run: Run, by_route: Mapping[Route | None, list[int]]) -> None:
+        alone: dict[int, list[int]] = {}  # members that need a search of one part's own training set
+        for route, members in by_route.items():
+            if route is None or self.setting is None:
+                cells = [(part, member) for part in range(len(run.helds)) for member in members]
+            else:
+                shared = {"setting": self.setting, "lists": self.lists[route.search], "spread": self.spread}
+                cells = answer_shared(answers, members, run, route, **shared)
+            for part, member in cells:
+                alone.setdefault(part, []).append(member)
+        self.spread(lambda part: answer_part(answers, alone[part], run, part), sorted(alone))
+
+
+def _prepare(
+    members: Sequence[Member], target: Target, runs: Sequence[Run], work: Work, spread: Spread
+) -> Group | None:
+    """The group, with the lists that the runs read; None where scikit-learn fails or warns."""
     with catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            _try_out(group, work)
-            prepare(asked, setting, work)
+            setting = setting_of(members[0].model, work.task) if members[0].before is None else None
+            by_run = [routes(members, target, run, setting) for run in runs]
+            lists = {}
+            if setting is not None:
+                lists = prepare_lists(members, list(zip(runs, by_run, strict=True)), setting, work, spread)
         except Exception:
-            return False
-    return not caught
+            return None
+    if caught:
+        return None
+    return Group(members=members, target=target, setting=setting, routes=by_run, lists=lists, spread=spread)
 
 
-def _try_out(group: Group, work: Work) -> None:
-    """Fit the learner on a few rows: a parameter that scikit-learn refuses or warns of shows here."""
-    key = ("neighbours", "tried out", id(group.estimator))
-    if key in work.products:
-        return
-    few = work.task.all_rows[:32]
-    fitted = fit_on_rows(clone(group.estimator), work.task, few, seed=0, fit_params={})
-    fitted.predict(work.task.take(few[:2]))
-    work.products[key] = True
-
-
-def _answer_run(group: Group, run: Run, target: Target, step: Step, work: Work) -> Iterator[Answer]:
-    started = perf_counter()
-    out = Outbox(group.members, target, len(run.rows), proba=_needs_proba(work, run.helds[0].level))
-    with catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            _fill_run(group, out, run, work)
-            failed = False
-        except Exception:  # brute force finds out which cell fails, and how
-            failed = True
-    if failed or caught:
-        alone = [training._replace(answers=(held,)) for held, training in zip(run.helds, run.trainings, strict=True)]
-        yield from answer_by_brute_force(replace(step, trainings=tuple(alone)), work)
-        return
-    responses = [out.responses(number) for number in range(len(group.members))]
-    seconds = perf_counter() - started
-    yield from score_block(work, run.helds, step.candidates, responses, seconds=seconds)
-
-
-def _fill_run(group: Group, out: Outbox, run: Run, work: Work) -> None:
-    setting = setting_for(group, work)
-    alone: dict[int, list[int]] = {}  # members that need a search of one part's own training set
-    for route, numbers in routes(out, run, setting, work, repeats=_repeats(run, work)).items():
-        if route is None or setting is None:
-            cells = [(part, number) for part in range(len(run.helds)) for number in numbers]
-        else:
-            cells = answer_shared(out, numbers, run, route, setting, work=work)
-        for part, number in cells:
-            alone.setdefault(part, []).append(number)
-    spread(work.jobs, lambda part: answer_part(out, alone[part], run, part, work), sorted(alone), library=True)
-
-
-def _repeats(run: Run, work: Work) -> bool:
-    """Whether a training side names a row more than once."""
-    for part in range(len(run.helds)):
-        ref = run.ref(part)
-        if work.splits[ref.splits].train is not None:
-            rows = work.train_rows(ref)
-            if len(np.unique(rows)) < len(rows):
-                return True
-    return False
-
-
-def _levels(step: Step) -> set[str]:
-    return {held.level for training in step.trainings for held in training.answers}
-
-
-def _needs_proba(work: Work, level: str) -> bool:
-    methods = needed_methods(work.losses[level])
-    return any(next(m for m in one if m != "decision_function") == "predict_proba" for one in methods)
-
-
-def _can_score(group: Group, work: Work, level: str) -> bool:
-    """Whether the losses can be taken from what neighbours answer."""
-    losses = work.losses[level]
-    known = {"predict", "predict_proba"} if type(group.knn) is KNeighborsClassifier else {"predict"}
-    if any(loss.asks_predictor for loss in losses) or any(not known & set(one) for one in needed_methods(losses)):
-        return False
-    return work.task.y.ndim == 1 or not _needs_proba(work, level)
-
-
-def _task_refusal(task: Task) -> str | None:
+def _about_task(task: Task) -> str | None:
     if task.weight is not None:
         return "the rows have weights, which nearest neighbours do not take"
     if len(task.X.shape) != 2:
@@ -195,39 +173,14 @@ def _task_refusal(task: Task) -> str | None:
     return None
 
 
-def _cost_refusal(task: Task, *, candidates: int, parts: int, trained_on: int, held: int) -> str | None:
-    """Why fitting each candidate on each training set is cheaper, by operation counts."""
+def _size_refusal(search: Search, task: Task, *, parts: int, trained_on: int, held: int) -> str | None:
+    """Why a training of this size is left to brute force: too few rows, or by operation counts."""
+    members = read_members(search)
+    if members.largest > trained_on:
+        return f"a candidate asks for {members.largest} neighbours of {trained_on} training rows"
     each = (task.n_columns or 1) + SORTING
-    brute = candidates * parts * (FIT + held * trained_on * each)
+    brute = members.most * parts * (FIT + held * trained_on * each)
     shared = 2 * FIT + min(parts * held, len(task)) * len(task) * each
     if brute > shared:
         return None
-    return f"with {candidates} candidate(s) and {parts} part(s), a search of each is cheaper than one of the whole"
-
-
-_lacking: WeakKeyDictionary[Splits, NDArray[np.bool_]] = WeakKeyDictionary()
-
-
-def _lacks_class(task: Task, splits: Splits) -> NDArray[np.bool_]:
-    """For each part, whether its training side lacks a class of the task."""
-    found = _lacking.get(splits)
-    if found is None:
-        target = target_of(task, classifier=True)
-        found = np.zeros(len(splits), dtype=bool)
-        for j, classes in enumerate(target.classes or ()):
-            found |= (_class_counts(target.y[:, j], len(classes), splits) == 0).any(axis=1)
-        _lacking[splits] = found
-    return found
-
-
-def _class_counts(codes: NDArray[Any], classes: int, splits: Splits) -> NDArray[np.intp]:
-    """Parts × classes: how many training rows."""
-    if splits.train is not None and splits.train_cuts is not None:
-        return _counts_by_part(codes[splits.train], np.diff(splits.train_cuts), classes)
-    whole = np.bincount(codes[splits.rows], minlength=classes)
-    return np.asarray(whole - _counts_by_part(codes[splits.held], splits.held_sizes, classes))
-
-
-def _counts_by_part(codes: NDArray[Any], sizes: NDArray[np.intp], classes: int) -> NDArray[np.intp]:
-    part = np.repeat(np.arange(len(sizes)), sizes)
-    return np.bincount(part * classes + codes, minlength=len(sizes) * classes).reshape(len(sizes), classes)
+    return f"with {members.most} candidate(s) and {parts} part(s), a search of each is cheaper than one of the whole"

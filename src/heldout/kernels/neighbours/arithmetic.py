@@ -13,14 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.base import clone
 from sklearn.metrics._pairwise_distances_reduction import ArgKmin, ArgKminClassMode
-from sklearn.neighbors import VALID_METRICS, KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import check_array
+
+from heldout.kernels.sums.rounding import EPS, Floats
+from heldout.task.task import Task
 
 EUCLIDEAN = ("euclidean", "sqeuclidean")
 TIE = 1e-10  # relative: nearer than this, two distances count as tied
 SINGLE_TIE = 1e-6  # where scikit-learn subtracts in single precision
-MOST_TREE_COLUMNS = 15  # algorithm="auto" takes a tree up to this
+TRIED_ROWS = 32  # on which a learner is tried out
 LARGEST_VALUE = 1e100  # squares of larger values come near overflow
 
 
@@ -35,48 +39,39 @@ class Arithmetic:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Setting:
-    """A search on unprepared columns: the matrix as scikit-learn sees it, and the metric it would use."""
+    """A search on columns that no step prepares, as scikit-learn would make it."""
 
-    X: NDArray[Any]
-    metric: str
-    params: dict[str, Any]
-    algorithm: str
-    leaf_size: int
-    fast: bool  # scikit-learn's compiled brute force takes these columns and this metric
+    X: NDArray[Any]  # as it reads them
+    model: Any  # a learner, not fitted
+    few: str  # how it searches for few neighbours: by a tree, or by brute force
+    euclidean: bool
+    fast: bool  # its compiled brute force takes these columns and this metric
     votes: bool | None  # its compiled vote does; None where that depends on the number of rows
-    measured: bool  # our direct distances have its bits
 
-    @property
-    def euclidean(self) -> bool:
-        return self.metric in EUCLIDEAN and not self.params
-
-
-def effective_metric(knn: Any) -> tuple[str, dict[str, Any]]:
-    """The metric that scikit-learn makes of `metric`, `p` and `metric_params`."""
-    params = dict(knn.metric_params or {})
-    if knn.metric != "minkowski":
-        return knn.metric, params
-    weight = params.pop("w", None)
-    plain = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}
-    if weight is None and knn.p in plain:
-        return plain[knn.p], params
-    return "minkowski", {**params, "p": knn.p, "w": weight}
+    def method(self, k: int, n: int) -> str:
+        """How it searches for k neighbours among n training rows."""
+        return "brute" if self.model.algorithm == "auto" and k >= n // 2 else self.few
 
 
-def setting_of(knn: Any, task_take: Any, X: NDArray[Any], *, measured: bool) -> Setting:
-    """The setting of a learner on these columns; `task_take` gives rows in the user's own container."""
-    metric, params = effective_metric(knn)
-    few = X[:2]
-    votes = [_votes(knn, task_take(np.arange(size)), few) for size in (1, 2)]
+def setting_of(model: Any, task: Task) -> Setting | None:
+    """The setting of a learner, tried out on a few rows: it raises or warns where scikit-learn does.
+
+    None where X is left to scikit-learn's own reading.
+    """
+    X = numeric_matrix(task.X)
+    if X is None:
+        return None
+    some = task.all_rows[:TRIED_ROWS]
+    fitted = clone(model).set_params(n_neighbors=1, weights="uniform", n_jobs=None)
+    fitted.fit(task.take(some), task.y[some]).predict(task.take(some[:2]))
+    votes = {_votes(model, task.take(some[:size]), X[:2]) for size in (1, 2)}
     return Setting(
         X=X,
-        metric=metric,
-        params=params,
-        algorithm=knn.algorithm,
-        leaf_size=knn.leaf_size,
-        fast=bool(ArgKmin.is_usable_for(few, few, metric)),
-        votes=votes[0] if votes[0] == votes[1] else None,
-        measured=measured,
+        model=model,
+        few=fitted._fit_method,
+        euclidean=fitted.effective_metric_ in EUCLIDEAN and not fitted.effective_metric_params_,
+        fast=bool(ArgKmin.is_usable_for(X[:2], X[:2], fitted.effective_metric_)),
+        votes=votes.pop() if len(votes) == 1 else None,
     )
 
 
@@ -85,23 +80,6 @@ def _votes(knn: Any, X: Any, fit_X: Any) -> bool:
         return False
     adjusted = "euclidean" if knn.metric == "minkowski" and knn.p == 2 else knn.metric
     return all(ArgKminClassMode.is_usable_for(X, fit_X, metric) for metric in (knn.metric, adjusted))
-
-
-def fit_method(setting: Setting, k: int, n: int) -> str:
-    """What ``algorithm="auto"`` becomes for k neighbours among n training rows."""
-    if setting.algorithm != "auto":
-        return setting.algorithm
-    if setting.X.shape[1] > MOST_TREE_COLUMNS or k >= n // 2:
-        return "brute"
-    if setting.metric == "minkowski":
-        if setting.params["p"] < 1:
-            return "brute"
-        if setting.params.get("w") is not None:
-            return "ball_tree"
-    for tree in ("kd_tree", "ball_tree"):
-        if setting.metric in VALID_METRICS[tree]:
-            return tree
-    return "brute"
 
 
 def shared_arithmetic(
@@ -132,12 +110,12 @@ def fitted_arithmetic(knn: Any, X: Any, weights: str | None) -> Arithmetic:
     return Arithmetic(tie=0.0, expanded=False, rowwise=False)
 
 
-def expansion_error(norms: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
+def expansion_error(norms: Floats, columns: int) -> Floats:
     """How far two squared distances from rows of these squared norms may be off together, besides a relative part.
 
     Each is off by at most (p + 4)·ε·(x·x + y·y), and y·y ≤ 2 x·x + 2 d².
     """
-    return 24.0 * (columns + 8) * float(np.finfo(np.float64).eps) * norms
+    return 24.0 * (columns + 8) * EPS * norms
 
 
 def numeric_matrix(X: Any) -> NDArray[Any] | None:
