@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import kernel_steps
 import numpy as np
 import pytest
 from scipy import sparse
@@ -14,14 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
-from heldout.api.question import prepare
-from heldout.engine.run import work_of
-from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.pls import KERNEL
 from heldout.kernels.pls.components import find_components
 from heldout.kernels.pls.kernel import sums_exactly
-from heldout.kernels.step import Held, Step, Training, Work
-from heldout.study.answers import PanelTable
+from heldout.kernels.step import Step, Work
 
 COUNTS = {"n_components": [1, 2, 3, 4]}
 
@@ -34,44 +31,11 @@ def numbers(n: int = 60, p: int = 5, seed: int = 0) -> tuple[Any, Any]:
 
 def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
     """The first validation panel of a tuned learner, as one step of this kernel."""
-    roles: dict[str, Any] = dict.fromkeys(("groups", "time", "sample_weight", "strata"))
-    question = {"test": ho.KFold(3), "loss": None, "level": 0.95, "seed": 0, "options": None} | more
-    asked = prepare(learner, X, y, roles=roles, **question)
-    panel = next(p for p in asked.study.panels if p.candidates is not None)
-    everything = frozenset(p.key for p in asked.study.panels)
-    work = replace(work_of(asked.study, asked.task, {}), keep_responses=everything, keep_rows=everything)
-    trainings = tuple(
-        Training(panel.trains_of(part), False, (Held(panel.key, panel.level, panel.splits, part),))
-        for part in panel.parts
-    )
-    kind: dict[str, Any] = {"kernel": "pls", "rule": "pls", "tier": "rounding", "fits": 1}
-    return Step(candidates=tuple(panel.candidates or ()), trainings=trainings, **kind), work
-
-
-def table_of(answers: Any, step: Step, work: Work) -> PanelTable:
-    held = step.trainings[0].answers[0]
-    sizes = work.splits[held.splits].held_sizes
-    losses = len(work.losses[held.level])
-    table = PanelTable.empty(range(len(step.candidates)), range(len(step.trainings)), losses, sizes=sizes)
-    for one in answers:
-        table.put(one)
-    assert table.complete
-    return table
+    return kernel_steps.posed(learner, X, y, kernel="pls", most_panels=1, **more)
 
 
 def worst_difference(step: Step, work: Work) -> float:
-    ours = table_of(KERNEL.answer(step, work), step, work)
-    theirs = table_of(answer_by_brute_force(step, work), step, work)
-    worst = 0.0
-    for candidate in step.candidates:
-        for part in ours.parts:
-            one, other = ours.responses(candidate, part), theirs.responses(candidate, part)
-            assert (one is None) == (other is None)
-            if one is not None and other is not None:
-                assert one.predict.shape == other.predict.shape
-                assert one.predict.dtype == other.predict.dtype
-                worst = max(worst, float(np.abs(one.predict - other.predict).max() / np.abs(other.predict).max()))
-    return worst
+    return kernel_steps.worst_difference(KERNEL, step, work)
 
 
 def answered(step: Step, work: Work) -> int:
@@ -149,8 +113,11 @@ def test_sums_exactly() -> None:
 
 def test_jobs_change_no_bit() -> None:
     step, work = posed(ho.Tuned(PLSRegression(), COUNTS, validation=ho.LeaveOneOut()), *numbers(50, 12))
-    one, two = (table_of(KERNEL.answer(step, replace(work, jobs=jobs, products={})), step, work) for jobs in (1, 2))
-    np.testing.assert_array_equal(one.losses, two.losses)
+    one, two = (
+        kernel_steps.tables_of(KERNEL.answer(step, replace(work, jobs=jobs, products={})), step, work)
+        for jobs in (1, 2)
+    )
+    assert all(np.array_equal(table.losses, two[panel].losses) for panel, table in one.items())
 
 
 def test_little_memory_changes_little() -> None:

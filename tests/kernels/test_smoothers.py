@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import kernel_steps
 import numpy as np
 import pytest
 from scipy import sparse
@@ -16,13 +17,11 @@ from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
 from heldout.api.question import prepare
-from heldout.engine.run import work_of
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.driver import score
 from heldout.kernels.smoothers import KERNEL, solve
 from heldout.kernels.smoothers.grams import USES
-from heldout.kernels.step import Held, Step, Training, Work
-from heldout.study.answers import PanelTable
+from heldout.kernels.step import Step, Work
 
 SPACE = {"alpha": [1e-3, 0.1, 1.0, 10.0], "gamma": [0.05, 0.3]}
 FIXED = GaussianProcessRegressor(kernels.RBF(1.5) + kernels.WhiteKernel(0.1), optimizer=None)
@@ -41,50 +40,11 @@ def tuned(estimator: Any = None, space: Any = None, validation: Any = 6) -> ho.T
 
 def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
     """The validation panels of a tuned learner, or the test panel, as one step of this kernel."""
-    roles = {name: more.pop(name, None) for name in ("groups", "time", "sample_weight", "strata")}
-    question = {"test": ho.Holdout(0.2), "loss": None, "level": 0.95, "seed": 0, "options": None} | more
-    asked = prepare(learner, X, y, roles=roles, **question)
-    study = asked.study
-    everything = frozenset(p.key for p in study.panels)
-    work = replace(work_of(study, asked.task, {}), keep_responses=everything, keep_rows=everything)
-    panels = [p for p in study.panels if p.candidates is not None]
-    trainings = tuple(
-        Training(panel.trains_of(part), False, (Held(panel.key, panel.level, panel.splits, part),))
-        for panel in panels
-        for part in panel.parts
-    )
-    kind: dict[str, Any] = {"kernel": "smoothers", "rule": "smoothers", "tier": "rounding", "fits": 1}
-    return Step(candidates=tuple(panels[0].candidates or ()), trainings=trainings, **kind), work
-
-
-def tables_of(answers: Any, step: Step, work: Work) -> dict[str, PanelTable]:
-    found: dict[str, PanelTable] = {}
-    for training in step.trainings:
-        held = training.answers[0]
-        sizes = work.splits[held.splits].held_sizes
-        losses = len(work.losses[held.level])
-        empty = PanelTable.empty(range(len(step.candidates)), range(len(sizes)), losses, sizes=sizes)
-        found.setdefault(held.panel, empty)
-    for one in answers:
-        found[one.panel].put(one)
-    return found
+    return kernel_steps.posed(learner, X, y, kernel="smoothers", **{"test": ho.Holdout(0.2)} | more)
 
 
 def worst_difference(step: Step, work: Work) -> float:
-    """Of all responses of all cells, relative to the largest of the cell."""
-    ours = tables_of(KERNEL.answer(step, work), step, work)
-    theirs = tables_of(answer_by_brute_force(step, work), step, work)
-    worst = 0.0
-    for panel, table in theirs.items():
-        assert ours[panel].complete
-        for candidate in table.candidates:
-            for part in table.parts:
-                a, b = ours[panel].responses(candidate, part), table.responses(candidate, part)
-                assert a is not None
-                assert b is not None
-                assert a.predict.shape == b.predict.shape
-                worst = max(worst, float(np.abs(a.predict - b.predict).max() / np.abs(b.predict).max()))
-    return worst
+    return kernel_steps.worst_difference(KERNEL, step, work)
 
 
 def refusal(learner: Any, X: Any, y: Any, **more: Any) -> str:
@@ -209,7 +169,9 @@ def test_rows_that_are_trained_on_twice_or_held_out_too_are_solved_by_themselves
 @pytest.mark.parametrize("validation", [ho.KFold(6), ho.LeaveOneOut(), ho.Resample(4, 0.7)])
 def test_the_number_of_threads_changes_no_bit(validation: Any) -> None:
     step, work = posed(tuned(validation=validation), *numbers(150), test=ho.KFold(4))
-    tables = [tables_of(KERNEL.answer(step, replace(work, jobs=j, products={})), step, work) for j in (1, 2)]
+    tables = [
+        kernel_steps.tables_of(KERNEL.answer(step, replace(work, jobs=j, products={})), step, work) for j in (1, 2)
+    ]
     for panel, table in tables[0].items():
         assert np.array_equal(table.losses, tables[1][panel].losses)
 

@@ -43,8 +43,8 @@ class Cut:
         )
 
 
-class Responses(NamedTuple):
-    """Responses on a training's held-out rows for one λ, and which parts are inside the tier."""
+class HeldOutResponses(NamedTuple):
+    """HeldOutResponses on a training's held-out rows for one λ, and which parts are inside the tier."""
 
     values: Floats  # rows × targets
     reliable: Bools  # parts
@@ -85,12 +85,12 @@ def eliminate(inverse: Inverse, rows: Places) -> Eliminated | None:
     return Eliminated(solved[:, : len(inverse.G)], solved[:, len(inverse.G) :])
 
 
-def none_reliable(cut: Cut, targets: Targets) -> Responses:
+def none_reliable(cut: Cut, targets: Targets) -> HeldOutResponses:
     """No answer: scikit-learn's own fit must give it."""
-    return Responses(np.zeros((len(cut.held), targets.Y.shape[1])), np.zeros(len(cut.starts), dtype=bool))
+    return HeldOutResponses(np.zeros((len(cut.held), targets.Y.shape[1])), np.zeros(len(cut.starts), dtype=bool))
 
 
-def by_block(inverse: Inverse, cut: Cut, eliminated: Eliminated | None) -> Responses:
+def by_block(inverse: Inverse, cut: Cut, eliminated: Eliminated | None) -> HeldOutResponses:
     """Held-out residuals are G_BB⁻¹(Gy)_B, with B all rows that are not trained on.
 
     Where others leave most of these rows out too, what is left of G and Gy after their elimination is enough.
@@ -114,11 +114,11 @@ def by_block(inverse: Inverse, cut: Cut, eliminated: Eliminated | None) -> Respo
     lost, worst = inverse.cancelled * cut.largest(np.abs(residual).max(axis=1)), cut.largest(error)
     reliable = worst + lost <= size
     if reliable.all() or (worst > HOPELESS * size).any():
-        return Responses(values, reliable)
+        return HeldOutResponses(values, reliable)
     return by_factor(inverse.spectrum.K, inverse.spectrum.entry, inverse.penalty, cut, targets)
 
 
-def by_factor(K: Floats, entry: float, penalty: float, cut: Cut, targets: Targets) -> Responses:
+def by_factor(K: Floats, entry: float, penalty: float, cut: Cut, targets: Targets) -> HeldOutResponses:
     """The model itself, by the factor of its own matrix, cut from that of all rows; `entry` is the error of entries."""
     A = K[np.ix_(cut.train, cut.train)]
     A.flat[:: len(A) + 1] += penalty
@@ -166,15 +166,15 @@ def by_diagonal(spectrum: Spectrum, targets: Targets, bounds: Floats, held: Plac
     return values, np.asarray(reliable)
 
 
-def _finished(scaled: Floats, error: Floats, cut: Cut, targets: Targets) -> Responses:
-    """Responses from those of y less its mean, rows still multiplied by the roots of their weights."""
+def _finished(scaled: Floats, error: Floats, cut: Cut, targets: Targets) -> HeldOutResponses:
+    """HeldOutResponses from those of y less its mean, rows still multiplied by the roots of their weights."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         if targets.root is not None:
             root = targets.root.take(cut.held)
             scaled, error = scaled / root[:, None], error / root
         values = scaled + targets.middle + (cut.mean if targets.centred else 0.0)
         size = cut.largest(np.abs(values).max(axis=1))
-    return Responses(values, np.asarray((cut.largest(error) <= TOLERANCE * size) & np.isfinite(size)))
+    return HeldOutResponses(values, np.asarray((cut.largest(error) <= TOLERANCE * size) & np.isfinite(size)))
 
 
 def _less_mean(right: Floats, cut: Cut, targets: Targets) -> Floats:

@@ -12,9 +12,9 @@ from heldout.kernels.driver.contract import Group, HeldOutNumbers
 from heldout.kernels.smoothers.grams import Gram
 from heldout.kernels.smoothers.routes import (
     Cut,
+    HeldOutResponses,
     Inverse,
     Places,
-    Responses,
     by_block,
     by_diagonal,
     by_factor,
@@ -102,7 +102,7 @@ def solve_trainings(group: Group, batch: Sequence[Training]) -> list[HeldOutNumb
     values = [np.zeros((len(cut.held), len(group.values), group.data.Y.shape[1])) for cut in base.cuts]
     reliable = [np.zeros((len(cut.starts), len(group.values)), dtype=bool) for cut in base.cuts]
 
-    def keep(number: int, place: int, found: Responses) -> None:
+    def keep(number: int, place: int, found: HeldOutResponses) -> None:
         values[number][:, place], reliable[number][:, place] = found
 
     by_blocks = shares_a_spectrum(base, sames)
@@ -200,13 +200,13 @@ def _decomposed(base: Base, same: SameGram) -> tuple[Spectrum, Floats] | None:
 
 def _answer_penalty(
     base: Base, same: SameGram, decomposed: tuple[Spectrum, Floats] | None, place: int
-) -> list[Responses]:
+) -> list[HeldOutResponses]:
     """One penalty in every training, by blocks of its inverse."""
     if decomposed is None:
         return [none_reliable(cut, same.targets) for cut in base.cuts]
     spectrum, coefficients = decomposed
     inverse = Inverse(spectrum, same.targets, place, float(coefficients[place]))
-    responses: list[Responses] = []
+    responses: list[HeldOutResponses] = []
     family, eliminated = "", None
     for cut in base.cuts:
         if not cut.apart and inverse.definite and cut.family != family:
@@ -220,7 +220,7 @@ def _answer_penalty(
     return responses
 
 
-def _answer_training(same: SameGram, made: tuple[Floats, float] | None, cut: Cut) -> list[Responses]:
+def _answer_training(same: SameGram, made: tuple[Floats, float] | None, cut: Cut) -> list[HeldOutResponses]:
     """One training for every penalty, each by its own factor."""
     if made is None:
         return [none_reliable(cut, same.targets)] * len(same.lambdas)
