@@ -133,9 +133,8 @@ def shares_a_spectrum(base: Base, sames: Sequence[SameGram]) -> bool:
     lambdas, n = sum(len(same.lambdas) for same in sames), len(base.X)
     sizes = np.array([len(cut.train) for cut in base.cuts], dtype=float)
     blocks = FACTOR * float((np.minimum(sizes, n - sizes) ** 3).sum()) * lambdas
-    return (
-        float(n) ** 3 * (EIGEN * len(sames) + INVERSE * lambdas) + blocks < FACTOR * float((sizes**3).sum()) * lambdas
-    )
+    each = FACTOR * float((sizes**3).sum()) * lambdas
+    return float(n) ** 3 * (EIGEN * len(sames) + INVERSE * lambdas) + blocks < each
 
 
 def _in_memory(group: Group, rows: Rows, sames: Sequence[SameGram]) -> Iterator[Sequence[SameGram]]:
@@ -155,7 +154,7 @@ def _rows_of(group: Group, batch: Sequence[Training]) -> Rows:
 
 
 def _make_base(group: Group, batch: Sequence[Training], rows: Rows, targets: Mapping[bool, Targets]) -> Base:
-    work, place = group.work, np.zeros(len(group.work.task), dtype=np.intp)
+    work, place = group.work, np.full(len(group.work.task), -1)  # −1: not among these rows
     place[rows] = np.arange(len(rows))
     shared: dict[str, Places] = {}
     cuts: list[Cut] = []
@@ -169,8 +168,8 @@ def _make_base(group: Group, batch: Sequence[Training], rows: Rows, targets: Map
         family, out = "", np.flatnonzero(left)
         if splits.train is None:
             if ref.splits not in shared:
-                shared[ref.splits] = np.setdiff1d(np.arange(len(rows)), place[splits.rows], assume_unique=True)
-            own = np.sort(place[splits.held_rows(ref.part)])
+                shared[ref.splits] = np.setdiff1d(np.arange(len(rows)), place[splits.rows])
+            own = np.setdiff1d(place[splits.held_rows(ref.part)], [-1])
             if len(shared[ref.splits]) and np.isin(held, own).all():
                 family, out = ref.splits, own
         else:
