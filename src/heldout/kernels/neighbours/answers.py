@@ -110,30 +110,30 @@ class Answers:
         return Responses(predict=predict, classes=list(self.target.classes))  # type: ignore[arg-type]
 
 
-def fill(out: Answers, which: Sequence[int], near: Near, cut: slice, arithmetic: Arithmetic) -> Bools:
-    """Answer some members, all of one weighting, on some rows; which answers are left open, members × rows."""
-    ks = np.array([out.members[number].k for number in which], dtype=np.intp)
+def fill(answers: Answers, which: Sequence[int], near: Near, cut: slice, arithmetic: Arithmetic) -> Bools:
+    """Answer some members, all of one weighting, on some rows; which answers are in doubt, members × rows."""
+    ks = np.array([answers.members[number].k for number in which], dtype=np.intp)
     weights = None
-    if out.members[which[0]].weights == "distance":
+    if answers.members[which[0]].weights == "distance":
         weights = inverse_distances(near.far[:, : ks.max()])
-    values = out.target.y[near.rows]  # rows × neighbours × outputs
-    last_bits = out.target.classes is None or out.proba is not None  # winners alone forgive them
+    values = answers.target.y[near.rows]  # rows × neighbours × outputs
+    last_bits = answers.target.classes is None or answers.proba is not None  # winners alone forgive them
     tied = ties(near, arithmetic)
     alike = (values[:, 1:] == values[:, :-1]).all(axis=2)
     if weights is not None and last_bits:
         alike &= near.far[:, 1:] == near.far[:, :-1]
-    order = last_bits and (weights is not None or not out.target.exact)
-    open_, loose = doubtful(tied, alike, ks, order=order)
-    if out.target.classes is None:
-        _fill_means(out, which, ks, values, weights, cut=cut)
-        return open_.T
+    order = last_bits and (weights is not None or not answers.target.exact)
+    doubt, loose = doubtful(tied, alike, ks, order=order)
+    if answers.target.classes is None:
+        _fill_means(answers, which, ks, values, weights, cut=cut)
+        return doubt.T
     if weights is None:
-        count = _fill_votes(out, which, ks, values, cut)
-        return (open_ if last_bits else open_ & (count <= 2 * loose)).T
-    lead = _fill_weighted_votes(out, which, ks, values, weights, cut=cut)
+        count = _fill_votes(answers, which, ks, values, cut)
+        return (doubt if last_bits else doubt & (count <= 2 * loose)).T
+    lead = _fill_weighted_votes(answers, which, ks, values, weights, cut=cut)
     close = lead <= VOTES_TIE * np.add.accumulate(weights, axis=1)[:, ks - 1]
     swing = (2 + VOTES_TIE) * loose * weights[:, ks - 1]
-    return (close | (open_ if last_bits else open_ & (lead <= swing))).T
+    return (close | (doubt if last_bits else doubt & (lead <= swing))).T
 
 
 def inverse_distances(distances: Floats) -> Floats:
@@ -146,26 +146,26 @@ def inverse_distances(distances: Floats) -> Floats:
     return weights
 
 
-def _fill_means(out: Answers, which: Any, ks: Any, values: NDArray[Any], weights: Any, *, cut: slice) -> None:
+def _fill_means(answers: Answers, which: Any, ks: Any, values: NDArray[Any], weights: Any, *, cut: slice) -> None:
     for number, k in zip(which, ks, strict=True):
         first = np.ascontiguousarray(values[:, :k])
         if weights is None:
-            out.values[number][cut] = np.mean(first, axis=1)
+            answers.values[number][cut] = np.mean(first, axis=1)
             continue
         weight = np.ascontiguousarray(weights[:, :k])
         total = np.sum(weight, axis=1)
         for j in range(values.shape[2]):
-            out.values[number][cut, j] = np.sum(first[:, :, j] * weight, axis=1) / total
+            answers.values[number][cut, j] = np.sum(first[:, :, j] * weight, axis=1) / total
 
 
-def _fill_votes(out: Answers, which: Any, ks: Any, values: NDArray[np.int32], cut: slice) -> NDArray[Any]:
+def _fill_votes(answers: Answers, which: Any, ks: Any, values: NDArray[np.int32], cut: slice) -> NDArray[Any]:
     """Count votes; by how many the winner leads, at the least over outputs, rows × values of k."""
-    assert out.target.classes is not None
-    assert out.codes is not None
+    assert answers.target.classes is not None
+    assert answers.codes is not None
     kind: Any = np.int16 if ks.max() < 2**14 else np.int32
     least = np.full((len(values), len(ks)), np.iinfo(kind).max, dtype=kind)
     every = np.array_equal(ks, np.arange(1, len(ks) + 1))
-    for j, classes in enumerate(out.target.classes):
+    for j, classes in enumerate(answers.target.classes):
         codes = values[:, : ks.max(), j]
         most, second, winner = (np.zeros(least.shape, dtype=kind) for _ in range(3))
         left = np.broadcast_to(ks.astype(kind), least.shape)  # votes not counted yet: in the end, those of the last
@@ -175,34 +175,34 @@ def _fill_votes(out: Answers, which: Any, ks: Any, values: NDArray[np.int32], cu
                 votes = np.cumsum(codes == code, axis=1, dtype=kind)
                 votes = votes if every else votes[:, ks - 1]
                 left = left - votes
-            if out.proba is not None:
-                out.proba[which, cut, code] = (votes / ks).T
+            if answers.proba is not None:
+                answers.proba[which, cut, code] = (votes / ks).T
             np.copyto(winner, code, where=votes > most)  # a tie goes to the class that comes first
             np.maximum(second, np.minimum(most, votes), out=second)
             np.maximum(most, votes, out=most)
-        out.codes[which, cut, j] = winner.T
+        answers.codes[which, cut, j] = winner.T
         np.minimum(least, most - second, out=least)
     return least
 
 
 def _fill_weighted_votes(
-    out: Answers, which: Any, ks: Any, values: NDArray[np.int32], weights: Floats, *, cut: slice
+    answers: Answers, which: Any, ks: Any, values: NDArray[np.int32], weights: Floats, *, cut: slice
 ) -> Floats:
     """Sums run along the neighbours, one after the other, as in scikit-learn's probabilities; the winner's lead."""
-    assert out.target.classes is not None
-    assert out.codes is not None
+    assert answers.target.classes is not None
+    assert answers.codes is not None
     least = np.full((len(values), len(ks)), np.inf)
-    for j, classes in enumerate(out.target.classes):
+    for j, classes in enumerate(answers.target.classes):
         codes = values[:, : ks.max(), j]
         votes = np.empty((len(ks), len(values), len(classes)))
         for code in range(len(classes)):
             sums = np.add.accumulate(np.where(codes == code, weights, 0.0), axis=1)
             votes[:, :, code] = sums[:, ks - 1].T
-        out.codes[which, cut, j] = votes.argmax(axis=2)
+        answers.codes[which, cut, j] = votes.argmax(axis=2)
         if len(classes) > 1:
             best = np.partition(votes, len(classes) - 2, axis=2)[:, :, -2:]
             np.minimum(least, (best[:, :, 1] - best[:, :, 0]).T, out=least)
-        if out.proba is not None:
+        if answers.proba is not None:
             for number, one in zip(which, votes, strict=True):
-                out.proba[number, cut] = one / one.sum(axis=1)[:, np.newaxis]
+                answers.proba[number, cut] = one / one.sum(axis=1)[:, np.newaxis]
     return least
