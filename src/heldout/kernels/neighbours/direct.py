@@ -43,7 +43,7 @@ def settle_part(answers: Answers, doubtful: Sequence[tuple[int, Bools]], run: Ru
 
 def _prepared(answers: Answers, run: Run, part: int) -> PreparedRows:
     train = run.work.train_rows(run.ref(part))
-    return fit_steps(answers.members[0].before, run.work, train, [run.rows[run.rows_of(part)]])
+    return fit_steps(answers.members[0].taken.before, run.work, train, [run.rows[run.rows_of(part)]])
 
 
 def _fit(answers: Answers, number: int, rows: PreparedRows) -> Any:

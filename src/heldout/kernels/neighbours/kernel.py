@@ -151,7 +151,7 @@ def _prepare(
     with catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            setting = setting_of(members[0].model, work.task) if members[0].before is None else None
+            setting = setting_of(members[0].model, work.task) if members[0].taken.before is None else None
             by_run = [routes(members, target, run, setting) for run in runs]
             lists = {}
             if setting is not None:

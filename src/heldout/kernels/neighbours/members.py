@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from typing import Any
 
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import Pipeline
 
 from heldout.kernels.driver.prepared import Candidate, read_search
 from heldout.kernels.sums.rounding import Refuse
@@ -25,12 +24,15 @@ WORDS = "KNeighborsClassifier or KNeighborsRegressor"
 class Member:
     """One candidate of a group; members of a group differ in n_neighbors and weights alone."""
 
-    candidate: int
-    before: Pipeline | None  # the steps before the model, not fitted
-    model: Any  # the KNeighborsClassifier or KNeighborsRegressor, not fitted
+    taken: Candidate
     k: int
     weights: str | None
     group: Hashable
+
+    @property
+    def model(self) -> Any:
+        """The KNeighborsClassifier or KNeighborsRegressor, not fitted."""
+        return self.taken.model
 
     @property
     def classifies(self) -> bool:
@@ -85,9 +87,7 @@ def _read(candidate: Candidate) -> Member:
     if weights is not None and not (isinstance(weights, str) and weights in ("uniform", "distance")):
         raise Refuse("weights is a function of the user's own")
     return Member(
-        candidate=candidate.number,
-        before=candidate.before,
-        model=model,
+        taken=candidate,
         k=int(k),
         weights=weights,
         group=(candidate.preparation, signature(model, without=("n_neighbors", "weights", "n_jobs"))),

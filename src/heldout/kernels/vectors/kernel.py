@@ -49,7 +49,7 @@ class VectorsKernel:
         about = _about_task(task) if machines else None
         read: dict[int, tuple[Any, str | None]] = {
             number: (
-                (machine.preparation, machine.classifies),
+                (machine.taken.preparation, machine.classifies),
                 about
                 or lacking(machine.methods, search.losses)
                 or target_problem(
@@ -132,7 +132,7 @@ def _answer_together(
 def _prepare(training: Training, machine: Machine, work: Work) -> tuple[TrainingRows, Targets] | None:
     """The rows of one training; None where preparing them fails, or they come out sparse."""
     held = [work.held_rows(held) for held in training.answers]
-    rows = prepare_rows(machine.before, work, work.train_rows(training.trains[0]), held)
+    rows = prepare_rows(machine.taken.before, work, work.train_rows(training.trains[0]), held)
     if rows is None or any(sparse.issparse(X) for X in (rows.train, *rows.held)):
         return None
     try:

@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 from heldout.kernels.driver.parameters import is_number
@@ -41,12 +40,18 @@ class Shape:
 class Machine:
     """One candidate, read."""
 
-    candidate: int
-    before: Pipeline | None  # the steps before the machine, not fitted
-    preparation: Hashable  # equal for candidates whose earlier steps are equal
-    model: Any  # the SVC, SVR, NuSVC or NuSVR, not fitted
+    taken: Candidate
     shape: Shape
     all_but_bound: Hashable  # all of the machine but its C
+
+    @property
+    def candidate(self) -> int:
+        return self.taken.number
+
+    @property
+    def model(self) -> Any:
+        """The SVC, SVR, NuSVC or NuSVR, not fitted."""
+        return self.taken.model
 
     @property
     def classifies(self) -> bool:
@@ -80,10 +85,7 @@ def read_machine(candidate: Candidate) -> Machine:
         if hasattr(model, name) and not is_number(getattr(model, name)):
             raise Refuse(f"{name}={getattr(model, name)!r} is no number from 0 up")
     return Machine(
-        candidate=candidate.number,
-        before=candidate.before,
-        preparation=candidate.preparation,
-        model=model,
+        taken=candidate,
         shape=_shape(model),
         all_but_bound=signature(model, without=("C",)),
     )
