@@ -137,8 +137,10 @@ class Group:
             if route is None or self.setting is None:
                 cells = [(part, member) for part in range(len(run.helds)) for member in members]
             else:
-                shared = {"setting": self.setting, "lists": self.lists[route.search], "spread": self.spread}
-                cells = answer_shared(answers, members, run, route, **shared)
+                lists = self.lists[route.search]
+                cells = answer_shared(
+                    answers, members, run, route, setting=self.setting, lists=lists, spread=self.spread
+                )
             for part, member in cells:
                 alone.setdefault(part, []).append(member)
         self.spread(lambda part: answer_part(answers, alone[part], run, part), sorted(alone))
