@@ -115,17 +115,15 @@ class Group:
         """All members on one run; brute force where scikit-learn fails or warns, which it must show."""
         started = perf_counter()
         answers = Answers(self.members, self.target, len(run.rows), proba=proba)
+        failed = False
         with catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
                 self._fill(answers, run, self.routes[number])
-                failed = False
-            except Exception:  # brute force finds out which cell fails, and how
+            except Exception:
                 failed = True
-        if failed or caught:
-            each = zip(run.helds, run.trainings, strict=True)
-            alone = tuple(training._replace(answers=(held,)) for held, training in each)
-            yield from answer_by_brute_force(replace(step, trainings=alone), run.work)
+        if failed or caught:  # brute force finds out which cell fails or warns, and how
+            yield from answer_by_brute_force(replace(step, trainings=run.trainings), run.work)
             return
         responses = [answers.responses(member) for member in range(len(self.members))]
         seconds = perf_counter() - started

@@ -21,11 +21,14 @@ class Run:
     """Neighbouring parts of one panel."""
 
     work: Work
-    helds: tuple[Held, ...]
-    trainings: tuple[Training, ...]  # of each part
+    trainings: tuple[Training, ...]  # of each part, with the one held-out part that it answers here
     rows: Rows  # held-out rows end to end
     cuts: Rows  # where each part begins, and the last ends
     trained_on: Rows  # how many rows train for each part
+
+    @property
+    def helds(self) -> list[Held]:
+        return [training.answers[0] for training in self.trainings]
 
     def ref(self, part: int) -> TrainRef:
         return self.trainings[part].trains[0]
@@ -89,14 +92,13 @@ def make_runs(trainings: Sequence[Training], work: Work, most_rows: int) -> Iter
 
 
 def _run(pairs: Sequence[tuple[Held, Training]], work: Work) -> Run:
-    helds = tuple(held for held, _ in pairs)
-    splits, first, last = work.splits[helds[0].splits], helds[0].part, helds[-1].part
+    (head, _), (tail, _) = pairs[0], pairs[-1]
+    splits, first, last = work.splits[head.splits], head.part, tail.part
     cuts = splits.held_cuts[first : last + 2]
     refs = [training.trains[0] for _, training in pairs]
     return Run(
         work=work,
-        helds=helds,
-        trainings=tuple(training for _, training in pairs),
+        trainings=tuple(training._replace(answers=(held,)) for held, training in pairs),
         rows=splits.held[cuts[0] : cuts[-1]],
         cuts=cuts - cuts[0],
         trained_on=np.array([work.splits[ref.splits].train_sizes[ref.part] for ref in refs], dtype=np.intp),
