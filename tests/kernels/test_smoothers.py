@@ -159,9 +159,8 @@ def test_without_a_factor_of_the_rows_in_common_trainings_are_solved_one_by_one(
     assert worst_difference(step, work) < 1e-9
 
 
-def test_rows_that_are_trained_on_twice_or_held_out_too_are_solved_by_themselves() -> None:
-    rows = np.arange(40)
-    test = [(np.repeat(rows, 2), np.arange(50, 60)), (rows, np.arange(30, 60))]
+def test_trainings_that_name_rows_twice_are_solved_by_themselves() -> None:
+    test = [(np.repeat(np.arange(40), 2), np.arange(50, 60)), (np.arange(50), np.arange(50, 60))]
     step, work = posed(KernelRidge(kernel="rbf"), *numbers(), test=test)
     assert worst_difference(step, work) < 1e-9
 

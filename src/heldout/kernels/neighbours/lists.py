@@ -116,8 +116,7 @@ def make_lists(searcher: Searcher, rows: Rows, length: int, *, spread: Spread, r
     kept = _empty(len(rows), length)
 
     def fill(cut: slice) -> None:
-        for to, array in zip(kept, searcher.find(rows[cut], length), strict=True):
-            to[cut] = array
+        kept.rows[cut], kept.far[cut], kept.reach[cut], kept.slack[cut] = searcher.find(rows[cut], length)
 
     spread(fill, slices(len(rows), max(32, len(rows) // 16)))
     place = np.full(searcher.size, -1, dtype=np.int32)

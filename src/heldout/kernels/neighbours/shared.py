@@ -70,9 +70,9 @@ def prepare_lists(
         for route, numbers in by_route.items():
             if route is not None:
                 need = max(members[number].k for number in numbers) + 1
-                length, rows = wanted.get(route.search, (0, []))
+                length, several = wanted.get(route.search, (0, []))
                 length = max(length, list_length(need, int(run.trained_on.min()) / len(work.task)))
-                wanted[route.search] = length, [*rows, run.rows]
+                wanted[route.search] = length, [*several, run.rows]
     lists: dict[str, Lists] = {}
     for search, (length, several) in wanted.items():
         rows = np.unique(np.concatenate(several))

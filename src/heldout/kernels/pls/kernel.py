@@ -89,7 +89,8 @@ class PLSKernel(Kernel):
         equations = normal_equations(group.columns, sums, intercept=True)
         C = equations.C
         squares = np.append(np.diagonal(C) * equations.scale**2, equations.yy)
-        kept = np.where(squares > 0, squares / np.maximum(sums.reach[0][:-1], squares), 1.0).min()
+        varies, before = squares > 0, np.maximum(sums.reach[0][:-1], squares)
+        kept = (squares[varies] / before[varies]).min(initial=1.0)
         products = Products(lambda r: C @ r, np.diagonal(C), equations.d[:, 0], float(equations.yy[0]))
         return _fitted(group, equations, products, float(kept))
 
