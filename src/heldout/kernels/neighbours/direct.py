@@ -38,7 +38,7 @@ def settle_part(answers: Answers, doubtful: Sequence[tuple[int, Bools]], run: Ru
         knn = _fit(answers, doubtful[0][0], rows)
         for number, lines in doubtful:
             if lines.any():
-                _settle(answers, number, knn, rows.held[0], run.rows_of(part), lines)
+                _settle(answers, number, knn, rows.held[0], lines, start=int(run.cuts[part]))
 
 
 def _prepared(answers: Answers, run: Run, part: int) -> PreparedRows:
@@ -67,7 +67,9 @@ def _answer_alike(answers: Answers, which: Sequence[int], rows: PreparedRows, ru
             found = _near(train[near].astype(np.int32), far, knn, X, arithmetic)
             for number, lines in zip(alike, fill(answers, alike, found, cut, arithmetic), strict=True):
                 if lines.any():
-                    _settle(answers, number, knn, X, cut, lines if arithmetic.rowwise else np.ones_like(lines))
+                    _settle(
+                        answers, number, knn, X, lines if arithmetic.rowwise else np.ones_like(lines), start=cut.start
+                    )
 
 
 def _near(rows: Any, far: Any, knn: Any, X: Any, arithmetic: Arithmetic) -> Near:
@@ -79,9 +81,9 @@ def _near(rows: Any, far: Any, knn: Any, X: Any, arithmetic: Arithmetic) -> Near
     return Near(rows=rows, far=squares, slack=expansion_error(norms, knn._fit_X.shape[1]))
 
 
-def _settle(answers: Answers, number: int, knn: Any, X: Any, cut: slice, lines: Bools) -> None:
+def _settle(answers: Answers, number: int, knn: Any, X: Any, lines: Bools, *, start: int) -> None:
     """Let the fitted learner itself answer rows that ties leave open: all of them where rows depend on each other."""
     member = answers.members[number]
     knn.n_neighbors, knn.weights = member.k, member.weights
     asked = np.flatnonzero(lines)
-    answers.put(number, cut.start + asked, knn, X if lines.all() else _safe_indexing(X, asked))
+    answers.put(number, start + asked, knn, X if lines.all() else _safe_indexing(X, asked))
