@@ -98,7 +98,7 @@ def boot() -> None:
         "import heldout.api.evaluate\n"
         "start = time.perf_counter(); pool = Pool(2); pool.start()\n"
         "while pool.ready() < 2: time.sleep(0.002)\n"
-        "cold = time.perf_counter() - start; worker = pool.workers[0]; worker.kill(); pool.workers.remove(worker)\n"
+        "cold = time.perf_counter() - start; worker = pool.workers[0]; worker.discard(); pool.workers.remove(worker)\n"
         "start = time.perf_counter(); pool.start()\n"
         "while pool.ready() < 2: time.sleep(0.002)\n"
         "print(cold, time.perf_counter() - start)"

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 import heldout as ho
 from heldout.backends.limits import Limits, OutOfTime
 from heldout.backends.pool import Pool
-from heldout.backends.tasks import TOO_LARGE, TOO_LONG
+from heldout.backends.worker_process import TOO_LARGE, TOO_LONG
 from heldout.base.errors import OptionError
 
 

@@ -1,4 +1,4 @@
-"""A supervised pool of local worker processes: tasks stream in, results stream out, a dead worker costs one task."""
+"""A supervised pool of local worker processes: tasks are sent, results stream out, a dead worker costs one task."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing.connection import wait
 from typing import Any
 
+from heldout.backends.launch import Ending
 from heldout.backends.limits import NO_LIMITS, Limits, OutOfTime, memory_kills
-from heldout.backends.tasks import TaskQueue, TaskResult, pack_context, read_outcome
-from heldout.backends.worker_process import START_SECONDS, WorkerProcess
+from heldout.backends.tasks import TaskQueue, TaskResult, read_outcome
+from heldout.backends.worker_process import START_SECONDS, Context, WorkerProcess, pack_context
 from heldout.base.errors import BackendError
 
+# A worker that crashed did so by its own doing, so once more is enough; one that was killed may have been unlucky.
+TRIES_OF_CRASHES, TRIES_OF_KILLS = 2, 3
+_MOST_IDLE_CRASHES = 5
 _GRACE = 0.25  # seconds for tasks under way when a run is closed before its end
 LOOK_EVERY = 0.25  # seconds between looks at the workers and their memory
-LIMIT_EVERY = 0.05  # seconds between looks where memory is limited: a fit may fill so much meanwhile
+LIMIT_EVERY = 0.05  # seconds between looks at their memory where it is limited: a fit may fill so much meanwhile
 
 
 class Pool:
@@ -40,7 +45,6 @@ class Pool:
         self.running = False
         self._pid = os.getpid()
         self.workers: list[WorkerProcess] = []
-        self._measured = time.monotonic()  # when their memory was, the last time
         self._finalizer = weakref.finalize(self, _end_workers, self.workers, self._pid)
         _live_pools.add(self)
 
@@ -86,7 +90,7 @@ class Pool:
         context : callable
             Sent to each worker once. It must be picklable; large data go into it as a `SharedRef`.
         tasks : iterable of (task_id, argument) or (task_id, argument, fits)
-            Read as workers need them, never all at once. A task that is several fits may take as often the time.
+            Arguments are pickled when they are sent. A task that is several fits may take as often the time.
         max_batch_seconds : float
             Short tasks are sent together, up to about this much work a batch.
         limits : Limits
@@ -110,23 +114,21 @@ class Pool:
             raise BackendError(
                 "This pool is in the middle of a run. Finish or close that one first, or use another pool."
             )
-        queue = TaskQueue(
+        run = _Run(
             context=pack_context(context),
-            jobs=self.jobs,
-            source=iter(tasks),
-            batch_seconds=max_batch_seconds,
-            one_by_one=limits.of_fits,
-            on_lost=on_lost,
+            queue=TaskQueue(tasks, batch_seconds=max_batch_seconds, one_by_one=limits.of_fits),
+            limits=limits,
+            on_lost=on_lost or (lambda cause, again: None),
             memory_kills=memory_kills(),
         )
-        self.start(queue.count_up_to(self.jobs))
+        self.start(len(run.queue))
         self.running, grace = True, _GRACE
         try:
-            with nullcontext() if limits.fit_bytes is None else _memory_limited(self.workers, limits.fit_bytes):
-                self._feed(queue, limits)
-                while queue.left() or any(worker.in_flight for worker in self.workers):
-                    finished = self._collect(queue, min(LOOK_EVERY, max(0.0, limits.time_left())))
-                    self._feed(queue, limits)  # before the caller looks, so that no worker waits for the caller
+            with _memory_measured(self.workers, limits.fit_bytes):
+                self._feed(run)
+                while run.queue or self._busy():
+                    finished = self._collect(run, min(LOOK_EVERY, max(0.0, limits.time_left())))
+                    self._feed(run)  # before the caller looks, so that no worker waits for the caller
                     yield from finished
                     limits.check_time()
         except (KeyboardInterrupt, OutOfTime):
@@ -141,30 +143,27 @@ class Pool:
         """End all workers."""
         self._finalizer()
 
-    def _feed(self, queue: TaskQueue, limits: Limits) -> None:
-        for depth in range(1, queue.depth() + 1):
-            for worker in self.workers:
-                owed = worker.in_flight.values()
-                if not worker.ready or len(owed) >= depth or any(batch.lost for batch in owed):
-                    continue
-                batch = queue.next_batch(all_idle=not any(other.in_flight for other in self.workers))
-                if batch is not None:
-                    worker.give(queue.context, batch, 2 * queue.batch_seconds, limits.fit_seconds)
+    def _busy(self) -> list[WorkerProcess]:
+        return [worker for worker in self.workers if worker.batch is not None]
 
-    def _collect(self, queue: TaskQueue, seconds: float) -> list[TaskResult]:
+    def _feed(self, run: _Run) -> None:
+        for worker in self.workers:
+            if worker.ready and worker.batch is None:
+                batch = run.queue.next_batch(self.jobs, idle=not self._busy())
+                if batch is None:
+                    return
+                worker.give(run.context, batch, 2 * run.queue.batch_seconds, run.limits.fit_seconds)
+
+    def _collect(self, run: _Run, seconds: float) -> list[TaskResult]:
         """Wait for something to happen, and take in all that has."""
         speaking = wait([worker.connection for worker in self.workers], timeout=seconds)
-        if time.monotonic() - self._measured > LOOK_EVERY:
-            self._measured = time.monotonic()
-            for worker in self.workers:
-                worker.measure_memory(None)
         finished: list[TaskResult] = []
         for worker in list(self.workers):
             if worker.connection in speaking:
                 message = worker.receive()
-                finished += self._replace(worker, queue) if message is None else _take_in(worker, message, queue)
+                finished += self._replace(worker, run) if message is None else run.take_in(worker, message)
             elif not speaking and worker.dead():
-                finished += self._replace(worker, queue)
+                finished += self._replace(worker, run)
             elif worker.late():
                 raise BackendError(
                     f"A worker process did not start within {START_SECONDS:.0f} seconds. Its own messages, if any, are "
@@ -172,43 +171,33 @@ class Pool:
                 )
         return finished
 
-    def _replace(self, worker: WorkerProcess, queue: TaskQueue) -> list[TaskResult]:
-        """Put a fresh worker in a dead one's place. The batch it was at crashed; what else it had in store did not."""
+    def _replace(self, worker: WorkerProcess, run: _Run) -> list[TaskResult]:
+        """Put a fresh worker in a dead one's place."""
         self.workers.remove(worker)
-        crash = worker.crash(worker.end(5.0))
-        if not worker.ready and crash.ending.code is not None:  # None: its fork server was killed, which starts again
+        ending = worker.end(5.0)
+        if not worker.ready and ending.code is not None:  # None: its fork server was killed, which starts again
+            worker.discard()
             raise BackendError(
-                f"A worker process could not start: {crash.ending}. Its own messages are on stderr. Use jobs=1 "
-                "(inline)."
+                f"A worker process could not start: {ending}. Its own messages are on stderr. Use jobs=1 (inline)."
             )
-        begun, *others = [*worker.in_flight.values(), None]
-        for batch in reversed(others):
-            queue.put_back(batch.tasks if batch is not None else ())
         self.workers.append(WorkerProcess())
-        if begun is None:
-            queue.take_idle_crash(str(crash.ending))
-            return []
-        return queue.take_crash(begun, crash)
+        return run.take_crash(worker, ending)
 
     def _drain(self, grace: float) -> None:
         """Leave no worker busy: let tasks under way end within `grace` seconds, and kill the workers that do not."""
-        busy = [worker for worker in self.workers if worker.in_flight]
         deadline = time.monotonic() + grace
-        if grace:
-            for worker in busy:
-                worker.cancel()
-        while busy and (seconds := deadline - time.monotonic()) > 0:
+        for worker in self._busy() if grace else ():
+            worker.cancel()
+        while (busy := self._busy()) and (seconds := deadline - time.monotonic()) > 0:
             for connection in wait([worker.connection for worker in busy], timeout=seconds):
                 worker = next(w for w in busy if w.connection is connection)
                 message = worker.receive()
                 if message is None:
-                    busy.remove(worker)
                     self._discard(worker)
                 elif message[0] == "done":
-                    del worker.in_flight[message[1]]
-            busy = [worker for worker in busy if worker.in_flight]
+                    worker.batch = None
         # An interrupt may have torn a message in two, also that of a worker which became ready.
-        for worker in busy if grace else [w for w in self.workers if w.in_flight or not w.ready]:
+        for worker in [w for w in self.workers if w.batch is not None or (not grace and not w.ready)]:
             self._discard(worker)
 
     def _discard(self, worker: WorkerProcess) -> None:
@@ -216,33 +205,70 @@ class Pool:
         worker.discard()
 
 
-def _take_in(worker: WorkerProcess, message: tuple[Any, ...], queue: TaskQueue) -> list[TaskResult]:
-    if message[0] == "broken":
-        kind, text, trace = message[2]
-        raise BackendError(
-            f"A worker could not load what it was sent: {kind}: {text}. Use jobs=1 (inline). In the worker:\n{trace}"
-        )
-    if message[0] != "done":
-        return []
-    batch, outcomes = worker.in_flight.pop(message[1]), message[2]
-    queue.put_back(batch.tasks[len(outcomes) :])
-    if outcomes:
-        queue.observe(sum(seconds for _, _, seconds in outcomes) / len(outcomes))
-    return [
-        read_outcome(task.id, *outcome, lost=batch.lost) for task, outcome in zip(batch.tasks, outcomes, strict=False)
-    ]
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """One run of a pool: what is left to do, and how often workers died at nothing."""
+
+    context: Context
+    queue: TaskQueue
+    limits: Limits
+    on_lost: Callable[[str, bool], None]
+    memory_kills: int | None  # of this system, when the run began
+    idle_crashes: int = 0  # one after the other
+
+    def take_in(self, worker: WorkerProcess, message: tuple[Any, ...]) -> list[TaskResult]:
+        """What a message of a worker says about its tasks."""
+        if message[0] == "broken":
+            kind, text, trace = message[1]
+            raise BackendError(
+                f"A worker could not load what it was sent: {kind}: {text}. Use jobs=1 (inline). In the worker:\n"
+                f"{trace}"
+            )
+        if message[0] != "done" or worker.batch is None:
+            return []
+        batch, worker.batch, outcomes = worker.batch, None, message[1]
+        self.queue.put_back(batch.tasks[len(outcomes) :])
+        if outcomes:
+            self.queue.observe(sum(seconds for _, _, seconds in outcomes) / len(outcomes))
+        return [
+            read_outcome(task.id, outcome, batch.lost) for task, outcome in zip(batch.tasks, outcomes, strict=False)
+        ]
+
+    def take_crash(self, worker: WorkerProcess, ending: Ending) -> list[TaskResult]:
+        """A worker died: the failure of its task, or nothing where its tasks are tried again, each alone."""
+        crash, batch = worker.crash(ending), worker.batch
+        if batch is None:
+            self.idle_crashes += 1
+            if self.idle_crashes > _MOST_IDLE_CRASHES:
+                raise BackendError(
+                    f"{self.idle_crashes} workers died, one after the other, before they began a task; the last: "
+                    f"{ending}. Their own messages, if any, are on stderr. Use jobs=1 (inline)."
+                )
+            self.on_lost(str(ending), True)
+            return []
+        self.idle_crashes = 0
+        lost = (*batch.lost, str(ending))
+        tries = TRIES_OF_KILLS if ending.killed else TRIES_OF_CRASHES
+        again = crash.limit is None and (len(batch.tasks) > 1 or len(lost) < tries)
+        self.on_lost(str(ending) if crash.limit is None else crash.limit.message, again)
+        if again:
+            self.queue.retry_alone(batch, str(ending))
+            return []
+        by_system = ending.killed and self.memory_kills is not None and (memory_kills() or 0) > self.memory_kills
+        failure = crash.limit or crash.failure(tries=len(lost), for_memory=by_system)
+        return [TaskResult(task_id=task.id, failure=failure, lost=lost) for task in batch.tasks]
 
 
 @contextmanager
-def _memory_limited(workers: Sequence[WorkerProcess], most: int) -> Iterator[None]:
-    """End workers whose task takes more memory than it may, while the body runs.
+def _memory_measured(workers: Sequence[WorkerProcess], most: int | None) -> Iterator[None]:
+    """Measure the workers while the body runs, and end those whose task takes more memory than it may.
 
     A thread of its own looks: the caller may be busy with results, so the loop of a run would look too seldom.
     """
     stop = threading.Event()
 
     def measure() -> None:
-        while not stop.wait(LIMIT_EVERY):
+        while not stop.wait(LOOK_EVERY if most is None else LIMIT_EVERY):
             for worker in tuple(workers):
                 worker.measure_memory(most)
 

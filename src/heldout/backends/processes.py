@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -90,8 +89,7 @@ class Processes:
             yield step, _answers(step, work, result)
 
     def _results(self, pool: Pool, runner: StepRunner, steps: Sequence[Step]) -> Iterator[tuple[Step, TaskResult]]:
-        # A step names nothing but heldout's own classes, so plain pickling will do, which is quick.
-        tasks = ((number, pickle.dumps(step, protocol=5), max(1, step.fits)) for number, step in enumerate(steps))
+        tasks = ((number, step, max(1, step.fits)) for number, step in enumerate(steps))
         running = pool.run(runner, tasks, limits=self._limits, on_lost=self._on_lost)
         with closing(cast("Generator[TaskResult, None, None]", running)) as results:
             for result in results:
@@ -105,10 +103,10 @@ class StepRunner:
         self._work = without_data(work)
         self._task = task
 
-    def __call__(self, step: bytes) -> list[Answer]:
+    def __call__(self, step: Step) -> list[Answer]:
         if self._work.task is None:
             self._work = replace(self._work, task=self._task.open())
-        return perform(pickle.loads(step), self._work)
+        return perform(step, self._work)
 
 
 def without_data(work: Work) -> Work:

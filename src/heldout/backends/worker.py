@@ -2,19 +2,18 @@
 
 Messages are pickled tuples. From the parent::
 
-    ("context", key, path, payload)          keep the callable in `payload`; `path` is the parent's sys.path
-    ("drop", key)                            forget it
-    ("do", number, key, arguments, budget,   call it with each argument; begin none after `budget` seconds but the
-     limit)                                  first; end this process when a call takes `limit` seconds
-    ("cancel", number)                       do nothing more of the batches up to this number
+    ("context", payload, path)               hold the callable in `payload`; `path` is the parent's sys.path
+    ("do", number, arguments, budget, limit) call it with each argument; begin none after `budget` seconds but the
+                                             first; end this process when they take `limit` seconds
+    ("cancel", number)                       do nothing more of the batch with this number
 
 To the parent::
 
     ("ready", pid, held)                     all is imported, and takes so many bytes
     ("not started", text)                    it is not, for this reason
-    ("done", number, outcomes)               ("value", pickle, seconds) or ("error", summary, seconds) a task, for fewer
+    ("done", outcomes)                       ("value", pickle, seconds) or ("error", summary, seconds) a task, for fewer
                                              tasks than arguments when the budget was spent
-    ("broken", key, summary)                 the context cannot be loaded here
+    ("broken", summary)                      the context cannot be loaded here
 
 where a summary is an exception as three texts: type name, message, traceback.
 """
@@ -134,7 +133,7 @@ class _Worker:
         self._pipe = pipe
         self._traces = traces  # open as long as we live
         self._inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
-        self._contexts: dict[str, Callable[[Any], Any]] = {}
+        self._context: Callable[[Any], Any] | None = None
         self._cancelled = 0
         self._pid = os.getpid()
 
@@ -166,34 +165,30 @@ class _Worker:
         except OSError:
             os._exit(0)
 
-    def _on_context(self, key: str, path: list[str], payload: bytes) -> None:
+    def _on_context(self, payload: bytes, path: list[str]) -> None:
         if sys.path != path:
             sys.path[:] = path
             importlib.invalidate_caches()
+        self._context = None
         try:
-            self._contexts[key] = pickle.loads(payload)
+            self._context = pickle.loads(payload)
         except BaseException as error:
-            self._send(("broken", key, describe_error(error)))
+            self._send(("broken", describe_error(error)))
 
-    def _on_drop(self, key: str) -> None:
-        self._contexts.pop(key, None)
-
-    def _on_do(self, number: int, key: str, arguments: Sequence[bytes], budget: float, limit: float | None) -> None:
-        from heldout.backends.pickling import dumps
+    def _on_do(self, number: int, arguments: Sequence[bytes], budget: float, limit: float | None) -> None:
         from heldout.backends.threads import one_thread
 
         outcomes: list[Outcome] = []
-        context = self._contexts.get(key)
         start = time.perf_counter()
         with one_thread(), self._ended_after(limit):  # where there is a limit, a batch is one task
-            for argument in arguments if context is not None else ():
+            for argument in arguments:
                 spent = outcomes and time.perf_counter() - start > budget
-                if spent or self._cancelled >= number:
+                if self._context is None or spent or self._cancelled >= number:
                     break
-                outcomes.append(_outcome(context, argument, dumps))
+                outcomes.append(_outcome(self._context, argument))
                 if os.getpid() != self._pid:
                     os._exit(0)  # a fit forked, and its child came back from the fit as well
-        self._send(("done", number, outcomes))
+        self._send(("done", outcomes))
 
     @contextmanager
     def _ended_after(self, seconds: float | None) -> Iterator[None]:
@@ -216,8 +211,9 @@ def _end_all() -> NoReturn:
     os._exit(0)
 
 
-def _outcome(context: Callable[[Any], Any] | None, argument: bytes, dumps: Callable[[Any], bytes]) -> Outcome:
-    assert context is not None
+def _outcome(context: Callable[[Any], Any], argument: bytes) -> Outcome:
+    from heldout.backends.pickling import dumps, explain_unpicklable
+
     start = time.perf_counter()
     try:
         value = context(pickle.loads(argument))
@@ -227,8 +223,6 @@ def _outcome(context: Callable[[Any], Any] | None, argument: bytes, dumps: Calla
     try:
         return "value", dumps(value), seconds
     except Exception as error:
-        from heldout.backends.pickling import explain_unpicklable
-
         _, _, trace = describe_error(error)
         return "error", ("UnpicklableResult", explain_unpicklable(value), trace), seconds
 

@@ -1,4 +1,4 @@
-"""The parent's side of one worker process: its pipe, what it was sent and what it still owes."""
+"""The parent's side of one worker process: its pipe, what it was sent, and how it ended."""
 
 from __future__ import annotations
 
@@ -6,24 +6,68 @@ import pickle
 import shutil
 import signal
 import time
-from collections import OrderedDict
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing import Pipe
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
-from heldout.backends.launch import Ending, launch
+from heldout.backends.launch import Ending, launch, worker_path
 from heldout.backends.limits import private_memory
+from heldout.backends.pickling import dumps, explain_unpicklable
 from heldout.backends.shared_data import own_folder, transport_folder
-from heldout.backends.tasks import TOO_LARGE, TOO_LONG, Batch, Context, Crash, Failure
+from heldout.backends.tasks import Batch, Failure
 from heldout.base.amounts import show_bytes, show_seconds
 from heldout.base.errors import BackendError
+from heldout.kernels.step import Step
 
+DIED, OUT_OF_MEMORY, TOO_LONG, TOO_LARGE = "WorkerDied", "OutOfMemory", "FitTimeout", "FitMemory"
 START_SECONDS = 120.0
-_CONTEXTS_KEPT = 4
 _TRACE_SECONDS = 0.2  # for a worker that is about to be ended to write down where it is
 _LONGEST_TRACES = 8_000  # characters
 _TIMED_OUT = "Timeout ("  # what `faulthandler` writes before it ends a worker
+
+
+class Context(NamedTuple):
+    """The callable of a run as it is sent to workers: pickled, with the path it is loaded from."""
+
+    payload: bytes
+    path: tuple[str, ...]
+
+
+def pack_context(context: Callable[[Any], Any]) -> Context:
+    """A callable as it is sent to workers."""
+    return Context(_pickled(context), worker_path())
+
+
+def _pickled(obj: object) -> bytes:
+    try:
+        # A step names nothing but heldout's own classes, so plain pickling will do, which is quick.
+        return pickle.dumps(obj, protocol=5) if isinstance(obj, Step) else dumps(obj)
+    except Exception as error:
+        raise BackendError(f"{explain_unpicklable(obj)}. Use jobs=1 (inline).") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crash:
+    """How a worker died: its exit, the traceback that it wrote, its memory, and which limit it was ended for."""
+
+    ending: Ending
+    traceback: str
+    peak: int  # bytes, as last seen
+    limit: Failure | None = None
+
+    def failure(self, *, tries: int, for_memory: bool) -> Failure:
+        """The failure of a task whose worker died each time; `for_memory` when the system killed it for that."""
+        size = f" Its process was seen to hold {show_bytes(self.peak)}." if self.peak else ""
+        again = f" It was tried {tries} times, the last time with nothing beside it." if tries > 1 else ""
+        if for_memory:
+            text = f"The system killed this fit for memory: {self.ending}.{size}{again}"
+            return Failure(kind=OUT_OF_MEMORY, message=f"{text} Use fewer jobs, a smaller model, or a larger machine.")
+        hint = " If memory was short, use fewer jobs." if self.ending.killed else ""
+        text = f"This fit ended its process: {self.ending}.{size}{again}{hint}"
+        return Failure(kind=DIED, message=text, traceback=self.traceback)
 
 
 class WorkerProcess:
@@ -33,9 +77,9 @@ class WorkerProcess:
         self._born = time.monotonic()
         self.ready = False
         self.pid = self._held_when_ready = self._peak = 0  # known once it is ready
-        self.in_flight: OrderedDict[int, Batch] = OrderedDict()
-        self.contexts: OrderedDict[str, None] = OrderedDict()
-        self._sent = 0
+        self.batch: Batch | None = None  # what it is at
+        self._sent = 0  # batches
+        self._context: Context | None = None  # what it holds
         self._over_memory: tuple[int, Failure] | None = None  # the batch it was ended for, and why
         self._fit_seconds: float | None = None
         self.connection, theirs = Pipe(duplex=True)
@@ -71,22 +115,18 @@ class WorkerProcess:
 
     def give(self, context: Context, batch: Batch, budget: float, fit_seconds: float | None) -> None:
         """Send tasks, and their context if the worker does not have it. `receive` notices a dead worker, not this."""
+        arguments = [_pickled(task.argument) for task in batch.tasks]
         self._sent += 1
-        self.in_flight[self._sent] = batch
-        self._fit_seconds = fit_seconds
+        self.batch, self._fit_seconds = batch, fit_seconds
         limit = None if fit_seconds is None else fit_seconds * sum(task.fits for task in batch.tasks)
         with suppress(OSError):
-            if context.key not in self.contexts:
-                self._send(("context", context.key, list(context.path), context.payload))
-            self.contexts[context.key] = None
-            self.contexts.move_to_end(context.key)
-            if len(self.contexts) > _CONTEXTS_KEPT:
-                self._send(("drop", self.contexts.popitem(last=False)[0]))
-            arguments = [task.argument for task in batch.tasks]
-            self._send(("do", self._sent, context.key, arguments, budget, limit))
+            if context != self._context:
+                self._send(("context", context.payload, list(context.path)))
+                self._context = context
+            self._send(("do", self._sent, arguments, budget, limit))
 
     def cancel(self) -> None:
-        """Ask to leave everything in flight undone, except the task under way."""
+        """Ask to leave what it was sent undone, except the task under way."""
         with suppress(OSError):
             self._send(("cancel", self._sent))
 
@@ -96,7 +136,7 @@ class WorkerProcess:
     def measure_memory(self, most: int | None) -> None:
         """Remember how much memory it holds; end it where what its task has added is more than `most`."""
         number = self._sent
-        if not self.in_flight or self._over_memory is not None:
+        if self.batch is None or self._over_memory is not None:
             return
         held = private_memory(self.pid)
         self._peak = max(self._peak, held)
@@ -106,7 +146,7 @@ class WorkerProcess:
         if hasattr(signal, "SIGUSR1"):
             self.process.send_signal(signal.SIGUSR1)
             time.sleep(_TRACE_SECONDS)
-        if number in self.in_flight:  # else it came to an end meanwhile
+        if self.batch is not None and number == self._sent:  # else it came to an end meanwhile
             text = (
                 f"The fit took {show_bytes(added)} of memory, more than its limit of {show_bytes(most)}, and was "
                 "ended. Raise Options(fit_memory=…), with fewer jobs where the machine cannot hold so much for each."
@@ -120,12 +160,11 @@ class WorkerProcess:
         with suppress(OSError):
             traces = self._files.with_suffix(".traces").read_text(encoding="utf-8", errors="replace")[:_LONGEST_TRACES]
         self._tidy()
-        number, batch = next(iter(self.in_flight.items()), (0, None))
         limit = None
-        if self._over_memory is not None and self._over_memory[0] == number:
+        if self._over_memory is not None and self._over_memory[0] == self._sent:
             limit = Failure(kind=TOO_LARGE, message=self._over_memory[1].message, traceback=traces)
-        elif batch is not None and self._fit_seconds is not None and ending.code == 1 and _TIMED_OUT in traces:
-            fits = sum(task.fits for task in batch.tasks)
+        elif self.batch is not None and self._fit_seconds is not None and ending.code == 1 and _TIMED_OUT in traces:
+            fits = sum(task.fits for task in self.batch.tasks)
             many = "" if fits == 1 else f" for each of {fits:.0f} fits"
             text = (
                 f"The fit took longer than its limit of {show_seconds(self._fit_seconds)}{many} and was ended. "
