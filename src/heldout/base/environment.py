@@ -1,10 +1,13 @@
-"""The builds that numbers depend on: versions of Python and of the numeric libraries, and the kind of machine."""
+"""The builds that numbers depend on: Python, libraries and the kind of machine; and which modules are libraries."""
 
 from __future__ import annotations
 
 import platform
+import sys
+import sysconfig
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from pathlib import Path
 
 
 @cache  # reading the metadata of four packages takes longer than a small study
@@ -16,3 +19,45 @@ def _builds() -> tuple[tuple[str, str], ...]:
 def environment() -> dict[str, str]:
     """The builds that the numbers depend on."""
     return dict(_builds())
+
+
+@cache
+def _library_folders() -> tuple[Path, ...]:
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    paths = sysconfig.get_paths()
+    return tuple(dict.fromkeys(Path(paths[name]).resolve() for name in names if name in paths))
+
+
+@cache
+def is_library(module: str) -> bool:
+    """Whether a module was installed rather than written beside the study."""
+    top = module.partition(".")[0]
+    if top in sys.builtin_module_names or top in sys.stdlib_module_names or top == "heldout":
+        return True
+    if module == "__main__" or module not in sys.modules:
+        return False
+    file = getattr(sys.modules[module], "__file__", None)
+    if file is None:
+        return not hasattr(sys.modules[module], "__path__") and top in sys.modules
+    path = Path(file).resolve()
+    return any(part in ("site-packages", "dist-packages") for part in path.parts) or any(
+        folder in path.parents for folder in _library_folders()
+    )
+
+
+@cache
+def library_version(module: str) -> tuple[str, str] | None:
+    """The library that a module belongs to and its version; None for Python's own, which has one version with it."""
+    top = module.partition(".")[0]
+    if top in sys.builtin_module_names or top in sys.stdlib_module_names:
+        return None
+    names = {"sklearn": "scikit-learn"}.get(top) or next(iter(_distributions().get(top, ())), top)
+    try:
+        return names, version(names)
+    except PackageNotFoundError:
+        return names, str(getattr(sys.modules.get(top), "__version__", "unknown"))
+
+
+@cache
+def _distributions() -> dict[str, list[str]]:
+    return dict(packages_distributions())

@@ -10,15 +10,10 @@ import functools
 import inspect
 import pathlib
 import re
-import sys
-import sysconfig
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from hashlib import blake2b
-from importlib.metadata import PackageNotFoundError, packages_distributions, version
-from pathlib import Path
 from textwrap import dedent
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -26,6 +21,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from heldout.base.environment import is_library, library_version
 from heldout.base.errors import Argument, IdentityError, Sentence
 from heldout.task.containers import is_frame, is_sparse
 
@@ -48,48 +44,6 @@ def digest(*parts: str | bytes) -> bytes:
         found.update(len(raw).to_bytes(8, "little"))
         found.update(raw)
     return found.digest()
-
-
-@cache
-def _library_folders() -> tuple[Path, ...]:
-    names = ("stdlib", "platstdlib", "purelib", "platlib")
-    paths = sysconfig.get_paths()
-    return tuple(dict.fromkeys(Path(paths[name]).resolve() for name in names if name in paths))
-
-
-@cache
-def is_library(module: str) -> bool:
-    """Whether a module was installed rather than written beside the study."""
-    top = module.partition(".")[0]
-    if top in sys.builtin_module_names or top in sys.stdlib_module_names or top == "heldout":
-        return True
-    if module == "__main__" or module not in sys.modules:
-        return False
-    file = getattr(sys.modules[module], "__file__", None)
-    if file is None:
-        return not hasattr(sys.modules[module], "__path__") and top in sys.modules
-    path = Path(file).resolve()
-    return any(part in ("site-packages", "dist-packages") for part in path.parts) or any(
-        folder in path.parents for folder in _library_folders()
-    )
-
-
-@cache
-def library_version(module: str) -> tuple[str, str] | None:
-    """The library that a module belongs to and its version; None for Python's own, which has one version with it."""
-    top = module.partition(".")[0]
-    if top in sys.builtin_module_names or top in sys.stdlib_module_names:
-        return None
-    names = {"sklearn": "scikit-learn"}.get(top) or next(iter(_distributions().get(top, ())), top)
-    try:
-        return names, version(names)
-    except PackageNotFoundError:
-        return names, str(getattr(sys.modules.get(top), "__version__", "unknown"))
-
-
-@cache
-def _distributions() -> dict[str, list[str]]:
-    return dict(packages_distributions())
 
 
 def code_objects(thing: Any) -> Iterator[FunctionType]:
