@@ -7,50 +7,123 @@ of the local pool beside it, the same program as on the user's machine: bits, fa
 
 from __future__ import annotations
 
+import os
 import pickle
+import sys
+import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from time import monotonic
 from typing import Any
 
-from heldout.backends.dask_cluster import check_versions_of_client
-from heldout.backends.dask_data import RemoteFile
 from heldout.backends.limits import Limits, OutOfTime
 from heldout.backends.pickling import dumps
 from heldout.backends.pool import Pool
-from heldout.backends.shared_data import SharedRef
+from heldout.backends.shared_data import SharedRef, transport_folder
 from heldout.backends.tasks import TaskResult
+from heldout.base.environment import library_version
 from heldout.base.errors import BackendError
 
 LINGER = 15.0  # seconds without work after which a process ends: stages of a study follow each other faster
+_making_folder = threading.Lock()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchSettings:
-    """How a batch is done: what must be the same as at the client, and what it may take."""
-
-    versions: frozenset[tuple[str, str]]
-    fits: tuple[int, ...]  # of each step
-    threads: int = 1
-    fit_seconds: float | None = None
-    fit_bytes: int | None = None
-    seconds_left: float | None = None  # of the study; machines have clocks of their own
+class Unseen(BackendError):
+    """A worker does not see the file that it was to map."""
 
 
 class Cancelled(BackendError):
     """A batch was given up because nobody waited for it."""
 
 
+class RemoteFile:
+    """A file of the client as a worker has it: mapped where it lies, or written anew from its content.
+
+    Dask keeps it in the worker's memory, hands it to other workers, makes it again where a worker was lost, and drops
+    it when the client needs it no more; a file that was written here goes with it.
+    """
+
+    def __init__(self, path: str | None, content: bytes = b"") -> None:
+        self._path = path
+        self._content = content  # where the client's file is not seen
+        self._lock = threading.Lock()
+
+    def ref(self) -> SharedRef:
+        """Where processes of this machine can map it."""
+        with self._lock:
+            if self._path is None:
+                self._path = _write(self._content)
+                weakref.finalize(self, _unlink, self._path)
+        if not os.path.exists(self._path):
+            raise Unseen(f"A Dask worker does not see the shared data {self._path}.")
+        return SharedRef(path=self._path)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RemoteFile, (None, self._content) if self._content else (self._path,)
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + len(self._content)
+
+
+def _write(content: bytes) -> str:
+    with _making_folder:  # threads of a worker share one
+        folder = transport_folder()
+    handle, path = tempfile.mkstemp(prefix="sent-", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+    except OSError as error:
+        _unlink(path)
+        raise BackendError(
+            f"A Dask worker needs {len(content) / 1e6:,.1f} MB in {os.path.dirname(path)} for the data, but: {error}. "
+            "Point TMPDIR to a larger disk where the workers are started."
+        ) from error
+    return path
+
+
+def _unlink(path: str) -> None:
+    with suppress(OSError):
+        os.unlink(path)
+
+
+def versions_of(modules: Iterable[str]) -> dict[str, str]:
+    """The versions here of Python and of the libraries that these modules belong to."""
+    found = {"Python": f"{sys.version_info.major}.{sys.version_info.minor}"}
+    found.update(filter(None, map(library_version, modules)))
+    return {name: version for name, version in found.items() if version != "unknown"}
+
+
+@cache
+def check_versions(modules: tuple[str, ...], wanted: frozenset[tuple[str, str]]) -> None:
+    """Refuse the work of a client that has other versions of these modules than this process."""
+    here = versions_of(modules)
+    differ = [
+        f"{name} {here.get(name, 'is missing')} (the client has {version})"
+        for name, version in sorted(wanted)
+        if here.get(name) != version
+    ]
+    if differ:
+        raise BackendError(
+            f"A Dask worker differs from the client, so its numbers could too: {', '.join(differ)}. "
+            "Install the same versions there."
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CancellableLimits(Limits):
-    """Limits of a batch that is given up, fits under way and all, as soon as nobody waits for it."""
+class BatchSettings:
+    """How a batch is done: what must be the same as at the client, and what it may take."""
 
-    wanted: Callable[[], bool]
-
-    def time_left(self) -> float:
-        return Limits.time_left(self) if self.wanted() else 0.0
+    modules: tuple[str, ...]
+    versions: frozenset[tuple[str, str]]
+    fits: tuple[int, ...]  # of each step
+    threads: int = 1
+    fit_seconds: float | None = None
+    fit_bytes: int | None = None
+    seconds_left: float | None = None  # of the study; machines have clocks of their own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,47 +134,51 @@ class BatchReport:
     lost: tuple[tuple[str, bool], ...] = ()
 
 
-class WorkerPools:
-    """Processes of one Dask worker for the steps of any study: as many as tasks that run at once.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CancellableLimits(Limits):
+    """Limits of a batch that is given up, fits under way and all, as soon as nobody waits for it."""
 
-    Those that have had nothing to do for a while are ended, and the data they have mapped go with them: nobody has to
-    tell the worker that a study is over, or that its client died.
+    wanted: Callable[[], bool]
+
+    def time_left(self) -> float:
+        return Limits.time_left(self) if self.wanted() else 0.0
+
+
+class WorkerPools:
+    """Pools of one process for the steps of any study: as many as tasks that run at once on a Dask worker.
+
+    One that has had nothing to do for a while is ended, and the data it has mapped go with it: nobody has to tell the
+    worker that a study is over, or that its client died.
     """
 
     def __init__(self, *, linger: float) -> None:
         self._linger = linger
-        self._idle: list[tuple[float, Pool]] = []  # since when, the longest first
+        self._idle: dict[Pool, threading.Timer] = {}
         self._lock = threading.Lock()
 
     @contextmanager
     def process(self) -> Iterator[Pool]:
-        """A pool of one process, nobody else's for the while; one that fails is not used again."""
+        """A pool that nobody else has for the while; one that fails is not used again."""
         with self._lock:
-            pool = self._idle.pop()[1] if self._idle else Pool(1)
+            pool, timer = self._idle.popitem() if self._idle else (Pool(1), None)
+        if timer is not None:
+            timer.cancel()
         try:
             pool.start()
             yield pool
         except BaseException:
             pool.shutdown()
             raise
-        with self._lock:
-            self._idle.append((monotonic(), pool))
-            if len(self._idle) == 1:
-                self._look_after(self._linger)
-
-    def _look_after(self, seconds: float) -> None:
-        timer = threading.Timer(seconds, self._end_idle)
+        timer = threading.Timer(self._linger, self._end, [pool])
         timer.daemon = True
+        with self._lock:
+            self._idle[pool] = timer
         timer.start()
 
-    def _end_idle(self) -> None:
-        now = monotonic()
+    def _end(self, pool: Pool) -> None:
         with self._lock:
-            ended = [pool for since, pool in self._idle if now - since >= self._linger]
-            self._idle = [(since, pool) for since, pool in self._idle if now - since < self._linger]
-            if self._idle:
-                self._look_after(self._idle[0][0] + self._linger - now)
-        for pool in ended:
+            idle = self._idle.pop(pool, None)
+        if idle is not None:
             pool.shutdown()
 
 
@@ -123,15 +200,15 @@ class RemoteRunner:
         if self._runner is None:
             work = replace(pickle.loads(self._work.open()), jobs=self._threads)
             self._runner = StepRunner(work, self._data)
-        return dumps(self._runner(step))
+        return dumps(self._runner(pickle.loads(step)))
 
 
 def run_batch(data: RemoteFile, work: RemoteFile, steps: Sequence[bytes], settings: BatchSettings) -> BatchReport:
     """The task that Dask runs: these steps, pickled; each with its answers pickled, or the reason why it has none."""
-    check_versions_of_client(settings.versions)
+    check_versions(settings.modules, settings.versions)
     wanted, threads = _watch_task()
     runner = RemoteRunner(work=work.ref(), data=data.ref(), threads=min(settings.threads, threads))
-    limits = CancellableLimits(
+    limits = _CancellableLimits(
         fit_seconds=settings.fit_seconds,
         fit_bytes=settings.fit_bytes,
         deadline=None if settings.seconds_left is None else monotonic() + settings.seconds_left,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from itertools import accumulate
 from types import FunctionType, ModuleType
@@ -22,12 +22,12 @@ def dumps(
     obj: object,
     buffer_callback: Callable[[pickle.PickleBuffer], Any] | None = None,
     *,
-    by_value: Collection[str] = (),
+    importable: Callable[[str], bool] | None = None,
 ) -> bytes:
     """Pickle `obj` so that a worker can load it, whatever module its classes and functions live in.
 
     Things of ``__main__`` and of modules that the worker could not import (a test module, a notebook's helper that left
-    the path) go by value, and so do those of the packages in `by_value`, which a far worker lacks.
+    the path) go by value. `importable` says of a module whether it could; left out, a worker on this machine is meant.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def dumps(
         return pickle.dumps(obj, protocol=5)
     with io.BytesIO() as stream:
         pickler = _Pickler(stream, protocol=5, buffer_callback=buffer_callback)
-        pickler.by_value = frozenset(by_value)
+        pickler.importable = importable or _findable
         try:
             pickler.dump(obj)
         finally:
@@ -46,29 +46,10 @@ def dumps(
         return stream.getvalue()
 
 
-def packages_in(obj: object) -> frozenset[str]:
-    """The packages whose classes and functions `obj` names: what must be importable where it is loaded.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import Ridge
-    >>> sorted(packages_in(Ridge()))
-    ['sklearn']
-    """
-    with io.BytesIO() as stream:
-        pickler = _Pickler(stream, protocol=5)
-        try:
-            pickler.dump(obj)
-        finally:
-            pickler.forget_carried()
-        return frozenset(pickler.named) - {"__main__", "builtins"}
-
-
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.by_value: frozenset[str] = frozenset()
-        self.named: set[str] = set()
+        self.importable: Callable[[str], bool] = _findable
         self._carried: list[ModuleType] = []
 
     def reducer_override(self, obj: Any) -> Any:
@@ -79,11 +60,9 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         return super().reducer_override(obj)
 
     def _carry_module(self, name: str) -> None:
-        package = str(name).partition(".")[0]  # a few things have no module
-        if name == "__main__" or (package not in self.by_value and _findable(name)):
-            self.named.add(package)
+        module = sys.modules.get(str(name))  # a few things have no module
+        if name == "__main__" or module is None or self.importable(name):
             return
-        module = sys.modules[name]
         if name not in cloudpickle.list_registry_pickle_by_value():
             cloudpickle.register_pickle_by_value(module)
             self._carried.append(module)
@@ -108,9 +87,8 @@ def _as_dates(numbers: np.ndarray[Any, Any], dtype: str) -> np.ndarray[Any, Any]
 
 @lru_cache(maxsize=4096)
 def _findable(name: str) -> bool:
-    """Whether a fresh interpreter with our path would find this module; only loaded ``.py`` modules are doubted."""
-    module = sys.modules.get(name)
-    if module is None or not str(getattr(module, "__file__", None)).endswith(".py"):
+    """Whether a fresh interpreter with our path would find this loaded module; only ``.py`` modules are doubted."""
+    if not str(getattr(sys.modules[name], "__file__", None)).endswith(".py"):
         return True
     path = None
     for parent in accumulate(name.split("."), "{}.{}".format):

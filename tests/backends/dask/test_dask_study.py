@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from sklearn.tree import DecisionTreeRegressor
 import heldout as ho
 from heldout.backends import dask as dask_backend
 from heldout.backends.base import BackendSettings
-from heldout.backends.dask_data import RemoteFile, Unseen
+from heldout.backends.dask_worker import RemoteFile, Unseen
 from heldout.backends.registry import open_backend
 from heldout.base.errors import BackendError, FitFailed
 from heldout.engine.run import Running, run_study, work_of
@@ -119,6 +120,24 @@ def test_the_numbers_are_those_of_a_local_run_by_client_and_by_address(asked, cl
     assert same(here, outcome_of(question, address))
 
 
+def test_steps_that_spread_come_first_and_share_the_threads_of_the_cluster(asked, client, monkeypatch) -> None:
+    work, steps = steps_of(asked(Ridge(), X, y, test=ho.KFold(4)))
+    mixed = [replace(step, spreads=number == 2) for number, step in enumerate(steps)]
+    submit, sent = dask_backend.DaskBackend.submit, []
+
+    def noted(self: Any, data: Any, context: Any, batch: Any, *, threads: int) -> Any:
+        sent.append((len(batch), batch[0].spreads, threads))
+        return submit(self, data, context, batch, threads=threads)
+
+    monkeypatch.setattr(dask_backend.DaskBackend, "submit", noted)
+    with open_backend(client, BackendSettings()) as opened:
+        answered = [step for step, _ in opened.run(work, mixed)]
+    assert sent[0] == (1, True, 2)
+    assert {(spreads, threads) for _, spreads, threads in sent[1:]} == {(False, 1)}
+    assert answered[0] is mixed[2]
+    assert {id(step) for step in answered} == {id(step) for step in mixed}
+
+
 def test_fits_run_in_processes_of_their_own(asked, client) -> None:
     table = outcome_of(asked(Where(), X, y, test=ho.KFold(6)), client).tables["test"]
     pids = {int(table.responses(0, part).predict[0]) for part in table.parts}
@@ -126,14 +145,8 @@ def test_fits_run_in_processes_of_their_own(asked, client) -> None:
     assert pids.isdisjoint({os.getpid(), *workers})
 
 
-def test_data_that_workers_cannot_see_are_sent(asked, client, monkeypatch) -> None:
-    question = asked(families(), X, y, test=ho.Holdout(0.3))
-    monkeypatch.setattr(dask_backend, "all_workers_see", lambda *_: False)
-    assert same(outcome_of(question, "inline"), outcome_of(question, client))
-
-
-def test_a_worker_that_joins_and_does_not_see_the_file_has_it_sent(asked, client, monkeypatch) -> None:
-    question = asked(Ridge(), X, y, test=ho.KFold(8))
+def test_data_that_a_worker_does_not_see_are_sent(asked, client, monkeypatch) -> None:
+    question = asked(families(), X, y, test=ho.KFold(3))
     original, unseen = RemoteFile.ref, []
 
     def blind(self: RemoteFile) -> Any:
@@ -205,8 +218,6 @@ def test_a_study_whose_time_is_up_returns_what_it_has_and_frees_the_workers(aske
 
 
 def test_error_score_raise_reaches_the_caller(asked, client) -> None:
-    from dataclasses import replace
-
     question = asked(ho.Tuned(Ridge(), {"alpha": ["wrong"]}, validation=ho.KFold(3)), X, y, test=ho.Holdout(0.25))
     study = replace(question.study, search=replace(question.study.search, error_score="raise"))
     with pytest.raises(FitFailed, match="error_score="):
