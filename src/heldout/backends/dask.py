@@ -28,7 +28,7 @@ from heldout.backends.dask_worker import (
 )
 from heldout.backends.limits import OutOfTime
 from heldout.backends.pickling import dumps, explain_unpicklable
-from heldout.backends.processes import without_data
+from heldout.backends.processes import RUN_HERE, without_data
 from heldout.backends.shared_data import SharedRef, share, transport_folder
 from heldout.backends.tasks import Batch, Failure, Task, TaskQueue, TaskResult
 from heldout.base.environment import is_library
@@ -156,8 +156,7 @@ def _write_context(work: Work) -> SharedRef:
         raise
     except Exception as error:
         raise BackendError(
-            f"The learner cannot travel to Dask workers: {explain_unpicklable(bare)}. Run it in this process with "
-            'backend="inline", or make that attribute picklable.'
+            f"The learner cannot travel to Dask workers: {explain_unpicklable(bare)}.", RUN_HERE
         ) from error
     return share(payload, transport_folder(), f"work-{uuid4().hex}")
 
@@ -238,7 +237,7 @@ class InFlight:
         if workers:
             self._staffed = now
         elif now - self._staffed > NO_WORKERS_SECONDS:
-            raise BackendError(f"The Dask cluster has had no workers for {NO_WORKERS_SECONDS:.0f} seconds. {GO_ON}")
+            raise BackendError(f"The Dask cluster has had no workers for {NO_WORKERS_SECONDS:.0f} seconds.", GO_ON)
 
     def feed(self) -> None:
         """Send batches while the cluster has use for more."""

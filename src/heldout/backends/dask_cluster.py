@@ -8,17 +8,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from heldout.base.errors import BackendError, OptionError
+from heldout.base.errors import Argument, BackendError, OptionError, Sentence
 
 if TYPE_CHECKING:
     from distributed import Client
 
+_BACKEND = Argument("backend")
 SCHEME = "dask://"
 DEFAULT_PORT = 8786
 CONNECT_SECONDS = 30.0
 FIRST_WORKER_SECONDS = 60.0  # a cluster that was just asked for may take that long to have its first worker
 ANSWER_SECONDS = 30.0  # a scheduler that says nothing for so long is as good as dead
-GO_ON = "With journal=… what finished is kept, and the same call goes on from there."
+GO_ON = Sentence("With {} what finished is kept, and the same call goes on from there.", Argument("journal"))
 
 
 def names_dask(backend: Any) -> bool:
@@ -86,9 +87,11 @@ def open_client(backend: Any) -> Iterator[Client]:
             _close(client)
         return
     if backend.asynchronous:
-        raise OptionError("backend= takes a distributed.Client that waits, not one made with asynchronous=True.")
+        raise OptionError(
+            Sentence("{} takes a distributed.Client that waits, not one made with asynchronous=True.", _BACKEND)
+        )
     if backend.status != "running":
-        raise BackendError(f"The Dask client given as backend= is {backend.status}. Make a new one.")
+        raise BackendError(Sentence("The Dask client given as {} is {}.", _BACKEND, backend.status), "Make a new one.")
     _wait_for_workers(backend)
     yield backend
 
@@ -116,7 +119,7 @@ def left_unexpectedly(client: Client, worker: str) -> bool:
 def scheduler_lost(client: Client) -> BackendError:
     """The error of a study whose scheduler is gone."""
     address = client.scheduler.address if client.scheduler is not None else "its address"
-    return BackendError(f"The Dask scheduler at {address} is gone or does not answer. {GO_ON}")
+    return BackendError(f"The Dask scheduler at {address} is gone or does not answer.", GO_ON)
 
 
 def _connect(backend: str) -> Client:

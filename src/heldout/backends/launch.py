@@ -23,7 +23,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Protocol
 
-from heldout.backends.limits import PRELOAD, WORKER_MARK
+from heldout.backends.limits import PRELOAD, USE_INLINE, WORKER_MARK
 from heldout.backends.threads import THREAD_VARIABLES
 from heldout.backends.worker import Start, worker_command
 from heldout.base.errors import BackendError
@@ -152,9 +152,9 @@ def _end_group(pid: int | None) -> None:
 
 
 def launch(pipe: Connection, files: Path) -> Process:
-    """Start a worker at the other end of this pipe; `files` is the path that the names of its files begin with."""
+    """Start a worker at the other end of this pipe; `files` is the folder of its files."""
     if not sys.executable:
-        raise BackendError("This program embeds Python, so no worker process can be started. Use jobs=1 (inline).")
+        raise BackendError("This program embeds Python, so no worker process can be started.", USE_INLINE)
     environment = {**os.environ, WORKER_MARK: str(files), **dict.fromkeys(THREAD_VARIABLES, "1")}
     environment[PRELOAD] = ",".join(_names_to_preload())
     if fork_server.works:

@@ -18,9 +18,11 @@ from joblib.parallel import SequentialBackend, get_active_backend
 from heldout.base.errors import Argument, OptionError, Sentence
 from heldout.base.options import Options
 
-WORKER_MARK = "HELDOUT_WORKER"  # environment variable of worker processes: the path that their files begin with
+WORKER_MARK = "HELDOUT_WORKER"  # environment variable of worker processes: the folder of their files
+TRACES = "traces"  # file in that folder: where a worker was when it ended
 PRELOAD = "HELDOUT_PRELOAD"  # environment variable of theirs: the modules to import before the first task
 SHARE_KEPT = 4  # what kernels keep for later steps takes at most one part in so many of the machine's memory
+USE_INLINE = Sentence("Use {} (inline).", Argument("jobs", 1))  # the way out of most trouble with workers
 _MOST_ON_WINDOWS = 60  # WaitForMultipleObjects takes at most 64 handles
 
 

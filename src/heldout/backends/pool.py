@@ -13,10 +13,10 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from heldout.backends.launch import Ending
-from heldout.backends.limits import NO_LIMITS, Limits, OutOfTime, memory_kills
+from heldout.backends.limits import NO_LIMITS, USE_INLINE, Limits, OutOfTime, memory_kills
 from heldout.backends.tasks import TaskQueue, TaskResult, read_outcome
 from heldout.backends.worker_process import START_SECONDS, Context, WorkerProcess, pack_context
-from heldout.base.errors import BackendError
+from heldout.base.errors import BackendError, Sentence
 
 # A worker that crashed did so by its own doing, so once more is enough; one that was killed may have been unlucky.
 TRIES_OF_CRASHES, TRIES_OF_KILLS = 2, 3
@@ -167,7 +167,8 @@ class Pool:
             elif worker.late():
                 raise BackendError(
                     f"A worker process did not start within {START_SECONDS:.0f} seconds. Its own messages, if any, are "
-                    "on stderr. Use fewer jobs, or jobs=1 (inline)."
+                    "on stderr.",
+                    USE_INLINE,
                 )
         return finished
 
@@ -178,7 +179,7 @@ class Pool:
         if not worker.ready and ending.code is not None:  # None: its fork server was killed, which starts again
             worker.discard()
             raise BackendError(
-                f"A worker process could not start: {ending}. Its own messages are on stderr. Use jobs=1 (inline)."
+                f"A worker process could not start: {ending}. Its own messages are on stderr.", USE_INLINE
             )
         self.workers.append(WorkerProcess())
         return run.take_crash(worker, ending)
@@ -221,8 +222,8 @@ class _Run:
         if message[0] == "broken":
             kind, text, trace = message[1]
             raise BackendError(
-                f"A worker could not load what it was sent: {kind}: {text}. Use jobs=1 (inline). In the worker:\n"
-                f"{trace}"
+                f"A worker could not load what it was sent: {kind}: {text}.",
+                Sentence("{} In the worker:\n{}", USE_INLINE, trace),
             )
         if message[0] != "done" or worker.batch is None:
             return []
@@ -242,7 +243,8 @@ class _Run:
             if self.idle_crashes > _MOST_IDLE_CRASHES:
                 raise BackendError(
                     f"{self.idle_crashes} workers died, one after the other, before they began a task; the last: "
-                    f"{ending}. Their own messages, if any, are on stderr. Use jobs=1 (inline)."
+                    f"{ending}. Their own messages, if any, are on stderr.",
+                    USE_INLINE,
                 )
             self.on_lost(str(ending), True)
             return []

@@ -11,10 +11,10 @@ from typing import cast
 from heldout.backends.base import Answered, BackendSettings, Inline, cut_for_limits, failed_step, pieces_to_retry
 from heldout.backends.pickling import explain_unpicklable
 from heldout.backends.pool import Pool, shared_pool
-from heldout.backends.shared_data import SharedRef, check_room_for, share, transport_folder
+from heldout.backends.shared_data import SharedRef, share, transport_folder
 from heldout.backends.tasks import TaskResult
 from heldout.backends.threads import one_thread
-from heldout.base.errors import BackendError
+from heldout.base.errors import Argument, BackendError, Sentence
 from heldout.kernels.perform import perform
 from heldout.kernels.step import Step, Work
 from heldout.study.answers import Answer
@@ -26,6 +26,7 @@ WORTH_A_MOVE = 0.02  # seconds of work left that goes to workers which are ready
 TRY_INLINE_FOR = 0.05  # seconds, before the work left is judged worth a start
 SURELY_LARGE = 20_000_000  # numbers of X that all fits read together: then workers are started at once
 LARGE = 2_000_000  # the same for workers that are ready: to send the work costs less than to try it here first
+RUN_HERE = Sentence("Run it in this process with {}, or make that attribute picklable.", Argument("backend", "inline"))
 
 
 class Processes:
@@ -68,14 +69,12 @@ class Processes:
                     if left > WORTH_A_MOVE:
                         return
                 elif left + Processes.inline_seconds > WORTH_A_START and spent > TRY_INLINE_FOR:
-                    check_room_for(work.task)
                     pool.start(len(steps) - number)
         Processes.inline_seconds += perf_counter() - started
 
     def _run_on_pool(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
         pool = shared_pool(self._jobs)
         if not pool.ready():
-            check_room_for(work.task)
             pool.start(len(steps))  # workers start while the data are written
         runner = runner_of(work)
         again: list[Step] = []
@@ -119,10 +118,7 @@ def runner_of(work: Work) -> StepRunner:
     _ = work.task.row_hashes  # hashed once here, not once a worker
     problem = explain_unpicklable(without_data(work))
     if problem:
-        raise BackendError(
-            f"The learner cannot travel to worker processes: {problem}. Run it in this process with "
-            'backend="inline", or make that attribute picklable.'
-        )
+        raise BackendError(f"The learner cannot travel to worker processes: {problem}.", RUN_HERE)
     return StepRunner(work, share(work.task, transport_folder(), work.task.fingerprint))
 
 

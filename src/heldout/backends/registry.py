@@ -12,7 +12,7 @@ from heldout.backends.dask import open_dask
 from heldout.backends.dask_cluster import names_dask, still_open
 from heldout.backends.limits import allowed_jobs
 from heldout.backends.processes import Processes
-from heldout.base.errors import OptionError, did_you_mean
+from heldout.base.errors import Argument, OptionError, Sentence, did_you_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +28,11 @@ class BackendKind:
 def _open_inline(_: Any, settings: BackendSettings) -> AbstractContextManager[Backend]:
     if settings.limits.of_fits:
         raise OptionError(
-            "fit_timeout= and fit_memory= end the process that a fit runs in, so they cannot be had with "
-            'backend="inline". Leave backend out, or leave the limits out.'
+            Sentence(
+                "{} and {} end the process that a fit runs in, so they cannot be had with {}.",
+                *(Argument("fit_timeout"), Argument("fit_memory"), Argument("backend", "inline")),
+            ),
+            "Leave one or the other out.",
         )
     return nullcontext(Inline(settings.limits))
 

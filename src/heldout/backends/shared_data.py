@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import mmap
 import os
@@ -9,23 +10,19 @@ import pickle
 import shutil
 import struct
 import tempfile
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from heldout.backends.limits import WORKER_MARK
+from heldout.backends.limits import USE_INLINE, WORKER_MARK
 from heldout.backends.pickling import dumps, explain_unpicklable
-from heldout.base.errors import BackendError
-from heldout.task.task import Task
+from heldout.base.errors import Argument, BackendError, Sentence
 
 try:
     import fcntl
-except (
-    ImportError
-):  # Windows has no flock, so folders of killed programs stay until the system cleans its temporary files.
+except ImportError:  # Windows: folders of killed programs stay until the system cleans its temporary files
     fcntl = None  # type: ignore[assignment]
 
 _ALIGNMENT = 64
@@ -84,7 +81,7 @@ def share(obj: object, folder: str | os.PathLike[str], name: str) -> SharedRef:
     try:
         stream = dumps(obj, buffer_callback=out_of_band.append)
     except Exception as error:
-        raise BackendError(f"{explain_unpicklable(obj)}. Use jobs=1 (inline).") from error
+        raise BackendError(f"{explain_unpicklable(obj)}.", USE_INLINE) from error
     parts = [memoryview(stream), *(buffer.raw() for buffer in out_of_band)]
     spans, size = _lay_out(parts)
     with _room_for(size, path.parent):
@@ -121,84 +118,44 @@ def _write(path: Path, parts: list[memoryview], spans: list[tuple[int, int]]) ->
 @contextmanager
 def _room_for(size: int, folder: Path) -> Iterator[None]:
     free = shutil.disk_usage(folder).free
-    full = (
-        f"Sharing the data with the workers needs {_megabytes(size)} in {folder}, which has {_megabytes(free)} free. "
-        "Point TMPDIR to a larger disk, or use jobs=1 (inline)."
+    full = BackendError(
+        f"Sharing the data with the workers needs {size / 1e6:,.1f} MB in {folder}, which has {free / 1e6:,.1f} MB "
+        "free.",
+        Sentence("Point TMPDIR to a larger disk, or use {} (inline).", Argument("jobs", 1)),
     )
     if size > free:
-        raise BackendError(full)
+        raise full
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise BackendError(full) from error
+            raise full from error
         raise
 
 
-def check_room_for(task: Task) -> None:
-    """Refuse to go on where the temporary folder surely cannot hold the data that workers would map."""
-    with _room_for(_least_size(task.X) + task.y.nbytes, transport_folder()):
-        pass
-
-
-def _least_size(X: Any) -> int:
-    """The bytes of a table's numbers, as far as its container tells without a look at them."""
-    if hasattr(X, "indptr"):
-        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
-    if hasattr(X, "memory_usage"):
-        return int(X.memory_usage(index=False).sum())
-    if hasattr(X, "estimated_size"):
-        return int(X.estimated_size())
-    return int(getattr(X, "nbytes", 0))
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB"
-
-
-class _PrivateFolder:
-    """A directory for this process alone, removed when it ends."""
-
-    def __init__(self) -> None:
-        sweep_left_behind()
-        self.pid = os.getpid()
-        try:
-            self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_folder_of_worker()))
-        except OSError as error:
-            raise BackendError(
-                f"Workers need a temporary folder, and none can be made: {error}. Point TMPDIR to a folder that can be "
-                "written, or use jobs=1 (inline)."
-            ) from error
-        weakref.finalize(self, _remove, self.path, self.pid, lock_folder(self.path))
-
-
-def _folder_of_worker() -> Path | None:
-    """Where a worker keeps its own: its parent removes that, since a worker may end at any moment."""
-    papers = os.environ.get(WORKER_MARK)
-    if not papers or not os.path.isdir(os.path.dirname(papers)):
-        return None
-    folder = own_folder(Path(papers))
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
-
-
-def own_folder(papers: Path) -> Path:
-    """The folder of a worker with these papers, for studies within its fits."""
-    return papers.with_suffix(".own")
-
-
-_mine: _PrivateFolder | None = None
+_mine: tuple[int, Path] | None = None  # the process that made it, and the folder
 
 
 def transport_folder() -> Path:
     """This process's own temporary directory, which only its user may enter and which goes when the process ends."""
     global _mine
-    if _mine is None or _mine.pid != os.getpid() or not _mine.path.exists():
-        _mine = _PrivateFolder()
-    return _mine.path
+    if _mine is None or _mine[0] != os.getpid() or not _mine[1].exists():
+        sweep_left_behind()
+        # A worker's parent removes the worker's folder, since a worker may end at any moment.
+        parent = os.environ.get(WORKER_MARK)
+        try:
+            path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent if parent and os.path.isdir(parent) else None))
+        except OSError as error:
+            raise BackendError(
+                f"Workers need a temporary folder, and none can be made: {error}.",
+                Sentence("Point TMPDIR to a folder that can be written, or use {} (inline).", Argument("jobs", 1)),
+            ) from error
+        _mine = os.getpid(), path
+        atexit.register(_remove, *_mine, lock_folder(path))
+    return _mine[1]
 
 
-def _remove(path: Path, pid: int, lock: BinaryIO | None) -> None:
+def _remove(pid: int, path: Path, lock: BinaryIO | None) -> None:
     # A forked child runs the same exit hooks; the folder is its parent's.
     if os.getpid() == pid:
         shutil.rmtree(path, ignore_errors=True)

@@ -38,7 +38,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NoReturn, TextIO, TypeAlias, cast
 
-from heldout.backends.limits import PRELOAD, WORKER_MARK, private_memory
+from heldout.backends.limits import PRELOAD, TRACES, WORKER_MARK, private_memory
 from heldout.base.errors import describe_error
 
 Summary: TypeAlias = tuple[str, str, str]
@@ -94,7 +94,7 @@ def main(handle: int) -> None:
         _offer_to_be_killed_first()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=pipe.close)
-        traces = _open_traces(Path(os.environ[WORKER_MARK]).with_suffix(".traces"))
+        traces = _open_traces(Path(os.environ[WORKER_MARK], TRACES))
         import_all(os.environ.pop(PRELOAD, ""))
         worker = _Worker(pipe, traces)
     except BaseException:

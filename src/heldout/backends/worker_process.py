@@ -10,16 +10,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import Pipe
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 from heldout.backends.launch import Ending, launch, worker_path
-from heldout.backends.limits import private_memory
+from heldout.backends.limits import TRACES, USE_INLINE, private_memory
 from heldout.backends.pickling import dumps, explain_unpicklable
-from heldout.backends.shared_data import own_folder, transport_folder
+from heldout.backends.shared_data import transport_folder
 from heldout.backends.tasks import Batch, Failure
 from heldout.base.amounts import show_bytes, show_seconds
-from heldout.base.errors import BackendError
+from heldout.base.errors import BackendError, Sentence
 from heldout.kernels.step import Step
 
 DIED, OUT_OF_MEMORY, TOO_LONG, TOO_LARGE = "WorkerDied", "OutOfMemory", "FitTimeout", "FitMemory"
@@ -46,7 +47,7 @@ def _pickled(obj: object) -> bytes:
         # A step names nothing but heldout's own classes, so plain pickling will do, which is quick.
         return pickle.dumps(obj, protocol=5) if isinstance(obj, Step) else dumps(obj)
     except Exception as error:
-        raise BackendError(f"{explain_unpicklable(obj)}. Use jobs=1 (inline).") from error
+        raise BackendError(f"{explain_unpicklable(obj)}.", USE_INLINE) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,11 +85,11 @@ class WorkerProcess:
         self._fit_seconds: float | None = None
         self.connection, theirs = Pipe(duplex=True)
         try:
-            self._files = transport_folder() / f"worker-{uuid4().hex}"
+            self._files = Path(mkdtemp(prefix="worker-", dir=transport_folder()))
             self.process = launch(theirs, self._files)
         except OSError as error:
             self.connection.close()
-            raise BackendError(f"A worker process could not be started: {error}. Use jobs=1 (inline).") from error
+            raise BackendError(f"A worker process could not be started: {error}.", USE_INLINE) from error
         finally:
             theirs.close()
 
@@ -99,7 +100,7 @@ class WorkerProcess:
         except (EOFError, OSError):
             return None
         if message[0] == "not started":
-            raise BackendError(f"A worker process could not start. Use jobs=1 (inline). It said:\n{message[1]}")
+            raise BackendError("A worker process could not start.", Sentence("{} It said:\n{}", USE_INLINE, message[1]))
         if message[0] == "ready":
             self.pid, self._held_when_ready = message[1:]
             self.ready, self._peak = True, self._held_when_ready
@@ -158,8 +159,8 @@ class WorkerProcess:
         """What is known of its end."""
         traces = ""
         with suppress(OSError):
-            traces = self._files.with_suffix(".traces").read_text(encoding="utf-8", errors="replace")[:_LONGEST_TRACES]
-        self._tidy()
+            traces = (self._files / TRACES).read_text(encoding="utf-8", errors="replace")[:_LONGEST_TRACES]
+        shutil.rmtree(self._files, ignore_errors=True)
         limit = None
         if self._over_memory is not None and self._over_memory[0] == self._sent:
             limit = Failure(kind=TOO_LARGE, message=self._over_memory[1].message, traceback=traces)
@@ -185,15 +186,10 @@ class WorkerProcess:
     def discard(self, seconds: float = 0.0) -> None:
         """End it, and remove its files."""
         self.end(seconds)
-        self._tidy()
+        shutil.rmtree(self._files, ignore_errors=True)
 
     def _kill(self) -> None:
         self.process.send_signal(getattr(signal, "SIGKILL", signal.SIGTERM))
-
-    def _tidy(self) -> None:
-        with suppress(OSError):
-            self._files.with_suffix(".traces").unlink()
-        shutil.rmtree(own_folder(self._files), ignore_errors=True)
 
     def forget(self) -> None:
         """In a forked child: let go of the pipe without touching the parent's worker."""

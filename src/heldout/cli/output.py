@@ -183,7 +183,7 @@ def write_page(write: Callable[[str], Any], page: str | None, output: Output, *,
 
 
 _OPTIONS = {"sample_weight": "weights", "journal_anew": "anew"}  # where an option has another name than its argument
-_ONLY_IN_PYTHON = ("journal_detail",)
+_ONLY_IN_PYTHON = ("journal_detail", "backend")
 _SPLITTERS = {"LeaveOneOut": "loo", "SharedBlocks": "shared", "Given": "rows"}
 
 
