@@ -13,7 +13,7 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from heldout.backends.launch import Ending
-from heldout.backends.limits import NO_LIMITS, USE_INLINE, Limits, OutOfTime, memory_kills
+from heldout.backends.limits import NO_LIMITS, USE_INLINE, Limits, memory_kills
 from heldout.backends.tasks import TaskQueue, TaskResult, read_outcome
 from heldout.backends.worker_process import START_SECONDS, Context, WorkerProcess, pack_context
 from heldout.base.errors import BackendError, Sentence
@@ -21,7 +21,6 @@ from heldout.base.errors import BackendError, Sentence
 # A worker that crashed did so by its own doing, so once more is enough; one that was killed may have been unlucky.
 TRIES_OF_CRASHES, TRIES_OF_KILLS = 2, 3
 _MOST_IDLE_CRASHES = 5
-_GRACE = 0.25  # seconds for tasks under way when a run is closed before its end
 LOOK_EVERY = 0.25  # seconds between looks at the workers and their memory
 LIMIT_EVERY = 0.05  # seconds between looks at their memory where it is limited: a fit may fill so much meanwhile
 
@@ -122,7 +121,7 @@ class Pool:
             memory_kills=memory_kills(),
         )
         self.start(len(run.queue))
-        self.running, grace = True, _GRACE
+        self.running = True
         try:
             with _memory_measured(self.workers, limits.fit_bytes):
                 self._feed(run)
@@ -131,12 +130,13 @@ class Pool:
                     self._feed(run)  # before the caller looks, so that no worker waits for the caller
                     yield from finished
                     limits.check_time()
-        except (KeyboardInterrupt, OutOfTime):
-            grace = 0.0
+        except BaseException:
+            # Nobody waits for tasks that are still under way, and an interrupt may have torn a message in two, also
+            # that of a worker which became ready. Others take their place when there is work again.
+            for worker in [w for w in self.workers if w.batch is not None or not w.ready] if self.usable else ():
+                self._discard(worker)
             raise
         finally:
-            if self.usable:
-                self._drain(grace)
             self.running = False
 
     def shutdown(self) -> None:
@@ -183,23 +183,6 @@ class Pool:
             )
         self.workers.append(WorkerProcess())
         return run.take_crash(worker, ending)
-
-    def _drain(self, grace: float) -> None:
-        """Leave no worker busy: let tasks under way end within `grace` seconds, and kill the workers that do not."""
-        deadline = time.monotonic() + grace
-        for worker in self._busy() if grace else ():
-            worker.cancel()
-        while (busy := self._busy()) and (seconds := deadline - time.monotonic()) > 0:
-            for connection in wait([worker.connection for worker in busy], timeout=seconds):
-                worker = next(w for w in busy if w.connection is connection)
-                message = worker.receive()
-                if message is None:
-                    self._discard(worker)
-                elif message[0] == "done":
-                    worker.batch = None
-        # An interrupt may have torn a message in two, also that of a worker which became ready.
-        for worker in [w for w in self.workers if w.batch is not None or (not grace and not w.ready)]:
-            self._discard(worker)
 
     def _discard(self, worker: WorkerProcess) -> None:
         self.workers.remove(worker)

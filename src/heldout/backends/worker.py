@@ -3,9 +3,8 @@
 Messages are pickled tuples. From the parent::
 
     ("context", payload, path)               hold the callable in `payload`; `path` is the parent's sys.path
-    ("do", number, arguments, budget, limit) call it with each argument; begin none after `budget` seconds but the
+    ("do", arguments, budget, limit)         call it with each argument; begin none after `budget` seconds but the
                                              first; end this process when they take `limit` seconds
-    ("cancel", number)                       do nothing more of the batch with this number
 
 To the parent::
 
@@ -134,7 +133,6 @@ class _Worker:
         self._traces = traces  # open as long as we live
         self._inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
         self._context: Callable[[Any], Any] | None = None
-        self._cancelled = 0
         self._pid = os.getpid()
 
     def serve(self) -> None:
@@ -148,13 +146,9 @@ class _Worker:
     def _read(self) -> None:
         while True:
             try:
-                message = pickle.loads(self._pipe.recv_bytes())
+                self._inbox.put(pickle.loads(self._pipe.recv_bytes()))
             except (EOFError, OSError):
                 _end_all()
-            if message[0] == "cancel":
-                self._cancelled = message[1]
-            else:
-                self._inbox.put(message)
 
     def _send(self, message: tuple[Any, ...]) -> None:
         for stream in (sys.stdout, sys.stderr):  # we end by os._exit, which flushes nothing
@@ -175,7 +169,7 @@ class _Worker:
         except BaseException as error:
             self._send(("broken", describe_error(error)))
 
-    def _on_do(self, number: int, arguments: Sequence[bytes], budget: float, limit: float | None) -> None:
+    def _on_do(self, arguments: Sequence[bytes], budget: float, limit: float | None) -> None:
         from heldout.backends.threads import one_thread
 
         outcomes: list[Outcome] = []
@@ -183,7 +177,7 @@ class _Worker:
         with one_thread(), self._ended_after(limit):  # where there is a limit, a batch is one task
             for argument in arguments:
                 spent = outcomes and time.perf_counter() - start > budget
-                if self._context is None or spent or self._cancelled >= number:
+                if self._context is None or spent:
                     break
                 outcomes.append(_outcome(self._context, argument))
                 if os.getpid() != self._pid:

@@ -124,12 +124,7 @@ class WorkerProcess:
             if context != self._context:
                 self._send(("context", context.payload, list(context.path)))
                 self._context = context
-            self._send(("do", self._sent, arguments, budget, limit))
-
-    def cancel(self) -> None:
-        """Ask to leave what it was sent undone, except the task under way."""
-        with suppress(OSError):
-            self._send(("cancel", self._sent))
+            self._send(("do", arguments, budget, limit))
 
     def _send(self, message: tuple[Any, ...]) -> None:
         self.connection.send_bytes(pickle.dumps(message, protocol=5))
