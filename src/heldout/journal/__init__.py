@@ -1,9 +1,9 @@
 """The journal: every finished answer in one SQLite file, keyed by content, so that a study goes on where it ended."""
 
 from heldout.journal.keys import unanswered
-from heldout.journal.reader import JournalReader, read_summaries
+from heldout.journal.reader import JournalReader, list_studies, read_splits, read_summaries
 from heldout.journal.store import Store, open_journal
-from heldout.journal.studies import comparison_key, keep_summary, list_studies, read_splits
+from heldout.journal.studies import comparison_key, keep_summary
 from heldout.journal.study_journal import JournalUse, NoJournal, journal_of
 
 __all__ = [

@@ -21,7 +21,8 @@ from heldout.base.errors import JournalError
 from heldout.journal import schema
 from heldout.journal.lock import is_held
 from heldout.journal.schema import is_whole
-from heldout.journal.studies import head_in, summary_in, words_in
+from heldout.journal.studies import head_in, keys_of_splits, splits_in, summary_in, words_in
+from heldout.splits.drawn import Splits
 
 PATIENCE = 5.0  # seconds that a reader waits for a commit to end
 FRESH = 1.0  # seconds, far more than the step of any file system's clock
@@ -150,6 +151,34 @@ def read_summaries(journal: str | os.PathLike[str]) -> dict[bytes, dict[str, Any
     """Every sound summary of a journal by the key of its study, in the order they were kept."""
     reader = JournalReader(journal)
     return {row.key: reader.summary(row.key) for row in reader.contents().summaries}
+
+
+def list_studies(journal: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Every sound study of a journal: what it asked, in words, and how far it came."""
+    return [
+        {
+            "study": row.number,
+            "state": row.state,
+            "started": row.started,
+            "ended": row.ended,
+            "seconds": row.seconds,
+            **row.words,
+        }
+        for row in JournalReader(journal).contents().studies
+    ]
+
+
+def read_splits(journal: str | os.PathLike[str], study: int) -> dict[str, Splits]:
+    """The splits that a study of this journal drew, as rows."""
+    path = Path(journal).expanduser().resolve()
+    select = "SELECT key, content, sum FROM splits WHERE key BETWEEN ? AND ? ORDER BY key"
+    found = {}
+    for key, content, kept in _read_beside(path, lambda file: file.execute(select, keys_of_splits(study)).fetchall()):
+        name = key.decode(errors="replace").partition("/")[2]
+        if not is_whole("splits", key, content, kept):
+            raise JournalError(f"The splits {name!r} of study {study} in {str(journal)!r} are damaged.")
+        found[name] = splits_in(content)
+    return found
 
 
 def _list_all(connection: sqlite3.Connection) -> tuple[list[Any], list[Any]]:

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import asdict as fields_of
 
 from heldout.base.errors import Argument, JournalChanged, JournalError, Sentence
 from heldout.base.words import clipped
@@ -223,7 +224,7 @@ class StudyEntry:
 
     def _keep_splits(self, store: Store) -> None:
         """Store the splits that are not there: a kill, or damage, may have come between a study and its splits."""
-        known = store.query("SELECT key FROM splits WHERE key BETWEEN ? AND ?", _keys_of(self.number))
+        known = store.query("SELECT key FROM splits WHERE key BETWEEN ? AND ?", keys_of_splits(self.number))
         there = {key for (key,) in known}
         drawn = {_splits_key(self.number, name): splits for name, splits in self._splits.items()}
         missing = [("splits", key, encode(splits_record(splits))) for key, splits in drawn.items() if key not in there]
@@ -255,21 +256,22 @@ class StudyEntry:
 def words_of(study: Study, task: Task) -> dict[str, Any]:
     """Describe a study in plain values."""
     search = study.search
-    tests = study.of_level(TEST)
-    return {
-        "learner": [" ".join(repr(family.estimator).split())[:500] for family in search.families],
-        "families": [family.name for family in search.families],
-        "candidates": len(search),
-        "tuned": search.tuned,
-        "losses": [loss.name for loss in study.reported],
-        "test": study.splits[OUTER].recipe.words if tests and OUTER in study.splits else None,
-        "validation": repr(search.validation)[:500] if search.tuned else None,
-        "seed": search.seed,
-        "rows": len(task),
-        "columns": task.n_columns,
-        "fingerprint": task.fingerprint,
-        **({} if study.race is None else {"race": study.race.kind}),
-    }
+    tested = study.of_level(TEST) and OUTER in study.splits
+    words = StudyWords(
+        learner=[" ".join(repr(family.estimator).split())[:_LONGEST] for family in search.families],
+        families=[family.name for family in search.families],
+        candidates=len(search),
+        tuned=search.tuned,
+        losses=[loss.name for loss in study.reported],
+        test=study.splits[OUTER].recipe.words if tested else None,
+        validation=repr(search.validation)[:_LONGEST] if search.tuned else None,
+        seed=search.seed,
+        rows=len(task),
+        columns=task.n_columns,
+        fingerprint=task.fingerprint,
+        race=None if study.race is None else study.race.kind,
+    )
+    return fields_of(words)
 
 
 def splits_record(splits: Splits) -> dict[str, Any]:
@@ -284,42 +286,21 @@ def splits_record(splits: Splits) -> dict[str, Any]:
     }
 
 
-def read_splits(journal: str | PathLike[str], study: int) -> dict[str, Splits]:
-    """The splits that a study of this journal drew, as rows."""
-    found = {}
-    with open_journal(journal) as store:
-        select = "SELECT key, content, sum FROM splits WHERE key BETWEEN ? AND ? ORDER BY key"
-        rows = store.query(select, _keys_of(study))
-    for key, content, kept in rows:
-        name = key.decode(errors="replace").partition("/")[2]
-        if not is_whole("splits", key, content, kept):
-            raise JournalError(f"The splits {name!r} of study {study} in {str(journal)!r} are damaged.")
-        record = decode(content)
-        recipe = Recipe(**record.pop("recipe"))
-        arrays: dict[str, Any] = {side: rows if rows is None else rows.astype(np.intp) for side, rows in record.items()}
-        found[name] = Splits(recipe=recipe, **arrays)
-    return found
+def splits_in(content: bytes) -> Splits:
+    """Drawn splits from their row."""
+    record = decode(content)
+    recipe = Recipe(**record.pop("recipe"))
+    arrays: dict[str, Any] = {side: rows if rows is None else rows.astype(np.intp) for side, rows in record.items()}
+    return Splits(recipe=recipe, **arrays)
 
 
 def _splits_key(study: int, name: str) -> bytes:
     return f"{study}/{name}".encode()
 
 
-def _keys_of(study: int) -> tuple[bytes, bytes]:
-    """The first and the last key that splits of a study may have."""
+def keys_of_splits(study: int) -> tuple[bytes, bytes]:
+    """The first and the last key that splits of a study may have: its number, a slash, and their name."""
     return f"{study}/".encode(), f"{study}0".encode()  # "0" follows "/"
-
-
-def list_studies(journal: str | PathLike[str]) -> list[dict[str, Any]]:
-    """Every study of a journal: what it asked, in words, and how far it came."""
-    with open_journal(journal) as store:
-        rows = store.query("SELECT id, key, content, sum, state, started, ended, seconds FROM studies ORDER BY id")
-    return [
-        {"study": number, "state": state, "started": started, "ended": ended, "seconds": seconds}
-        | decode(content)["words"]
-        for number, key, content, kept, state, started, ended, seconds in rows
-        if is_whole("studies", key, content, kept)
-    ]
 
 
 def _stored_splits(study: Study) -> Mapping[str, Splits]:

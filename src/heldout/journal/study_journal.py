@@ -92,12 +92,12 @@ class NoJournal:
         """Keep the answers of a step; what of them belongs into the tables."""
         return answers
 
-    def known_checks(self, spots: Sequence[CheckedCell]) -> dict[str, KernelCheck]:
-        """The spot checks that were made before, by the panel of their spot."""
+    def known_checks(self, cells: Sequence[CheckedCell]) -> dict[str, KernelCheck]:
+        """The checks that were made before, by the panel of the checked cell."""
         return {}
 
     def keep_checks(self, checks: Mapping[CheckedCell, KernelCheck]) -> None:
-        """Keep what spot checks found."""
+        """Keep what checks found."""
 
     def drop(self, steps: Sequence[Step]) -> None:
         """Forget the cells of these steps, whose kernel failed its check; the study is asked again from its start."""
@@ -114,21 +114,16 @@ class StudyJournal(NoJournal):
         self.use: JournalUse = JournalUse(path=str(store.path))
 
     def widened(self, work: Work) -> Work:
-        """The work, with all kept of each answer that the journal is to hold."""
         return replace(work, keep_rows=self._kept.keep_rows, keep_responses=self._kept.keep_responses)
 
     def drop(self, steps: Sequence[Step]) -> None:
-        """Forget the cells of these steps, whose kernel failed its check; the study is asked again from its start.
-
-        This comes before its failure is kept: a journal that knows of the failure has no cell of the kernel any more.
-        """
+        # This comes before its failure is kept: a journal that knows of the failure has no cell of the kernel any more.
         sides = {side for step in steps if keyed_by_cell(step) for t in step.trainings for side in self._keys.sides(t)}
         self._store.write([("DELETE FROM cells WHERE key = ?", (side,)) for side in sorted(sides)])
 
     # What is known.
 
     def recall(self, steps: Sequence[Step], tables: Tables) -> list[Step]:
-        """Put all answers that are known into the tables; the steps that are left, cut to what is not known."""
         self._recall_cells([step for step in steps if keyed_by_cell(step)], tables)
         known = self._recall_steps([step for step in steps if not keyed_by_cell(step)], tables)
         left = (unanswered(step, tables) if keyed_by_cell(step) else step for step in steps if id(step) not in known)
@@ -209,7 +204,7 @@ class StudyJournal(NoJournal):
     # What is computed.
 
     def keep(self, step: Step, answers: Sequence[Answer], tables: Tables) -> Sequence[Answer]:
-        """Keep the answers of a step; what of them belongs into the tables. Of two answers the first stays."""
+        # Of two answers to a cell the first stays.
         by_cell = keyed_by_cell(step)
         if by_cell:
             answers = [answer for answer in answers if self._is_new(answer, tables)]
@@ -265,22 +260,19 @@ class StudyJournal(NoJournal):
 
     # Checks of kernels.
 
-    def known_checks(self, spots: Sequence[CheckedCell]) -> dict[str, KernelCheck]:
-        """The spot checks that were made before, by the panel of their spot."""
-        asked = {self._check_key(spot): spot for spot in spots}
+    def known_checks(self, cells: Sequence[CheckedCell]) -> dict[str, KernelCheck]:
+        asked = {self._check_key(cell): cell for cell in cells}
         return {asked[key].panel: KernelCheck(**decode(content)) for key, content in self._store.rows("checks", asked)}
 
     def keep_checks(self, checks: Mapping[CheckedCell, KernelCheck]) -> None:
-        """Keep what spot checks found."""
-        rows = [("checks", self._check_key(spot), encode(asdict(check))) for spot, check in checks.items()]
+        rows = [("checks", self._check_key(cell), encode(asdict(check))) for cell, check in checks.items()]
         if rows:
             self._store.put(rows)
 
-    def _check_key(self, spot: CheckedCell) -> bytes:
-        words = [spot.kernel, spot.tier, str(spot.fewer is None), *self._needed.losses[spot.held.level]]
-        return digest(
-            "cell check", *words, *self._keys.sides(spot.source), self._keys.candidates[spot.candidate].tobytes()
-        )
+    def _check_key(self, cell: CheckedCell) -> bytes:
+        words = [cell.kernel, cell.tier, str(cell.fewer is None), *self._needed.losses[cell.held.level]]
+        candidate = self._keys.candidates[cell.candidate].tobytes()
+        return digest("cell check", *words, *self._keys.sides(cell.source), candidate)
 
 
 def _cells(answer: Answer, tables: Tables) -> int:
