@@ -26,9 +26,14 @@ from sklearn.svm import SVC, SVR
 
 import heldout as ho
 from heldout.catalogue.learners import learner_named
-from heldout.journal import list_studies, open_journal, read_splits
+from heldout.engine.run import work_of
+from heldout.journal import journal_of, list_studies, open_journal, read_splits
 from heldout.kernels import brute
+from heldout.kernels.perform import perform
+from heldout.planner.brute_force import cut_brute_force, plan_brute_force
 from heldout.planner.checked_cells import KernelCheck
+from heldout.planner.plan import ready_panels
+from heldout.study.answers import Tables
 
 
 def saved(result: ho.Result, folder: Path) -> dict[str, bytes]:
@@ -251,6 +256,28 @@ def test_a_kernel_that_failed_its_check_is_replaced_from_the_journal_too(
     assert again.journal is not None
     assert again.journal.computed == 0
     assert [finding.code for finding in again.findings] == ["H205"]
+
+
+def test_cells_that_are_dropped_are_asked_again_and_no_others(data: tuple[Any, Any], journal: Path, asked: Any):
+    question = asked(tuned(), *data, test=ho.KFold(3))
+    study, work = question.study, work_of(question.study, question.task, {})
+    panels = ready_panels(study, frozenset())
+    steps = list(cut_brute_force(plan_brute_force(panels)))
+
+    def tables() -> Tables:
+        made = Tables()
+        for panel in panels:
+            made.open(panel, study.splits[panel.splits], losses=len(study.losses_at(panel.level)))
+        return made
+
+    with journal_of(journal, study, work, ho.Options()) as kept:
+        for step in steps:
+            kept.keep(step, perform(step, work), tables())
+        assert kept.recall(steps, tables()) == []
+        kept.drop(steps[:2])
+        left = tables()
+        assert kept.recall(steps, left) == steps[:2]
+        assert sum(table.answered.sum() for table in left.panels.values()) == kept.use.computed - 2
 
 
 def test_on_worker_processes_the_journal_is_the_same(data: tuple[Any, Any], journal: Path, tmp_path: Path):

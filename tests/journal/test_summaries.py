@@ -13,8 +13,9 @@ from sklearn.linear_model import Ridge
 
 import heldout as ho
 from heldout.base.errors import JournalError
-from heldout.journal import comparison_key, keep_summary, open_journal, read_summaries, studies
-from heldout.journal.studies import head_in, head_of, packed, summary_in
+from heldout.journal import JournalReader, comparison_key, keep_summary, open_journal, read_summaries, studies
+from heldout.journal.records import encode
+from heldout.journal.studies import head_in, head_of, packed, summary_in, words_in
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e[/red]\x1b[31m\n$\\frac{$\ud800" + "n" * 10_000
 KEY = bytes(range(16))
@@ -116,6 +117,60 @@ def test_bytes_that_are_no_summary_are_refused(content: bytes):
     for read in (head_in, summary_in):
         with pytest.raises(JournalError, match="no summary of a study"):
             read(content)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"version": "2"},
+        {"kind": None},
+        {"about": {"learner": ["Ridge"]}},
+        {"about": {"rows": "<b>many</b>"}},
+        {"about": {"columns": 2.5}},
+        {"risk": {"value": [0.5]}},
+        {"risk": {"greater_is_better": "no"}},
+        {"seconds": {"total": "1.5"}},
+        {"verdict": {"sentence": 1}},
+    ],
+    ids=str,
+)
+def test_a_head_with_a_value_of_a_wrong_type_is_refused_and_left_out(path: Path, changes: dict[str, Any]):
+    with pytest.raises(JournalError, match="no summary of a study"):
+        head_in(packed(summary_of(**changes)))
+    keep_summary(path, KEY, summary_of(**changes))
+    keep_summary(path, bytes(16), summary_of())
+    contents = JournalReader(path).contents()
+    assert contents.damaged == ("summaries/1",)
+    assert [row.key for row in contents.summaries] == [bytes(16)]
+
+
+@pytest.mark.parametrize("whole", [[], "text", 1, None])
+def test_a_summary_that_is_no_object_is_refused(whole: Any):
+    with pytest.raises(JournalError, match="no summary of a study"):
+        summary_in(b"\x02\x00\x00\x00{}" + zlib.compress(json.dumps(whole).encode()))
+
+
+WORDS: dict[str, Any] = {
+    "learner": ["Ridge()"], "families": ["Ridge"], "candidates": 3, "tuned": True, "losses": ["squared"], "seed": 0,
+    "test": "5-fold", "validation": None, "rows": 60, "columns": 3, "fingerprint": "ab" * 16, "race": None,
+}  # fmt: skip
+
+
+WRONG: dict[str, Any] = {
+    "learner": "Ridge", "families": [1], "candidates": "3", "tuned": 1, "losses": None, "seed": None, "test": 5,
+    "rows": "<b>many</b>", "columns": 2.5, "fingerprint": ["ab"], "race": 3,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_words_of_a_study_with_a_value_of_a_wrong_type_are_left_out(name: str):
+    assert words_in(encode({"words": WORDS})) == WORDS
+    assert words_in(encode({"words": {**WORDS, name: WRONG[name]}})) is None
+
+
+@pytest.mark.parametrize("record", [{}, {"words": None}, {"words": {}}, [], "words", None])
+def test_a_record_without_words_is_left_out(record: Any):
+    assert words_in(encode(record)) is None
 
 
 def test_a_summary_that_unpacks_to_more_than_any_has_is_refused(monkeypatch: pytest.MonkeyPatch):
