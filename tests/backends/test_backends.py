@@ -14,6 +14,7 @@ from sklearn.linear_model import Ridge
 import heldout as ho
 from heldout.backends import processes as backends
 from heldout.backends.base import BackendSettings, Inline
+from heldout.backends.pool import Pool
 from heldout.backends.processes import Processes
 from heldout.backends.registry import open_backend
 from heldout.base.errors import BackendError, FitFailed, OptionError
@@ -104,9 +105,17 @@ def test_a_short_study_starts_no_workers(asked, monkeypatch):
 
 
 def test_work_that_lasts_moves_to_the_workers_once_they_are_ready(asked, monkeypatch):
+    start = Pool.start
+
+    def start_and_wait(self, most=None):
+        start(self, most)
+        while not self.ready():
+            time.sleep(0.01)
+
+    monkeypatch.setattr(Pool, "start", start_and_wait)
     monkeypatch.setattr(backends, "TRY_INLINE_FOR", 0.01)
     monkeypatch.setattr(backends, "WORTH_A_START", 0.02)
-    found = pids(asked(Where(0.02), X, y, test=ho.Resample(150)), jobs=2)
+    found = pids(asked(Where(0.02), X, y, test=ho.Resample(50)), jobs=2)
     assert os.getpid() in found
     assert len(found) >= 2
 

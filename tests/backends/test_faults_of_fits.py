@@ -82,10 +82,10 @@ def test_a_hang_is_ended_at_its_limit_and_says_where_it_was(pool: Pool) -> None:
             time.sleep(0.01)
         return x
 
-    good, bad = settled(pool, hang_at_2, 8, limits=Limits(fit_seconds=0.5))
+    good, bad = settled(pool, hang_at_2, 8, limits=Limits(fit_seconds=2))
     assert sorted(good) == [0, 1, 3, 4, 5, 6, 7]
     assert (bad[2].failure.kind, len(bad[2].lost)) == (TOO_LONG, 1), "a limit is a limit: it is not tried again"
-    assert "0.5 s" in bad[2].failure.message
+    assert "limit of 2 s" in bad[2].failure.message
     assert "hang_at_2" in bad[2].failure.traceback
 
 
@@ -95,7 +95,7 @@ def test_a_hang_that_keeps_the_interpreter_lock_is_ended_too(pool: Pool) -> None
             ctypes.PyDLL(None).sleep(60)  # a PyDLL call keeps the lock; the signal before the end wakes it
         return x
 
-    good, bad = settled(pool, hold_the_lock, 4, limits=Limits(fit_seconds=0.5))
+    good, bad = settled(pool, hold_the_lock, 4, limits=Limits(fit_seconds=2))
     assert sorted(good) == [0, 2, 3]
     assert bad[1].failure.kind == TOO_LONG
 
@@ -130,8 +130,9 @@ def test_a_task_of_several_fits_has_the_time_of_all_of_them(pool: Pool) -> None:
 def test_a_fit_that_takes_too_much_memory_is_ended_with_its_size(pool: Pool) -> None:
     def greedy(x: int) -> int:
         held = []
-        while x == 1 and len(held) < 400:
-            held.append(np.ones(1_000_000))
+        while x == 1:
+            if len(held) < 100:  # 0.8 GB, and then until somebody steps in
+                held.append(np.ones(1_000_000))
             time.sleep(0.01)
         return x
 
@@ -143,6 +144,7 @@ def test_a_fit_that_takes_too_much_memory_is_ended_with_its_size(pool: Pool) -> 
 
 
 def test_the_deadline_ends_a_run_and_the_pool_stays_usable(pool: Pool) -> None:
+    settled(pool, str, 3)  # workers are up
     done: list[int] = []
     start = time.perf_counter()
 
@@ -150,7 +152,7 @@ def test_the_deadline_ends_a_run_and_the_pool_stays_usable(pool: Pool) -> None:
         time.sleep(seconds)
         return seconds
 
-    running = pool.run(pause, ((i, 0.0 if i < 3 else 60.0) for i in range(9)), limits=_until(1.0))
+    running = pool.run(pause, ((i, 0.0 if i < 3 else 60.0) for i in range(9)), limits=_until(3.0))
     with pytest.raises(OutOfTime):
         done.extend(one.task_id for one in running)
     assert time.perf_counter() - start < 55
@@ -194,7 +196,7 @@ def test_a_study_names_fold_and_parameters_of_a_fit_that_is_lost(trick: str, err
     X, y = np.arange(40.0)[:, None], np.arange(40.0)
     learner = ho.Tuned(Tricky(trick), {"scale": [1.0, 2.0]}, validation=ho.KFold(2, shuffle=False))
     test = ho.KFold(2, shuffle=False)
-    options = ho.Options(fit_timeout=1.0)
+    options = ho.Options(fit_timeout=2.0)
     result = ho.evaluate(learner, X, y, test=test, jobs=2, progress=False, options=options)
     failures = result.failures
     assert set(failures["error"]) == {error}

@@ -186,7 +186,7 @@ def test_a_call_that_always_kills_fails_alone(pool: Pool, tmp_path: Path) -> Non
 
 def test_a_worker_killed_between_runs_is_replaced(pool: Pool) -> None:
     os.kill(pool.workers[0].pid, signal.SIGKILL)
-    assert pool.workers[0].process.wait(5.0)
+    assert pool.workers[0].process.wait(60.0)
     assert values(pool, str, numbered(4)) == {i: str(i) for i in range(4)}
     assert len(pool.workers) == 2
 
