@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -14,37 +13,11 @@ if TYPE_CHECKING:
     from distributed import Client
 
 _BACKEND = Argument("backend")
-SCHEME = "dask://"
 DEFAULT_PORT = 8786
 CONNECT_SECONDS = 30.0
 FIRST_WORKER_SECONDS = 60.0  # a cluster that was just asked for may take that long to have its first worker
 ANSWER_SECONDS = 30.0  # a scheduler that says nothing for so long is as good as dead
 GO_ON = Sentence("With {} what finished is kept, and the same call goes on from there.", Argument("journal"))
-
-
-def names_dask(backend: Any) -> bool:
-    """Whether `backend` is an address of a Dask scheduler, or a client of one.
-
-    Examples
-    --------
-    >>> names_dask("dask://localhost:8786"), names_dask("processes")
-    (True, False)
-    """
-    if isinstance(backend, str):
-        return backend.startswith(SCHEME)
-    distributed = sys.modules.get("distributed")  # who has a client has imported it
-    return distributed is not None and isinstance(backend, distributed.Client)
-
-
-def still_open(backend: Any) -> bool:
-    """Whether a backend can be used: False for a client that was closed, or has lost its scheduler.
-
-    Examples
-    --------
-    >>> still_open("dask://localhost:8786"), still_open(None)
-    (True, True)
-    """
-    return isinstance(backend, str) or not names_dask(backend) or backend.status == "running"
 
 
 def scheduler_address(backend: str) -> str:
@@ -55,7 +28,7 @@ def scheduler_address(backend: str) -> str:
     >>> scheduler_address("dask://node-7:9000"), scheduler_address("dask://node-7")
     ('tcp://node-7:9000', 'tcp://node-7:8786')
     """
-    place = backend.removeprefix(SCHEME).rstrip("/")
+    place = backend.removeprefix("dask://").rstrip("/")
     host, colon, port = place.rpartition(":")
     if not colon:
         host, port = place, str(DEFAULT_PORT)

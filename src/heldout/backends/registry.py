@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from heldout.backends.base import Backend, BackendSettings, Inline
-from heldout.backends.dask import open_dask
-from heldout.backends.dask_cluster import names_dask, still_open
 from heldout.backends.limits import allowed_jobs
 from heldout.backends.processes import Processes
 from heldout.base.errors import Argument, OptionError, Sentence, did_you_mean
@@ -49,11 +48,36 @@ def _open_as_needed(_: Any, settings: BackendSettings) -> AbstractContextManager
     return nullcontext(Processes(jobs, settings, begin_inline=True))
 
 
+def names_dask(backend: Any) -> bool:
+    """Whether `backend` is an address of a Dask scheduler, or a client of one.
+
+    Examples
+    --------
+    >>> names_dask("dask://localhost:8786"), names_dask("processes")
+    (True, False)
+    """
+    if isinstance(backend, str):
+        return backend.startswith("dask://")
+    distributed = sys.modules.get("distributed")  # who has a client has imported it
+    return distributed is not None and isinstance(backend, distributed.Client)
+
+
+def _open_dask(backend: Any, settings: BackendSettings) -> AbstractContextManager[Backend]:
+    from heldout.backends.dask import open_dask
+
+    return open_dask(backend, settings)
+
+
+def _still_open(backend: Any) -> bool:
+    """False for a client that was closed, or has lost its scheduler."""
+    return isinstance(backend, str) or backend.status == "running"
+
+
 KINDS = [
     BackendKind(example="None", accepts=lambda backend: backend is None, open=_open_as_needed),
     BackendKind(example="inline", accepts=lambda backend: bool(backend == "inline"), open=_open_inline),
     BackendKind(example="processes", accepts=lambda backend: bool(backend == "processes"), open=_open_processes),
-    BackendKind(example="dask://host:8786", accepts=names_dask, open=open_dask, usable=still_open),
+    BackendKind(example="dask://host:8786", accepts=names_dask, open=_open_dask, usable=_still_open),
 ]
 
 

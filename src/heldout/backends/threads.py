@@ -41,7 +41,7 @@ class Libraries:
         return self._controller
 
 
-class _Held:
+class _Blas:
     """The BLAS of the process on one thread, for as long as anybody wants it so: who leaves first frees nothing."""
 
     def __init__(self) -> None:
@@ -54,22 +54,24 @@ class _Held:
         self._limits: list[Any] = []
         self._limited: ThreadpoolController | None = None
 
-    def take(self, controller: ThreadpoolController) -> None:
+    @contextmanager
+    def held(self, controller: ThreadpoolController) -> Iterator[None]:
         with self._lock:
             self._holders += 1
             if controller is not self._limited:  # the first to hold it, or a library was loaded since
                 self._limits.append(controller.select(user_api="blas").limit(limits=1))
                 self._limited = controller
-
-    def leave(self) -> None:
-        with self._lock:
-            self._holders -= 1
-            if not self._holders:
-                _let_any_thread_set_it()
-                while self._limits:
-                    self._limits.pop().restore_original_limits()
-                _let_any_thread_set_it()
-                self._limited = None
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._holders -= 1
+                if not self._holders:
+                    _let_any_thread_set_it()
+                    while self._limits:
+                        self._limits.pop().restore_original_limits()
+                    _let_any_thread_set_it()
+                    self._limited = None
 
 
 def _let_any_thread_set_it() -> None:
@@ -79,26 +81,15 @@ def _let_any_thread_set_it() -> None:
         clear(force=True)
 
 
+_libraries, _blas = Libraries(), _Blas()
 _here = local()  # with which libraries this thread is held to one thread of OpenMP
-_libraries = Libraries()
-_held = _Held()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_held.forget)
+    os.register_at_fork(after_in_child=_blas.forget)
 
 
 @contextmanager
-def _one_blas_thread() -> Iterator[None]:
-    _held.take(_libraries.controller())
-    try:
-        yield
-    finally:
-        _held.leave()
-
-
-@contextmanager
-def one_openmp_thread() -> Iterator[None]:
-    """Hold OpenMP to one thread for the thread that calls; the BLAS is the whole process's, and is not touched."""
-    controller = _libraries.controller()
+def _one_openmp_thread(controller: ThreadpoolController) -> Iterator[None]:
+    """Hold OpenMP to one thread for the thread that calls; the BLAS is the whole process's."""
     outer = getattr(_here, "limited", None)
     if outer is controller:  # as it is already: each call of a library gives other threads a turn of milliseconds
         yield
@@ -126,5 +117,6 @@ def one_thread() -> Iterator[None]:
     ...     joblib.effective_n_jobs(-1)
     1
     """
-    with _one_blas_thread(), one_openmp_thread(), joblib.parallel_config(backend="sequential"):
+    libraries = _libraries.controller()
+    with _blas.held(libraries), _one_openmp_thread(libraries), joblib.parallel_config(backend="sequential"):
         yield

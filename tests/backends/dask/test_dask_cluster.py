@@ -12,12 +12,11 @@ from heldout.backends import dask_cluster
 from heldout.backends.base import BackendSettings
 from heldout.backends.dask_cluster import (
     left_unexpectedly,
-    names_dask,
     open_client,
     scheduler_address,
     threads_by_worker,
 )
-from heldout.backends.registry import open_backend
+from heldout.backends.registry import names_dask, open_backend
 from heldout.base.errors import BackendError, OptionError
 
 
