@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.environment import environment
-from heldout.journal.identity import PLAIN_KINDS, Identity, digest, identify, plain_digest
+from heldout.journal.identity import PLAIN_KINDS, Identity, digest, identify
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.kernels.trainings import Plain, pieces_of, sides_of
 from heldout.losses import Loss
@@ -148,23 +148,16 @@ class SearchKeys:
         keys = bytearray()
         structures = b""
         for family, identity in zip(self._search.families, self.families, strict=True):
-            base = identity.key
             for params in family.candidates:
-                key, structure = [base], [structures]
-                for name, value in params.items():
-                    if type(value) in PLAIN_KINDS:
-                        whole = names = plain_digest(value)
-                    else:
-                        of_value = self._identity(name, value)
-                        whole, names = of_value.key, of_value.structure
-                    key += (name.encode(), whole)
-                    structure += (name.encode(), names)
-                keys += digest(*key)
-                structures = digest(*structure)
+                values = [(name.encode(), self._identity(name, value)) for name, value in params.items()]
+                keys += digest(identity.key, *(part for name, value in values for part in (name, value.key)))
+                structures = digest(structures, *(part for name, value in values for part in (name, value.structure)))
         return np.frombuffer(bytes(keys), dtype=np.uint8).reshape(-1, CANDIDATE_BYTES), structures
 
     def _identity(self, name: str, value: Any) -> Identity:
-        """Identity of an object of the space. It is cached by id, since the space keeps the object alive."""
+        """Identity of a value of the space. That of an object is cached by id, since the space keeps it alive."""
+        if type(value) in PLAIN_KINDS:
+            return identify(value, name)
         found = self._values.get(id(value))
         if found is None:
             found = self._values[id(value)] = identify(value, f"the value of {name!r}")
@@ -254,9 +247,9 @@ class CandidateLookup:
     """Looks up the numbers of candidates by their keys; equal candidates share a key, and each is found."""
 
     def __init__(self, keys: NDArray[np.uint8]) -> None:
-        texts = _as_texts(keys)
-        self._order = np.argsort(texts, kind="stable")
-        self._sorted = texts[self._order]
+        self._numbers: dict[bytes, list[int]] = {}
+        for number, key in enumerate(keys):
+            self._numbers.setdefault(key.tobytes(), []).append(number)
 
     def find(self, keys: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The candidates with these keys, and at which place among `keys` each stands.
@@ -265,17 +258,9 @@ class CandidateLookup:
         >>> CandidateLookup(study).find(study[[2, 0]] | np.array([[0], [128]], dtype=np.uint8))
         (array([2]), array([0]))
         """
-        texts = _as_texts(keys)
-        low, high = np.searchsorted(self._sorted, texts), np.searchsorted(self._sorted, texts, side="right")
-        counts = high - low
-        places = np.repeat(np.arange(len(texts)), counts)
-        within = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return self._order[low[places] + within], places
-
-
-def _as_texts(keys: NDArray[np.uint8]) -> NDArray[np.bytes_]:
-    """Keys that numpy can sort. Trailing zero bytes count as padding, which still tells keys of one length apart."""
-    return np.ascontiguousarray(keys).view(f"S{CANDIDATE_BYTES}").reshape(-1)
+        found = [(one, place) for place, key in enumerate(keys) for one in self._numbers.get(key.tobytes(), ())]
+        candidates, places = np.array(found, dtype=np.intp).reshape(-1, 2).T
+        return candidates, places
 
 
 def loss_keys(losses: Mapping[str, Sequence[Loss]]) -> dict[str, list[str]]:
