@@ -27,8 +27,6 @@ from heldout.splits.drawn import Splits
 PATIENCE = 5.0  # seconds that a reader waits for a commit to end
 FRESH = 1.0  # seconds, far more than the step of any file system's clock
 _ONE_TRY, _PAUSE = 0.2, 0.02  # seconds
-_BUSY, _LOCKED, _CORRUPT, _NO_DATABASE = 5, 6, 11, 26  # SQLite's own numbers
-_HALF_A_COMMIT = 776  # a rollback file lies there whose program is dead, and a reader may not apply it
 
 Found = TypeVar("Found")
 
@@ -205,7 +203,7 @@ def _read_beside(path: Path, read: Callable[[sqlite3.Connection], Found]) -> Fou
                     raise _damaged(path, "a table is missing")
                 return read(connection)
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in (_BUSY, _LOCKED):
+            if schema.error_number(error) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise _cannot_read(path, error) from error
             if monotonic() > deadline:
                 raise JournalError(
@@ -230,15 +228,16 @@ def _refuse_no_file(path: Path) -> None:
 
 
 def _cannot_read(path: Path, error: Exception) -> JournalError:
-    number = getattr(error, "sqlite_errorcode", 0)
-    if number == _HALF_A_COMMIT:
+    number = schema.error_number(error)
+    # A rollback file lies there whose program is dead, and a reader may not apply it.
+    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_ROLLBACK:
         return JournalError(
             f"The journal {str(path)!r} holds half a commit of a program that was ended in the middle of it. Run that "
             "program again, which undoes it and goes on from there; then try again."
         )
-    if number & 0xFF == _NO_DATABASE:
+    if number == sqlite3.SQLITE_NOTADB:
         return schema.not_a_journal(path)
-    if number & 0xFF == _CORRUPT or isinstance(error, UnicodeDecodeError):
+    if number == sqlite3.SQLITE_CORRUPT or isinstance(error, UnicodeDecodeError):
         return _damaged(path, str(error))
     return JournalError(f"The journal {str(path)!r} cannot be read: {error}. Name a file that you may read.")
 

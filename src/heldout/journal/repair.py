@@ -22,8 +22,10 @@ MOST_ROWS_OF_A_PAGE = PAGE // 24
 MOST_NAMED, MOST_GAP = 5, 10_000  # of the rows that are lost
 _ROWS = 13  # the first byte of a page that holds rows of a table
 _LAYOUT = bytes([16, 0, 1, 1, 0, 64, 32, 32])  # in the header: pages of 4096 bytes, a rollback journal
-# Errors that say nothing about the file: busy, locked, no memory, read-only, input or output, full, cannot be opened.
-_OF_THE_MACHINE = {5, 6, 7, 8, 10, 13, 14}
+_OF_THE_MACHINE = {  # errors that say nothing about the file
+    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY),
+    *(sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN),
+}
 
 Row = tuple[Any, ...]
 
@@ -38,7 +40,7 @@ def is_sound(path: Path) -> bool:
                 return False
             has_all_tables = schema.has_all_tables(connection)
     except sqlite3.OperationalError as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_MACHINE:
+        if schema.error_number(error) in _OF_THE_MACHINE:
             raise
         return False
     except (sqlite3.DatabaseError, UnicodeDecodeError):  # damaged names are quoted in SQLite's own complaints

@@ -101,6 +101,11 @@ def open_to_read(path: Path, *, timeout: float, options: str = "") -> sqlite3.Co
     return connection
 
 
+def error_number(error: Exception) -> int:
+    """SQLite's number of an error, without its details; 0 for any other error."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
 def read_any_text(connection: sqlite3.Connection) -> None:
     """Read texts with a damaged byte without an error: the checksum of their row finds the damage."""
     connection.text_factory = partial(str, encoding="utf-8", errors="replace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -243,14 +244,15 @@ def _connect(path: Path, notes: list[str]) -> sqlite3.Connection:
 
 def _cannot_write(path: Path, error: Exception) -> JournalError:
     """What a failure of SQLite means to people, and the way out."""
-    text = str(error)
-    if "full" in text or "disk I/O error" in text or "No space" in text:
+    text, number = str(error), schema.error_number(error)
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if full or number in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
         free = shutil.disk_usage(path.parent).free / 1e6 if path.parent.exists() else 0.0
         return JournalError(
             f"The journal {str(path)!r} cannot grow: {text} ({free:,.1f} MB free). What was written stays readable. "
             "Make room and run the same again: it goes on from there."
         )
-    if "readonly" in text or "unable to open" in text or isinstance(error, PermissionError):
+    if number in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) or isinstance(error, PermissionError):
         return JournalError(
             f"The journal {str(path)!r} cannot be written: {text}. Name a file in a folder where you may write."
         )
