@@ -103,7 +103,7 @@ def open_to_read(path: Path, *, timeout: float, options: str = "") -> sqlite3.Co
 
 def error_number(error: Exception) -> int:
     """SQLite's number of an error, without its details; 0 for any other error."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def read_any_text(connection: sqlite3.Connection) -> None:

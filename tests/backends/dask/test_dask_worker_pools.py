@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -55,23 +54,35 @@ def test_idle_processes_end_and_busy_ones_do_not() -> None:
     assert busy.ended.wait(30)
 
 
+class FakeTimer:
+    """A timer that fires when the test says so."""
+
+    made: ClassVar[list[FakeTimer]] = []
+
+    def __init__(self, seconds: float, function: Any, arguments: list[Any]) -> None:
+        self.fire = lambda: function(*arguments)
+        self.cancelled = False
+        self.made.append(self)
+
+    def start(self) -> None:
+        pass
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
 def test_one_that_is_used_again_in_time_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr(dask_worker, "monotonic", lambda: now[0])
-    looks: list[Any] = []  # the clock and the looks are ours
-    monkeypatch.setattr(
-        dask_worker.threading, "Timer", lambda seconds, look: SimpleNamespace(start=lambda: looks.append(look))
-    )
+    monkeypatch.setattr(dask_worker.threading, "Timer", FakeTimer)
+    FakeTimer.made = []
     pools = WorkerPools(linger=10.0)
-    for _ in range(5):
+    for _ in range(3):
         with pools.process() as pool:
-            now[0] += 3.0
-        now[0] += 9.0
-        looks[-1]()
-        assert not pool.ended.is_set()
+            for timer in FakeTimer.made:
+                timer.fire()  # too late, when it is busy already
+            assert not pool.ended.is_set()
     assert len(Recorded.made) == 1
-    now[0] += 1.0
-    looks[-1]()
+    assert [timer.cancelled for timer in FakeTimer.made] == [True, True, False]
+    FakeTimer.made[-1].fire()
     assert pool.ended.is_set()
 
 
