@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from heldout.backends.limits import PRELOAD, USE_INLINE, WORKER_MARK
 from heldout.backends.threads import THREAD_VARIABLES
@@ -54,33 +54,22 @@ class Ending:
         return self.code is not None and self.code == -getattr(signal, "SIGKILL", 9)
 
 
-class Process(Protocol):
+class Process:
     """A started worker process."""
 
-    @property
-    def pid(self) -> int | None: ...
-    def wait(self, seconds: float) -> Ending | None:
-        """How it ended, if it does within `seconds`. What its fits have started is asked to end with it."""
+    pid: int | None = None  # once it is known
+    _ending: Ending | None = None
 
-    def send_signal(self, number: int) -> None: ...
-    def forget(self) -> None:
-        """In a forked child: let go of the process, which is the parent's."""
-
-
-class ForkedProcess:
-    """A worker of the fork server, which writes the worker's pid to a pipe, and later its exit code."""
-
-    def __init__(self, status: int) -> None:
-        self._status = status
-        self.pid: int | None = None  # once the server has forked it
-        self._ending: Ending | None = None
+    def __init__(self) -> None:
         self._lock = threading.Lock()
 
     def wait(self, seconds: float) -> Ending | None:
-        deadline = time.monotonic() + seconds
+        """How it ended, if it does within `seconds`. What its fits have started is asked to end with it."""
         with self._lock:
-            while self._ending is None and wait([self._status], timeout=max(0.0, deadline - time.monotonic())):
-                self._read()
+            if self._ending is None:
+                self._ending = self._wait(seconds)
+                if self._ending is not None:
+                    _end_group(self.pid)
             return self._ending
 
     def send_signal(self, number: int) -> None:
@@ -89,56 +78,64 @@ class ForkedProcess:
                 os.kill(self.pid, number)
 
     def forget(self) -> None:
+        """In a forked child: let go of the process, which is the parent's."""
+        self._ending = Ending(code=None)
+
+    def _wait(self, seconds: float) -> Ending | None:
+        raise NotImplementedError
+
+
+class ForkedProcess(Process):
+    """A worker of the fork server, which writes the worker's pid to a pipe, and later its exit code."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__()
+        self._status = status
+
+    def forget(self) -> None:
         if self._ending is None:
             os.close(self._status)
-            self._ending = Ending(code=None)
+        super().forget()
 
-    def _read(self) -> None:
-        try:
-            number = forkserver.read_signed(self._status)
-        except (EOFError, OSError):
-            number = None
-        if self.pid is None and number is not None:
-            self.pid = number
-            return
-        self._ending = Ending(code=number)
-        os.close(self._status)
-        _end_group(self.pid)
+    def _wait(self, seconds: float) -> Ending | None:
+        deadline = time.monotonic() + seconds
+        while wait([self._status], timeout=max(0.0, deadline - time.monotonic())):
+            try:
+                number = forkserver.read_signed(self._status)
+            except (EOFError, OSError):
+                number = None
+            if self.pid is None and number is not None:
+                self.pid = number
+            else:
+                os.close(self._status)
+                return Ending(code=number)
+        return None
 
 
-class FreshProcess:
+class FreshProcess(Process):
     """A worker in a fresh interpreter."""
 
     def __init__(self, pipe: Connection, environment: dict[str, str]) -> None:
-        command, handle = worker_command(pipe.fileno(), worker_path()), pipe.fileno()
+        super().__init__()
+        handle, more = pipe.fileno(), dict[str, Any]()
         if sys.platform == "win32":
             os.set_handle_inheritable(handle, True)
-            startup = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})
-            self._process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, startupinfo=startup)
+            more["startupinfo"] = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})
         else:
-            self._process = subprocess.Popen(
-                command, env=environment, stdin=subprocess.DEVNULL, pass_fds=(handle,), process_group=0
-            )
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    def wait(self, seconds: float) -> Ending | None:
-        ended = self._process.returncode is not None
-        try:
-            code = self._process.wait(max(0.0, seconds))
-        except subprocess.TimeoutExpired:
-            return None
-        if not ended:
-            _end_group(self._process.pid)
-        return Ending(code=code)
-
-    def send_signal(self, number: int) -> None:
-        self._process.send_signal(number)
+            more |= {"pass_fds": (handle,), "process_group": 0}
+        command = worker_command(handle, worker_path())
+        self._process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, **more)
+        self.pid = self._process.pid
 
     def forget(self) -> None:
         self._process.returncode = 0
+        super().forget()
+
+    def _wait(self, seconds: float) -> Ending | None:
+        try:
+            return Ending(code=self._process.wait(max(0.0, seconds)))
+        except subprocess.TimeoutExpired:
+            return None
 
 
 def _end_group(pid: int | None) -> None:
