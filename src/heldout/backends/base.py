@@ -1,4 +1,4 @@
-"""What a backend is: it does the steps of a plan somewhere. The numbers are the same on each."""
+"""Defines what a backend is: it computes the steps of a plan somewhere. The numbers are the same on every backend."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Backend(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackendSettings:
-    """How a backend is opened, whichever it is."""
+    """Settings that every kind of backend is opened with."""
 
     jobs: int | None = None
     limits: Limits = NO_LIMITS
@@ -43,7 +43,7 @@ class BackendSettings:
 
 
 class Inline:
-    """In this process, one step after the other, on one thread."""
+    """Computes steps in this process, one after the other, on one thread."""
 
     def __init__(self, limits: Limits = NO_LIMITS) -> None:
         self._limits = limits
@@ -56,20 +56,20 @@ class Inline:
 
 
 def cut_for_limits(steps: Sequence[Step], limits: Limits) -> list[Step]:
-    """Brute-force steps as single fits where fits are limited, so that each has a limit of its own."""
+    """Cut brute-force steps into single fits where fits are limited, so that the limit holds for each fit."""
     if not limits.of_fits:
         return list(steps)
     return [piece for step in steps for piece in (single_fits(step) if step.kernel == BRUTE else (step,))]
 
 
 def pieces_to_retry(step: Step, result: TaskResult) -> tuple[Step, ...]:
-    """The fits of a step at which workers died, one by one: only the culprit is to be lost. None where it is one."""
+    """Split a step at which workers died into single fits to try again; empty where it is a single fit already."""
     several = len(step.candidates) * len(step.trainings) > 1
     return single_fits(step) if result.lost and step.tier == IDENTICAL and several else ()
 
 
 def failed_step(step: Step, work: Work, reason: TaskFailure) -> list[Answer]:
-    """The answers of a step that could not be done: every cell of it failed, for the same reason."""
+    """Make the answers of a step that could not be computed: every cell of it failed, for the same reason."""
     failure = Failure(kind=reason.kind, message=reason.message, traceback=reason.traceback, stage="fit")
     answers = [held for training in step.trainings for held in training.answers]
     return [failed_cell(work, held, c, failure) for c in step.candidates for held in answers]

@@ -1,4 +1,4 @@
-"""The Dask backend: the same steps, done by the same worker program, wherever Dask finds room."""
+"""The Dask backend: sends steps to the workers of a Dask cluster, which run the worker program of local studies."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ MOST_SENT = 1 << 30  # bytes that may pass through the scheduler, which keeps th
 
 @contextmanager
 def open_dask(backend: Any, settings: BackendSettings) -> Iterator[DaskBackend]:
-    """The backend of a cluster, given by address or by client."""
+    """Open the backend of a cluster, which is given by address or by client."""
     with open_client(backend) as client:
         opened = DaskBackend(client, settings)
         try:
@@ -62,7 +62,7 @@ def open_dask(backend: Any, settings: BackendSettings) -> Iterator[DaskBackend]:
 
 
 class DaskBackend:
-    """Does steps on the workers of a Dask cluster; see `heldout.backends.dask_worker` for what runs there."""
+    """Computes steps on the workers of a Dask cluster; `heldout.backends.dask_worker` is what runs there."""
 
     def __init__(self, client: Client, settings: BackendSettings) -> None:
         self.client = client
@@ -74,7 +74,7 @@ class DaskBackend:
         self._data: tuple[str, Future] | None = None  # by fingerprint
 
     def run(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
-        """Do steps, and yield each with its answers as they finish; first those that spread over threads."""
+        """Compute steps, and yield each with its answers as it finishes. Steps that use several threads come first."""
         if not steps:
             return
         context = _write_context(work)
@@ -91,7 +91,7 @@ class DaskBackend:
                 os.unlink(context.path)
 
     def send_data(self, work: Work) -> Future:
-        """The load task of the study's data, submitted once."""
+        """Submit the task that loads the data of the study, unless that was done before."""
         task = work.task
         if self._data is None or self._data[0] != task.fingerprint:
             _ = task.row_hashes  # hashed once here, not once a worker
@@ -121,18 +121,18 @@ class DaskBackend:
             return self.client.submit(RemoteFile, None, Path(ref.path).read_bytes(), key=key)
 
     def send_anew(self, *, mapped: bool) -> None:
-        """Forget what was sent, so that it is sent again when next asked for; without `mapped` as messages."""
+        """Forget what was sent, so that it is sent again when next needed; as messages from now on unless `mapped`."""
         self._mapped = self._mapped and mapped
         self.release()
 
     def release(self) -> None:
-        """Let the cluster drop the data."""
+        """Let the cluster free the data."""
         if self._data is not None:
             self._data[1].release()
             self._data = None
 
     def submit(self, data: Future, context: Future, steps: Sequence[Step], *, threads: int) -> Future:
-        """The task of a batch."""
+        """Submit a batch of steps as one Dask task."""
         left = self.limits.time_left()
         settings = BatchSettings(
             modules=self._modules,
@@ -148,7 +148,7 @@ class DaskBackend:
 
 
 def _write_context(work: Work) -> SharedRef:
-    """Everything of the work but its data, in a file of its own; the user's own modules go with it."""
+    """Write the work without its data to a file; classes and functions of the user's own modules go with it."""
     bare = without_data(work)
     try:
         payload = dumps(bare, importable=is_library)
@@ -162,7 +162,7 @@ def _write_context(work: Work) -> SharedRef:
 
 
 class Sent(NamedTuple):
-    """A batch on the cluster, and which sending of the data it reads."""
+    """A batch that is on the cluster, and which sending of the data it reads."""
 
     future: Future
     batch: Batch
@@ -170,7 +170,7 @@ class Sent(NamedTuple):
 
 
 class InFlight:
-    """One run of steps: never more on the cluster than its workers can use, answers as they finish, lost ones again."""
+    """The steps of one run that are on the cluster: sends as many as workers can use, and sends lost ones again."""
 
     def __init__(self, backend: DaskBackend, work: Work, steps: Sequence[Step], context: SharedRef) -> None:
         self._backend = backend
@@ -187,7 +187,7 @@ class InFlight:
         self._failed_loads = 0
 
     def answers(self) -> Iterator[Answered]:
-        """Each step with its answers, in the order in which they finish."""
+        """Yield each step with its answers, in the order in which they finish."""
         self._look()
         while True:
             self._backend.limits.check_time()
@@ -208,7 +208,7 @@ class InFlight:
                     yield step, failed_step(step, self._work, result.failure)
 
     def close(self) -> None:
-        """Leave nothing on the cluster: workers end fits that nobody waits for."""
+        """Cancel what is still on the cluster: workers end fits that nobody waits for."""
         futures = [sent.future for sent in self._in_flight.values()]
         self._in_flight.clear()
         if futures and self._backend.client.status == "running":
@@ -225,7 +225,7 @@ class InFlight:
             return None
 
     def _look(self) -> None:
-        """See how large the cluster is now; tell of workers that died; give up a cluster that is gone."""
+        """Ask the scheduler for its workers: report those that died, give up a cluster that has none."""
         client = self._backend.client
         workers = threads_by_worker(client)
         for worker in self._workers.keys() - workers.keys():
@@ -240,7 +240,7 @@ class InFlight:
             raise BackendError(f"The Dask cluster has had no workers for {NO_WORKERS_SECONDS:.0f} seconds.", GO_ON)
 
     def feed(self) -> None:
-        """Send batches while the cluster has use for more."""
+        """Send batches until every thread of the cluster has enough to do."""
         threads = max(1, sum(self._workers.values()))
         while len(self._in_flight) < IN_FLIGHT * threads:
             if any(sent.batch.lost for sent in self._in_flight.values()):
@@ -261,7 +261,7 @@ class InFlight:
         future.add_done_callback(lambda ended: self._finished.put(ended.key))
 
     def _take(self, key: str, sent: Sent) -> list[TaskResult]:
-        """What came of a batch, by step; nothing where it must be done again."""
+        """Read the results of a finished batch, by step; empty where the batch must be computed again."""
         from distributed import KilledWorker
 
         try:
@@ -292,11 +292,11 @@ class InFlight:
         return [replace(result, task_id=sent.batch.tasks[result.task_id].argument) for result in report.results]
 
     def _drop(self, key: str) -> None:
-        """The cluster need not keep what came of a batch."""
+        """Let the cluster free the result of a batch."""
         self._in_flight.pop(key).future.release()
 
     def _blame(self, batch: Batch, died: str) -> list[TaskResult]:
-        """Workers died at a batch: it is tried again with nothing beside it before it is blamed."""
+        """Handle a batch whose workers died: try it again alone, and if it was alone already let its steps fail."""
         if not batch.lost:
             self._queue.retry_alone(batch, died)
             return []
@@ -305,7 +305,7 @@ class InFlight:
         return [TaskResult(task_id=task.argument, failure=failure, lost=(words,)) for task in batch.tasks]
 
     def _load_again(self, sent: Sent, error: Exception) -> list[TaskResult]:
-        """It was not the steps that failed but the load of what they read."""
+        """Handle a batch that failed because its data could not be loaded: send the data again, then the batch."""
         self._queue.put_back(sent.batch.tasks)
         if sent.sending == self._backend.sendings:  # else others have seen to it
             self._failed_loads += 1

@@ -1,4 +1,4 @@
-"""A Dask cluster: reached by address or client, the workers that it has, and the errors where it cannot be reached."""
+"""Connects to a Dask cluster by address or client, asks for its workers, and words the errors where that fails."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def open_client(backend: Any) -> Iterator[Client]:
 
 
 def threads_by_worker(client: Client) -> dict[str, int]:
-    """How many threads each worker of the cluster has, asked of the scheduler now."""
+    """Ask the scheduler how many threads each worker of the cluster has."""
     if client.status != "running":
         raise scheduler_lost(client)
     try:
@@ -81,7 +81,7 @@ def threads_by_worker(client: Client) -> dict[str, int]:
 
 
 def left_unexpectedly(client: Client, worker: str) -> bool:
-    """Whether a worker that is no longer there died, as opposed to one that was retired."""
+    """Tell whether a worker that has left the cluster died; False where it was retired on purpose."""
     try:
         events = client.sync(client.scheduler.events, topic=worker, callback_timeout=ANSWER_SECONDS)
     except (OSError, TimeoutError, AttributeError) as error:
@@ -90,7 +90,7 @@ def left_unexpectedly(client: Client, worker: str) -> bool:
 
 
 def scheduler_lost(client: Client) -> BackendError:
-    """The error of a study whose scheduler is gone."""
+    """Make the error for a study whose scheduler is gone."""
     address = client.scheduler.address if client.scheduler is not None else "its address"
     return BackendError(f"The Dask scheduler at {address} is gone or does not answer.", GO_ON)
 

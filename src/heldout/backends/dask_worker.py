@@ -1,4 +1,4 @@
-"""What runs on a Dask worker: a batch of steps, handed to a supervised process of its own.
+"""The code that runs on a Dask worker: it hands a batch of steps to a supervised process beside the worker.
 
 Dask runs tasks on threads of one process. There a fit that crashes takes the worker with it, warnings and BLAS limits
 of two fits mix, and a fit that keeps the interpreter lock silences the worker's heartbeat. So each thread has a process
@@ -33,7 +33,7 @@ _making_folder = threading.Lock()
 
 
 class Unseen(BackendError):
-    """A worker does not see the file that it was to map."""
+    """The file that a worker is to map is not visible there."""
 
 
 class Cancelled(BackendError):
@@ -41,7 +41,7 @@ class Cancelled(BackendError):
 
 
 class RemoteFile:
-    """A file of the client as a worker has it: mapped where it lies, or written anew from its content.
+    """A file of the client on a Dask worker: mapped where the worker sees it, else written there from its content.
 
     Dask keeps it in the worker's memory, hands it to other workers, makes it again where a worker was lost, and drops
     it when the client needs it no more; a file that was written here goes with it.
@@ -53,7 +53,7 @@ class RemoteFile:
         self._lock = threading.Lock()
 
     def ref(self) -> SharedRef:
-        """Where processes of this machine can map it."""
+        """Return a reference with which processes of this machine can map the file."""
         with self._lock:
             if self._path is None:
                 self._path = _write(self._content)
@@ -91,7 +91,7 @@ def _unlink(path: str) -> None:
 
 
 def versions_of(modules: Iterable[str]) -> dict[str, str]:
-    """The versions here of Python and of the libraries that these modules belong to."""
+    """Return the versions of Python and of the libraries of these modules in this process."""
     found = {"Python": f"{sys.version_info.major}.{sys.version_info.minor}"}
     found.update(filter(None, map(library_version, modules)))
     return {name: version for name, version in found.items() if version != "unknown"}
@@ -115,7 +115,7 @@ def check_versions(modules: tuple[str, ...], wanted: frozenset[tuple[str, str]])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchSettings:
-    """How a batch is done: what must be the same as at the client, and what it may take."""
+    """Settings of a batch: the versions that the worker must have, its threads and its limits."""
 
     modules: tuple[str, ...]
     versions: frozenset[tuple[str, str]]
@@ -128,7 +128,7 @@ class BatchSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchReport:
-    """What came of a batch; and for each process that died, how, and whether what it was at is tried again."""
+    """The results of a batch; and for each process that died how it ended, and whether its task is tried again."""
 
     results: tuple[TaskResult, ...]  # by place in the batch; a value is the pickled answers
     lost: tuple[tuple[str, bool], ...] = ()
@@ -136,7 +136,7 @@ class BatchReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _CancellableLimits(Limits):
-    """Limits of a batch that is given up, fits under way and all, as soon as nobody waits for it."""
+    """Limits of a batch that ends, with the fits under way, as soon as the client does not wait for it any more."""
 
     wanted: Callable[[], bool]
 
@@ -158,7 +158,7 @@ class WorkerPools:
 
     @contextmanager
     def process(self) -> Iterator[Pool]:
-        """A pool that nobody else has for the while; one that fails is not used again."""
+        """Lend a pool to one task; a pool that fails is shut down and not used again."""
         with self._lock:
             pool, timer = self._idle.popitem() if self._idle else (Pool(1), None)
         if timer is not None:
@@ -186,7 +186,7 @@ _pools = WorkerPools(linger=LINGER)
 
 
 class RemoteRunner:
-    """Does steps in a process beside a Dask worker: the work and its data are files, opened once."""
+    """Computes steps in a process beside a Dask worker: it opens the files of the work and its data once."""
 
     def __init__(self, *, work: SharedRef, data: SharedRef, threads: int) -> None:
         self._work = work
@@ -204,7 +204,7 @@ class RemoteRunner:
 
 
 def run_batch(data: RemoteFile, work: RemoteFile, steps: Sequence[bytes], settings: BatchSettings) -> BatchReport:
-    """The task that Dask runs: these steps, pickled; each with its answers pickled, or the reason why it has none."""
+    """Compute pickled steps: the function of every Dask task. Returns pickled answers, or why a step has none."""
     check_versions(settings.modules, settings.versions)
     wanted, threads = _watch_task()
     runner = RemoteRunner(work=work.ref(), data=data.ref(), threads=min(settings.threads, threads))
@@ -228,7 +228,7 @@ def run_batch(data: RemoteFile, work: RemoteFile, steps: Sequence[bytes], settin
 
 
 def _watch_task() -> tuple[Callable[[], bool], int]:
-    """Whether the task on this thread is still wanted, since its client may be gone; and the threads of the worker."""
+    """Return a function that tells whether a client still waits for this task; and the number of threads here."""
     from distributed import get_worker
 
     worker = get_worker()

@@ -1,4 +1,4 @@
-"""Starting worker processes, and how they ended.
+"""Starts worker processes, and tells how they ended.
 
 On Linux a fork server of `multiprocessing` imports the libraries once and forks each worker in some milliseconds.
 Elsewhere, and where that module does not work as expected, each worker is a fresh interpreter. Neither runs the

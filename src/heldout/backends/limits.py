@@ -1,4 +1,4 @@
-"""What a study may use: worker processes, time for a fit and for the whole, and memory."""
+"""Limits of a study: the number of worker processes, time for a fit and for the whole, and memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pickles that travel to our own workers: by value where a fresh interpreter could not import."""
+"""Pickles objects for workers: classes and functions that a worker could not import travel by value."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _name(obj: object) -> str:
 
 
 def _parts(obj: object) -> Iterator[tuple[str, object]]:
-    """What `obj` is made of, with the words that lead there."""
+    """Yield the parts of `obj`, each with the text that names it, such as ``.attribute`` or ``[0]``."""
     if isinstance(obj, dict):
         yield from ((f"[{key!r}]", value) for key, value in obj.items())
     elif isinstance(obj, list | tuple):

@@ -155,7 +155,7 @@ class Pool:
                 worker.give(run.context, batch, 2 * run.queue.batch_seconds, run.limits.fit_seconds)
 
     def _collect(self, run: _Run, seconds: float) -> list[TaskResult]:
-        """Wait for something to happen, and take in all that has."""
+        """Wait for messages or deaths of workers, and return the results that they bring."""
         speaking = wait([worker.connection for worker in self.workers], timeout=seconds)
         finished: list[TaskResult] = []
         for worker in list(self.workers):
@@ -191,7 +191,7 @@ class Pool:
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
-    """One run of a pool: what is left to do, and how often workers died at nothing."""
+    """State of one run of a pool: the queue, the limits, and how many idle workers died in a row."""
 
     context: Context
     queue: TaskQueue
@@ -201,7 +201,7 @@ class _Run:
     idle_crashes: int = 0  # one after the other
 
     def take_in(self, worker: WorkerProcess, message: tuple[Any, ...]) -> list[TaskResult]:
-        """What a message of a worker says about its tasks."""
+        """Turn a message of a worker into the results of its tasks."""
         if message[0] == "broken":
             kind, text, trace = message[1]
             raise BackendError(
@@ -219,7 +219,7 @@ class _Run:
         ]
 
     def take_crash(self, worker: WorkerProcess, ending: Ending) -> list[TaskResult]:
-        """A worker died: the failure of its task, or nothing where its tasks are tried again, each alone."""
+        """Decide what becomes of the tasks of a dead worker: they are tried again, each alone, or they fail."""
         crash, batch = worker.crash(ending), worker.batch
         if batch is None:
             self.idle_crashes += 1

@@ -30,7 +30,7 @@ RUN_HERE = Sentence("Run it in this process with {}, or make that attribute pick
 
 
 class Processes:
-    """On local worker processes that map the data; work that may prove too short for them begins in this process."""
+    """Computes steps on local worker processes; work that may be too short for them begins in this process."""
 
     inline_seconds = 0.0  # of all studies: those that were each too short for workers add up
 
@@ -53,7 +53,7 @@ class Processes:
             yield from self._run_on_pool(work, left)
 
     def _begin_inline(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:
-        """Do steps here until the rest is worth the workers, and while they start."""
+        """Compute steps in this process until the rest is worth sending to workers, and while those start."""
         reads = len(work.task) * (work.task.n_columns or 1) * sum(step.fits for step in steps)
         pool = shared_pool(self._jobs)
         if len(steps) > 1 and reads > (LARGE if pool.ready() else SURELY_LARGE):
@@ -96,7 +96,7 @@ class Processes:
 
 
 class StepRunner:
-    """What travels to the workers: the work with its data left behind in a mapped file."""
+    """Computes steps on a worker. It is sent with the work but without the data, which the worker maps from a file."""
 
     def __init__(self, work: Work, task: SharedRef) -> None:
         self._work = without_data(work)
@@ -109,12 +109,12 @@ class StepRunner:
 
 
 def without_data(work: Work) -> Work:
-    """The work but its data and what kernels keep."""
+    """Copy the work without its data and without the products that kernels keep."""
     return replace(work, task=None, products={})  # type: ignore[arg-type]
 
 
 def runner_of(work: Work) -> StepRunner:
-    """The runner of steps of this work, whose data are written for workers to map."""
+    """Make the runner that workers are sent, and write the data for them to map."""
     _ = work.task.row_hashes  # hashed once here, not once a worker
     problem = explain_unpicklable(without_data(work))
     if problem:

@@ -1,4 +1,4 @@
-"""Which backend `backend=` means. Another one is a file of its own that is added here, or registered from outside."""
+"""Finds the backend that `backend=` names. A new kind is one more file and an entry here, or is registered."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from heldout.base.errors import Argument, OptionError, Sentence, did_you_mean
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackendKind:
-    """A kind of backend: how `backend=` names it, and how it is opened for a study."""
+    """A kind of backend: how users name it in `backend=`, and how it is opened for a study."""
 
     example: str  # what a user may pass, for messages
     accepts: Callable[[Any], bool]

@@ -1,4 +1,4 @@
-"""Objects written once and mapped by every worker: transport between our own processes, never a format to keep."""
+"""Writes objects to temporary files that every worker maps, so that data are in memory once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LOCK = "owner.lock"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedRef:
-    """Where a shared object lies. Small and picklable: this is what travels to a worker."""
+    """The path of a shared object. It is small and picklable: workers are sent this instead of the data."""
 
     path: str
 

@@ -1,4 +1,4 @@
-"""The tasks of one run: what is still to be sent, in batches of a measured size, and what came of each."""
+"""The queue of tasks of one run, which sends them in batches of a measured size; and the results of tasks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskResult:
-    """What came of one task: a value, or a failure; and the seconds it took in its worker.
+    """The result of one task: a value, or a failure; and the seconds it took in its worker.
 
     `lost` says how the workers ended that died at it.
     """
@@ -50,7 +50,7 @@ class Batch(NamedTuple):
 
 
 class TaskQueue:
-    """The tasks of a run that are still to be sent, and how long they take.
+    """Queue of the tasks of a run that are still to be sent, in batches that last about equally long.
 
     A batch is about `batch_seconds` of work; the last ones are smaller, so that all workers end together. Tasks whose
     worker died come last, one at a time, while nothing else is under way.
@@ -67,7 +67,7 @@ class TaskQueue:
         return len(self._waiting) + len(self._crashed)
 
     def next_batch(self, workers: int, *, idle: bool) -> Batch | None:
-        """What one of so many workers does next; `idle` when no task of this run is under way."""
+        """Take the next batch for one of so many workers; `idle` tells that no task of this run is under way."""
         if self._waiting:
             size = min(self._batch_size(), -(-len(self._waiting) // (2 * workers)))
             return Batch(tuple(self._waiting.popleft() for _ in range(size)))
@@ -82,11 +82,11 @@ class TaskQueue:
         self._waiting.extendleft(reversed(tasks))
 
     def retry_alone(self, batch: Batch, ending: str) -> None:
-        """Workers died at this batch: each of its tasks is tried again with nothing beside it."""
+        """Try each task of a batch whose worker died again, alone and after all others."""
         self._crashed.extend(Batch((task,), (*batch.lost, ending)) for task in batch.tasks)
 
     def observe(self, seconds: float) -> None:
-        """The tasks of a batch took so long each."""
+        """Note how many seconds each task of a finished batch took: the next batches are sized by it."""
         self._mean_seconds = seconds if self._mean_seconds is None else 0.5 * (self._mean_seconds + seconds)
 
     def _batch_size(self) -> int:
@@ -96,7 +96,7 @@ class TaskQueue:
 
 
 def read_outcome(task_id: Any, outcome: tuple[str, Any, float], lost: tuple[str, ...]) -> TaskResult:
-    """The result of a task from what its worker sent: its kind, the pickled value or an error, and the seconds."""
+    """Make the result of a task from the message of its worker: a kind, a pickled value or an error, and seconds."""
     kind, content, seconds = outcome
     if kind == "value":
         try:

@@ -1,4 +1,4 @@
-"""One thread a fit: BLAS, OpenMP and joblib are held to it, so that processes times threads never exceed the CPUs."""
+"""Limits each fit to one thread of BLAS, OpenMP and joblib, so that workers times threads never exceed the CPUs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Libraries:
 
 
 class _Blas:
-    """The BLAS of the process on one thread, for as long as anybody wants it so: who leaves first frees nothing."""
+    """Limits the BLAS of the process to one thread until the last thread that asked for it has left."""
 
     def __init__(self) -> None:
         self.forget()

@@ -1,4 +1,4 @@
-"""The parent's side of one worker process: its pipe, what it was sent, and how it ended."""
+"""A worker process as its parent sees it: sends tasks, receives messages, measures memory, and tells how it ended."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _WAY_OUT = Sentence("Define it at the top of a module, under a name of its own, 
 
 
 def digest(*parts: str | bytes) -> bytes:
-    """Hash of these parts, each preceded by its length: 16 bytes."""
+    """Hash these parts, each preceded by its length, to 16 bytes."""
     found = blake2b(digest_size=16)
     for part in parts:
         raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
@@ -47,7 +47,7 @@ def digest(*parts: str | bytes) -> bytes:
 
 
 def code_objects(thing: Any) -> Iterator[FunctionType]:
-    """The functions that a class defines, or the function itself."""
+    """Yield the functions that a class defines, or the function itself."""
     if isinstance(thing, FunctionType):
         yield thing
         return
@@ -59,7 +59,7 @@ def code_objects(thing: Any) -> Iterator[FunctionType]:
 
 
 def source_of(thing: Any) -> str | None:
-    """The source text of a class or function; its byte code where there is none; None without either."""
+    """Return the source of a class or function, else its byte code, else None."""
     try:
         return dedent(inspect.getsource(thing))
     except (OSError, TypeError, SyntaxError):
@@ -78,7 +78,7 @@ def _compiled(code: CodeType) -> str:
 
 
 def references(thing: Any) -> Iterator[tuple[str, Any]]:
-    """The globals that the code of a class or function uses, those of the user's other modules included."""
+    """Yield the globals that a class or function uses, and what it uses of the user's other modules."""
     seen: set[str] = set()
     for function in code_objects(thing):
         names = sorted(_names(function.__code__))
@@ -101,7 +101,7 @@ def _names(code: CodeType) -> set[str]:
 
 
 def plain_text(value: Any) -> str | None:
-    """A short plain constant as text, None for anything else."""
+    """Write a plain constant as text (a long one as its hash); None for anything else."""
     kinds = (list, tuple, set, frozenset, dict)
     if isinstance(value, PLAIN) or (isinstance(value, kinds) and _all_plain(value)):
         text = repr(sorted(value, key=repr)) if isinstance(value, set | frozenset) else repr(value)
@@ -191,7 +191,7 @@ class _Walk:
         return digest("object", kind, *self._parts(value, path))
 
     def _parts(self, value: Any, path: str) -> list[bytes]:
-        """Hashes of an object's parts: parameters of an estimator, else attributes, else what pickle uses."""
+        """Hash the parts of an object: parameters of an estimator, else attributes, else what pickle would store."""
         if not self._frozen and _keeps_what_it_learned(value):
             self._frozen = True
             try:

@@ -108,7 +108,7 @@ def keyed_by_cell(step: Step) -> bool:
 
 
 def unanswered(step: Step, tables: Tables, *, asides: bool = True) -> Step | None:
-    """The step without the candidates that the tables know on all its sides; None where nothing is left.
+    """Return the step without the candidates whose answers are all known; None where nothing is left.
 
     Not `asides`, what intervals ask beside the cells is not asked for its own sake.
     """
@@ -139,12 +139,12 @@ class SearchKeys:
 
     @property
     def likeness(self) -> bytes:
-        """Key of the learner by names and values alone, without code and libraries."""
+        """Key of the learner's names and values, whatever its code and libraries."""
         names = [family.structure for family in self.families]
         return digest(*names, self.rest.structure, self._structures, str(self._search.seed))
 
     def _candidate_keys(self) -> tuple[NDArray[np.uint8], bytes]:
-        """The key of each candidate, one row of bytes each; and one hash of all candidates by names and values."""
+        """Return the key of each candidate, one row of bytes each; and one hash of the names and values of all."""
         keys = bytearray()
         structures = b""
         for family, identity in zip(self._search.families, self.families, strict=True):
@@ -183,13 +183,13 @@ class StudyKeys:
         return self.search.candidates
 
     def sides(self, training: Training) -> list[bytes]:
-        """Keys of the held-out sides that a training answers: each depends on data, training rows and held-out rows."""
+        """Return the keys of a training's held-out sides; each depends on data, training rows and held-out rows."""
         trained = [self._train(ref.splits)[ref.part] for ref in training.trains]
         base = digest(self._base, b"average" if training.averaged else b"single", *trained)
         return [digest(base, self._held(held.splits)[held.part]) for held in training.answers]
 
     def step(self, step: Step) -> bytes:
-        """The key of a step: kernel, tier, candidates, and every training with the sides that it answers, in order."""
+        """Return the key of a step: kernel, tier, candidates, and every training with its held-out sides, in order."""
         places = StepPanels(step)
         parts = [self._base, step.kernel.encode(), step.tier.encode(), str(step.threads).encode()]
         parts.append(self.candidates[list(step.candidates)].tobytes())
@@ -252,7 +252,7 @@ class CandidateLookup:
             self._numbers.setdefault(key.tobytes(), []).append(number)
 
     def find(self, keys: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The candidates with these keys, and at which place among `keys` each stands.
+        """Return the candidates with these keys, and the index of each among `keys`.
 
         >>> study = np.arange(48, dtype=np.uint8).reshape(3, 16)
         >>> CandidateLookup(study).find(study[[2, 0]] | np.array([[0], [128]], dtype=np.uint8))

@@ -55,7 +55,7 @@ class SummaryRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """What a journal holds for people, in the order it came in."""
+    """The studies and summaries of a journal, in the order they came in."""
 
     path: Path
     format: int
@@ -65,7 +65,7 @@ class Contents:
 
 
 class JournalReader:
-    """A journal as others may read it while a study runs. Any thread may ask."""
+    """Reads a journal while another program may write it. Threads may share a reader."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).expanduser().resolve()
@@ -75,7 +75,7 @@ class JournalReader:
         self._lock = threading.Lock()
 
     def contents(self) -> Contents:
-        """The studies and what is kept of them. The file is read again only where it has changed."""
+        """List the studies and summaries. The file is read again only where it has changed."""
         with self._lock:
             stamp = _stamp_of(self.path)
             if self._contents is None or not stamp or stamp != self._stamp:
@@ -88,14 +88,14 @@ class JournalReader:
         return is_held(self.path)
 
     def summary(self, key: bytes) -> dict[str, Any]:
-        """The whole summary under this key; a JournalError where none is kept, or it is damaged."""
+        """Read the summary under this key; raises JournalError where none is kept, or it is damaged."""
         content = self.read_content(key)
         if content is None:
             raise JournalError(f"The journal {str(self.path)!r} keeps no summary of study {key.hex()[:12]}.")
         return summary_in(content)
 
     def read_content(self, key: bytes) -> bytes | None:
-        """The content of a summary, None where there is none; a JournalError where it is not as it was written."""
+        """Read the packed summary under this key, None where there is none; raises JournalError where it is damaged."""
         select = "SELECT id, content, sum FROM summaries WHERE key = ?"
         for number, content, mark in _read_beside(self.path, lambda file: file.execute(select, (key,)).fetchall()):
             if not is_whole("summaries", key, content, mark):
@@ -146,13 +146,13 @@ class JournalReader:
 
 
 def read_summaries(journal: str | os.PathLike[str]) -> dict[bytes, dict[str, Any]]:
-    """Every sound summary of a journal by the key of its study, in the order they were kept."""
+    """Read every undamaged summary of a journal, by the key of its study, in the order they were kept."""
     reader = JournalReader(journal)
     return {row.key: reader.summary(row.key) for row in reader.contents().summaries}
 
 
 def list_studies(journal: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Every sound study of a journal: what it asked, in words, and how far it came."""
+    """List the studies of a journal: what each asked, and whether it is finished."""
     return [
         {
             "study": row.number,
@@ -167,7 +167,7 @@ def list_studies(journal: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 
 def read_splits(journal: str | os.PathLike[str], study: int) -> dict[str, Splits]:
-    """The splits that a study of this journal drew, as rows."""
+    """Read the splits that a study of this journal drew."""
     path = Path(journal).expanduser().resolve()
     select = "SELECT key, content, sum FROM splits WHERE key BETWEEN ? AND ? ORDER BY key"
     found = {}
@@ -190,7 +190,7 @@ def _list_all(connection: sqlite3.Connection) -> tuple[list[Any], list[Any]]:
 
 
 def _read_beside(path: Path, read: Callable[[sqlite3.Connection], Found]) -> Found | tuple[()]:
-    """What `read` finds in the journal, once a commit that is under way has ended; nothing in a file still empty."""
+    """Run a query on the journal, and wait for a commit that is under way; returns () where the file is still empty."""
     _refuse_no_file(path)
     deadline = monotonic() + PATIENCE
     while True:
@@ -250,7 +250,7 @@ def _damaged(path: Path, what: str) -> JournalError:
 
 
 def _stamp_of(path: Path) -> tuple[int, ...]:
-    """What changes when the file does; none while it is so fresh that its time may not tell of the next change."""
+    """Fingerprint of the file's state; empty while the file is so new that its time might miss the next change."""
     try:
         found = path.stat()
     except OSError:

@@ -98,7 +98,7 @@ def _with_arrays(shape: Any, arrays: list[NDArray[Any]]) -> Any:
 
 
 def _array_spec(array: NDArray[Any]) -> tuple[list[Any], bytes]:
-    """An array's type, shape, order, size in bytes, whether it is packed; and its body.
+    """Describe an array by type, shape, order, size in bytes and whether it is compressed; and return its bytes.
 
     The order in memory is kept: sums along an axis may depend on it in their last bit.
     """
@@ -141,7 +141,7 @@ def _objects_as_text(array: NDArray[Any]) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Needed:
-    """What the current study needs of an answer: its losses, by level, and what it must keep for the result."""
+    """The losses that the current study needs of an answer, by level, and its work, which says what to keep."""
 
     work: Work
     losses: Mapping[str, Sequence[str]]  # keys of losses, by level
@@ -151,7 +151,7 @@ class Needed:
 
 
 def record_of(answer: Answer, candidates: Any, asked: Sequence[str]) -> Record:
-    """The record of an answer. `candidates` are their keys or numbers, `asked` the keys of the losses."""
+    """Turn an answer into a record. `candidates` are their keys or numbers, `asked` the keys of the losses."""
     at = {candidate: place for place, candidate in enumerate(answer.candidates)}
     start = answer.parts.start
     return {
@@ -171,7 +171,7 @@ def record_of(answer: Answer, candidates: Any, asked: Sequence[str]) -> Record:
 
 
 def step_record(answers: Sequence[Answer], candidates: Sequence[int], places: StepPanels, losses: Any) -> Record:
-    """The record of all answers of a step. Candidates, panels and parts are numbered within the step."""
+    """Turn all answers of a step into one record. Candidates, panels and parts are numbered within the step."""
     at = {candidate: place for place, candidate in enumerate(candidates)}
     written = [
         {
@@ -185,7 +185,7 @@ def step_record(answers: Sequence[Answer], candidates: Sequence[int], places: St
 
 
 def joined(cells: Sequence[Answer]) -> Iterator[Answer]:
-    """Join cells of one part into few answers with several candidates: cells of which the same is kept go together."""
+    """Join the cells of one part into at most four answers: cells with and without rows, with and without responses."""
     alike: dict[Any, list[Answer]] = {}
     for cell in cells:
         alike.setdefault((cell.rows is None, cell.responses is None), []).append(cell)
@@ -205,7 +205,7 @@ def joined(cells: Sequence[Answer]) -> Iterator[Answer]:
 
 
 def _written(responses: Sequence[Responses]) -> Record | list[Record]:
-    """Stack responses of the same types and shapes: else a record of many short cells would be mostly headings."""
+    """Turn responses into arrays, stacked where types and shapes agree: many short arrays would take far more bytes."""
     written = [_arrays_of(response) for response in responses]
     if len(responses) > 1 and _are_alike(written) and not any(response.asked for response in responses):
         return {name: np.stack([arrays[name] for arrays in written]) for name in written[0]}
@@ -230,7 +230,7 @@ def _are_alike(several: Sequence[Record]) -> bool:
 
 
 def step_answers(record: Record, candidates: Sequence[int], places: StepPanels, needed: Needed) -> list[Answer] | None:
-    """The answers of a step from its record; None where it does not suffice for what is asked now."""
+    """Read the answers of a step from its record; None where the record lacks something that the study needs."""
     answers: list[Answer] = []
     for written in record["answers"]:
         panel = places.panels[written["panel"]]
@@ -249,7 +249,7 @@ def step_answers(record: Record, candidates: Sequence[int], places: StepPanels, 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RecordedCells:
-    """Some candidates of a record, with the numbers that they have in the current study."""
+    """Some cells of a record, with the candidates and parts that they are in the current study."""
 
     record: Record
     candidates: Sequence[int]
@@ -257,7 +257,7 @@ class RecordedCells:
     helds: Sequence[Held]  # its parts
 
     def known(self, needed: Needed) -> list[Answer]:
-        """The answers of those candidates of which the record suffices, all at once or each for itself.
+        """Read the answers of every candidate for which the record holds enough, all at once or one by one.
 
         A study of many small cells goes on in seconds because they are not looked at singly.
         """
@@ -269,12 +269,12 @@ class RecordedCells:
         return [answer for recorded in alone for answer in recorded.answers(needed) or ()]
 
     def answers(self, needed: Needed) -> list[Answer] | None:
-        """The answers, scored again where other losses are needed; None where the record does not suffice."""
+        """Read the answers, scored again where other losses are needed; None where the record lacks something."""
         kept = self._as_kept(needed)
         return self._scored_again(needed) if kept is None else [kept]
 
     def _as_kept(self, needed: Needed) -> Answer | None:
-        """The answer as it was stored; None where other losses are needed, or more must be kept than was stored."""
+        """Read the answer as it was stored; None where the study needs other losses or keeps more than was stored."""
         record, work, held = self.record, needed.work, self.helds[0]
         if record["asked"] != list(needed.losses[held.level]):
             return None
@@ -305,7 +305,7 @@ class RecordedCells:
         )
 
     def _scored_again(self, needed: Needed) -> list[Answer] | None:
-        """The answers with losses computed from recorded responses; None where those do not suffice."""
+        """Compute the losses from recorded responses; None where the record lacks a response."""
         if len(self.candidates) == len(self.helds) == 1:
             found = self._cell_scored_again(needed)
             return None if found is None else [found]
@@ -333,7 +333,7 @@ class RecordedCells:
         return replace(answer, warnings={cell: tuple(every)} if every else {})
 
     def _fitting(self, losses: Sequence[Loss]) -> list[Responses] | None:
-        """The responses of all candidates that these losses need; None where some predictor was asked for less."""
+        """Pick the responses that these losses need, of all candidates; None where one of them is not recorded."""
         fitting = [_asked_for(losses, responses) for responses in self._responses() or ()]
         kept = [responses for responses in fitting if responses is not None]
         return kept if kept and len(kept) == len(fitting) else None
@@ -342,7 +342,7 @@ class RecordedCells:
         return self.candidates[line], self.helds[part].part
 
     def _of_cells(self, name: str) -> Iterator[tuple[int, int, Any]]:
-        """The entries of single cells in a record: place of the candidate here, place of the part, and value."""
+        """Yield the failures or warnings of a record: index of the candidate here, index of the part, and value."""
         by_place: dict[int, list[tuple[int, Any]]] = {}
         for place, part, value in self.record[name]:
             by_place.setdefault(place, []).append((part, value))
@@ -369,7 +369,7 @@ class RecordedCells:
 
 
 def _asked_for(losses: Sequence[Loss], responses: Responses) -> Responses | None:
-    """The responses that these losses need, or None where the predictor was asked for less."""
+    """Pick the responses that these losses need; None where one of them is not recorded."""
     wanted = {"predict"}
     for alternatives in needed_methods(losses):
         if getattr(responses, alternatives[0]) is None:

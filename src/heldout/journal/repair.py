@@ -31,7 +31,7 @@ Row = tuple[Any, ...]
 
 
 def is_sound(path: Path) -> bool:
-    """Whether SQLite finds tables and indexes in order. A changed byte inside a row is found by the row's checksum."""
+    """Tell whether SQLite finds all tables and indexes in order. Checksums find changed bytes inside rows."""
     try:
         with closing(sqlite3.connect(path, isolation_level=None, timeout=5.0)) as connection:
             if not schema.pragma(connection, "page_count"):
@@ -86,18 +86,18 @@ def repair(path: Path) -> str:
 
 
 def named(rows: list[str]) -> str:
-    """The first of these rows, for people."""
+    """Name the first few of these rows in a message."""
     return ", ".join(rows[:MOST_NAMED]) + (f" and {len(rows) - MOST_NAMED:,} more" if len(rows) > MOST_NAMED else "")
 
 
 def _missing_numbers(connection: sqlite3.Connection, table: str) -> list[int]:
-    """The row numbers that a table lacks: rows are numbered in sequence."""
+    """List the row numbers that a table lacks: rows are numbered in sequence."""
     there = [number for (number,) in connection.execute(f"SELECT id FROM {table} ORDER BY id")]
     return [number for last, found in pairwise([0, *there]) for number in range(last + 1, min(found, last + MOST_GAP))]
 
 
 def _readable_rows(path: Path) -> Iterator[tuple[str, Row]]:
-    """Every row of a damaged file that is whole, with the table whose checksum it carries.
+    """Yield every undamaged row of a damaged file, with the table that its checksum belongs to.
 
     A lost page may hold the way to others that are there. So each page of rows is put, one after another, where a
     database of our own has the only page of its only table, and SQLite reads it there.
@@ -128,7 +128,7 @@ def _readable_rows(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def _rows_of_page(copy: Path) -> Iterator[Row]:
-    """The rows on the second page of this file that SQLite can read. Each is queried alone: others may be damaged."""
+    """Yield the rows that SQLite can read on the second page of this file. One query a row: others may be damaged."""
     with closing(schema.open_to_read(copy, timeout=5.0, options="&immutable=1")) as connection:
         for place in range(MOST_ROWS_OF_A_PAGE):
             try:

@@ -58,17 +58,17 @@ def create(connection: sqlite3.Connection) -> None:
 
 
 def statements(connection: sqlite3.Connection) -> set[str]:
-    """The statements that made the tables and indexes of a file."""
+    """Return the SQL statements that created the tables and indexes of a file."""
     return {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master") if sql is not None}
 
 
 def has_all_tables(connection: sqlite3.Connection) -> bool:
-    """Whether the tables and indexes of a journal are all there."""
+    """Tell whether all tables and indexes of a journal exist."""
     return {*CREATE_TABLE.values(), *_CREATE_INDEXES} <= statements(connection)
 
 
 def pragma(connection: sqlite3.Connection, name: str) -> int:
-    """The value of a pragma that is a number."""
+    """Read a pragma whose value is a number."""
     return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
 
 
@@ -112,12 +112,12 @@ def read_any_text(connection: sqlite3.Connection) -> None:
 
 
 def rollback_of(path: Path) -> Path:
-    """The rollback file, in which SQLite keeps what a commit replaces until the commit has ended."""
+    """Return the path of the rollback file, where SQLite keeps what a commit replaces until the commit has ended."""
     return path.with_name(path.name + "-journal")
 
 
 def format_in(path: Path) -> int | None:
-    """The format number in the first bytes of a journal, None where the file is empty; other files are refused."""
+    """Read the format number from the header of a journal, None where the file is empty; refuse any other file."""
     with path.open("rb") as file:
         head = file.read(HEADER_BYTES)
     ours = head.startswith(_MAGIC) and int.from_bytes(head[68:72], "big") == APPLICATION
@@ -143,7 +143,7 @@ def refuse_other_format(path: Path, number: int) -> None:
 
 
 def not_a_journal(path: Path) -> JournalError:
-    """The error for a file that is something else."""
+    """Make the error for a file that is no journal."""
     return JournalError(
         f"{str(path)!r} is no journal of heldout (or its first bytes are damaged), and is left as it is. "
         "Name another file, or move this one away."

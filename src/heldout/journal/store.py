@@ -89,7 +89,7 @@ class Store:
         self._lock.release()
 
     def rows(self, table: str, keys: Iterable[bytes]) -> Generator[tuple[bytes, bytes], None, None]:
-        """The sound rows of an answer table under these keys, in the order they were committed.
+        """Yield the undamaged rows of an answer table under these keys, by key and in the order they were committed.
 
         Damaged ones are named in `notes` and dropped, after a copy of the file was kept: they are computed again. No
         row may be handed over until all were read.
@@ -110,7 +110,7 @@ class Store:
             self._drop(table, damaged)
 
     def all_rows(self, table: str) -> list[tuple[bytes, bytes]]:
-        """Every sound row of a table, in the order they were committed; `notes` names the others."""
+        """Read every undamaged row of a table, in the order they were committed; `notes` names the others."""
         self.flush()
         found = self.query(f"SELECT id, key, content, sum FROM {table} ORDER BY id")
         damaged = [f"{table}/{number}" for number, *row in found if not is_whole(table, *row)]
@@ -120,7 +120,7 @@ class Store:
         return [(key, content) for _, key, content, kept in found if is_whole(table, key, content, kept)]
 
     def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a small query."""
+        """Run a query and return all its rows."""
         with self.database, self._errors_named():
             return self.connection.execute(statement, values).fetchall()
 
@@ -210,7 +210,7 @@ def _insert(conflict: str, table: str, key: bytes, content: bytes) -> tuple[str,
 
 
 def _connect(path: Path, notes: list[str]) -> sqlite3.Connection:
-    """A connection to the journal, which is made or repaired where needed; a repair is added to the notes."""
+    """Connect to the journal, which is created or repaired where needed; a repair is added to the notes."""
     if path.exists() and not path.is_file():
         raise JournalError(f"The journal {str(path)!r} is not a file. Name one, such as 'study.db'.")
     connection = None
@@ -243,7 +243,7 @@ def _connect(path: Path, notes: list[str]) -> sqlite3.Connection:
 
 
 def _cannot_write(path: Path, error: Exception) -> JournalError:
-    """What a failure of SQLite means to people, and the way out."""
+    """Turn an error of SQLite into one that says what to do."""
     text, number = str(error), schema.error_number(error)
     full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
     if full or number in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
@@ -260,7 +260,7 @@ def _cannot_write(path: Path, error: Exception) -> JournalError:
 
 
 def _finish(store: Store) -> None:
-    """Commit what waits, and run the last statements where nobody else uses the store."""
+    """Commit what waits, and the final statements of its studies where nobody else uses the store."""
     store.flush()
     if store.users == 1 and store.when_done:
         store.write(store.when_done)
@@ -290,7 +290,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def open_journal(path: str | os.PathLike[str]) -> Iterator[Store]:
-    """The journal at `path`, for this process alone; parts of one program that name the same file share it."""
+    """Open the journal at `path` for this process alone; parts of one program that name the same file share it."""
     place = Path(path).expanduser().resolve()
     if not place.parent.is_dir():
         raise JournalError(f"The journal {str(path)!r} needs a folder that exists. Make it, or name another file.")

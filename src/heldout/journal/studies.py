@@ -39,7 +39,7 @@ UNFINISHED, FINISHED, LEFT = "unfinished", "finished", "left"
 
 
 class StudyWords(Struct):
-    """What a study asked, as a journal lists it."""
+    """Description of a study in a journal: learner, losses, splits, seed and data."""
 
     learner: list[str]
     families: list[str]
@@ -56,7 +56,7 @@ class StudyWords(Struct):
 
 
 class RiskHead(Struct):
-    """The estimate that a list of studies shows; infinite numbers are texts."""
+    """The risk in the head of a summary; infinite numbers are texts."""
 
     loss: str | None
     value: float | str | None
@@ -70,7 +70,7 @@ class RiskHead(Struct):
 
 
 class SummaryHead(Struct):
-    """The head of a summary: what a list of studies shows."""
+    """The head of a summary: the few values that a list of studies shows."""
 
     kept: str
     studies: list[str]
@@ -112,7 +112,7 @@ def packed(summary: Mapping[str, Any], *, studies: Iterable[bytes] = ()) -> byte
 
 
 def head_in(content: bytes) -> dict[str, Any]:
-    """What a list of studies shows of a summary; a JournalError where the bytes hold none."""
+    """Read the head of a packed summary; raises JournalError where the bytes are no summary."""
     try:
         head: dict[str, Any] = json.loads(_parts(content)[0])
         msgspec.convert(head, SummaryHead)
@@ -122,7 +122,7 @@ def head_in(content: bytes) -> dict[str, Any]:
 
 
 def summary_in(content: bytes) -> dict[str, Any]:
-    """The summary itself."""
+    """Read a packed summary; raises JournalError where the bytes are no summary."""
     try:
         unpacking = zlib.decompressobj()
         whole = unpacking.decompress(_parts(content)[1], MOST_BYTES)
@@ -134,7 +134,7 @@ def summary_in(content: bytes) -> dict[str, Any]:
 
 
 def words_in(content: bytes) -> dict[str, Any] | None:
-    """What a study asked, from its row; None where the content does not fit `StudyWords`."""
+    """Read the description of a study from its row; None where it does not fit `StudyWords`."""
     try:
         words: dict[str, Any] = decode(content)["words"]
         msgspec.convert(words, StudyWords)
@@ -144,7 +144,7 @@ def words_in(content: bytes) -> dict[str, Any] | None:
 
 
 def head_of(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """The head of a summary: what a list of studies shows."""
+    """The head of a summary: the few values that a list of studies shows."""
     about, kind = summary["about"], summary["kind"]
     ranking: Sequence[Mapping[str, Any]] = summary["ranking"] if kind == COMPARISON else ()
     learner = ", ".join(str(rank["name"]) for rank in ranking) if ranking else about.get("learner")
@@ -181,7 +181,7 @@ def _json(values: Any) -> bytes:
 
 
 class StudyEntry:
-    """The entry of a study in a journal: its key, its state, and what it depends on."""
+    """Writes the entry of a study in a journal: its key, its state, and what its numbers depend on."""
 
     def __init__(self, study: Study, task: Task, search: SearchKeys) -> None:
         self._study = study
@@ -275,7 +275,7 @@ def words_of(study: Study, task: Task) -> dict[str, Any]:
 
 
 def splits_record(splits: Splits) -> dict[str, Any]:
-    """Drawn splits as plain data: the rows themselves."""
+    """Turn drawn splits into plain data: the row numbers themselves."""
     return {
         "recipe": asdict(splits.recipe),
         "rows": splits.rows,
@@ -287,7 +287,7 @@ def splits_record(splits: Splits) -> dict[str, Any]:
 
 
 def splits_in(content: bytes) -> Splits:
-    """Drawn splits from their row."""
+    """Read drawn splits from the content of their row."""
     record = decode(content)
     recipe = Recipe(**record.pop("recipe"))
     arrays: dict[str, Any] = {side: rows if rows is None else rows.astype(np.intp) for side, rows in record.items()}
@@ -299,7 +299,7 @@ def _splits_key(study: int, name: str) -> bytes:
 
 
 def keys_of_splits(study: int) -> tuple[bytes, bytes]:
-    """The first and the last key that splits of a study may have: its number, a slash, and their name."""
+    """Return the range of keys of the splits of a study: a key is its number, a slash, and the name of the splits."""
     return f"{study}/".encode(), f"{study}0".encode()  # "0" follows "/"
 
 

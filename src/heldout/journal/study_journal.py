@@ -53,7 +53,7 @@ CELL_BYTES = 64  # of a cell of which nothing but losses is kept
 
 @dataclass(kw_only=True, eq=False)
 class JournalUse:
-    """What a journal did for a study; printing it shows the counts."""
+    """Counts what a journal did for a study: cells recalled, computed, answered twice; and notes of damage."""
 
     path: str
     study: bytes = b""  # the study's key, under which its summary is kept
@@ -81,23 +81,23 @@ class NoJournal:
     answered = False  # the study came to its end
 
     def widened(self, work: Work) -> Work:
-        """The work, with all kept of each answer that the journal is to hold."""
+        """Return the work with every row loss and response marked for keeping that the journal is to hold."""
         return work
 
     def recall(self, steps: Sequence[Step], tables: Tables) -> list[Step]:
-        """Put all answers that are known into the tables; the steps that are left, cut to what is not known."""
+        """Put all known answers into the tables; return the steps that are left, cut to what is not known."""
         return list(steps)
 
     def keep(self, step: Step, answers: Sequence[Answer], tables: Tables) -> Sequence[Answer]:
-        """Keep the answers of a step; what of them belongs into the tables."""
+        """Keep the answers of a step; return those that belong into the tables, without what only the journal keeps."""
         return answers
 
     def known_checks(self, cells: Sequence[CheckedCell]) -> dict[str, KernelCheck]:
-        """The checks that were made before, by the panel of the checked cell."""
+        """Return the checks of kernels that were made before, by the panel of the checked cell."""
         return {}
 
     def keep_checks(self, checks: Mapping[CheckedCell, KernelCheck]) -> None:
-        """Keep what checks found."""
+        """Keep the results of checks of kernels."""
 
     def drop(self, steps: Sequence[Step]) -> None:
         """Forget the cells of these steps, whose kernel failed its check; the study is asked again from its start."""
@@ -146,7 +146,7 @@ class StudyJournal(NoJournal):
                     self._take(record, (candidates[asked_here], places[asked_here]), held, tables)
 
     def _ask_cells(self, steps: Sequence[Step]) -> dict[bytes, dict[Held, NDArray[np.bool_]]]:
-        """By key, all sides that steps answer by cell, and for which candidates: many steps share a training."""
+        """Collect the held-out sides that steps ask for, by key, with a mask of the candidates asked for each."""
         asked: dict[bytes, dict[Held, NDArray[np.bool_]]] = {}
         keys: dict[Held, bytes] = {}
         for step in steps:
@@ -161,7 +161,7 @@ class StudyJournal(NoJournal):
     def _take(
         self, record: Record, found: tuple[NDArray[np.intp], NDArray[np.intp]], held: Held, tables: Tables
     ) -> None:
-        """Put the cells of these candidates, which stand at these places of a record, where they are not known yet."""
+        """Put cells of a record into the tables, where the tables do not know them yet."""
         (candidates, places), table = found, tables[held.panel]
         new = ~table.answered[candidates - table.candidates.start, held.part - table.parts.start]
         candidates, first = np.unique(candidates[new], return_index=True)  # equal candidates stand in a record twice
@@ -175,7 +175,7 @@ class StudyJournal(NoJournal):
     def _compare(
         self, record: Record, found: tuple[NDArray[np.intp], NDArray[np.intp]], earlier: dict[str, NDArray[np.float64]]
     ) -> None:
-        """Compare the losses in a record with those that earlier records told of the same cells."""
+        """Note cells whose losses differ between this record and earlier records of the same held-out side."""
         candidates, places = found
         for number, loss in enumerate(record["asked"]):
             first = earlier.setdefault(loss, np.full(len(self._keys.candidates), np.nan))
@@ -186,7 +186,7 @@ class StudyJournal(NoJournal):
             first[candidates] = np.where(np.isnan(first[candidates]), values, first[candidates])
 
     def _recall_steps(self, steps: Sequence[Step], tables: Tables) -> set[int]:
-        """Put the answers of the steps that are known, each whole; the identities of those steps."""
+        """Put the answers of known steps into the tables; return the identities of those steps."""
         asked = {self._keys.step(step): step for step in steps}
         known = set()
         with closing(self._store.rows("steps", asked)) as rows:
@@ -222,7 +222,7 @@ class StudyJournal(NoJournal):
         return [self._trimmed(answer) for answer in answers]
 
     def _is_new(self, answer: Answer, tables: Tables) -> bool:
-        """Whether a cell was not known yet. Steps that are kept by cell answer cell by cell."""
+        """Tell whether the answer of a cell is new, and note a second answer that differs from the first."""
         ((candidate, part),) = answer.cells
         table = tables[answer.panel]
         place = candidate - table.candidates.start, part - table.parts.start
@@ -233,7 +233,7 @@ class StudyJournal(NoJournal):
         return False
 
     def _cell_rows(self, step: Step, answers: Sequence[Answer]) -> Iterator[Row]:
-        """A row a held-out side, or several where not the same is kept of its cells."""
+        """Yield the rows to write: one a held-out side, or several where more is kept of some of its cells."""
         groups: dict[tuple[str, int], list[Answer]] = {}
         for answer in answers:
             if not _passes(answer):
@@ -250,7 +250,7 @@ class StudyJournal(NoJournal):
             yield "steps", self._keys.step(step), encode(record)
 
     def _trimmed(self, answer: Answer) -> Answer:
-        """The answer without what only the journal keeps."""
+        """Return the answer without the row losses and responses that only the journal keeps."""
         work = self._needed.work
         if answer.rows is not None and answer.panel not in work.keep_rows:
             answer = replace(answer, rows=None)
@@ -276,7 +276,7 @@ class StudyJournal(NoJournal):
 
 
 def _cells(answer: Answer, tables: Tables) -> int:
-    """The number of cells that an answer counts for; those needed for intervals alone count as none."""
+    """Count the cells of an answer; cells that only an interval needs are not counted."""
     return 0 if answer.panel in tables.asides else answer.count
 
 
@@ -286,7 +286,7 @@ def _passes(answer: Answer) -> bool:
 
 @contextmanager
 def journal_of(path: str | PathLike[str] | None, study: Study, work: Work, options: Options) -> Iterator[NoJournal]:
-    """The journal of a study, open while it runs; where none was asked for, one that keeps nothing.
+    """Open the journal of a study while it runs; where none was asked for, one that keeps nothing.
 
     Everything that can be refused is refused here, before the first fit.
     """
@@ -316,7 +316,7 @@ def journal_of(path: str | PathLike[str] | None, study: Study, work: Work, optio
 
 
 def kept_of(study: Study, work: Work, detail: str | None) -> Work:
-    """The work of a study, with all kept that the journal is to hold of each panel beyond what the study needs.
+    """Mark what the journal is to hold of each panel, beyond what the study itself needs.
 
     "responses" lets later studies take other losses, "losses" keeps the loss of each row, "summaries" nothing more.
     None stands for "responses", as long as they are few.
@@ -330,7 +330,7 @@ def kept_of(study: Study, work: Work, detail: str | None) -> Work:
 
 
 def _numbers(study: Study, panels: frozenset[str]) -> int:
-    """Held-out rows of all cells of these panels, one candidate for a panel that waits."""
+    """Count the held-out rows of all cells of these panels; a panel that waits counts with one candidate."""
     return sum(
         int(study.splits[p.splits].held_sizes[p.parts.start : p.parts.stop].sum())
         * (1 if p.candidates is None else len(p.candidates))
