@@ -15,7 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from heldout.backends.base import Answered, BackendSettings, cut_for_limits, failed_step, pieces_to_retry
+from heldout.backends.base import Answered, BackendSettings, OnLost, cut_for_limits, failed_step, pieces_to_retry
 from heldout.backends.dask_cluster import GO_ON, left_unexpectedly, open_client, scheduler_lost, threads_by_worker
 from heldout.backends.dask_worker import (
     BatchReport,
@@ -67,7 +67,7 @@ class DaskBackend:
     def __init__(self, client: Client, settings: BackendSettings) -> None:
         self.client = client
         self.limits = settings.limits
-        self.on_lost = settings.on_lost or (lambda cause, again: None)
+        self.on_lost: OnLost = settings.on_lost or (lambda cause, again: None)
         self.sendings = 0  # how often the data were sent
         self._modules = (*ALWAYS_COMPARED, *(name for name in COMPARED_IF_LOADED if name in sys.modules))
         self._mapped = True  # workers see our files, until one does not
