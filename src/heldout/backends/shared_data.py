@@ -26,9 +26,7 @@ except ImportError:  # Windows: folders of killed programs stay until the system
     fcntl = None  # type: ignore[assignment]
 
 _ALIGNMENT = 64
-_HEAD = struct.Struct("<8sQ")
-_SPAN = struct.Struct("<QQ")
-_MARK = b"heldout1"
+_HEAD = struct.Struct("<Q")
 _PREFIX = "heldout-"
 _LOCK = "owner.lock"
 
@@ -52,9 +50,8 @@ class SharedRef:
             raise BackendError(
                 f"The shared data {self.path} are gone. They live as long as the program that shared them."
             ) from error
-        _, count = _HEAD.unpack_from(view)
-        spans = [_SPAN.unpack_from(view, _HEAD.size + i * _SPAN.size) for i in range(count)]
-        stream, *buffers = (view[start : start + size] for start, size in spans)
+        (index,) = _HEAD.unpack_from(view)
+        stream, *buffers = (view[start : start + size] for start, size in pickle.loads(view[index:]))
         return pickle.loads(stream, buffers=buffers)
 
 
@@ -83,31 +80,27 @@ def share(obj: object, folder: str | os.PathLike[str], name: str) -> SharedRef:
     except Exception as error:
         raise BackendError(f"{explain_unpicklable(obj)}.", USE_INLINE) from error
     parts = [memoryview(stream), *(buffer.raw() for buffer in out_of_band)]
-    spans, size = _lay_out(parts)
-    with _room_for(size, path.parent):
-        _write(path, parts, spans)
+    with _room_for(sum(part.nbytes for part in parts), path.parent):
+        _write(path, parts)
     return SharedRef(path=str(path))
 
 
-def _lay_out(parts: list[memoryview]) -> tuple[list[tuple[int, int]], int]:
-    end = _HEAD.size + len(parts) * _SPAN.size
-    spans = []
-    for part in parts:
-        start = -(-end // _ALIGNMENT) * _ALIGNMENT
-        end = start + part.nbytes
-        spans.append((start, part.nbytes))
-    return spans, end
-
-
-def _write(path: Path, parts: list[memoryview], spans: list[tuple[int, int]]) -> None:
+def _write(path: Path, parts: list[memoryview]) -> None:
+    """Write the parts, each at an aligned place, then their places, which the first bytes of the file lead to."""
     handle, unfinished = tempfile.mkstemp(prefix=".unfinished-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(_HEAD.pack(_MARK, len(parts)))
-            file.writelines(_SPAN.pack(*span) for span in spans)
-            for part, (start, _) in zip(parts, spans, strict=True):
+            end, spans = _HEAD.size, []
+            for part in parts:
+                start = -(-end // _ALIGNMENT) * _ALIGNMENT
+                end = start + part.nbytes
+                spans.append((start, part.nbytes))
                 file.seek(start)
                 file.write(part)
+            file.seek(end)
+            file.write(pickle.dumps(spans))
+            file.seek(0)
+            file.write(_HEAD.pack(end))
         os.replace(unfinished, path)
     except BaseException:
         with suppress(OSError):
