@@ -9,22 +9,17 @@ import numpy as np
 
 import heldout as ho
 from heldout.api.question import prepare
-from heldout.base.options import Options
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.streams import run_streamed
-from heldout.results.study_record import Question
+from heldout.results.study_record import Question, Request
 from heldout.splits.drawn import Splits
 from heldout.study.study import Study
 from heldout.task import declare
 
-ROLES = dict.fromkeys(("groups", "time", "sample_weight", "strata"))
-
 
 def both_ways(learner: Any, path: str, frame: Any) -> tuple[Outcome, Outcome]:
     """A nested study of the file at `path`, and of the same rows in `frame` with the same folds."""
-    question = prepare(
-        learner, path, "y", test=ho.KFold(5), roles=ROLES, loss=None, level=0.95, seed=0, options=Options()
-    )
+    question = prepare(learner, path, "y", Request(test=ho.KFold(5)))
     assert question.stream is not None
     streamed = run_streamed(question.study, question.stream.source, question.stream.families, Running())
     task = declare(frame.drop(columns="y"), frame["y"], classification=False)

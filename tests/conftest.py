@@ -13,17 +13,16 @@ from heldout.api.question import prepare
 from heldout.audit.ledger import MemoryLedger
 from heldout.base.options import RULES_VARIABLE
 from heldout.kernels.perform import ACROSS
-from heldout.results.study_record import Question
+from heldout.results.study_record import Question, Request
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell's background job is deaf to interrupts and so are the programs it starts; tests interrupt theirs.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _ask(learner: Any, X: Any, y: Any, **question: Any) -> Question:
-    roles = {role: question.pop(role, None) for role in ("groups", "time", "sample_weight", "strata")}
-    asked = {"test": ho.KFold(3), "loss": None, "level": 0.95, "seed": 0, "options": None} | question
-    return prepare(learner, X, y, roles=roles, **asked)
+def _ask(learner: Any, X: Any, y: Any, **request: Any) -> Question:
+    roles = {role: request.pop(role, None) for role in ("groups", "time", "sample_weight", "strata")}
+    return prepare(learner, X, y, Request(**{"test": ho.KFold(3), "roles": roles, **request}))
 
 
 @pytest.fixture(scope="session")

@@ -31,6 +31,7 @@ from heldout.kernels.perform import ACROSS
 from heldout.kernels.step import TIERS
 from heldout.planner.checked_cells import APPROXIMATE
 from heldout.planner.passes import PASSES, make_plan
+from heldout.results.study_record import Request
 from heldout.study.study import TEST
 
 BRUTE = "brute"
@@ -103,9 +104,8 @@ def generated_studies(seed: int) -> Iterator[tuple[str, Any]]:
             made = learner.estimator
             if recipe["validation"] is not None:
                 made = ho.Tuned(made, learner.space, validation=recipe["validation"], random_state=seed)
-            roles = {"groups": None, "time": None, "sample_weight": weight, "strata": None}
-            question = {"test": recipe["test"], "roles": roles, "loss": None, "level": 0.95, "options": None}
-            yield f"{learner.name} {recipe}", prepare(made, X, y, seed=seed, **question)
+            request = Request(test=recipe["test"], roles={"sample_weight": weight}, seed=seed)
+            yield f"{learner.name} {recipe}", prepare(made, X, y, request)
 
 
 def check_kernel(kernel: str, *, seed: int) -> None:

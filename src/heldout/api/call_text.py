@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from heldout.base.options import Options
 from heldout.losses import Loss
+from heldout.results.study_record import Request
 
 LONGEST = 4_000  # letters of a learner
 _command: ContextVar[str | None] = ContextVar("heldout command", default=None)
@@ -34,29 +35,28 @@ def command_of_now() -> str | None:
     return _command.get()
 
 
-def call_of(learner: Any, given: Mapping[str, Any], *, verb: str = "evaluate") -> str:
+def call_of(learner: Any, request: Request, *, verb: str = "evaluate", rope: float | None = None) -> str:
     """The lines that ask the same: X, y and roles that are no names of columns stand for the data at hand.
 
     >>> from sklearn.linear_model import Ridge
-    >>> given = {"test": None, "roles": {"groups": "patient"}, "loss": None, "level": 0.95, "seed": 1, "options": None}
-    >>> print(call_of(Ridge(alpha=2.0), given))
+    >>> print(call_of(Ridge(alpha=2.0), Request(roles={"groups": "patient"}, seed=1)))
     from heldout import evaluate
     from sklearn.linear_model import Ridge
     <BLANKLINE>
     learner = Ridge(alpha=2.0)
     evaluate(learner, X, y, groups='patient', seed=1)
     """
-    said = "" if given["options"] is None else _options(given["options"])
-    tested = given["test"] if _is_short(given["test"]) else None
-    losses = [one for one in _parts([given["loss"]]) if isinstance(one, Loss)]
-    named = imports_of([learner, tested, *losses], verb, options=bool(said))
+    options = "" if request.options is None else _options(request.options)
+    test = request.test if _is_short(request.test) else None
+    losses = [one for one in _parts([request.loss]) if isinstance(one, Loss)]
+    imports = imports_of([learner, test, *losses], verb, options=bool(options))
     if isinstance(learner, Mapping):
         entries = [f"    {name!r}: {_written(one)}," for name, one in learner.items()]
         head = "\n".join(["learners = {", *entries, "}"])
         name = "learners"
     else:
         head, name = f"learner = {_written(learner)}", "learner"
-    return f"{named}\n\n{head}\n{verb}({', '.join([name, 'X', 'y', *_arguments(given)])})"
+    return f"{imports}\n\n{head}\n{verb}({', '.join([name, 'X', 'y', *_arguments(request, rope, options)])})"
 
 
 def imports_of(things: Iterable[Any], verb: str, *, options: bool) -> str:
@@ -91,24 +91,23 @@ def _parts(things: Iterable[Any]) -> Iterator[Any]:
             yield from _parts(thing.get_params(deep=False).values())
 
 
-def _arguments(given: Mapping[str, Any]) -> list[str]:
-    found = []
-    if given["test"] is not None:
-        found.append(f"test={_written(given['test']) if _is_short(given['test']) else 'splits'}")
-    for role, value in given["roles"].items():
+def _arguments(request: Request, rope: float | None, options: str) -> list[str]:
+    arguments = {}
+    if request.test is not None:
+        arguments["test"] = _written(request.test) if _is_short(request.test) else "splits"
+    for role, value in request.roles.items():
         if value is not None:
-            found.append(f"{role}={value!r}" if isinstance(value, str) else f"{role}={role}")
-    if given["loss"] is not None:
-        found.append(f"loss={given['loss']!r}")
-    if given["level"] != 0.95:
-        found.append(f"level={given['level']!r}")
-    found.append(f"seed={given['seed']}")
-    if given.get("rope") is not None:
-        found.append(f"rope={given['rope']!r}")
-    options = given["options"]
-    if options is not None and (said := _options(options)):
-        found.append(f"options=Options({said})")
-    return found
+            arguments[role] = repr(value) if isinstance(value, str) else role
+    if request.loss is not None:
+        arguments["loss"] = repr(request.loss)
+    if request.level != Request().level:
+        arguments["level"] = repr(request.level)
+    arguments["seed"] = str(request.seed)
+    if rope is not None:
+        arguments["rope"] = repr(rope)
+    if options:
+        arguments["options"] = f"Options({options})"
+    return [f"{name}={text}" for name, text in arguments.items()]
 
 
 def _is_short(test: Any) -> bool:

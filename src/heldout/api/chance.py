@@ -21,7 +21,7 @@ from heldout.base.seeds import derive
 from heldout.engine.progress import open_progress
 from heldout.engine.run import Running, run_study
 from heldout.report.show import as_html, as_text
-from heldout.results.study_record import Question
+from heldout.results.study_record import Question, Request
 from heldout.results.test_losses import read_test_losses
 from heldout.risk.comparison.p_values import permutation_p
 from heldout.risk.estimate_risk import record_value
@@ -139,10 +139,10 @@ def chance(
     """
     if isinstance(permutations, bool) or not isinstance(permutations, int | np.integer) or permutations < 1:
         raise OptionError(f"permutations= is how many targets are shuffled, at least 1, not {permutations!r}.")
-    roles = {"groups": groups, "time": None, "sample_weight": None, "strata": strata}
-    question = {"test": test, "loss": loss, "level": level, "seed": seed, "options": options}
     refuse_stream(X, who="A test against chance")
-    asked = prepare(learner, X, y, roles=roles, **question)
+    roles = {"groups": groups, "strata": strata}
+    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
+    asked = prepare(learner, X, y, request)
     refuse_coarse_answers(asked, who="A test against chance")
     if asked.extra.pairs is not None and asked.extra.pairs.moves_risk:
         raise OptionError(
@@ -152,9 +152,9 @@ def chance(
     exchange = exchange_of(asked.task)
     how = Running(jobs=jobs, backend=backend, progress=progress, options=asked.options)
     result = run_question(asked, how)
-    question["test"] = asked.test
     sign = asked.study.reported[0].sign
-    shuffled = _shuffled_losses(asked, exchange, question, how, int(permutations))
+    again = replace(request, test=asked.test, roles={"groups": asked.task.groups, "strata": asked.task.strata})
+    shuffled = _shuffled_losses(asked, again, exchange, how, int(permutations))
     value = result.risk.value
     return ChanceTest(
         result=result,
@@ -166,18 +166,17 @@ def chance(
 
 
 def _shuffled_losses(
-    asked: Question, exchange: Exchange, question: dict[str, Any], how: Running, permutations: int
+    asked: Question, request: Request, exchange: Exchange, how: Running, permutations: int
 ) -> NDArray[np.float64]:
     """The loss inside on each shuffled target."""
     task, losses = asked.task, np.full(permutations, np.nan)
-    roles = {"groups": task.groups, "time": None, "sample_weight": None, "strata": task.strata}
     quiet = Running(jobs=how.jobs, backend=how.backend, progress=False, options=how.options)
     with open_progress(how.progress) as bar:
         bar.expect_rounds(permutations)
         for number in range(permutations):
             rng = np.random.default_rng(derive(asked.seed, "permutation", number))
             target = task.y[exchange.rows(rng)]
-            one = prepare(asked.learner, task.X, target, roles=roles, **question)
+            one = prepare(asked.learner, task.X, target, request)
             try:
                 outcome = run_study(replace(one.study, everywhere=Everywhere()), one.task, quiet)  # no interval here
                 value = record_value(read_test_losses(one.task, outcome).records[0], pool=one.options.pool)

@@ -27,7 +27,7 @@ from heldout.engine.run import Running
 from heldout.journal import comparison_key, keep_summary
 from heldout.losses import Loss
 from heldout.results.estimates import RISK, fit_size, keeps_classes
-from heldout.results.study_record import Question
+from heldout.results.study_record import Question, Request
 from heldout.results.test_set_history import TestSetHistory, history_of
 from heldout.risk.comparison.pairs import compare_records
 from heldout.risk.estimands import Sizes, estimand_of
@@ -91,30 +91,28 @@ def compare(
     """
     check_rope(rope)
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    question = {"test": test, "roles": roles, "loss": loss, "level": level, "seed": seed, "options": options}
+    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
     named = named_learners(learners)
-    asked = ask_all(named, X, y, question)
+    asked = ask_all(named, X, y, request)
     options = next(iter(asked.values())).options
     how = Running(jobs=jobs, backend=backend, progress=progress, options=options, journal=journal)
-    return answer_all(asked, how, rope=rope, call=call_of(named, {**question, "rope": rope}, verb="compare"))
+    return answer_all(asked, how, rope=rope, call=call_of(named, request, verb="compare", rope=rope))
 
 
-def ask_all(learners: Mapping[str, Any], X: Any, y: Any, question: Mapping[str, Any]) -> dict[str, Question]:
+def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> dict[str, Question]:
     """The same question to each learner, checked before any fit."""
     refuse_stream(X, who="A comparison")
-    if question["test"] is not None:  # pairs from a generator are read once, for all learners
-        question = {**question, "test": as_strategy(question["test"])}
-    asked = {name: _ask(name, learner, X, y, question) for name, learner in learners.items()}
+    if request.test is not None:  # pairs from a generator are read once, for all learners
+        request = replace(request, test=as_strategy(request.test))
+    asked: dict[str, Question] = {}
+    for name, learner in learners.items():
+        try:
+            asked[name] = prepare(learner, X, y, request)
+        except (LearnerError, SpaceError) as error:
+            raise type(error)(f"Learner {name!r}: {error}") from error
     refuse_coarse_answers(next(iter(asked.values())), who="A comparison")
     _check_same_question(asked)
     return asked
-
-
-def _ask(name: str, learner: Any, X: Any, y: Any, question: Mapping[str, Any]) -> Question:
-    try:
-        return prepare(learner, X, y, **question)
-    except (LearnerError, SpaceError) as error:
-        raise type(error)(f"Learner {name!r}: {error}") from error
 
 
 def answer_all(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from heldout.base.options import Options
 from heldout.base.plain import plain
 from heldout.engine.run import Running
 from heldout.report.show import as_html, as_text
-from heldout.results.study_record import Question
+from heldout.results.study_record import Question, Request
 from heldout.results.tables import as_frame
 from heldout.risk.comparison.over_datasets import Ranks, rank_over_datasets
 
@@ -124,8 +124,8 @@ def compare_across(
     """
     check_rope(rope)
     contenders = named_learners(learners)
-    question = {"test": test, "loss": loss, "level": level, "seed": seed, "options": options}
-    asked = {name: _ask(name, given, contenders, question) for name, given in _named_datasets(datasets).items()}
+    request = Request(test=test, loss=loss, level=level, seed=seed, options=options)
+    asked = {name: _ask(name, given, contenders, request) for name, given in _named_datasets(datasets).items()}
     some = _check_one_loss(asked)
     how = Running(jobs=jobs, backend=backend, progress=progress, options=some.options)
     comparisons, left_out = _answer(asked, how, rope)
@@ -181,12 +181,10 @@ def _named_datasets(datasets: Any) -> dict[str, dict[str, Any]]:
     return named
 
 
-def _ask(
-    name: str, given: Mapping[str, Any], contenders: Mapping[str, Any], question: Mapping[str, Any]
-) -> dict[str, Question]:
+def _ask(name: str, given: Mapping[str, Any], contenders: Mapping[str, Any], request: Request) -> dict[str, Question]:
     roles = {role: given.get(role) for role in ROLES}
     try:
-        return ask_all(contenders, given["X"], given.get("y"), {**question, "roles": roles})
+        return ask_all(contenders, given["X"], given.get("y"), replace(request, roles=roles))
     except HeldoutError as error:
         raise type(error)(f"Dataset {name!r}: {error}") from error
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from heldout.api.question import prepare
 from heldout.backends.limits import allowed_jobs
 from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed
@@ -31,15 +30,13 @@ class Cost:
     seconds: float  # on all cores of this machine, to the order of magnitude
 
 
-def expected_cost(learner: Any, X: Any, y: Any, **question: Any) -> Cost:
+def expected_cost(question: Question) -> Cost:
     """The plan of a study, with a fit of each family timed once: the candidate in the middle of its space.
 
-    Takes what :func:`heldout.explain` takes. Nothing else is fitted.
+    Nothing else is fitted.
     """
-    roles = {role: question.pop(role, None) for role in ("groups", "time", "sample_weight", "strata")}
-    asked = prepare(learner, X, y, roles=roles, level=0.95, options=None, **question)
-    seconds = _seconds_a_row(asked)
-    study, task = asked.study, asked.task
+    seconds = _seconds_a_row(question)
+    study, task = question.study, question.task
     ready = frozenset(panel.key for panel in study.panels if panel.candidates is not None)
     plans = [
         make_plan(study, task, done=frozenset(), rules={}),
@@ -55,12 +52,12 @@ def expected_cost(learner: Any, X: Any, y: Any, **question: Any) -> Cost:
     return Cost(cells=cells, fits=fits, seconds=work / min(allowed_jobs(None), max(fits, 1)))
 
 
-def _seconds_a_row(asked: Question) -> dict[str, float]:
+def _seconds_a_row(question: Question) -> dict[str, float]:
     """By family, how long a fit takes for each of its training rows."""
-    task = asked.task
-    rows = np.sort(np.random.default_rng(asked.seed).permutation(len(task))[:MOST_ROWS])
+    task = question.task
+    rows = np.sort(np.random.default_rng(question.seed).permutation(len(task))[:MOST_ROWS])
     found = {}
-    for family in asked.study.search.families:
+    for family in question.study.search.families:
         params = family.candidates[len(family.candidates) // 2]
         estimator = clone(family.estimator).set_params(**params)
         X, y = _taken(task, rows)

@@ -27,7 +27,7 @@ from heldout.journal import keep_summary, open_journal
 from heldout.planner.account import Account
 from heldout.results.extra_fits import account_of, account_with_extra, run_extra
 from heldout.results.record import build_record
-from heldout.results.study_record import Question
+from heldout.results.study_record import Question, Request
 from heldout.results.test_losses import read_test_losses
 from heldout.results.test_set_history import TestSetHistory, enter_looks, history_of, history_of_stream
 from heldout.study.study import TEST, Study
@@ -104,11 +104,11 @@ def evaluate(
     >>> result.risk.estimand
     'expected zero-one risk of the learner trained on 120 rows, at the class shares of the sample'
     """
-    roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    given = {"test": test, "roles": roles, "loss": loss, "level": level, "seed": seed, "options": options}
     if journal is not None and is_stream(X):
         raise OptionError("A study of a stream is one pass over it, which a journal does not keep. Leave journal out.")
-    question = prepare(learner, X, target_of(y, target), **given)
+    roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
+    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
+    question = prepare(learner, X, target_of(y, target), request)
     how = Running(jobs=jobs, backend=backend, progress=progress, journal=journal, options=question.options)
     return run_question(question, how)
 
@@ -144,8 +144,8 @@ def explain(
     (65, 35)
     """
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    given = {"test": test, "roles": roles, "loss": loss, "level": 0.95, "seed": seed, "options": options}
-    return plan_of_question(prepare(learner, X, target_of(y, target), **given))
+    request = Request(test=test, roles=roles, loss=loss, seed=seed, options=options)
+    return plan_of_question(prepare(learner, X, target_of(y, target), request))
 
 
 def run_question(question: Question, how: Running, *, history: TestSetHistory | None = None) -> Result:

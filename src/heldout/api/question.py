@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +34,7 @@ from heldout.planner.evidence import with_evidence
 from heldout.planner.passes import check_rules
 from heldout.results.estimates import check_interval
 from heldout.results.extra_fits import pose_extra
-from heldout.results.study_record import Question, QuestionOfStream
+from heldout.results.study_record import Question, QuestionOfStream, Request
 from heldout.results.tables import FOLD_COLUMNS
 from heldout.results.test_set_history import check_answer
 from heldout.risk.choose_interval import WITH_FITS
@@ -50,27 +49,15 @@ from heldout.study.study import TEST
 from heldout.task import Task, declare
 
 
-def prepare(
-    learner: Any,
-    X: Any,
-    y: Any,
-    *,
-    test: Any,
-    roles: Mapping[str, Any],
-    loss: Any,
-    level: float,
-    seed: int,
-    options: Options | None,
-) -> Question:
+def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     """Turn what the user gave into a checked question, about data in memory or about a stream."""
-    given = {"test": test, "roles": roles, "loss": loss, "level": level, "seed": seed, "options": options}
-    options, seed, level = checked_options(level, seed, options), int(seed), float(level)
+    options, seed = checked_options(request), int(request.seed)
     if is_stream(X):
-        return _prepare_stream(learner, X, y, **{**given, "options": options, "seed": seed, "level": level})
-    search = as_search(learner, seed=seed, timed=roles["time"] is not None)
-    task = declare(read_if_named(X), y, classification=is_classifier(learner), **roles)
-    search, reported = _checked_losses(search, loss, task, options)
-    strategy = strategy_for(test, task)
+        return _prepare_stream(learner, X, y, request, options)
+    search = as_search(learner, seed=seed, timed=request.roles.get("time") is not None)
+    task = declare(read_if_named(X), y, classification=is_classifier(learner), **request.roles)
+    search, reported = _checked_losses(search, request.loss, task, options)
+    strategy = strategy_for(request.test, task)
     if is_frozen(learner) and not isinstance(strategy, Given):
         raise LearnerError(
             "A frozen predictor is not trained again, so only rows it never saw can test it. "
@@ -88,35 +75,24 @@ def prepare(
         task=task,
         study=study,
         seed=seed,
-        level=level,
+        level=float(request.level),
         options=options,
         test=strategy,
         extra=pose_extra(study, task, strategy, options=options, seed=test_seed),
-        call=call_of(learner, given),
+        call=call_of(learner, request),
     )
 
 
-def _prepare_stream(
-    learner: Any,
-    X: Any,
-    y: Any,
-    *,
-    test: Any,
-    roles: Mapping[str, Any],
-    loss: Any,
-    level: float,
-    seed: int,
-    options: Options,
-) -> Question:
+def _prepare_stream(learner: Any, X: Any, y: Any, request: Request, options: Options) -> Question:
     """The question about a stream, whose rows go to cells as they pass: its study is one of cells."""
-    _refuse_in_stream(learner, roles, options)
-    stream, classification = open_stream(X, y), is_classifier(learner)
+    _refuse_in_stream(learner, request, options)
+    stream, classification, seed = open_stream(X, y), is_classifier(learner), int(request.seed)
     search = as_search(learner, seed=seed)
-    strategy = default_strategy(timed=False) if test is None else as_strategy(test)
+    strategy = default_strategy(timed=False) if request.test is None else as_strategy(request.test)
     plan_seed, validation = derive(seed, "cells", stream.fingerprint), search.validation
     plan = plan_cells(strategy, validation, rows=stream.rows, seed=plan_seed, classification=classification)
     task, shift = declare_stream(stream, classification=classification)
-    search, reported = _checked_losses(search, loss, task, options)
+    search, reported = _checked_losses(search, request.loss, task, options)
     check_streamable((*reported, *search.losses))
     families = families_of(search, task)
     if search.final == "ensemble":
@@ -141,20 +117,21 @@ def _prepare_stream(
         task=task,
         study=study,
         seed=seed,
-        level=level,
+        level=float(request.level),
         options=options,
         test=strategy,
         stream=QuestionOfStream(source=source, families=families, cells=cells),
     )
 
 
-def checked_options(level: float, seed: int, options: Options | None) -> Options:
+def checked_options(request: Request) -> Options:
     """Refuse a level, a seed or options that are none; the default options where there are none."""
+    level, seed = request.level, request.seed
     if not isinstance(level, float | int | np.floating) or not 0 < level < 1:
         raise OptionError(f"level is the probability that an interval covers, between 0 and 1, but it is {level!r}.")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
         raise OptionError(f"seed is a whole number, but it is {seed!r}.")
-    options = Options() if options is None else options
+    options = Options() if request.options is None else request.options
     if not isinstance(options, Options):
         raise OptionError(f"options= takes heldout.Options(…), not {type(options).__name__}.")
     check_rules(options.rules)
@@ -206,10 +183,10 @@ def _check_classes_in_parts(task: Task, outer: Splits, loss: Loss, pool: bool | 
             )
 
 
-def _refuse_in_stream(learner: Any, roles: Mapping[str, Any], options: Options) -> None:
+def _refuse_in_stream(learner: Any, request: Request, options: Options) -> None:
     if is_frozen(learner):
         raise LearnerError("A frozen predictor is not tested on a stream. Load the data, or some of them.")
-    for role, value in roles.items():
+    for role, value in request.roles.items():
         if value is not None:
             raise RoleError(
                 f"{role}= is not obeyed in a stream, whose rows are dealt into folds as they pass. Load the data, or "

@@ -17,6 +17,7 @@ from heldout.cli.output import Output, as_option, shell_line, short_output_optio
 if TYPE_CHECKING:
     from heldout.api.advise import Advice
     from heldout.cli.question import PreparedQuestion
+    from heldout.results.study_record import Question as PosedQuestion
     from heldout.risk.recipe import Recipe
 
 # What a table tells by itself, by its option and by the argument of `heldout.advise`.
@@ -83,15 +84,17 @@ def _splits_words(recipe: Recipe) -> list[str]:
     return ["--test", as_option(recipe.test), *validation]
 
 
-def _arguments(recipe: Recipe, prepared: PreparedQuestion) -> tuple[Any, dict[str, Any]]:
-    """The learner and what the verbs of the library take by name, with the splits of a recipe."""
+def _posed(recipe: Recipe, prepared: PreparedQuestion) -> PosedQuestion:
+    """The question, with the splits of a recipe."""
+    from heldout.api.question import prepare
     from heldout.api.tuned import Tuned
     from heldout.splits.parse import parse
 
     learner = prepared.learner
     if recipe.validation is not None and isinstance(learner, Tuned):
         learner = learner.set_params(validation=parse(as_option(recipe.validation)))
-    return learner, {**prepared.arguments, "test": parse(as_option(recipe.test))}
+    request = replace(prepared.request, test=parse(as_option(recipe.test)))
+    return prepare(learner, prepared.frame, prepared.question.target, request)
 
 
 def _reasons(recipe: Recipe) -> list[str]:
@@ -133,7 +136,7 @@ def _on_numbers(known: Mapping[str, Any], aims: Mapping[str, Any]) -> dict[str, 
 
 def _on_data(question: Question, aims: Mapping[str, Any], *, budget: float | None) -> dict[str, Any]:
     """Advice on a table and learners; where a budget is given, the first recipe that keeps to it."""
-    from heldout.api.evaluate import explain
+    from heldout.api.evaluate import plan_of_question
     from heldout.cli.question import prepare
 
     prepared = prepare(question)
@@ -142,8 +145,7 @@ def _on_data(question: Question, aims: Mapping[str, Any], *, budget: float | Non
     assert recipe is not None, "the number of rows is known"
     reasons = _reasons(recipe)
     if budget is None:
-        learner, arguments = _arguments(recipe, prepared)
-        plan = explain(learner, prepared.frame, **arguments)
+        plan = plan_of_question(_posed(recipe, prepared))
         cost = {"cells": plan.cells, "fits": plan.fits, "fits_before": plan.fits_before, "seconds": None}
     else:
         recipe, cost, more = _within_budget(recipe, prepared, budget)
@@ -159,7 +161,7 @@ def _advice_for(prepared: PreparedQuestion, question: Question, aims: Mapping[st
     from heldout.losses import resolve_losses
 
     frame, classification = prepared.frame, bool(prepared.question.classification)
-    loss = resolve_losses(prepared.loss, classification=classification)[0]
+    loss = resolve_losses(prepared.request.loss, classification=classification)[0]
     bounded = isfinite(loss.low) and isfinite(loss.high)
     roles = [question.target, question.groups, question.weights, question.strata, question.time]
     return advise_on(
@@ -185,8 +187,7 @@ def _within_budget(
     reasons: list[str] = []
     recipes = [(recipe, ""), *_cheaper(recipe)]
     for tried, why in recipes:
-        learner, arguments = _arguments(tried, prepared)
-        cost = expected_cost(learner, prepared.frame, **arguments)
+        cost = expected_cost(_posed(tried, prepared))
         reasons += [why] if why else []
         if cost.seconds <= budget:
             break

@@ -54,6 +54,7 @@ def compare(
 
     check_page(page, read=files_read(question))
     prepared = prepare_several(question)
+    request = prepared.request
     if output.at_length:
         from heldout.report.blocks import Facts
         from heldout.report.terminal import terminal_view
@@ -63,8 +64,12 @@ def compare(
         comparison = compare_all(
             prepared.learner,
             prepared.frame,
-            **prepared.arguments,
-            level=question.level,
+            prepared.question.target,
+            test=request.test,
+            **request.roles,
+            loss=request.loss,
+            level=request.level,
+            seed=request.seed,
             rope=rope,
             **settings.arguments(output),
             options=settings.options(prepared.options),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -156,18 +157,8 @@ def _pose(prepared: PreparedQuestion, options: Options) -> PosedQuestion:
     """The question, checked; everything that can be refused before a fit is refused here."""
     from heldout.api.question import prepare
 
-    asked = prepared.question
-    return prepare(
-        prepared.learner,
-        prepared.frame,
-        asked.target,
-        test=prepared.test,
-        roles=prepared.roles,
-        loss=prepared.loss,
-        level=asked.level,
-        seed=asked.seed,
-        options=options,
-    )
+    request = replace(prepared.request, options=options)
+    return prepare(prepared.learner, prepared.frame, prepared.question.target, request)
 
 
 def files_read(question: Question) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from heldout.catalogue.spaces import parse_spaces
 from heldout.cli.options import SETTINGS, Question
 from heldout.cli.splits import split_column, splits_of, splits_text
 from heldout.data.read_table import read_table
+from heldout.results.study_record import Request
 from heldout.task.arrays import some_rows
 from heldout.task.column_kinds import IDENTIFIERS, NUMBERS, ONE, kind_named
 from heldout.task.target import few_enough_for_classes, looks_like_classes
@@ -49,29 +50,16 @@ class PreparedQuestion:
     head: dict[str, str]  # what was understood, for people
 
     @property
-    def loss(self) -> list[str] | None:
-        return list(self.question.loss) or None
-
-    @property
-    def roles(self) -> dict[str, Any]:
-        asked = self.question
-        return {
-            "groups": asked.groups,
-            "time": asked.time,
-            "sample_weight": asked.weights,
-            "strata": asked.strata,
-        }
-
-    @property
     def options(self) -> Options:
         """The switches that belong to the question."""
         return Options(**{name: getattr(self.question, name) for name in SETTINGS})
 
     @property
-    def arguments(self) -> dict[str, Any]:
-        """What the verbs of the library take by name."""
+    def request(self) -> Request:
+        """What the verbs of the library are asked, but for options."""
         asked = self.question
-        return {"y": asked.target, "test": self.test, "loss": self.loss, "seed": asked.seed, **self.roles}
+        roles = {"groups": asked.groups, "time": asked.time, "sample_weight": asked.weights, "strata": asked.strata}
+        return Request(test=self.test, roles=roles, loss=list(asked.loss) or None, level=asked.level, seed=asked.seed)
 
 
 def prepare(question: Question) -> PreparedQuestion:

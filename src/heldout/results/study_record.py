@@ -1,4 +1,4 @@
-"""The two values that this room works on: a question that passed every check, and the record of a study."""
+"""The values that this room works on: a request, a question that passed every check, and the record of a study."""
 
 from __future__ import annotations
 
@@ -17,6 +17,18 @@ from heldout.study.study import Study
 from heldout.task import Task
 
 Columns = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Request:
+    """What the user asked of a learner and data, before anything was checked; see :func:`heldout.evaluate`."""
+
+    test: Any = None
+    roles: Mapping[str, Any] = field(default_factory=dict)  # groups, time, sample_weight, strata: those declared
+    loss: Any = None
+    level: float = 0.95
+    seed: int = 0
+    options: Options | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

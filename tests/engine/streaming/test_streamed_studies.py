@@ -19,11 +19,11 @@ from heldout.base.options import Options
 from heldout.engine.run import Running, run_study
 from heldout.engine.streams import run_streamed
 from heldout.kernels.sums.shifts import Shift
+from heldout.results.study_record import Request
 from heldout.splits.drawn import Splits
 from heldout.study.study import TEST
 from heldout.task import declare
 
-NO_ROLES = dict.fromkeys(("groups", "time", "sample_weight", "strata"))
 ALPHAS = ho.log_grid(-4, 3, 5)
 
 
@@ -39,8 +39,8 @@ def make_frame(n=1_500, columns=6, *, seed=0, offset=30.0, classes=0):
 
 
 def asked_and_streamed(learner, path, *, rows=False, **given):
-    settings = {"test": ho.KFold(5), "roles": NO_ROLES, "loss": None, "level": 0.95, "seed": 3, **given}
-    question = prepare(learner, path, "y", **settings, options=Options(rows=rows))
+    request = Request(**{"test": ho.KFold(5), "seed": 3, **given}, options=Options(rows=rows))
+    question = prepare(learner, path, "y", request)
     streamed = run_streamed(
         question.study, question.stream.source, question.stream.families, Running(options=Options(rows=rows))
     )
