@@ -53,7 +53,7 @@ def test_it_is_what_plain_loops_give(asked, learner):
     X, y = problem()
     test, options = ho.KFold(3), ho.Options(interval="bht", repetitions=2)
     question = asked(learner, X, y, test=test, options=options)
-    blocks = question.extra.pairs.study.splits["blocks"]
+    blocks = question.pairs.study.splits["blocks"]
     assert len(blocks) == 6
     expected = bht(plain_repetitions(learner, X, y, blocks, 3), level=0.95)
     result = ho.evaluate(learner, X, y, test=test, options=options, jobs=1)

@@ -35,7 +35,7 @@ def test_each_point_is_what_plain_fits_on_those_rows_give(asked, learner):
     X, y = problem()
     options = ho.Options(learning_curve=(0.3, 0.6))
     question = asked(learner, X, y, test=ho.KFold(4), options=options)
-    thin = question.extra.curve.splits["outer"]
+    thin = question.curve.splits["outer"]
     losses = []
     for part in range(len(thin)):
         train, held = thin.train_rows(part), thin.held_rows(part)

@@ -66,7 +66,7 @@ def by_hand(learner: Any, X: Any, y: Any, blocks: Any, *, k: int, loss: Any = sq
 @pytest.mark.parametrize("options", [ONCE, TWICE], ids=["once", "twice"])
 def test_it_is_what_plain_loops_give(asked, learner, plain, options):
     X, y = problem()
-    blocks = asked(learner, X, y, test=ho.KFold(4), options=options).extra.pairs.study.splits["blocks"]
+    blocks = asked(learner, X, y, test=ho.KFold(4), options=options).pairs.study.splits["blocks"]
     assert len(blocks) == 4 * options.repetitions
     folds, row_variance, widened = by_hand(plain, X, y, blocks, k=4)
     value = np.mean([fold.mean() for fold in folds])
@@ -81,7 +81,7 @@ def test_it_is_what_plain_loops_give(asked, learner, plain, options):
 def test_right_and_wrong_are_what_a_plain_loop_gives(asked):
     X, y = problem(80)
     labels, learner, test = (y > 0).astype(int), LogisticRegression(C=0.1), ho.KFold(4)
-    blocks = asked(learner, X, labels, test=test, options=ONCE).extra.pairs.study.splits["blocks"]
+    blocks = asked(learner, X, labels, test=test, options=ONCE).pairs.study.splits["blocks"]
     folds, _, widened = by_hand(learner, X, labels, blocks, k=4, loss=lambda a, b: (a != b).astype(float))
     assert 1 < widened < 4
     rows, share = 80 / widened, np.mean([fold.mean() for fold in folds])

@@ -14,7 +14,7 @@ OPTIONS = ho.Options(interval="bht", repetitions=2)
 
 
 def pairs_of(asked, learner):
-    return asked(learner, X, Y, test=ho.KFold(3), options=OPTIONS).extra.pairs
+    return asked(learner, X, Y, test=ho.KFold(3), options=OPTIONS).pairs
 
 
 def rows_behind(study, panel, part):

@@ -144,7 +144,7 @@ def chance(
     request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
     asked = prepare(learner, X, y, request)
     refuse_coarse_answers(asked, who="A test against chance")
-    if asked.extra.pairs is not None and asked.extra.pairs.moves_risk:
+    if asked.pairs is not None and asked.pairs.moves_risk:
         raise OptionError(
             "A test against chance compares plain estimates, and interval='bht' moves the one of the target as it is. "
             "Leave interval out."

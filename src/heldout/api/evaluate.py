@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -17,7 +16,7 @@ from heldout.api.tuning import describe_all_failed
 from heldout.audit.row_views import views_of
 from heldout.audit.test_rows import TestRows
 from heldout.base.errors import FitFailed, OptionError, SplitError
-from heldout.base.options import Options, switched_rules
+from heldout.base.options import Options
 from heldout.base.words import fit_words
 from heldout.data.stream import is_stream, target_of
 from heldout.engine.run import Outcome, Running, run_study
@@ -25,7 +24,7 @@ from heldout.engine.stream_account import account_of_stream
 from heldout.engine.streams import Streamed, run_streamed
 from heldout.journal import keep_summary, open_journal
 from heldout.planner.account import Account
-from heldout.results.extra_fits import account_of, account_with_extra, run_extra
+from heldout.results.extra_fits import account_of, account_with_extra, counted_with, run_extra
 from heldout.results.record import build_record
 from heldout.results.study_record import Question, Request
 from heldout.results.test_losses import read_test_losses
@@ -175,14 +174,13 @@ def _run(question: Question, how: Running, history: TestSetHistory | None) -> Re
         asked_by = {"stream": question.stream.source.stream.name, "passes": streamed.run.passes}
     _refuse_without_answers(outcome)
     losses = read_test_losses(task, outcome, seed=question.seed)
-    extra = run_extra(question.extra, task, how)
+    extra = run_extra(question, how)
     record = build_record(question, outcome, losses, extra=extra, history=history, asked_by=asked_by)
     if history is not None:
         enter_looks(record, question, losses, history)
-    outcome = extra.counted_with(outcome)
-    return Result(
-        record, handles=StudyHandles(question=question, outcome=outcome, losses=losses, how=how, streamed=streamed)
-    )
+    outcome = counted_with(outcome, extra)
+    handles = StudyHandles(question=question, outcome=outcome, losses=losses, how=how, streamed=streamed)
+    return Result(record, handles=handles)
 
 
 def _refuse_without_answers(outcome: Outcome) -> None:
@@ -208,23 +206,18 @@ def plan_of_question(question: Question) -> Account:
     study, task, options = question.study, question.task, question.options
     if question.stream is not None:
         return account_of_stream(study, question.stream.source, keep_rows=options.rows)
-    how: dict[str, Any] = {
-        "rules": switched_rules(options.rules, os.environ),
-        "precision": options.precision,
-        "limited": options.limits_fits,
-    }
-    account = account_of(study, task, how)
-    note = _best_validation_note(study, task, account, how)
-    account = account_with_extra(account, question.extra, task, how)
+    account = account_of(study, task, options)
+    note = _best_validation_note(study, task, account, options)
+    account = account_with_extra(account, question)
     return account if note is None else replace(account, notes=(*account.notes, note))
 
 
-def _best_validation_note(study: Study, task: Task, account: Account, how: dict[str, Any]) -> str | None:
+def _best_validation_note(study: Study, task: Task, account: Account, options: Options) -> str | None:
     """What the best validation number of a nested study takes: the choice on all rows, which the risk does not need."""
     if not chooses_on_all_rows(study):
         return None
     try:
-        price = price_choice(study, task, account, how)
+        price = price_choice(study, task, account, options)
     except SplitError:
         return "best validation: none, since validation cannot split all rows"
     words = f"takes {fit_words(price.fits)} more" if price.fits else "has a closed form"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +13,7 @@ from heldout.backends.registry import is_usable
 from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed, OptionError
 from heldout.base.findings import Finding
-from heldout.base.options import switched_rules
+from heldout.base.options import Options, plan_settings
 from heldout.engine.checks import ROUNDING
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.streams import Streamed
@@ -113,12 +111,7 @@ def _is_cheap(outcome: Outcome, task: Task, how: Running) -> bool:
     """Whether the choice on all rows is made unasked: kernels that proved right answer it, and it is small work."""
     if outcome.stopped is not None or not all(check.passed for check in outcome.checks):
         return False
-    planned = {
-        "rules": switched_rules(how.options.rules, os.environ),
-        "precision": how.options.precision,
-        "limited": how.options.limits_fits,
-    }
-    return price_choice(outcome.study, task, outcome.account, planned).cheap
+    return price_choice(outcome.study, task, outcome.account, how.options).cheap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,14 +122,14 @@ class ChoicePrice:
     cheap: bool  # kernels answer it in no more operations than they take for the study itself
 
 
-def price_choice(study: Study, task: Task, account: Account, how: Mapping[str, Any]) -> ChoicePrice:
-    """The price of the choice on all rows; `how` is what a plan is made by besides the study.
+def price_choice(study: Study, task: Task, account: Account, options: Options) -> ChoicePrice:
+    """The price of the choice on all rows.
 
     What is cheap is decided by the plan's operation counts, never by the clock; steps that fit each candidate are not.
     Raises SplitError where validation fits into the training parts alone.
     """
     posed = _posed(study, task)
-    plan = make_plan(posed, task, done=frozenset(), **how)
+    plan = make_plan(posed, task, done=frozenset(), **plan_settings(options))
     costs = [None if step.kernel in FITS_EACH else operations(step, task, posed.splits) for step in plan.steps]
     spent = sum(line.operations or 0.0 for line in account.lines)
     cheap = None not in costs and sum(filter(None, costs)) <= spent

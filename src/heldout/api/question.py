@@ -33,7 +33,8 @@ from heldout.losses import Loss, check_losses, family_of, is_pooled, on_target, 
 from heldout.planner.evidence import with_evidence
 from heldout.planner.passes import check_rules
 from heldout.results.estimates import check_interval
-from heldout.results.extra_fits import pose_extra
+from heldout.results.interval_by_pairs import pose_pairs
+from heldout.results.learning_curve import pose_curve
 from heldout.results.study_record import Question, QuestionOfStream, Request
 from heldout.results.tables import FOLD_COLUMNS
 from heldout.results.test_set_history import check_answer
@@ -78,7 +79,8 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
         level=float(request.level),
         options=options,
         test=strategy,
-        extra=pose_extra(study, task, strategy, options=options, seed=test_seed),
+        pairs=pose_pairs(study, task, strategy, options=options, seed=test_seed),
+        curve=pose_curve(study, task, options.learning_curve, seed=test_seed),
         call=call_of(learner, request),
     )
 

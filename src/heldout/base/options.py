@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
@@ -178,6 +179,12 @@ def _checked_sizes(sizes: Any) -> bool | tuple[float, ...] | None:
 
 
 RULES_VARIABLE = "HELDOUT_RULES"
+
+
+def plan_settings(options: Options) -> dict[str, Any]:
+    """What a plan is made by besides the study: the rules, the precision, and whether fits are limited."""
+    rules = switched_rules(options.rules, os.environ)
+    return {"rules": rules, "precision": options.precision, "limited": options.limits_fits}
 
 
 def switched_rules(rules: Mapping[str, bool] | None, environ: Mapping[str, str]) -> dict[str, bool]:

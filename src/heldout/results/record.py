@@ -12,14 +12,14 @@ from sklearn.base import is_classifier
 from heldout.base.environment import environment
 from heldout.engine.run import Outcome
 from heldout.results.estimates import risk_name, study_estimates
-from heldout.results.extra_fits import ExtraOutcomes
+from heldout.results.extra_fits import counted_with
 from heldout.results.findings import findings_of, findings_of_extra, race_values
 from heldout.results.interval_by_pairs import interval_by_pairs
 from heldout.results.learning_curve import EXTRAPOLATED, LEARNING_CURVE, curve_of
 from heldout.results.no_model import against_no_model
 from heldout.results.scope import scope_of
 from heldout.results.selection import FOLD_PREDICTORS
-from heldout.results.study_record import Columns, Question, StudyRecord
+from heldout.results.study_record import CURVE, Columns, Question, StudyRecord
 from heldout.results.tables import (
     candidate_columns,
     choice_columns,
@@ -35,7 +35,7 @@ from heldout.risk.estimate import Estimate
 from heldout.risk.record import Record
 from heldout.risk.verdict import Reference
 from heldout.study.pose import OUTER
-from heldout.study.study import Study
+from heldout.study.study import SPREAD, Study
 
 Number = TypeVar("Number", Estimate, Reference)
 NO_ROWS = (
@@ -48,7 +48,7 @@ def build_record(
     outcome: Outcome,
     losses: TestLosses,
     *,
-    extra: ExtraOutcomes,
+    extra: Mapping[str, Outcome],
     history: TestSetHistory | None,
     asked_by: Mapping[str, Any],
 ) -> StudyRecord:
@@ -73,19 +73,19 @@ def build_record(
         "failures": failure_columns(outcome),
         "warnings": warning_columns(outcome),
     }
-    if question.extra.pairs is not None and extra.pairs is not None:
-        estimates = interval_by_pairs(estimates, task, outcome, asked=question.extra.pairs, found=extra.pairs)
-        covers = scope_of(study, task, extrapolated=question.extra.pairs.moves_risk)
-    if extra.curve is not None:
-        tables[LEARNING_CURVE], estimates[EXTRAPOLATED] = curve_of(task, study, losses, extra.curve, level=level)
+    if question.pairs is not None:
+        estimates = interval_by_pairs(estimates, task, outcome, asked=question.pairs, found=extra[SPREAD])
+        covers = scope_of(study, task, extrapolated=question.pairs.moves_risk)
+    if question.curve is not None:
+        tables[LEARNING_CURVE], estimates[EXTRAPOLATED] = curve_of(task, study, losses, extra[CURVE], level=level)
     findings = findings_of(question, outcome, losses)
-    findings += [one for name, ran in extra.by_name().items() for one in findings_of_extra(ran, name)]
+    findings += [one for name, ran in extra.items() for one in findings_of_extra(ran, name)]
     record = StudyRecord(
         estimates=estimates,
         tables=tables,
         findings=tuple(findings),
         covers=covers,
-        plan=_plan(extra.counted_with(outcome)),
+        plan=_plan(counted_with(outcome, extra)),
         about={**_about(question, outcome), **asked_by},
         seconds=_seconds(outcome, extra),
         frame=task.frame,
@@ -155,10 +155,10 @@ def _plan(outcome: Outcome) -> dict[str, Any]:
     return {**asdict(outcome.account), "text": str(outcome.account), "checks": checks}
 
 
-def _seconds(outcome: Outcome, extra: ExtraOutcomes) -> dict[str, Any]:
+def _seconds(outcome: Outcome, extra: Mapping[str, Outcome]) -> dict[str, Any]:
     tables = outcome.tables.panels.values()
     return {
-        "total": outcome.seconds + sum(ran.seconds for ran in extra.by_name().values()),
+        "total": outcome.seconds + sum(ran.seconds for ran in extra.values()),
         "fit_seconds": float(sum(table.fit_seconds.sum() for table in tables)),
         "score_seconds": float(sum(table.score_seconds.sum() for table in tables)),
         "spent": seconds_spent(outcome),

@@ -10,13 +10,14 @@ from heldout.base.findings import Finding
 from heldout.base.options import Options
 from heldout.engine.stream_source import Source
 from heldout.kernels.statistics.family import Family
-from heldout.results.extra_fits import ExtraStudies
+from heldout.results.interval_by_pairs import PairsOfBlocks
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
-from heldout.study.study import Study
+from heldout.study.study import SPREAD, Study
 from heldout.task import Task
 
 Columns = dict[str, Any]
+CURVE = "learning curve"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -51,9 +52,16 @@ class Question:
     level: float
     options: Options
     test: Any  # the strategy that drew the test splits
-    extra: ExtraStudies = field(default_factory=ExtraStudies)  # for an interval that takes fits, or a learning curve
+    pairs: PairsOfBlocks | None = None  # the fits of an interval that takes some of its own
+    curve: Study | None = None  # of a learning curve, where it was asked for
     call: str | None = None  # the Python that asks the same
     stream: QuestionOfStream | None = None  # None for data in memory
+
+    @property
+    def extra(self) -> dict[str, Study]:
+        """The studies that are asked beside this one, in the order in which they run."""
+        studies = {SPREAD: None if self.pairs is None else self.pairs.study, CURVE: self.curve}
+        return {name: study for name, study in studies.items() if study is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
