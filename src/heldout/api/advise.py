@@ -9,7 +9,7 @@ from typing import Any
 
 from heldout.base.errors import OptionError
 from heldout.base.plain import plain
-from heldout.report.show import as_html, as_text
+from heldout.base.shown import Shown
 from heldout.risk.recipe import LEARNER, PREDICTOR, Recipe, Situation, recommend
 from heldout.risk.rows_needed import Aims, aim, check_count
 
@@ -23,7 +23,7 @@ class RowsNeeded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Advice:
+class Advice(Shown):
     """What :func:`heldout.advise` recommends.
 
     `recipe`, `call`, `k` and `sizes` are None where `n` was not told. `bounds` holds what the rows of that recipe
@@ -31,6 +31,8 @@ class Advice:
     (validation parts that take turns do better, by an amount no bound tells), and "test_width", the width of
     Hoeffding's interval on a single test set. With groups the bounds count groups.
     """
+
+    _shown_as = "advice"
 
     n: int | None
     candidates: int
@@ -52,12 +54,6 @@ class Advice:
         return {
             name: plain(value) for name, value in asdict(replace(self, made_from=None)).items() if name != "made_from"
         }
-
-    def __str__(self) -> str:
-        return as_text("advice", self.summary())
-
-    def _repr_html_(self) -> str:
-        return as_html("advice", self.summary())
 
 
 def advise(

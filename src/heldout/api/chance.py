@@ -18,9 +18,9 @@ from heldout.base.options import Options
 from heldout.base.plain import plain
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
+from heldout.base.shown import Shown
 from heldout.engine.progress import open_progress
 from heldout.engine.run import Running, run_study
-from heldout.report.show import as_html, as_text
 from heldout.results.study_record import Question, Request
 from heldout.results.test_losses import read_test_losses
 from heldout.risk.comparison.p_values import permutation_p
@@ -30,7 +30,7 @@ from heldout.task import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ChanceTest:
+class ChanceTest(Shown):
     """Whether a learner beats chance. Made by :func:`heldout.chance`.
 
     Attributes
@@ -46,6 +46,8 @@ class ChanceTest:
     level : float
         The learner is said to beat chance where p is at most 1 − level.
     """
+
+    _shown_as = "chance"
 
     result: Result
     shuffled: NDArray[np.float64]
@@ -82,12 +84,6 @@ class ChanceTest:
             "shuffled": plain(self.shuffled),
             "about": plain(self.result.record_so_far.about),
         }
-
-    def __str__(self) -> str:
-        return as_text("chance", self.summary())
-
-    def _repr_html_(self) -> str:
-        return as_html("chance", self.summary())
 
 
 def chance(

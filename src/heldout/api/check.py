@@ -21,8 +21,8 @@ from heldout.base.options import Options
 from heldout.base.plain import plain
 from heldout.base.registered import registered
 from heldout.base.seeds import derive
+from heldout.base.shown import Shown
 from heldout.data.stream import read_if_named, target_of
-from heldout.report.show import as_html, as_text
 from heldout.splits import Given, Holdout, as_strategy
 from heldout.splits.foreign import Pairs, default_strategy
 from heldout.study.study import TEST
@@ -36,12 +36,14 @@ MOST_ROWS = 100_000  # looked at
 
 @registered
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Checked:
+class Checked(Shown):
     """What :func:`heldout.check` found.
 
     `findings` stand by number. Each has `code`, `severity`, `seen`, `why`, `way_out`, `columns` and `evidence`, the
     numbers behind it.
     """
+
+    _shown_as = "check"
 
     findings: tuple[Trap, ...]
     rows: int
@@ -70,12 +72,6 @@ class Checked:
             "ignored": list(self.ignored),
             "not_seen": list(NOT_SEEN),
         }
-
-    def __str__(self) -> str:
-        return as_text("check", self.summary())
-
-    def _repr_html_(self) -> str:
-        return as_html("check", self.summary())
 
 
 def check(

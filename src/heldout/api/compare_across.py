@@ -13,8 +13,8 @@ from heldout.api.comparison import Comparison
 from heldout.base.errors import FitFailed, HeldoutError, InputError, LossError
 from heldout.base.options import Options
 from heldout.base.plain import plain
+from heldout.base.shown import Shown
 from heldout.engine.run import Running
-from heldout.report.show import as_html, as_text
 from heldout.results.study_record import Question, Request
 from heldout.results.tables import as_frame
 from heldout.risk.comparison.over_datasets import Ranks, rank_over_datasets
@@ -23,7 +23,7 @@ ROLES = ("groups", "time", "sample_weight", "strata")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class AcrossComparison:
+class AcrossComparison(Shown):
     """What comparing learners over datasets found. Made by :func:`heldout.compare_across`.
 
     Attributes
@@ -39,6 +39,8 @@ class AcrossComparison:
     left_out : dict of str
         Learners and datasets that could not take part, and why.
     """
+
+    _shown_as = "across"
 
     ranks: Ranks
     comparisons: Mapping[str, Comparison]
@@ -73,12 +75,6 @@ class AcrossComparison:
             "losses": plain({data: {n: e.value for n, e in c.ranking.items()} for data, c in self.comparisons.items()}),
             "left_out": plain(self.left_out),
         }
-
-    def __str__(self) -> str:
-        return as_text("across", self.summary())
-
-    def _repr_html_(self) -> str:
-        return as_html("across", self.summary())
 
 
 def compare_across(

@@ -12,8 +12,8 @@ from heldout.api.result import Result
 from heldout.base.findings import Finding
 from heldout.base.plain import plain
 from heldout.base.registered import registered
+from heldout.base.shown import Shown
 from heldout.report.page import write_page
-from heldout.report.show import as_html, as_text
 from heldout.results.figures import comparison_figure
 from heldout.results.summary import VERSION, choices_of
 from heldout.results.tables import as_frame
@@ -23,7 +23,7 @@ from heldout.risk.estimate import Estimate
 
 @registered
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Comparison:
+class Comparison(Shown):
     """What comparing learners found. Made by :func:`heldout.compare`.
 
     Attributes
@@ -46,6 +46,8 @@ class Comparison:
     findings : tuple of Finding
         Numbered warnings and errors of any of the learners, each once, and of the comparison.
     """
+
+    _shown_as = "comparison"
 
     pairs: tuple[Pair, ...]
     ranking: Mapping[str, Estimate]
@@ -110,12 +112,6 @@ class Comparison:
     def __repr__(self) -> str:
         names = ", ".join(self.ranking)
         return f"<Comparison of {names} by {self.about['loss']}>"
-
-    def __str__(self) -> str:
-        return as_text("comparison", self.summary())
-
-    def _repr_html_(self) -> str:
-        return as_html("comparison", self.summary())
 
 
 def _learner(result: Result) -> dict[str, Any]:

@@ -16,11 +16,11 @@ from heldout.base.errors import OptionError, SplitError, StoredError
 from heldout.base.findings import Finding
 from heldout.base.plain import plain
 from heldout.base.registered import registered
+from heldout.base.shown import Shown
 from heldout.engine.run import Outcome
 from heldout.journal import JournalUse
 from heldout.models.model import ModelParts
 from heldout.report.page import write_page
-from heldout.report.show import as_html, as_text
 from heldout.results.estimates import later_estimates
 from heldout.results.figures import figures_of
 from heldout.results.figures_of_choices import candidate_rows
@@ -37,7 +37,7 @@ from heldout.study.pose import OUTER
 
 
 @registered
-class Result:
+class Result(Shown):
     """What a study found. Made by :func:`heldout.evaluate` and :func:`heldout.load`.
 
     Attributes
@@ -59,6 +59,8 @@ class Result:
     findings : tuple of Finding
         Numbered remarks.
     """
+
+    _shown_as = "result"
 
     def __init__(
         self, record: StudyRecord, *, handles: StudyHandles | None = None, splits: DrawnSplits | None = None
@@ -261,12 +263,6 @@ class Result:
         value = f"{risk.value:.4g}" if risk.value is not None else risk.answer or "no value"
         between = "" if risk.low is None else f", {risk.level:.0%} interval {risk.low:.4g} to {risk.high:.4g}"
         return f"<Result {risk.loss} {value}{between}: {risk.estimand}>"
-
-    def __str__(self) -> str:
-        return as_text("result", self.summary())
-
-    def _repr_html_(self) -> str:
-        return as_html("result", self.summary())
 
 
 def load(path: str | Path) -> Result:
