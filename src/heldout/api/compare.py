@@ -25,12 +25,11 @@ from heldout.base.findings import Finding
 from heldout.base.options import Options
 from heldout.engine.run import Running
 from heldout.journal import comparison_key, keep_summary
-from heldout.losses import Loss
-from heldout.results.estimates import RISK, fit_size, keeps_classes
+from heldout.results.estimates import RISK, risk_estimand
 from heldout.results.study_record import Question, Request
+from heldout.results.test_losses import blank_record
 from heldout.results.test_set_history import TestSetHistory, history_of
 from heldout.risk.comparison.pairs import compare_records
-from heldout.risk.estimands import Sizes, estimand_of
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.record import Record
@@ -182,33 +181,11 @@ def _record(question: Question, result: Result | None) -> Record:
     """The test losses of a learner; all missing where not one of its fits worked."""
     if result is not None and result.handles is not None:
         return replace(result.handles.losses.records[0], seed=0)  # all learners are compared by the same draws
-    outer, loss = question.study.splits[OUTER], question.study.reported[0]
-    return Record(
-        loss=loss.name,
-        sign=loss.sign,
-        low=loss.low,
-        high=loss.high,
-        fold_losses=np.full(len(outer), np.nan),
-        row_losses=None,
-        train_sizes=outer.train_sizes,
-        held_sizes=outer.held_sizes,
-        kind=outer.recipe.kind,
-        repeats=outer.recipe.repeats,
-    )
+    return replace(blank_record(question.task, question.study, 0), row_losses=None)
 
 
 def _no_estimate(asked: Question, record: Record, why: str) -> Estimate:
-    loss: Loss = asked.study.reported[0]
-    words = estimand_of(
-        record.kind,
-        parts=record.parts,
-        tuned=asked.study.search.tuned,
-        train_size=Sizes.of(record.train_sizes, fit=fit_size(asked.study)),
-        loss=loss.name,
-        sign=loss.sign,
-        stratified=keeps_classes(asked.task, asked.study.splits[OUTER]),
-        weighted=asked.task.weight is not None,
-    )
+    words = risk_estimand(asked.task, asked.study, asked.study.reported[0])
     plain = estimate_risk(record, name=RISK, estimand=words, level=asked.level)
     return replace(plain, reason=f"{plain.reason} {why}")
 

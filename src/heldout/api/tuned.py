@@ -81,17 +81,19 @@ def _facts(tuned: Any) -> dict[str, Any]:
     }
 
 
-def _predictor_has(method: str) -> Any:
-    """A method is there when the fitted predictor has it, or, before fitting, the estimator."""
+def _by_predictor(method: str, words: str) -> Any:
+    """A method of the final predictor. It is there when that has it, or, before fitting, when the estimator does."""
 
-    def check(self: Any) -> bool:
-        if hasattr(self, "best_estimator_"):
-            getattr(self.best_estimator_, method)
-            return True
-        getattr(self._first_estimator(), method)
+    def has_method(self: Any) -> bool:
+        getattr(self.best_estimator_ if hasattr(self, "best_estimator_") else self._first_estimator(), method)
         return True
 
-    return check
+    def ask(self: Any, X: Any) -> Any:
+        check_is_fitted(self)
+        return getattr(self.best_estimator_, method)(X)
+
+    ask.__name__, ask.__qualname__, ask.__doc__ = method, f"Tuned.{method}", f"The final predictor's {words}."
+    return available_if(has_method)(ask)
 
 
 @registered
@@ -240,46 +242,13 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
     def _first_estimator(self) -> Any:
         return self._families()[0][1]
 
-    # What a fitted estimator answers, where its predictor does.
-
-    @available_if(_predictor_has("predict"))  # type: ignore[untyped-decorator]
-    def predict(self, X: Any) -> Any:
-        """The final predictor's predictions."""
-        return self._ask("predict", X)
-
-    @available_if(_predictor_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Any:
-        """The final predictor's probabilities."""
-        return self._ask("predict_proba", X)
-
-    @available_if(_predictor_has("predict_log_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Any:
-        """The final predictor's log-probabilities."""
-        return self._ask("predict_log_proba", X)
-
-    @available_if(_predictor_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Any:
-        """The final predictor's decision function."""
-        return self._ask("decision_function", X)
-
-    @available_if(_predictor_has("transform"))  # type: ignore[untyped-decorator]
-    def transform(self, X: Any) -> Any:
-        """The final predictor's transform."""
-        return self._ask("transform", X)
-
-    @available_if(_predictor_has("inverse_transform"))  # type: ignore[untyped-decorator]
-    def inverse_transform(self, X: Any) -> Any:
-        """The final predictor's inverse transform."""
-        return self._ask("inverse_transform", X)
-
-    @available_if(_predictor_has("score_samples"))  # type: ignore[untyped-decorator]
-    def score_samples(self, X: Any) -> Any:
-        """The final predictor's score of each sample."""
-        return self._ask("score_samples", X)
-
-    def _ask(self, method: str, X: Any) -> Any:
-        check_is_fitted(self)
-        return getattr(self.best_estimator_, method)(X)
+    predict = _by_predictor("predict", "predictions")
+    predict_proba = _by_predictor("predict_proba", "probabilities")
+    predict_log_proba = _by_predictor("predict_log_proba", "log-probabilities")
+    decision_function = _by_predictor("decision_function", "decision function")
+    transform = _by_predictor("transform", "transform")
+    inverse_transform = _by_predictor("inverse_transform", "inverse transform")
+    score_samples = _by_predictor("score_samples", "score of each sample")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """How good the final predictor is on these rows, greater is better: minus the first loss."""

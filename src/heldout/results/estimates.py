@@ -44,20 +44,11 @@ def study_estimates(
     asked = None if interval in WITH_FITS else interval
     study = outcome.study
     outer = study.splits[OUTER]
-    trained = Sizes.of(trained_sizes(study), fit=fit_size(study))  # None: fitted beforehand
-    said = {"stratified": keeps_classes(task, outer), "weighted": task.weight is not None}
+    trained = sizes_of(study)
     found: dict[str, Estimate] = {}
     for number, (loss, record) in enumerate(zip(study.reported, records, strict=True)):
         name = risk_name(number, loss)
-        words = estimand_of(
-            record.kind,
-            parts=record.parts,
-            tuned=study.search.tuned,
-            train_size=trained,
-            loss=loss.name,
-            sign=loss.sign,
-            **said,
-        )
+        words = risk_estimand(task, study, loss)
         if record.parts > 1 and loss.rows is None:
             words += taken_over(pooled=pool is not False and record.family in POOLED)
         found[name] = estimate_risk(
@@ -65,13 +56,33 @@ def study_estimates(
         )
         if number == 0 and record.parts > 1 and trained is not None:
             words = fold_predictors_risk(loss.name, train_size=trained, parts=record.parts, sign=loss.sign)
-            words += conditions(**said)
+            words += conditions(stratified=keeps_classes(task, outer), weighted=task.weight is not None)
             found[FOLD_PREDICTORS] = fold_predictors_estimate(record, words, level=level, pool=pool, asked=asked)
     if trained is not None and trained.fit is not None:
         found = {name: replace(one, fit_size=trained.fit) for name, one in found.items()}
     if study.search.tuned and len(outer) > 1:
         found |= waiting_estimates(study, NOT_MADE, level=level)
     return _incomplete(found, outcome)
+
+
+def sizes_of(study: Study) -> Sizes | None:
+    """The training sizes of the test parts; None for a predictor that came fitted."""
+    return Sizes.of(trained_sizes(study), fit=fit_size(study))
+
+
+def risk_estimand(task: Task, study: Study, loss: Loss) -> Estimand:
+    """What the test losses of a study estimate."""
+    outer = study.splits[OUTER]
+    return estimand_of(
+        outer.recipe.kind,
+        parts=len(outer),
+        tuned=study.search.tuned,
+        train_size=sizes_of(study),
+        loss=loss.name,
+        sign=loss.sign,
+        stratified=keeps_classes(task, outer),
+        weighted=task.weight is not None,
+    )
 
 
 def later_estimates(task: Task, outcome: Outcome, *, level: float) -> dict[str, Estimate]:

@@ -8,9 +8,8 @@ from typing import Any
 from heldout.base.shown import html_of
 from heldout.losses import Loss
 from heldout.results.development import inner_of, validation_sizes
-from heldout.results.estimates import fit_size, size_at_all_rows
+from heldout.results.estimates import size_at_all_rows, sizes_of
 from heldout.results.selection import BEST_VALIDATION, FOLD_PREDICTORS, Selection
-from heldout.results.test_losses import trained_sizes
 from heldout.risk.estimands import Sizes, rows_words
 from heldout.search.search import Search
 from heldout.study.pose import OUTER
@@ -39,7 +38,7 @@ def scope_of(study: Study, task: Task, *, extrapolated: bool = False) -> dict[st
     `extrapolated` says that the risk was carried over to all rows.
     """
     outer, search = study.splits[OUTER], study.search
-    sizes = Sizes.of(trained_sizes(study), fit=fit_size(study))
+    sizes = sizes_of(study)
     if sizes is None:
         sentence = "The risk is that of this very predictor, which came fitted."
         return {"estimate": "risk", "exactly": True, "sentence": sentence}
