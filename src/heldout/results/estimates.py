@@ -9,7 +9,7 @@ import numpy as np
 
 from heldout.engine.run import MOST_ROWS_INSIDE, Outcome
 from heldout.losses import Loss
-from heldout.results.development import inner_of
+from heldout.results.corrections import inner_of
 from heldout.results.selection import FOLD_PREDICTORS, NOT_MADE, Selection, tuning_estimates, waiting_estimates
 from heldout.results.test_losses import blank_record, trained_sizes
 from heldout.risk.choose_interval import WITH_FITS, check_asked

@@ -7,7 +7,7 @@ from typing import Any
 
 from heldout.base.shown import html_of
 from heldout.losses import Loss
-from heldout.results.development import inner_of, validation_sizes
+from heldout.results.corrections import inner_of, validation_sizes
 from heldout.results.estimates import size_at_all_rows, sizes_of
 from heldout.results.selection import BEST_VALIDATION, FOLD_PREDICTORS, Selection
 from heldout.risk.estimands import Sizes, rows_words

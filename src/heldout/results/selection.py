@@ -18,7 +18,7 @@ from heldout.backends.threads import one_thread
 from heldout.base.seeds import derive
 from heldout.engine.run import MOST_KEPT_ROW_LOSSES, MOST_ROWS_INSIDE, Outcome
 from heldout.losses import Loss
-from heldout.results.development import development_estimates, inner_of, shown_beside, validation_sizes
+from heldout.results.corrections import development_estimates, inner_of, shown_beside, validation_sizes
 from heldout.results.test_losses import goes_forward
 from heldout.risk.estimands import (
     best_validation,
