@@ -22,7 +22,6 @@ from heldout.kernels.statistics.scores import all_from_squares
 from heldout.planner.account import Account
 from heldout.planner.cost import operations
 from heldout.planner.passes import make_plan
-from heldout.results.corrections import inner_of
 from heldout.results.learning_curve import curve_of, pose_curve
 from heldout.results.study_record import Question, QuestionOfStream, StudyRecord
 from heldout.results.test_losses import TestLosses
@@ -182,7 +181,7 @@ def _tested_again(outcome: Outcome, task: Task) -> tuple[Any, tuple[Finding, ...
     if recorded is None or recorded.predict is None:
         raise FitFailed("The predictor that was to be tested failed, so there is none to give. See result.failures.")
     outer = study.splits[OUTER]
-    inner = next((inner_of(study, choice) for choice in study.choices), None)
+    inner = next((study.validation_splits(choice) for choice in study.choices), None)
     with one_thread():
         predictor = make_final(study.search, table.candidates[0], task, outer.train_rows(0), inner, fit_params={})
         again = np.asarray(predictor.predict(task.take(outer.held_rows(0))))

@@ -1,119 +1,229 @@
-"""The bounds of a development set: of the predictor it chose, of the best of the family, and of how far apart they are.
+"""What corrects the best validation number of a choice, and what a single development set bounds.
 
-They need the mean loss of each candidate and nothing else, so that a hundred thousand candidates take no room.
+The Tibshirani correction needs fold means; BBC-CV needs the losses of single rows, which are kept up to a size that the
+engine fixes. The bounds of a development set need the mean loss of each candidate and nothing else, so that a hundred
+thousand candidates take no room: they are of the predictor it chose, of the best of the family, and of how far apart
+the two are.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from heldout.losses import Loss
-from heldout.risk.estimands import Estimand, Sizes, excess_risk, family_risk, kept_predictor_risk
+from heldout.backends.threads import one_thread
+from heldout.engine.run import MOST_KEPT_ROW_LOSSES, MOST_ROWS_INSIDE, Outcome
+from heldout.results.selection import (
+    BEST_BBC,
+    BEST_TT,
+    BEST_VALIDATION,
+    FOLD_PREDICTORS,
+    ON_ALL_ROWS,
+    Held,
+    Selection,
+    best_validation_estimate,
+    fold_predictors_of_choice,
+)
+from heldout.risk.estimands import corrected_validation, excess_risk, family_risk, kept_predictor_risk
 from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
-from heldout.risk.intervals.method import promised
-from heldout.risk.selection import development_bounds
+from heldout.risk.intervals.method import NO_WIDTH, has_no_width, promised
+from heldout.risk.selection import Correction, Development, bbc, development_bounds, tibshirani
 from heldout.splits.drawn import Splits
-from heldout.study.answers import Tables
-from heldout.study.study import Choice, Study
+from heldout.study.pose import FINAL
+from heldout.task import Task
 
 DEV_CHOSEN, DEV_BEST, DEV_GAP = "development_chosen", "development_best", "development_gap"
 
 
-def inner_of(study: Study, choice: Choice) -> Splits:
-    """The validation splits on which a choice is made."""
-    return study.splits[study.panel(choice.panel).splits]
+def tuning_estimates(own: Selection) -> dict[str, Estimate]:
+    """The estimates that a choice affords: the best validation number, and what corrects it."""
+    estimates = {BEST_VALIDATION: best_validation_estimate(own)}
+    if own.candidates > 1:
+        estimates[BEST_BBC] = _corrected(own, BEST_BBC, _bbc_refusal(own) or _bbc(own))
+        estimates[BEST_TT] = _corrected(own, BEST_TT, _tibshirani_refusal(own) or _tibshirani(own))
+        return estimates | (_development_estimates(own) if len(own.inner) == 1 else {})
+    if FINAL in own.study.splits and len(own.inner) > 1:  # nothing was chosen, so nothing is optimistic
+        estimates[FOLD_PREDICTORS] = fold_predictors_of_choice(own)
+    return estimates
 
 
-def validation_sizes(study: Study, choice: Choice) -> Sizes:
-    """How many rows the predictors are trained on whose validation losses choose."""
-    sizes = Sizes.of(inner_of(study, choice).train_sizes)
-    assert sizes is not None  # a validation part has training rows
-    return sizes
+def on_all_rows(task: Task, tuning: Outcome, *, level: float) -> dict[str, Estimate]:
+    """What the choice on all rows says beside the risk of a nested study: the best number, and what corrects it."""
+    estimates = tuning_estimates(Selection.of(task, tuning, level=level, most_rows=MOST_ROWS_INSIDE))
+    return {name: estimates[name] for name in ON_ALL_ROWS if name in estimates}
 
 
-def shown_beside(study: Study, about: EstimateInfo, value: float | None, interval: Interval | None) -> Estimate:
-    """An estimate in the loss that chooses."""
-    loss = study.search.losses[0]
-    scale = LossRange(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
-    return user_estimate(scale, about, value=value, interval=interval)
+def least_optimistic(own: Selection) -> str:
+    """The name of the estimate to prefer among those that have a value: BBC-CV, then Tibshirani's correction.
+
+    On a tuned ridge Tibshirani's was off by +.13 where BBC-CV was off by −.001.
+    """
+    if own.candidates == 1:
+        return BEST_VALIDATION
+    if _bbc_refusal(own) is None:
+        return BEST_BBC
+    return BEST_TT if _tibshirani_refusal(own) is None else BEST_VALIDATION
 
 
-def development_estimates(
-    study: Study, tables: Tables, *, level: float, weighted: bool, timed: bool
-) -> dict[str, Estimate]:
+def _corrected(own: Selection, name: str, correction: Correction | str) -> Estimate:
+    """A correction as an estimate: its interval where it has one, otherwise the reason."""
+    words = corrected_validation(own.loss.name, train_size=own.sizes, candidates=own.candidates, sign=own.loss.sign)
+    if isinstance(correction, str):
+        return own.estimate(name, words, None, reason=correction)
+    interval = correction.interval
+    if interval is None:
+        return own.estimate(name, words, correction.value, reason="No interval: the method gives a value alone.")
+    if has_no_width(interval):
+        return own.estimate(name, words, correction.value, reason=NO_WIDTH)
+    return own.estimate(name, words, correction.value, interval)
+
+
+def _tibshirani(own: Selection) -> Correction:
+    weights = None if own.weights is None else np.add.reduceat(own.weights, own.inner.held_cuts[:-1])
+    return tibshirani(own.table.losses[:, :, 0], weights=weights)
+
+
+def _tibshirani_refusal(own: Selection) -> str | None:
+    if (reason := _refusal(own)) is not None:
+        return reason
+    if len(own.inner) < 2:
+        return "No value: the Tibshirani correction needs several held-out parts, and there is one."
+    if (own.inner.held_sizes == 1).all():
+        return "No value: a part of a single row does not tell which candidate is best on it."
+    return None
+
+
+def _bbc(own: Selection) -> Correction:
+    matrix, held = own.table.row_matrix(0), own.held
+    assert matrix is not None, "refused otherwise"
+    assert held is not None, "refused otherwise"
+    units, weights = _drawn(held, own.inner)
+    with one_thread():
+        return bbc(matrix, level=own.level, seed=held.seed, units=units, weights=weights)
+
+
+def _bbc_refusal(own: Selection) -> str | None:
+    inner, held, table = own.inner, own.held, own.table
+    if held is None:
+        return "No value: BBC-CV needs the losses of single rows, and a stream keeps none of validation."
+    if own.most_rows is not None and len(inner.held) > own.most_rows:
+        return (
+            f"No value: under outer splits BBC-CV is made for at most {own.most_rows:,} held-out rows, and there "
+            f"are {len(inner.held):,}. The risk needs no such correction; Tuned(…).fit has it in estimates_."
+        )
+    if (reason := _refusal(own)) is not None:
+        return reason
+    if own.loss.rows is None:
+        return f"No value: BBC-CV draws rows, and {own.loss.name!r} belongs to whole sets."
+    if own.timed:
+        return "No value: BBC-CV draws rows as if they were independent, and these follow each other in time."
+    units, weights = _drawn(held, inner)
+    if len(np.unique(units[weights > 0])) < 2:
+        return "No value: BBC-CV draws rows, or whole groups, and needs at least two."
+    if table.row_losses(table.candidates[0], table.parts[0]) is None:
+        return (
+            f"No value: BBC-CV needs the losses of all {own.candidates:,} candidates on every row, and past "
+            f"{MOST_KEPT_ROW_LOSSES:,} numbers they are not kept."
+        )
+    return None
+
+
+def _drawn(held: Held, inner: Splits) -> tuple[NDArray[np.integer], NDArray[np.float64]]:
+    """What is drawn, rows or their groups, and what each row counts for in the mean that chooses.
+
+    Parts count the same without weights, and otherwise as much as the weights of their rows.
+    """
+    units = inner.held if held.groups is None else held.groups
+    weights = held.weights if held.weights is not None else 1.0 / np.repeat(inner.held_sizes, inner.held_sizes)
+    return units, np.asarray(weights, dtype=np.float64)
+
+
+def _refusal(own: Selection) -> str | None:
+    """Why no correction can be made of this choice, or None."""
+    if own.study.search.choose != "best":
+        return "No value: the correction is for the choice of the smallest mean, and choose= asks for another."
+    if own.study.races and not own.table.complete:
+        return "No value: a race left candidates unfinished, and the correction needs the losses of all on every part."
+    if own.table.failures or not np.isfinite(own.table.losses[:, :, 0]).all():
+        return "No value: a fit failed, and the correction needs the losses of every candidate on every part."
+    return None
+
+
+def _development_estimates(own: Selection) -> dict[str, Estimate]:
     """The chosen predictor, the smallest risk of the family, and how far they can be apart, from one dev set."""
-    choice = study.choices[0]
-    search, loss, inner = study.search, study.search.losses[0], inner_of(study, choice)
-    chosen = study.chosen[choice.key].candidate
-    means = tables[choice.panel].losses[:, 0, 0]
-    size, count = validation_sizes(study, choice), len(search)
-    reason = _refusal(study, inner, weighted=weighted, timed=timed or inner.recipe.timed)
-    bounds = None
-    if reason is None and chosen is not None:
-        bounds = development_bounds(
-            means,
-            n=len(inner.held),
-            chosen=chosen,
-            level=level,
-            low=loss.low,
-            high=loss.high,
-            counted=loss.counts_errors,
-            guarantee=promised("finite-sample", inner.recipe),
+    loss, size, count, final = own.loss, own.sizes, own.candidates, own.study.search.final
+    chosen = own.study.chosen[own.choice.key].candidate
+    means = own.table.losses[:, 0, 0]
+    value, reason = None if chosen is None else float(means[chosen]), _development_refusal(own)
+    bounds = None if reason is not None or chosen is None else _bounds(own, means, chosen)
+    of_chosen, reason_of_chosen = None if bounds is None else bounds.chosen, reason
+    if final != "keep":
+        how = "averages predictors" if final == "ensemble" else "trains it again with the development rows"
+        of_chosen, reason_of_chosen = (
+            None,
+            reason
+            or (
+                f'No interval: final="{final}" {how}, so the bound does not speak of the predictor. final="keep" keeps it.'
+            ),
         )
-
-    def about(name: str, estimand: Estimand, reason: str | None = None) -> EstimateInfo:
-        return EstimateInfo(
-            name=name,
-            estimand=estimand,
-            level=level,
-            train_size=size,
-            n=len(inner.held),
-            reason=reason,
-            optimistic=name != DEV_GAP,
-        )
-
-    value = None if chosen is None else float(means[chosen])
-    given_up = None if search.final == "keep" else _given_up(search.final)
     kept = kept_predictor_risk(loss.name, train_size=size, sign=loss.sign)
     best = family_risk(loss.name, train_size=size, candidates=count, sign=loss.sign)
-    found = {
-        DEV_CHOSEN: shown_beside(
-            study,
-            about(DEV_CHOSEN, kept, reason or given_up),
-            value,
-            None if bounds is None or given_up else bounds.chosen,
+    estimates = {
+        DEV_CHOSEN: own.estimate(DEV_CHOSEN, kept, value, of_chosen, reason=reason_of_chosen, optimistic=True),
+        DEV_BEST: own.estimate(
+            DEV_BEST, best, value, None if bounds is None else bounds.best, reason=reason, optimistic=True
         ),
-        DEV_BEST: shown_beside(study, about(DEV_BEST, best, reason), value, None if bounds is None else bounds.best),
     }
     if bounds is not None:
-        gap = excess_risk(loss.name, train_size=size, candidates=count)
-        found[DEV_GAP] = _gap_estimate(loss, bounds.gap, about(DEV_GAP, gap), bounds.best)
-    return found
+        estimates[DEV_GAP] = _gap_estimate(own, bounds)
+    return estimates
 
 
-def _gap_estimate(loss: Loss, gap: float, about: EstimateInfo, like: Interval) -> Estimate:
+def _bounds(own: Selection, means: NDArray[np.float64], chosen: int) -> Development:
+    return development_bounds(
+        means,
+        n=len(own.inner.held),
+        chosen=chosen,
+        level=own.level,
+        low=own.loss.low,
+        high=own.loss.high,
+        counted=own.loss.counts_errors,
+        guarantee=promised("finite-sample", own.inner.recipe),
+    )
+
+
+def _gap_estimate(own: Selection, bounds: Development) -> Estimate:
+    loss, size = own.loss, own.sizes
+    about = EstimateInfo(
+        name=DEV_GAP,
+        estimand=excess_risk(loss.name, train_size=size, candidates=own.candidates),
+        level=own.level,
+        train_size=size,
+        n=len(own.inner.held),
+    )
+    interval = Interval(
+        low=0.0,
+        high=bounds.gap,
+        level=own.level,
+        method="Chernoff–Hoeffding and union bound",
+        guarantee=bounds.best.guarantee,
+    )
     scale = LossRange(loss=loss.name, sign=1, low=0.0, high=loss.high - loss.low)
-    method = "Chernoff–Hoeffding and union bound"
-    interval = Interval(low=0.0, high=gap, level=about.level, method=method, guarantee=like.guarantee)
     return user_estimate(scale, about, value=0.0, interval=interval)
 
 
-def _given_up(final: str) -> str:
-    how = "averages predictors" if final == "ensemble" else "trains it again with the development rows"
-    return f'No interval: final="{final}" {how}, so the bound does not speak of the predictor. final="keep" keeps it.'
-
-
-def _refusal(study: Study, inner: Splits, *, weighted: bool, timed: bool) -> str | None:
-    search, loss = study.search, study.search.losses[0]
-    if search.choose != "best":
+def _development_refusal(own: Selection) -> str | None:
+    loss, recipe = own.loss, own.inner.recipe
+    timed = (own.held is not None and own.held.timed) or recipe.timed
+    if own.study.search.choose != "best":
         return "No interval: the bound is for the choice of the smallest mean, and choose= asks for another."
     if loss.rows is None:
         return f"No interval: the bound is for means over rows, and {loss.name!r} belongs to whole sets."
     if not np.isfinite(loss.high - loss.low):
         return f"No interval: the bound needs a loss of bounded range, and {loss.name!r} has none."
-    if timed or inner.recipe.grouped:
+    if timed or recipe.grouped:
         how = "follow each other in time" if timed else "come in groups"
         return f"No interval: the development rows {how}, so they are not independent."
-    if weighted:
+    if own.weights is not None:
         return "No interval: the development rows have weights, and the bound counts each row once."
     return None

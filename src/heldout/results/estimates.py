@@ -9,8 +9,8 @@ import numpy as np
 
 from heldout.engine.run import MOST_ROWS_INSIDE, Outcome
 from heldout.losses import Loss
-from heldout.results.corrections import inner_of
-from heldout.results.selection import FOLD_PREDICTORS, NOT_MADE, Selection, tuning_estimates, waiting_estimates
+from heldout.results.corrections import tuning_estimates
+from heldout.results.selection import FOLD_PREDICTORS, NOT_MADE, Selection, waiting_estimates
 from heldout.results.test_losses import blank_record, trained_sizes
 from heldout.risk.choose_interval import WITH_FITS, check_asked
 from heldout.risk.estimands import Estimand, Sizes, conditions, estimand_of, fold_predictors_risk, taken_over
@@ -141,7 +141,7 @@ def fit_size(study: Study) -> float | None:
     """How many rows a single fit of the tested predictor uses on average, where the learner holds some of them out."""
     if not study.search.tuned or study.search.final == "retrain":
         return None
-    return float(np.mean([np.mean(inner_of(study, choice).train_sizes) for choice in study.choices]))
+    return float(np.mean([np.mean(study.validation_splits(choice).train_sizes) for choice in study.choices]))
 
 
 def size_at_all_rows(task: Task, study: Study) -> Sizes:

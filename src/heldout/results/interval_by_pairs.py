@@ -13,10 +13,11 @@ from heldout.base.errors import Argument, OptionError, Sentence, Splitter
 from heldout.base.options import Options
 from heldout.engine.run import Outcome
 from heldout.losses import Loss
-from heldout.results.estimates import size_at_all_rows
+from heldout.results.estimates import risk_name, size_at_all_rows
+from heldout.results.test_losses import loss_range
 from heldout.risk.choose_interval import WITH_FITS
 from heldout.risk.estimands import learner_risk
-from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
+from heldout.risk.estimate import Estimate, EstimateInfo, Interval, user_estimate
 from heldout.risk.intervals.bht import BHT_METHOD, RATIO_METHOD, Repetition, bht, ratio
 from heldout.risk.intervals.method import NO_WIDTH, has_no_width
 from heldout.splits import KFold, SharedBlocks
@@ -106,7 +107,7 @@ def interval_by_pairs(
     That of Bates, Hastie and Tibshirani is centred at the risk at all rows, so the plain estimate stands beside it. The
     ratio of jackknives lies around the plain estimate.
     """
-    numbers = {_risk_name(number, loss): number for number, loss in enumerate(outcome.study.reported)}
+    numbers = {risk_name(number, loss): number for number, loss in enumerate(outcome.study.reported)}
     changed: dict[str, Estimate] = {}
     for name, estimate in estimates.items():
         if name not in numbers:
@@ -121,10 +122,6 @@ def interval_by_pairs(
         changed[name] = _by_bht(estimate, loss, repetitions, task=task, study=outcome.study)
         changed[plain] = replace(estimate, name=plain)
     return changed
-
-
-def _risk_name(number: int, loss: Loss) -> str:
-    return "risk" if number == 0 else f"risk_{loss.name}"
 
 
 def _by_bht(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None, *, task: Task, study: Study) -> Estimate:
@@ -143,7 +140,7 @@ def _by_bht(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None, *
             if loss.rows is not None
             else f"{_whole_sets(loss)}, and this interval needs the losses of single rows"
         )
-        return user_estimate(_scale(loss), replace(about, reason=f"No value: {reason}."), value=None)
+        return user_estimate(loss_range(loss), replace(about, reason=f"No value: {reason}."), value=None)
     made = bht(repetitions, level=plain.level)
     return _shown(loss, about, made.centre, made.interval)
 
@@ -158,18 +155,14 @@ def _by_ratio(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None)
     about = EstimateInfo(name=plain.name, estimand=plain.estimand, level=plain.level, train_size=plain.sizes, n=plain.n)
     value = loss.sign * plain.value
     if repetitions is None:
-        return user_estimate(_scale(loss), replace(about, reason=f"No interval: {FAILED}."), value=value)
+        return user_estimate(loss_range(loss), replace(about, reason=f"No interval: {FAILED}."), value=value)
     return _shown(loss, about, value, ratio(repetitions, value=value, low=loss.low, high=loss.high, level=plain.level))
 
 
 def _shown(loss: Loss, about: EstimateInfo, value: float, interval: Interval) -> Estimate:
     if has_no_width(interval):
-        return user_estimate(_scale(loss), replace(about, reason=NO_WIDTH), value=value)
-    return user_estimate(_scale(loss), about, value=value, interval=interval)
-
-
-def _scale(loss: Loss) -> LossRange:
-    return LossRange(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
+        return user_estimate(loss_range(loss), replace(about, reason=NO_WIDTH), value=value)
+    return user_estimate(loss_range(loss), about, value=value, interval=interval)
 
 
 def _whole_sets(loss: Loss) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from heldout.base.shown import html_of
 from heldout.losses import Loss
-from heldout.results.corrections import inner_of, validation_sizes
+from heldout.results.corrections import least_optimistic
 from heldout.results.estimates import size_at_all_rows, sizes_of
 from heldout.results.selection import BEST_VALIDATION, FOLD_PREDICTORS, Selection
 from heldout.risk.estimands import Sizes, rows_words
@@ -59,8 +59,8 @@ def scope_of(study: Study, task: Task, *, extrapolated: bool = False) -> dict[st
 
 def scope_of_tuning(selection: Selection, *, rows: int) -> dict[str, Any]:
     """The estimate of ``tuned.estimates_`` that speaks of the predictor of a tuned learner that was fitted."""
-    search, several = selection.study.search, len(selection.study.search) > 1
-    size = rows_words(validation_sizes(selection.study, selection.choice))
+    search, several = selection.study.search, selection.candidates > 1
+    size = rows_words(selection.sizes)
     if search.final == "keep":
         sentence = f"The predictor was trained on {size} of {rows}, without the development rows"
         if not several:
@@ -70,7 +70,7 @@ def scope_of_tuning(selection: Selection, *, rows: int) -> dict[str, Any]:
             " that chose it, so the interval of 'development_chosen', where it has one, is of this very predictor."
         )
         return {"estimate": "development_chosen", "exactly": True, "sentence": sentence}
-    estimate = selection.least_optimistic
+    estimate = least_optimistic(selection)
     if search.final == "ensemble":
         made = f"The predictor averages {len(selection.inner)} fold predictors, each trained on {size} of {rows}."
         if not several and len(selection.inner) > 1:
@@ -99,7 +99,7 @@ def _of_their_mean(estimate: str, *, several: bool) -> str:
 def _of_development(study: Study) -> str:
     """Whether bounds from a development set hold for the predictor; nothing is said where there is none."""
     search = study.search
-    single = all(len(inner_of(study, choice)) == 1 for choice in study.choices)
+    single = all(len(study.validation_splits(choice)) == 1 for choice in study.choices)
     if not search.tuned or search.final == "ensemble" or not single:
         return ""
     if search.final == "keep":

@@ -26,6 +26,7 @@ from heldout.results.evidence import (
     is_least_squares,
     ranking_scores,
 )
+from heldout.risk.estimate import LossRange
 from heldout.risk.intervals.auc import area_influences
 from heldout.risk.record import Answers, Floats, PooledScore, Record
 from heldout.splits.cells import CellSplits
@@ -204,30 +205,43 @@ def blank_record(task: Task, study: Study, number: int, *, rows: bool = True) ->
     return record if rows or loss.rows is None else replace(record, sample=replace(record, row_losses=unknown))
 
 
-def recipe_of(task: Task, study: Study, loss: Loss) -> dict[str, Any]:
-    """What a record says of the loss, and of how its parts came about."""
-    outer = study.splits[OUTER]
-    parts, recipe = range(len(outer)), outer.recipe
-    weight, groups = task.weight, task.groups
-    timed = task.time is not None or goes_forward(outer)
+def loss_range(loss: Loss) -> LossRange:
+    """What a loss is called, which way round it is shown, and its range."""
+    return LossRange(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
+
+
+def splits_facts(loss: Loss, splits: Splits) -> dict[str, Any]:
+    """What a record says of the loss and of the splits, whatever the data."""
+    recipe = splits.recipe
     return {
         "loss": loss.name,
         "sign": loss.sign,
         "low": loss.low,
         "high": loss.high,
+        "held_sizes": splits.held_sizes,
+        "kind": recipe.kind,
+        "stratified": recipe.stratified,
+        "grouped": recipe.grouped,
+        "drawn": recipe.drawn,
+        "partition": recipe.partition,
+        "repeats": recipe.repeats,
+    }
+
+
+def recipe_of(task: Task, study: Study, loss: Loss) -> dict[str, Any]:
+    """What a record says of the loss, and of how its parts came about."""
+    outer = study.splits[OUTER]
+    parts = range(len(outer))
+    weight, groups = task.weight, task.groups
+    timed = task.time is not None or goes_forward(outer)
+    return {
+        **splits_facts(loss, outer),
         "weights": None if weight is None else tuple(weight[outer.held_rows(p)] for p in parts),
         "groups": None if groups is None else tuple(groups[outer.held_rows(p)] for p in parts),
         "rows": None if isinstance(outer, CellSplits) else tuple(outer.held_rows(p) for p in parts),
         "order": _order(task, outer) if timed else None,
         "halves": _halves(outer),
-        "held_sizes": outer.held_sizes,
-        "kind": recipe.kind,
-        "stratified": recipe.stratified,
-        "grouped": recipe.grouped,
         "timed": timed,
-        "drawn": recipe.drawn,
-        "partition": recipe.partition,
-        "repeats": recipe.repeats,
         "family": _family(loss, task),
     }
 

@@ -94,6 +94,10 @@ class Study:
     def panel(self, key: str) -> Panel:
         return next(p for p in self.panels if p.key == key)
 
+    def validation_splits(self, choice: Choice) -> Splits:
+        """The splits on whose held-out parts a choice is made."""
+        return self.splits[self.panel(choice.panel).splits]
+
     def losses_at(self, level: str) -> tuple[Loss, ...]:
         return self.search.losses if level == VALIDATION else self.reported
 
