@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.api.draw import sees_classes, strategy_for
 from heldout.api.evaluate import evaluate
 from heldout.audit.check_table import Table, open_table
 from heldout.audit.ledger import MemoryLedger
@@ -23,13 +24,10 @@ from heldout.base.registered import registered
 from heldout.base.seeds import derive
 from heldout.base.shown import Shown
 from heldout.data.stream import read_if_named, target_of
-from heldout.splits import Given, Holdout, as_strategy
-from heldout.splits.foreign import Pairs, default_strategy
+from heldout.splits import Given, Holdout
+from heldout.splits.foreign import Pairs
 from heldout.study.study import TEST
 from heldout.task import Task, declare
-from heldout.task.arrays import as_array, missing_rows
-from heldout.task.containers import column, is_frame, is_name
-from heldout.task.target import looks_like_classes
 
 MOST_ROWS = 100_000  # looked at
 
@@ -132,9 +130,11 @@ def check(
     _check_numbers(most_rows, seed)
     X, y = read_if_named(X), target_of(y, target)
     if classification is None:
-        classification = looks_like_classes(_values_of(X, y))
+        classification = sees_classes(X, y)
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
     task = declare(X, y, classification=classification, **roles)
+    if task.y.dtype.kind in "mM":
+        raise TargetError("The target holds dates. Turn it into a number, such as days from a date.")
     table = _table(task, test, most_rows=int(most_rows), seed=int(seed))
     report = run_checks(table, ignore=frozenset(ignored))
     traps = list(report.traps)
@@ -173,42 +173,16 @@ def _check_numbers(most_rows: Any, seed: Any) -> None:
             raise OptionError(f"{name}= is a whole number from {least} on, not {value!r}.")
 
 
-def _values_of(X: Any, y: Any) -> NDArray[Any]:
-    """The target's values, missing ones left out; what is wrong with it is said by what comes after."""
-    if is_name(y):
-        if not is_frame(X) or y not in X.columns:
-            return np.empty(0, dtype=object)
-        y = column(X, list(X.columns).index(y))
-    if y is None:
-        return np.empty(0, dtype=object)
-    values = as_array(y.toarray() if hasattr(y, "toarray") else y)
-    present = np.ones(len(values), dtype=bool)
-    present[missing_rows(values)] = False
-    values = values[present]
-    if values.dtype.kind in "mM":
-        raise TargetError("The target holds dates. Turn it into a number, such as days from a date.")
-    are_numbers = values.dtype.kind == "O" and all(isinstance(value, int | float | np.number) for value in values.flat)
-    return values.astype(np.float64) if are_numbers else values
-
-
 def _table(task: Task, test: Any, *, most_rows: int, seed: int) -> Table:
-    strategy = default_strategy(timed=task.time is not None) if test is None else as_strategy(test)
+    strategy = strategy_for(test, task)
     splits = strategy.draw(task, task.all_rows, seed=derive(seed, TEST))
     given = isinstance(strategy, Given | Pairs)
     return open_table(task, most_rows=most_rows, splits=splits, given=given, seed=derive(seed, "check"))
 
 
 def _facts(trap: Trap) -> dict[str, Any]:
-    return {
-        "code": trap.code,
-        "severity": trap.severity,
-        "title": CODES[trap.code],
-        "seen": trap.seen,
-        "why": trap.why,
-        "way_out": trap.way_out,
-        "columns": list(trap.columns),
-        "evidence": plain(dict(trap.evidence)),
-    }
+    words = {name: plain(getattr(trap, name)) for name in ("seen", "why", "way_out", "columns", "evidence")}
+    return {"code": trap.code, "severity": trap.severity, "title": CODES[trap.code], **words}
 
 
 LEVEL = 0.999  # of the interval, so that it lies above one half by chance once in two thousand

@@ -245,8 +245,7 @@ def draw(
         raise InputError("A stream has no rows to draw: they are dealt into folds as they pass. Load the data.")
     X = read_if_named(X)
     if classification is None:
-        target = _target(X, y)
-        classification = not is_name(target) and looks_like_classes(accept_target(target))
+        classification = sees_classes(X, y)
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
     task = declare(X, y, classification=bool(classification), **roles)
     strategy = strategy_for(test, task)
@@ -279,11 +278,11 @@ def seed_of_test(task: Task, seed: int) -> int:
     return derive(seed, TEST, task.content_key(task.all_rows))
 
 
-def _target(X: Any, y: Any) -> Any:
-    """The target itself where y names a column; a name that is none is left for the task to refuse."""
-    if not is_name(y):
-        return y
-    X = accept_features(X)
-    if not is_frame(X) or list(X.columns).count(y) != 1:
-        return y
-    return column(X, list(X.columns).index(y))
+def sees_classes(X: Any, y: Any) -> bool:
+    """Whether the target looks like classes; a name that is no column is left for the task to refuse."""
+    if is_name(y):
+        X = accept_features(X)
+        if not is_frame(X) or list(X.columns).count(y) != 1:
+            return False
+        y = column(X, list(X.columns).index(y))
+    return looks_like_classes(accept_target(y))

@@ -151,32 +151,29 @@ def _refusal(own: Selection) -> str | None:
 
 def _development_estimates(own: Selection) -> dict[str, Estimate]:
     """The chosen predictor, the smallest risk of the family, and how far they can be apart, from one dev set."""
-    loss, size, count, final = own.loss, own.sizes, own.candidates, own.study.search.final
-    chosen = own.study.chosen[own.choice.key].candidate
-    means = own.table.losses[:, 0, 0]
+    loss, size, count = own.loss, own.sizes, own.candidates
+    chosen, means = own.study.chosen[own.choice.key].candidate, own.table.losses[:, 0, 0]
     value, reason = None if chosen is None else float(means[chosen]), _development_refusal(own)
     bounds = None if reason is not None or chosen is None else _bounds(own, means, chosen)
-    of_chosen, reason_of_chosen = None if bounds is None else bounds.chosen, reason
-    if final != "keep":
-        how = "averages predictors" if final == "ensemble" else "trains it again with the development rows"
-        of_chosen, reason_of_chosen = (
-            None,
-            reason
-            or (
-                f'No interval: final="{final}" {how}, so the bound does not speak of the predictor. final="keep" keeps it.'
-            ),
-        )
+    of_chosen, of_best = (None, None) if bounds is None else (bounds.chosen, bounds.best)
+    given_up = _given_up(own.study.search.final)
+    if given_up is not None:
+        of_chosen = None
     kept = kept_predictor_risk(loss.name, train_size=size, sign=loss.sign)
     best = family_risk(loss.name, train_size=size, candidates=count, sign=loss.sign)
     estimates = {
-        DEV_CHOSEN: own.estimate(DEV_CHOSEN, kept, value, of_chosen, reason=reason_of_chosen, optimistic=True),
-        DEV_BEST: own.estimate(
-            DEV_BEST, best, value, None if bounds is None else bounds.best, reason=reason, optimistic=True
-        ),
+        DEV_CHOSEN: own.estimate(DEV_CHOSEN, kept, value, of_chosen, reason=reason or given_up, optimistic=True),
+        DEV_BEST: own.estimate(DEV_BEST, best, value, of_best, reason=reason, optimistic=True),
     }
-    if bounds is not None:
-        estimates[DEV_GAP] = _gap_estimate(own, bounds)
-    return estimates
+    return estimates if bounds is None else {**estimates, DEV_GAP: _gap_estimate(own, bounds)}
+
+
+def _given_up(final: str) -> str | None:
+    """Why the bound says nothing of the final predictor, or None."""
+    if final == "keep":
+        return None
+    how = "averages predictors" if final == "ensemble" else "trains it again with the development rows"
+    return f'No interval: final="{final}" {how}, so the bound does not speak of the predictor. final="keep" keeps it.'
 
 
 def _bounds(own: Selection, means: NDArray[np.float64], chosen: int) -> Development:

@@ -12,35 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cross_decomposition import PLSRegression
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import (
-    ARDRegression,
-    BayesianRidge,
-    ElasticNet,
-    ElasticNetCV,
-    GammaRegressor,
-    HuberRegressor,
-    Lars,
-    LarsCV,
-    Lasso,
-    LassoCV,
-    LassoLars,
-    LassoLarsCV,
-    LassoLarsIC,
-    LinearRegression,
-    MultiTaskElasticNet,
-    MultiTaskElasticNetCV,
-    MultiTaskLasso,
-    MultiTaskLassoCV,
-    OrthogonalMatchingPursuit,
-    OrthogonalMatchingPursuitCV,
-    PoissonRegressor,
-    Ridge,
-    RidgeCV,
-    SGDRegressor,
-    TweedieRegressor,
-)
+from sklearn.linear_model import SGDRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_class_weight
 
@@ -54,13 +26,14 @@ from heldout.study.pose import OUTER, aside_of
 from heldout.study.study import EVERYWHERE, TEST
 from heldout.task import Task
 
-_LEAST_SQUARES = (
-    *(LinearRegression, Ridge, RidgeCV, Lasso, LassoCV, ElasticNet, ElasticNetCV),
-    *(Lars, LarsCV, LassoLars, LassoLarsCV, LassoLarsIC, OrthogonalMatchingPursuit, OrthogonalMatchingPursuitCV),
-    *(MultiTaskLasso, MultiTaskLassoCV, MultiTaskElasticNet, MultiTaskElasticNetCV),
-    *(BayesianRidge, ARDRegression, PLSRegression, KernelRidge),
-    *(HuberRegressor, GammaRegressor, PoissonRegressor, TweedieRegressor),  # nearly: their fits are weighted squares
-)
+# Estimators that fit a squared loss by something linear, and derived classes, by name.
+LEAST_SQUARES = {
+    *("LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV", "Lars", "LarsCV"),
+    *("LassoLars", "LassoLarsCV", "LassoLarsIC", "OrthogonalMatchingPursuit", "OrthogonalMatchingPursuitCV"),
+    *("MultiTaskLasso", "MultiTaskLassoCV", "MultiTaskElasticNet", "MultiTaskElasticNetCV"),
+    *("BayesianRidge", "ARDRegression", "PLSRegression", "KernelRidge"),
+    *("HuberRegressor", "GammaRegressor", "PoissonRegressor", "TweedieRegressor"),  # nearly: weighted squares
+}
 
 
 class FoldResponses(NamedTuple):
@@ -216,7 +189,9 @@ def is_least_squares(estimator: Any) -> bool:
     True
     """
     return all(
-        last.loss == "squared_error" if isinstance(last, SGDRegressor) else isinstance(last, _LEAST_SQUARES)
+        last.loss == "squared_error"
+        if isinstance(last, SGDRegressor)
+        else any(kind.__name__ in LEAST_SQUARES for kind in type(last).__mro__)
         for last in _last_steps(estimator)
     )
 
