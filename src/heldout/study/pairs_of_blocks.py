@@ -8,11 +8,13 @@ chooses inside each of these training sets: that is a third level of splitting.
 
 from __future__ import annotations
 
+from itertools import combinations
+
 from heldout.losses import Loss
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
 from heldout.splits.shared_blocks import shared_blocks
-from heldout.study.pose import draw_validation, final_trains
+from heldout.study.pose import draw_validation, validation_panel, waiting
 from heldout.study.study import SPREAD, VALIDATION, Choice, Panel, Study
 from heldout.task.task import Task
 
@@ -39,18 +41,18 @@ def pose_pairs_of_blocks(
     splits = {BLOCKS: blocks, **{without(part): shared_blocks(blocks, part) for part in range(len(blocks))}}
     if search.tuned:
         return _tuned(search, task, splits, known=known, reported=reported)
+    every = range(len(search))
     panels = [
-        _panel(without(part), without(part), range(len(splits[without(part)])), search) for part in range(len(blocks))
+        _panel(without(part), without(part), range(len(splits[without(part)])), every) for part in range(len(blocks))
     ]
     if known < len(blocks):
-        panels.append(_panel(BLOCKS, BLOCKS, range(known, len(blocks)), search, keeps_rows=True))
+        panels.append(_panel(BLOCKS, BLOCKS, range(known, len(blocks)), every))
     return Study(search=search, splits=splits, panels=tuple(panels), reported=reported)
 
 
-def _panel(key: str, splits: str, parts: range, search: Search, *, keeps_rows: bool = False) -> Panel:
-    return Panel(
-        key=key, level=SPREAD, splits=splits, parts=parts, candidates=range(len(search)), keeps_rows=keeps_rows
-    )
+def _panel(key: str, splits: str, parts: range, candidates: range | None) -> Panel:
+    """Predictors asked on parts of blocks, whose row losses the interval needs, or of blocks without one of them."""
+    return Panel(key=key, level=SPREAD, splits=splits, parts=parts, candidates=candidates, keeps_rows=splits == BLOCKS)
 
 
 def _tuned(search: Search, task: Task, splits: dict[str, Splits], *, known: int, reported: tuple[Loss, ...]) -> Study:
@@ -58,49 +60,25 @@ def _tuned(search: Search, task: Task, splits: dict[str, Splits], *, known: int,
     blocks = splits[BLOCKS]
     k = len(blocks) // blocks.recipe.repeats
     validation: list[Panel] = []
-    waiting: list[Panel] = []
+    tested: list[Panel] = []
     choices: list[Choice] = []
 
-    def choose(name: str, splits_key: str, place: int, asked: list[tuple[str, str, int]]) -> None:
-        """A choice on the training rows of one part, and the sides (key, splits, part) that its predictor answers."""
-        inner_key = f"inner/{name}"
-        inner = draw_validation(search, task, splits[splits_key].train_rows(place))
-        splits[inner_key] = inner
-        key = f"{VALIDATION}/{name}"
-        validation.append(
-            Panel(key=key, level=VALIDATION, splits=inner_key, parts=range(len(inner)), candidates=range(len(search)))
-        )
+    def choose(name: str, *sides: tuple[str, str, int]) -> None:
+        """A choice on the training rows of the first of these sides (key, splits, part), which its predictor answers."""
+        _, first, part_of_first = sides[0]
+        inner_key, key = f"inner/{name}", f"{VALIDATION}/{name}"
+        splits[inner_key] = inner = draw_validation(search, task, splits[first].train_rows(part_of_first))
+        validation.append(validation_panel(search, inner_key, inner, key))
         choices.append(Choice(key=name, panel=key))
-        for panel, splits_of_side, part in asked:
-            waiting.append(
-                Panel(
-                    key=panel,
-                    level=SPREAD,
-                    splits=splits_of_side,
-                    parts=range(part, part + 1),
-                    candidates=None,
-                    waits_for=name,
-                    trains=final_trains(search, inner_key, inner),
-                    averaged=search.final == "ensemble",
-                    keeps_rows=splits_of_side == BLOCKS,
-                )
-            )
+        for panel, splits_key, part in sides:
+            asked = _panel(panel, splits_key, range(part, part + 1), None)
+            tested.append(waiting(asked, search, name, inner_key, inner))
 
     for part in range(known, len(blocks)):
-        choose(f"{BLOCKS}/{part}", BLOCKS, part, [(f"{BLOCKS}/{part}", BLOCKS, part)])
+        choose(f"{BLOCKS}/{part}", (f"{BLOCKS}/{part}", BLOCKS, part))
     for start in range(0, len(blocks), k):
-        for i in range(k):
-            for j in range(i + 1, k):
-                first, other = without(start + i), without(start + j)
-                sides = [
-                    (f"{first}/{j - 1}", first, j - 1),
-                    (f"{other}/{i}", other, i),
-                ]  # places among the other blocks
-                choose(f"pair/{start + i}/{start + j}", first, j - 1, sides)
-    return Study(
-        search=search,
-        splits=splits,
-        panels=(*validation, *waiting),
-        choices=tuple(choices),
-        reported=reported,
-    )
+        for i, j in combinations(range(k), 2):
+            first, other = without(start + i), without(start + j)  # a block's place is that among the other blocks
+            choose(f"pair/{start + i}/{start + j}", (f"{first}/{j - 1}", first, j - 1), (f"{other}/{i}", other, i))
+    panels = (*validation, *tested)
+    return Study(search=search, splits=splits, panels=panels, choices=tuple(choices), reported=reported)

@@ -47,20 +47,10 @@ def pose_evaluation(
         inner = draw_validation(search, task, outer.train_rows(part), outer=outer, part=part)
         check_race(race, search, len(inner))
         splits[inner_key] = inner
-        validation.append(_validation_panel(search, inner_key, inner, f"{VALIDATION}/{part}"))
+        validation.append(validation_panel(search, inner_key, inner, f"{VALIDATION}/{part}"))
         choices.append(Choice(key=choice_key, panel=f"{VALIDATION}/{part}", fold=part))
-        tests.append(
-            Panel(
-                key=f"{TEST}/{part}",
-                level=TEST,
-                splits=OUTER,
-                parts=range(part, part + 1),
-                candidates=None,
-                waits_for=choice_key,
-                trains=final_trains(search, inner_key, inner),
-                averaged=search.final == "ensemble",
-            )
-        )
+        panel = Panel(key=f"{TEST}/{part}", level=TEST, splits=OUTER, parts=range(part, part + 1), candidates=None)
+        tests.append(waiting(panel, search, choice_key, inner_key, inner))
     panels = (*validation, *tests)
     return Study(search=search, splits=splits, panels=panels, choices=tuple(choices), reported=reported, race=race)
 
@@ -76,7 +66,7 @@ def pose_tuning(
         inner = draw_validation(search, task, rows)
     final_trains(search, FINAL, inner)  # refuses early what could not be made final
     check_race(race, search, len(inner))
-    panel = _validation_panel(search, FINAL, inner, VALIDATION)
+    panel = validation_panel(search, FINAL, inner, VALIDATION)
     return Study(
         search=search,
         splits={FINAL: inner},
@@ -143,7 +133,14 @@ def final_trains(search: Search, inner_key: str, inner: Splits) -> tuple[TrainRe
     return None
 
 
-def _validation_panel(search: Search, splits_key: str, inner: Splits, key: str) -> Panel:
+def waiting(panel: Panel, search: Search, choice: str, inner_key: str, inner: Splits) -> Panel:
+    """The panel with the predictor of a candidate that is still to be chosen on the validation splits `inner`."""
+    trains = final_trains(search, inner_key, inner)
+    return replace(panel, waits_for=choice, trains=trains, averaged=search.final == "ensemble")
+
+
+def validation_panel(search: Search, splits_key: str, inner: Splits, key: str) -> Panel:
+    """Every candidate on every validation part of these splits."""
     check_parts(search, len(inner))
     return Panel(key=key, level=VALIDATION, splits=splits_key, parts=range(len(inner)), candidates=range(len(search)))
 
