@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heldout.api.compare import answer_all, ask_all, check_rope, named_learners
-from heldout.api.comparison import Comparison
+from heldout.api.comparison import Comparison, chances_and_verdict
 from heldout.base.errors import FitFailed, HeldoutError, InputError, LossError
 from heldout.base.options import Options
 from heldout.base.plain import plain
@@ -17,7 +17,7 @@ from heldout.base.shown import Shown
 from heldout.engine.run import Running
 from heldout.results.study_record import Question, Request
 from heldout.results.tables import as_frame
-from heldout.risk.comparison.over_datasets import Ranks, rank_over_datasets
+from heldout.risk.comparison.over_datasets import RankedPair, Ranks, rank_over_datasets
 
 ROLES = ("groups", "time", "sample_weight", "strata")
 
@@ -211,18 +211,6 @@ def _value(found: Comparison, name: str) -> float:
     return float("nan") if value is None else value
 
 
-def _row(pair: Any, rope: float | None) -> dict[str, Any]:
-    chances = pair.probabilities
-    return {
-        "first": pair.first,
-        "second": pair.second,
-        "rank_first": pair.rank_first,
-        "rank_second": pair.rank_second,
-        "p_nemenyi": pair.p_nemenyi,
-        "p_permuted": pair.p_permuted,
-        "chance_first_better": None if chances is None else chances.left,
-        "chance_equal": None if chances is None or rope is None else chances.rope,
-        "chance_second_better": None if chances is None else chances.right,
-        "verdict": str(pair.verdict),
-        "sentence": pair.sentence,
-    }
+def _row(pair: RankedPair, rope: float | None) -> dict[str, Any]:
+    names = ("first", "second", "rank_first", "rank_second", "p_nemenyi", "p_permuted")
+    return {**{name: getattr(pair, name) for name in names}, **chances_and_verdict(pair, rope=rope)}

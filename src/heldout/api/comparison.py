@@ -17,6 +17,7 @@ from heldout.report.page import write_page
 from heldout.results.figures import comparison_figure
 from heldout.results.summary import VERSION, choices_of
 from heldout.results.tables import as_frame
+from heldout.risk.comparison.over_datasets import RankedPair
 from heldout.risk.comparison.sentences import Pair, verdict_of_comparison
 from heldout.risk.estimate import Estimate
 
@@ -124,9 +125,20 @@ def _learner(result: Result) -> dict[str, Any]:
     }
 
 
+def chances_and_verdict(pair: Pair | RankedPair, *, rope: float | None) -> dict[str, Any]:
+    """The probabilities of a pair, where there are any, its verdict and its sentence."""
+    chances = pair.probabilities
+    return {
+        "chance_first_better": None if chances is None else chances.left,
+        "chance_equal": None if chances is None or rope is None else chances.rope,
+        "chance_second_better": None if chances is None else chances.right,
+        "verdict": str(pair.verdict),
+        "sentence": pair.sentence,
+    }
+
+
 def _row(pair: Pair) -> dict[str, Any]:
     difference = pair.difference
-    sides = {"left": None, "rope": None, "right": None} if pair.probabilities is None else asdict(pair.probabilities)
     return {
         "first": pair.first,
         "second": pair.second,
@@ -140,10 +152,6 @@ def _row(pair: Pair) -> dict[str, Any]:
         "p": pair.p,
         "p_method": pair.p_method,
         "p_holm": pair.p_holm,
-        "chance_first_better": sides["left"],
-        "chance_equal": sides["rope"] if pair.rope is not None else None,
-        "chance_second_better": sides["right"],
-        "verdict": str(pair.verdict),
-        "sentence": pair.sentence,
+        **chances_and_verdict(pair, rope=pair.rope),
         "reason": difference.reason,
     }

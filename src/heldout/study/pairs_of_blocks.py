@@ -42,9 +42,7 @@ def pose_pairs_of_blocks(
     if search.tuned:
         return _tuned(search, task, splits, known=known, reported=reported)
     every = range(len(search))
-    panels = [
-        _panel(without(part), without(part), range(len(splits[without(part)])), every) for part in range(len(blocks))
-    ]
+    panels = [_panel(key, key, range(len(splits[key])), every) for key in map(without, range(len(blocks)))]
     if known < len(blocks):
         panels.append(_panel(BLOCKS, BLOCKS, range(known, len(blocks)), every))
     return Study(search=search, splits=splits, panels=tuple(panels), reported=reported)
@@ -64,7 +62,7 @@ def _tuned(search: Search, task: Task, splits: dict[str, Splits], *, known: int,
     choices: list[Choice] = []
 
     def choose(name: str, *sides: tuple[str, str, int]) -> None:
-        """A choice on the training rows of the first of these sides (key, splits, part), which its predictor answers."""
+        """A choice on the training rows of the first side (key, splits, part); its predictor answers all of them."""
         _, first, part_of_first = sides[0]
         inner_key, key = f"inner/{name}", f"{VALIDATION}/{name}"
         splits[inner_key] = inner = draw_validation(search, task, splits[first].train_rows(part_of_first))
