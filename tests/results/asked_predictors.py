@@ -36,6 +36,12 @@ def answers_of(result: ho.Result) -> list[FoldResponses]:
     return found
 
 
+def held_out(result: ho.Result) -> list[Any]:
+    """What each test part was answered; None for a part without an answer."""
+    assert result.handles is not None
+    return [part.responses for part in result.handles.losses.parts]
+
+
 def asked_of(result: ho.Result) -> Any:
     return study_of(result)[1].study.everywhere
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from asked_predictors import answers_of, labels, numbers, study_of
+from asked_predictors import answers_of, held_out, labels, numbers
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.cross_decomposition import PLSRegression
@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import heldout as ho
-from heldout.results.evidence import class_weights_of, fold_predictor_responses, held_out_responses, is_least_squares
+from heldout.results.evidence import class_weights_of, is_least_squares
 
 
 class TestHeldOut:
@@ -37,7 +37,7 @@ class TestHeldOut:
     def test_classifiers_of_two_classes_have_probabilities(self, learner: Any, n: int) -> None:
         X, y = labels(n)
         result = ho.evaluate(learner, X, y, test=ho.KFold(3))
-        found = held_out_responses(outcome := study_of(result)[1], fold_predictor_responses(outcome))
+        found = held_out(result)
         assert len(found) == 3
         for part, one in enumerate(found):
             rows = result.predictions.loc[result.predictions["fold"] == part, "row"].to_numpy()
@@ -51,7 +51,7 @@ class TestHeldOut:
     @pytest.mark.usefixtures("costs_nothing")
     def test_what_has_none_is_asked_for_labels(self) -> None:
         result = ho.evaluate(RidgeClassifier(), *labels(90), test=ho.KFold(3))
-        found = held_out_responses(outcome := study_of(result)[1], fold_predictor_responses(outcome))
+        found = held_out(result)
         assert all(one is not None and one.predict_proba is None for one in found)
 
     @pytest.mark.usefixtures("costs_nothing")
@@ -67,7 +67,7 @@ class TestHeldOut:
     @pytest.mark.usefixtures("costs_nothing")
     def test_a_part_that_failed_has_none(self) -> None:
         result = ho.evaluate(FailsOnce(), *labels(30), test=ho.KFold(3, shuffle=False, stratify=False))
-        found = held_out_responses(outcome := study_of(result)[1], fold_predictor_responses(outcome))
+        found = held_out(result)
         assert [one is None for one in found] == [True, False, False]
 
 

@@ -22,7 +22,7 @@ from heldout.engine.run import Outcome
 from heldout.losses import Loss, family_of, positive_label, row_losses
 from heldout.risk.record import Answers, Elsewhere, Floats
 from heldout.splits.drawn import Splits
-from heldout.study.pose import OUTER, aside_of
+from heldout.study.pose import aside_of
 from heldout.study.study import EVERYWHERE, TEST
 from heldout.task import Task
 
@@ -65,25 +65,8 @@ def fold_predictor_responses(outcome: Outcome) -> list[FoldResponses]:
     return responses_by_part
 
 
-def held_out_responses(outcome: Outcome, everywhere: Sequence[FoldResponses]) -> tuple[Responses | None, ...]:
-    """What the predictor of each test part answered on its own held-out rows; None for a part without an answer.
-
-    Classifiers of two classes were asked for probabilities too, where they have them and asking is cheap. Where they
-    answered them on all rows (`everywhere`) those of their own test part are taken from there.
-    """
-    study = outcome.study
-    asked = {one.part: one for one in everywhere}
-    answers: list[Responses | None] = [None] * len(study.splits[OUTER])
-    for panel in study.of_level(TEST):
-        table = outcome.tables.panels.get(panel.key)
-        for part in panel.parts if table is not None and len(table.candidates) else ():
-            assert table is not None
-            responses = table.responses(table.candidates[0], part)
-            answers[part] = _with_probabilities(responses, asked.get(part), study.splits[OUTER].held_rows(part))
-    return tuple(answers)
-
-
-def _with_probabilities(own: Responses | None, everywhere: FoldResponses | None, held: Rows) -> Responses | None:
+def with_probabilities(own: Responses | None, everywhere: FoldResponses | None, held: Rows) -> Responses | None:
+    """The responses of a test part, with the probabilities that its predictor gave where it was asked of all rows."""
     if own is None or own.predict_proba is not None or everywhere is None or everywhere.responses.predict_proba is None:
         return own
     places = np.searchsorted(everywhere.rows, held)

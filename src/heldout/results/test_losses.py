@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -22,16 +22,15 @@ from heldout.results.evidence import (
     as_floats,
     elsewhere_of,
     fold_predictor_responses,
-    held_out_responses,
     is_least_squares,
     ranking_scores,
+    with_probabilities,
 )
 from heldout.risk.estimate import LossRange
 from heldout.risk.intervals.auc import area_influences
 from heldout.risk.record import Answers, Floats, PooledScore, Record
 from heldout.splits.cells import CellSplits
 from heldout.splits.drawn import Splits
-from heldout.study.answers import PanelTable
 from heldout.study.answers import Rows as RowLosses
 from heldout.study.pose import OUTER
 from heldout.study.study import TEST, Study
@@ -62,49 +61,30 @@ class TestLosses:
 
 def read_test_losses(task: Task, outcome: Outcome, *, seed: int = 0) -> TestLosses:
     """Read the test panels of a study that ran. `seed` is what intervals that draw derive their own from."""
-    study = outcome.study
     everywhere = fold_predictor_responses(outcome)
-    responses = [one for one in held_out_responses(outcome, everywhere) if one is not None]
-    outer = study.splits[OUTER]
-    complete = tuple(responses) if len(responses) == len(outer) and not isinstance(outer, CellSplits) else None
-    parts = tuple(_tested_parts(task, outcome))
+    parts = tuple(_tested_parts(task, outcome, {one.part: one for one in everywhere}))
     records = [
-        _record(task, outcome, number, parts, responses=complete, everywhere=everywhere)
-        for number in range(len(study.reported))
+        _record(task, outcome, number, parts, everywhere=everywhere) for number in range(len(outcome.study.reported))
     ]
     return TestLosses(parts=parts, records=tuple(replace(record, seed=seed) for record in records))
 
 
-def _tested_parts(task: Task, outcome: Outcome) -> list[TestedPart]:
-    study, tested = outcome.study, []
+def _tested_parts(task: Task, outcome: Outcome, everywhere: Mapping[int, FoldResponses]) -> Iterator[TestedPart]:
+    study = outcome.study
     for panel in study.of_level(TEST):
         table = outcome.tables.panels.get(panel.key)
         if table is None or not len(table.candidates):
             continue
         for place, part in enumerate(table.parts):
-            responses = table.responses(table.candidates[0], part)
-            rows = _row_losses(task, study, table, part)
-            tested.append(TestedPart(part=part, losses=table.losses[0, place], row_losses=rows, responses=responses))
-    return tested
-
-
-def _row_losses(task: Task, study: Study, table: PanelTable, part: int) -> RowLosses:
-    """The losses of the held-out rows, for each reported loss; None for one that has none.
-
-    Where one of several losses could not be taken none was kept, and the others are made from the responses.
-    """
-    candidate = table.candidates[0]
-    kept = table.row_losses(candidate, part)
-    if kept is not None:
-        return kept
-    responses = table.responses(candidate, part)
-    if responses is None:
-        return (None,) * len(study.reported)
-    y = task.y[study.splits[OUTER].held_rows(part)]
-    taken = np.isfinite(table.losses[0, part - table.parts.start])
-    return tuple(
-        row_losses(loss, y, responses) if had else None for loss, had in zip(study.reported, taken, strict=True)
-    )
+            held = study.splits[OUTER].held_rows(part)
+            responses = with_probabilities(table.responses(table.candidates[0], part), everywhere.get(part), held)
+            losses = table.losses[0, place]
+            rows = table.row_losses(table.candidates[0], part)
+            if rows is None and responses is not None:  # where one of several losses could not be taken none was kept
+                taken = zip(study.reported, np.isfinite(losses), strict=True)
+                rows = tuple(row_losses(loss, task.y[held], responses) if had else None for loss, had in taken)
+            rows = rows or (None,) * len(study.reported)
+            yield TestedPart(part=part, losses=losses, row_losses=rows, responses=responses)
 
 
 def _record(
@@ -113,10 +93,9 @@ def _record(
     number: int,
     parts: Sequence[TestedPart],
     *,
-    responses: Sequence[Responses] | None,
     everywhere: Sequence[FoldResponses],
 ) -> Record:
-    """The record of one reported loss; `responses` are those of all parts, or None where some are missing."""
+    """The record of one reported loss."""
     study = outcome.study
     outer, loss = study.splits[OUTER], study.reported[number]
     folds = np.full(len(outer), np.nan)
@@ -125,6 +104,8 @@ def _record(
         folds[tested.part], rows[tested.part] = tested.losses[number], tested.row_losses[number]
     known = tuple(one for one in rows if one is not None)
     kept = known if len(known) == len(outer) else None
+    answered = tuple(one.responses for one in parts if one.responses is not None)
+    responses = answered if len(answered) == len(outer) and not isinstance(outer, CellSplits) else None
     answers = None if responses is None else answers_of(task, outer, loss, responses, _only_estimator(study))
     record = Record(
         **recipe_of(task, study, loss),
