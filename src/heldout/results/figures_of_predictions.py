@@ -24,12 +24,13 @@ Figure = dict[str, Any]
 Column = NDArray[Any]
 
 
-def _classifies(record: StudyRecord) -> bool:
-    return bool(record.about.get("classification", record.about["classes"] is not None))
-
-
-def _withheld(record: StudyRecord) -> str | None:
-    """Why there are no results of single rows, or None."""
+def _refusal(record: StudyRecord, *, of_classes: bool, what: str) -> str | None:
+    """Why a figure has nothing to show: the target is of the other kind, or there are no results of single rows."""
+    classes = record.about["classes"]
+    if bool(record.about.get("classification", classes is not None)) != of_classes:
+        return f"The target is a {'number' if of_classes else 'class'}, so there are no {what}."
+    if of_classes and classes is None:
+        return SEVERAL
     answer = record.about.get("answer", "full")
     if answer != "full":
         return f"Results of single rows are withheld, as answer={answer!r} asks."
@@ -40,11 +41,7 @@ def _withheld(record: StudyRecord) -> str | None:
 
 def confusion_figure(record: StudyRecord) -> Figure:
     """How many test rows of each class were taken for which."""
-    if not _classifies(record):
-        return {"none": "The target is a number, so there are no classes to mix up."}
-    if record.about["classes"] is None:
-        return {"none": SEVERAL}
-    if (why := _withheld(record)) is not None:
+    if (why := _refusal(record, of_classes=True, what="classes to mix up")) is not None:
         return {"none": why}
     columns = record.tables["predictions"]
     if "y" not in columns or "predict" not in columns:
@@ -72,11 +69,7 @@ def _few(labels: list[str], counts: NDArray[np.intp]) -> tuple[list[str], NDArra
 
 def calibration_figure(record: StudyRecord) -> Figure:
     """How often a class was the true one where its probability was said to be so large."""
-    if not _classifies(record):
-        return {"none": "The target is a number, so there are no probabilities."}
-    if record.about["classes"] is None:
-        return {"none": SEVERAL}
-    if (why := _withheld(record)) is not None:
+    if (why := _refusal(record, of_classes=True, what="probabilities")) is not None:
         return {"none": why}
     columns = record.tables["predictions"]
     labels = [(label, f"proba_{label}") for label in record.about["classes"] if f"proba_{label}" in columns]
@@ -124,9 +117,7 @@ def _bins(predicted: Column, happened: Column, record: StudyRecord) -> list[Mapp
 
 def residuals_figure(record: StudyRecord) -> Figure:
     """Target less prediction against the prediction, for each output."""
-    if _classifies(record):
-        return {"none": "The target is a class, so there are no residuals."}
-    if (why := _withheld(record)) is not None:
+    if (why := _refusal(record, of_classes=False, what="residuals")) is not None:
         return {"none": why}
     columns = record.tables["predictions"]
     names = [name.removeprefix("y") for name in columns if name == "y" or name.startswith("y_")]
