@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -15,7 +14,6 @@ from heldout.base.errors import FitFailed
 from heldout.planner.cost import operations
 from heldout.planner.passes import make_plan, stand_in
 from heldout.results.study_record import Question
-from heldout.task import Task
 
 MOST_ROWS = 5_000  # a fit is timed on so many, and taken to grow with them
 OPERATIONS_A_SECOND = 1e9  # of a kernel, to the order of magnitude
@@ -60,7 +58,7 @@ def _seconds_a_row(question: Question) -> dict[str, float]:
     for family in question.study.search.families:
         params = family.candidates[len(family.candidates) // 2]
         estimator = clone(family.estimator).set_params(**params)
-        X, y = _taken(task, rows)
+        X, y = task.take(rows), task.y[rows]
         began = perf_counter()
         try:
             with one_thread():
@@ -69,8 +67,3 @@ def _seconds_a_row(question: Question) -> dict[str, float]:
             raise FitFailed(f"{family.name} could not be timed: {type(error).__name__}: {error}") from error
         found[family.name] = (perf_counter() - began) / len(rows)
     return found
-
-
-def _taken(task: Task, rows: Any) -> tuple[Any, Any]:
-    X = task.X.iloc[rows] if hasattr(task.X, "iloc") else task.X[rows]
-    return X, task.y[rows]

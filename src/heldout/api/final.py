@@ -45,30 +45,39 @@ class StudyHandles:
     def task(self) -> Task:
         return self.question.task
 
+    @property
+    def study(self) -> Study:
+        return self.outcome.study
+
     def how_now(self) -> Running:
         """How to run what is asked for later: with as long again, and here where the cluster was closed since."""
         return replace(self.how, deadline=None, backend=self.how.backend if is_usable(self.how.backend) else None)
 
     @property
     def chooses_on_all_rows(self) -> bool:
-        return chooses_on_all_rows(self.outcome.study)
+        return chooses_on_all_rows(self.study)
 
     def tune(self) -> Outcome:
         """The choice on all rows by the learner's own validation."""
         if self.streamed is not None and self.question.stream is not None:
-            return _tune_stream(self.question, self.question.stream, self.streamed)
-        return tune_on_all_rows(self.outcome, self.task, self.how_now())
+            return self._tune_stream(self.streamed, self.question.stream.cells)
+        return tune_on_all_rows(self.study, self.task, self.how_now())
 
     def tune_if_cheap(self) -> Outcome | None:
-        """The same where it takes no fits worth mentioning, without a bar, events or a journal; else None."""
+        """The same where it takes no fits worth mentioning, without a bar, events or a journal; else None.
+
+        It is made unasked where kernels that proved right answer it, and it is small work.
+        """
+        outcome, how = self.outcome, self.how_now()
         if self.streamed is not None:
-            losses = self.outcome.study.search.losses
+            losses = self.study.search.losses
             return self.tune() if all_from_squares(losses, classification=self.task.classification) else None
-        how = self.how_now()
-        if not _is_cheap(self.outcome, self.task, how):
+        if outcome.stopped is not None or not all(check.passed for check in outcome.checks):
+            return None
+        if not price_choice(self.study, self.task, outcome.account, how.options).cheap:
             return None
         quiet = replace(how, progress=False, journal=None, options=replace(how.options, on_event=None))
-        return tune_on_all_rows(self.outcome, self.task, quiet)
+        return tune_on_all_rows(self.study, self.task, quiet)
 
     def learning_curve(self, record: StudyRecord) -> tuple[dict[str, Any], Estimate]:
         """The curve at the usual sizes, fitted now, and the estimate that it extrapolates to."""
@@ -76,7 +85,7 @@ class StudyHandles:
             raise OptionError(
                 "A learning curve tells more of the test rows than answer= allows. Evaluate without that option."
             )
-        study, task = self.outcome.study, self.task
+        study, task = self.study, self.task
         smaller = pose_curve(study, task, True, seed=self.question.seed)
         assert smaller is not None, "sizes were given"
         return curve_of(task, study, self.losses, run_study(smaller, task, self.how_now()), level=self.question.level)
@@ -84,16 +93,59 @@ class StudyHandles:
     def predictor(self, tuning: Outcome | None) -> tuple[Any, tuple[Finding, ...]]:
         """The fitted predictor, and what was noticed while making it; `tuning` is the choice on all rows, if any."""
         if self.streamed is not None and self.question.stream is not None:
-            return _predictor_of_stream(self.streamed, self.question.stream, tuning), ()
-        outcome, task, learner = self.outcome, self.task, self.question.learner
+            return self._predictor_of_stream(self.streamed, self.question.stream, tuning), ()
+        task, learner = self.task, self.question.learner
         if isinstance(learner, FrozenEstimator):
             return learner, ()
-        if len(outcome.study.splits[OUTER]) == 1:
-            return _tested_again(outcome, task)
+        if len(self.study.splits[OUTER]) == 1:
+            return self._tested_again()
         if tuning is None:
             with one_thread():
-                return make_final(outcome.study.search, 0, task, task.all_rows, None, fit_params={}), ()
+                return make_final(self.study.search, 0, task, task.all_rows, None, fit_params={}), ()
         return final_of(tuning, task, chosen_or_refuse(tuning), fit_params={})[0], ()
+
+    def _tune_stream(self, streamed: Streamed, cells: Task) -> Outcome:
+        """The choice on all rows from the statistics that were gathered; rows pass again for losses that need them."""
+        posed = pose_tuning(self.study.search, cells, cells.all_rows, outer=self.question.study.splits[OUTER])
+        with one_thread():
+            tuned, tables, _ = streamed.run.answer(streamed.run.counting_rows(posed))
+        return replace(self.outcome, study=tuned, tables=tables)
+
+    def _predictor_of_stream(self, streamed: Streamed, stream: QuestionOfStream, tuning: Outcome | None) -> Any:
+        """The final predictor, from the statistics that were gathered."""
+        study, run = self.study, streamed.run
+        names = np.array(stream.source.stream.columns, dtype=object)
+        chosen, cells = 0, stream.cells.all_rows
+        if len(study.splits[OUTER]) == 1:
+            panel = study.of_level(TEST)[0]
+            (ref,) = panel.trains_of(0)
+            chosen = self.outcome.tables[panel.key].candidates[0]
+            cells = study.splits[ref.splits].train_rows(ref.part)
+        elif tuning is not None:
+            chosen = chosen_or_refuse(tuning)
+            if study.search.final == "keep":
+                cells = tuning.study.splits[FINAL].train_rows(0)
+        with one_thread():
+            every = zip(run.families, run.fits(cells), strict=True)
+            family, fits = next((family, fits) for family, fits in every if chosen in family.candidates)
+            return fits.predictor(family.candidates.index(chosen), names)
+
+    def _tested_again(self) -> tuple[Any, tuple[Finding, ...]]:
+        """The tested predictor on the same rows and seed; its test predictions must be the recorded ones."""
+        study, task = self.study, self.task
+        table = self.outcome.tables[study.of_level(TEST)[0].key]
+        recorded = table.responses(table.candidates[0], 0) if len(table.candidates) else None
+        if recorded is None or recorded.predict is None:
+            raise FitFailed(
+                "The predictor that was to be tested failed, so there is none to give. See result.failures."
+            )
+        outer = study.splits[OUTER]
+        inner = next((study.validation_splits(choice) for choice in study.choices), None)
+        with one_thread():
+            predictor = make_final(study.search, table.candidates[0], task, outer.train_rows(0), inner, fit_params={})
+            again = np.asarray(predictor.predict(task.take(outer.held_rows(0))))
+        tiers = {line.tier for line in self.outcome.account.lines if line.level == TEST}
+        return predictor, _of_difference(again, recorded.predict, tiers)
 
 
 def chooses_on_all_rows(study: Study) -> bool:
@@ -101,16 +153,9 @@ def chooses_on_all_rows(study: Study) -> bool:
     return study.search.tuned and len(study.splits[OUTER]) > 1
 
 
-def tune_on_all_rows(outcome: Outcome, task: Task, how: Running) -> Outcome:
+def tune_on_all_rows(study: Study, task: Task, how: Running) -> Outcome:
     """The choice on all rows, and the final predictor where a kernel makes it."""
-    return run_study(_posed(outcome.study, task), task, how, finally_fit=True)
-
-
-def _is_cheap(outcome: Outcome, task: Task, how: Running) -> bool:
-    """Whether the choice on all rows is made unasked: kernels that proved right answer it, and it is small work."""
-    if outcome.stopped is not None or not all(check.passed for check in outcome.checks):
-        return False
-    return price_choice(outcome.study, task, outcome.account, how.options).cheap
+    return run_study(_posed(study, task), task, how, finally_fit=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,59 +184,14 @@ def _posed(study: Study, task: Task) -> Study:
     return pose_tuning(study.search, task, task.all_rows, outer=study.splits[OUTER], race=study.race)
 
 
-def _tune_stream(question: Question, stream: QuestionOfStream, streamed: Streamed) -> Outcome:
-    """The choice on all rows, from the statistics that were gathered: rows pass again for losses that need them."""
-    outcome, run = streamed.outcome, streamed.run
-    cells = stream.cells
-    outer = question.study.splits[OUTER]
-    posed = pose_tuning(outcome.study.search, cells, cells.all_rows, outer=outer)
-    with one_thread():
-        tuned, tables, _ = run.answer(run.counting_rows(posed))
-    return replace(outcome, study=tuned, tables=tables)
-
-
-def _predictor_of_stream(streamed: Streamed, stream: QuestionOfStream, tuning: Outcome | None) -> Any:
-    """The final predictor, from the statistics that were gathered."""
-    outcome, run = streamed.outcome, streamed.run
-    study, search = outcome.study, outcome.study.search
-    names = np.array(stream.source.stream.columns, dtype=object)
-    with one_thread():
-        if len(study.splits[OUTER]) == 1:
-            panel = study.of_level(TEST)[0]
-            (ref,) = panel.trains_of(0)
-            chosen = outcome.tables[panel.key].candidates[0]
-            cells = study.splits[ref.splits].train_rows(ref.part)
-        elif tuning is None:
-            chosen, cells = 0, stream.cells.all_rows
-        else:
-            chosen = chosen_or_refuse(tuning)
-            inner = tuning.study.splits[FINAL]
-            cells = inner.train_rows(0) if search.final == "keep" else stream.cells.all_rows
-        for family, fits in zip(run.families, run.fits(cells), strict=True):
-            if chosen in family.candidates:
-                return fits.predictor(family.candidates.index(chosen), names)
-    raise AssertionError("every candidate belongs to a family")
-
-
-def _tested_again(outcome: Outcome, task: Task) -> tuple[Any, tuple[Finding, ...]]:
-    """The tested predictor on the same rows and seed; its test predictions must be the recorded ones."""
-    study = outcome.study
-    table = outcome.tables[study.of_level(TEST)[0].key]
-    recorded = table.responses(table.candidates[0], 0) if len(table.candidates) else None
-    if recorded is None or recorded.predict is None:
-        raise FitFailed("The predictor that was to be tested failed, so there is none to give. See result.failures.")
-    outer = study.splits[OUTER]
-    inner = next((study.validation_splits(choice) for choice in study.choices), None)
-    with one_thread():
-        predictor = make_final(study.search, table.candidates[0], task, outer.train_rows(0), inner, fit_params={})
-        again = np.asarray(predictor.predict(task.take(outer.held_rows(0))))
-    differ = int(np.count_nonzero((again != recorded.predict).reshape(len(again), -1).any(axis=1)))
-    share = _largest_difference(again, recorded.predict)
+def _of_difference(again: Any, recorded: Any, tiers: set[str]) -> tuple[Finding, ...]:
+    """What a predictor that was fitted again predicts otherwise, if that is more than its kernel's `tiers` allow."""
+    differ = int(np.count_nonzero((again != recorded).reshape(len(again), -1).any(axis=1)))
+    share = _largest_difference(again, recorded)
     # Fits in single precision are this far from their own exact answer.
     rounding = ROUNDING if again.dtype == np.float64 else float(np.sqrt(np.finfo(np.float32).eps))
-    tiers = {line.tier for line in outcome.account.lines if line.level == TEST}
     if not differ or ("rounding" in tiers and share <= rounding):
-        return predictor, ()
+        return ()
     rows = f"{differ} of {len(again)} test rows"
     if "approximate" in tiers:
         how_much = f", by {share:.1g} of the largest prediction at most" if np.isfinite(share) else ""
@@ -199,12 +199,12 @@ def _tested_again(outcome: Outcome, task: Task) -> tuple[Any, tuple[Finding, ...
             "The test was answered by an approximation. The predictor is "
             f"scikit-learn's own fit: it differs on {rows}{how_much}."
         )
-        return predictor, (Finding(code="H204", severity="info", message=text),)
+        return (Finding(code="H204", severity="info", message=text),)
     text = (
         f"Fitted again on the same rows and seed, the predictor differs on {rows}: the learner is not "
         "deterministic. Set its random_state, or its thread count."
     )
-    return predictor, (Finding(code="H204", severity="warning", message=text),)
+    return (Finding(code="H204", severity="warning", message=text),)
 
 
 def _largest_difference(again: Any, recorded: Any) -> float:

@@ -10,14 +10,12 @@ import numpy as np
 from heldout.engine.run import MOST_ROWS_INSIDE, Outcome
 from heldout.losses import Loss
 from heldout.results.corrections import tuning_estimates
-from heldout.results.selection import FOLD_PREDICTORS, NOT_MADE, Selection, waiting_estimates
+from heldout.results.selection import FOLD_PREDICTORS, NOT_MADE, Selection, fold_predictors_estimate, waiting_estimates
 from heldout.results.test_losses import blank_record, trained_sizes
 from heldout.risk.choose_interval import WITH_FITS, check_asked
 from heldout.risk.estimands import Estimand, Sizes, conditions, estimand_of, fold_predictors_risk, taken_over
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk
-from heldout.risk.intervals import METHODS
-from heldout.risk.intervals.bayle import BAYLE
 from heldout.risk.record import POOLED, Record
 from heldout.splits.drawn import Splits
 from heldout.study.pose import OUTER
@@ -108,23 +106,6 @@ def _incomplete(estimates: dict[str, Estimate], outcome: Outcome) -> dict[str, E
 def risk_name(number: int, loss: Loss) -> str:
     """The name of the estimate of a reported loss: the first is the risk."""
     return RISK if number == 0 else f"{RISK}_{loss.name}"
-
-
-def fold_predictors_estimate(
-    record: Record, words: Estimand, *, level: float, pool: bool | None, asked: str | None = None
-) -> Estimate:
-    """The mean risk of the fold predictors, with the interval of Bayle et al. where the recipe allows it."""
-    method = asked if asked is not None and METHODS[asked].belongs_to == FOLD_PREDICTORS else BAYLE.key
-    refusal = METHODS[method].refusal(record)
-    return estimate_risk(
-        record,
-        name=FOLD_PREDICTORS,
-        estimand=words,
-        level=level,
-        interval=method,
-        pool=pool,
-        reason=None if refusal is None else f"No interval: {refusal}.",
-    )
 
 
 def check_interval(task: Task, study: Study, interval: str | None, *, rows: bool = True) -> None:

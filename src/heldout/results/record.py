@@ -140,7 +140,7 @@ def _about(question: Question, outcome: Outcome) -> dict[str, Any]:
         "rows": len(task),
         "columns": task.n_columns,
         "roles": [name for name, role in roles.items() if role is not None],
-        "classes": None if task.classes is None else [_plain(label) for label in task.classes],
+        "classes": None if task.classes is None else np.asarray(task.classes).tolist(),
         "fingerprint": task.fingerprint,
         "seed": question.seed,
         "level": question.level,
@@ -168,7 +168,3 @@ def _seconds(outcome: Outcome, extra: Mapping[str, Outcome]) -> dict[str, Any]:
 def _oneline(estimator: Any) -> str:
     text = " ".join(repr(estimator).split())
     return text if len(text) <= 500 else text[:497] + "…"
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

@@ -28,6 +28,7 @@ from heldout.risk.estimands import (
 )
 from heldout.risk.estimate import Estimate, EstimateInfo, Interval, user_estimate
 from heldout.risk.estimate_risk import OPTIMISTIC, estimate_risk
+from heldout.risk.intervals import METHODS
 from heldout.risk.intervals.bayle import BAYLE
 from heldout.risk.record import Record
 from heldout.splits.cells import CellSplits
@@ -182,16 +183,35 @@ def best_validation_estimate(own: Selection) -> Estimate:
 
 def fold_predictors_of_choice(own: Selection) -> Estimate:
     """The mean risk of the fold predictors of the only candidate, which bounds that of their average."""
-    inner, loss, record = own.inner, own.loss, _record(own)
-    refusal = BAYLE.refusal(record)
-    if refusal is not None and record.row_losses is None and loss.rows is not None:
+    loss, record = own.loss, _record(own)
+    words = fold_predictors_risk(loss.name, train_size=own.sizes, parts=record.parts, sign=loss.sign)
+    return fold_predictors_estimate(record, words, level=own.level, gone=record.row_losses is None and bool(loss.rows))
+
+
+def fold_predictors_estimate(
+    record: Record,
+    words: Estimand,
+    *,
+    level: float,
+    pool: bool | None = None,
+    asked: str | None = None,
+    gone: bool = False,
+) -> Estimate:
+    """The mean risk of the fold predictors, with the interval of Bayle et al. where the recipe allows it.
+
+    `gone` says that the losses of single rows were too many to be kept.
+    """
+    method = asked if asked is not None and METHODS[asked].belongs_to == FOLD_PREDICTORS else BAYLE.key
+    refusal = METHODS[method].refusal(record)
+    if refusal is not None and gone:
         refusal = f"it needs the losses of single rows, and past {MOST_KEPT_ROW_LOSSES:,} numbers they are not kept"
     return estimate_risk(
         record,
         name=FOLD_PREDICTORS,
-        estimand=fold_predictors_risk(loss.name, train_size=own.sizes, parts=len(inner), sign=loss.sign),
-        level=own.level,
-        interval=BAYLE.key,
+        estimand=words,
+        level=level,
+        interval=method,
+        pool=pool,
         reason=None if refusal is None else f"No interval: {refusal}.",
     )
 

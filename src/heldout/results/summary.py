@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from heldout.base.plain import plain
@@ -15,7 +15,7 @@ NOTHING = "nothing: every candidate failed"
 
 def summarise(record: StudyRecord, *, findings: Iterable[Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
     """Everything a report says, as values that JSON can hold: docs/summary.md describes them."""
-    summary: dict[str, Any] = {
+    return {
         "version": VERSION,
         "kind": "result",
         "about": {"call": None, "command": None, **plain(record.about)},
@@ -30,7 +30,6 @@ def summarise(record: StudyRecord, *, findings: Iterable[Any], verdict: Mapping[
         "plan": plain(record.plan),
         "seconds": plain(record.seconds),
     }
-    return summary
 
 
 def is_shown(name: str, estimate: Mapping[str, Any]) -> bool:
@@ -45,7 +44,9 @@ def is_shown(name: str, estimate: Mapping[str, Any]) -> bool:
 
 def choices_of(record: StudyRecord) -> list[dict[str, Any]]:
     """A row a choice, with its parameters by name."""
-    return with_params(rows_of(record.tables["choices"]), record.about.get("parameters", {}))
+    always = record.about.get("parameters", {})
+    rows = rows_of(record.tables["choices"])
+    return [{**row, "params": params_in(row, always.get(str(row["family"]), ()))} for row in rows]
 
 
 def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -84,8 +85,3 @@ def params_in(row: Mapping[str, Any], always: Collection[str]) -> dict[str, Any]
     """
     found = {name.removeprefix("param_"): value for name, value in row.items() if name.startswith("param_")}
     return {name: value for name, value in found.items() if value is not None or name in always}
-
-
-def with_params(rows: Sequence[Mapping[str, Any]], parameters: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
-    """Rows of choices, each with its parameters by name; `parameters` are those that each family always sets."""
-    return [{**row, "params": params_in(row, parameters.get(str(row["family"]), ()))} for row in rows]
