@@ -185,7 +185,8 @@ def fold_predictors_of_choice(own: Selection) -> Estimate:
     """The mean risk of the fold predictors of the only candidate, which bounds that of their average."""
     loss, record = own.loss, _record(own)
     words = fold_predictors_risk(loss.name, train_size=own.sizes, parts=record.parts, sign=loss.sign)
-    return fold_predictors_estimate(record, words, level=own.level, gone=record.row_losses is None and bool(loss.rows))
+    gone = record.row_losses is None and loss.rows is not None
+    return fold_predictors_estimate(record, words, level=own.level, gone=gone)
 
 
 def fold_predictors_estimate(

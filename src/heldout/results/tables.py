@@ -18,7 +18,7 @@ from heldout.search.search import Search
 from heldout.study.answers import PanelTable, mean_over_parts
 from heldout.study.choose import by_one_se
 from heldout.study.pose import OUTER
-from heldout.study.study import Study
+from heldout.study.study import Choice, Study
 from heldout.task import Task
 
 Columns = dict[str, Any]
@@ -67,31 +67,32 @@ def candidate_columns(outcome: Outcome) -> Columns:
     search = study.search
     if not study.choices:
         return {}
-    count = len(search)
-    folds, means, sds, failed, parts, unfinished = [], [], [], [], [], []
-    for choice in study.choices:
-        table = outcome.tables[choice.panel]
-        folds.append(np.full(count, choice.fold))
-        means.append(mean_over_parts(table.losses, table.weights))
-        sds.append(table.losses.std(axis=1, ddof=1) if table.losses.shape[1] > 1 else np.full_like(means[-1], np.nan))
-        left = unfinished_cells(study, table, choice.panel)
-        failed.append((np.isnan(table.losses[:, :, 0]) & ~left).sum(axis=1))
-        unfinished.append(left.sum(axis=1))
-        parts.append(np.full(count, table.losses.shape[1]))
-    times = len(study.choices)
+    count, times = len(search), len(study.choices)
+    by_choice = [_validation_columns(study, outcome.tables[choice.panel], choice) for choice in study.choices]
+    validation = {name: np.concatenate([columns[name] for columns in by_choice]) for name in by_choice[0]}
     params = _param_columns(search, list(range(count)))
-    columns: Columns = {
-        "fold": np.concatenate(folds),
+    return {
+        "fold": np.repeat([choice.fold for choice in study.choices], count),
         "candidate": np.tile(np.arange(count), times),
         "family": [search.family_of(c).name for c in range(count)] * times,
         **{name: _repeated(values, times) for name, values in params.items()},
-        "parts": np.concatenate(parts),
-        "failed_parts": np.concatenate(failed),
-        **({"unfinished_parts": np.concatenate(unfinished)} if study.races else {}),
+        **validation,
     }
-    for number, loss in enumerate(search.losses):
-        columns[f"validation_{loss.name}"] = loss.sign * np.concatenate(means)[:, number] + 0.0
-        columns[f"validation_{loss.name}_sd"] = np.concatenate(sds)[:, number]
+
+
+def _validation_columns(study: Study, table: PanelTable, choice: Choice) -> Columns:
+    """A row a candidate: how many validation parts it had, and its mean loss over them, one choice's worth."""
+    means, parts = mean_over_parts(table.losses, table.weights), table.losses.shape[1]
+    spreads = table.losses.std(axis=1, ddof=1) if parts > 1 else np.full_like(means, np.nan)
+    unfinished = unfinished_cells(study, table, choice.panel)
+    columns: Columns = {
+        "parts": np.full(len(means), parts),
+        "failed_parts": (np.isnan(table.losses[:, :, 0]) & ~unfinished).sum(axis=1),
+        **({"unfinished_parts": unfinished.sum(axis=1)} if study.races else {}),
+    }
+    for number, loss in enumerate(study.search.losses):
+        columns[f"validation_{loss.name}"] = loss.sign * means[:, number] + 0.0
+        columns[f"validation_{loss.name}_sd"] = spreads[:, number]
     return columns
 
 
@@ -192,35 +193,29 @@ def _probability_columns(task: Task, responses: Sequence[Responses]) -> Columns:
 
 def failure_columns(outcome: Outcome) -> Columns:
     """A row a failed cell: where it is, what was tried, and why it failed."""
-    search = outcome.study.search
-    failures = outcome.tables.failures()
-    return {
-        "panel": [panel for panel, _, _, _ in failures],
-        "part": np.array([part for _, _, part, _ in failures], dtype=int),
-        "candidate": [search.describe(candidate) for _, candidate, _, _ in failures],
-        "stage": [failure.stage for *_, failure in failures],
-        "error": [failure.kind for *_, failure in failures],
-        "message": [failure.message for *_, failure in failures],
-        "traceback": [failure.traceback for *_, failure in failures],
-    }
+    describe = outcome.study.search.describe
+    rows = [
+        (panel, part, describe(candidate), failure.stage, failure.kind, failure.message, failure.traceback)
+        for panel, candidate, part, failure in outcome.tables.failures()
+    ]
+    return _columns_of(rows, ("panel", "part", "candidate", "stage", "error", "message", "traceback"))
 
 
 def warning_columns(outcome: Outcome) -> Columns:
     """A row a cell and warning: where it is and what was said."""
-    search = outcome.study.search
+    describe = outcome.study.search.describe
     rows = [
-        (panel, part, search.describe(candidate), category, message)
+        (panel, part, describe(candidate), category, message)
         for category, message, places in outcome.tables.warnings_in_order()
         for panel, candidate, part in places
     ]
-    rows.sort(key=lambda row: (row[0], row[1], row[2], row[3], row[4]))
-    return {
-        "panel": [row[0] for row in rows],
-        "part": np.array([row[1] for row in rows], dtype=int),
-        "candidate": [row[2] for row in rows],
-        "category": [row[3] for row in rows],
-        "message": [row[4] for row in rows],
-    }
+    return _columns_of(sorted(rows), ("panel", "part", "candidate", "category", "message"))
+
+
+def _columns_of(rows: Sequence[tuple[Any, ...]], names: Sequence[str]) -> Columns:
+    """Rows as columns by name; the parts as an array of numbers."""
+    columns: Columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    return {**columns, "part": np.array(columns["part"], dtype=int)}
 
 
 def _split_columns(name: str, values: Any) -> Columns:
