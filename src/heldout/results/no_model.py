@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,14 +34,7 @@ from heldout.splits.drawn import Recipe, Splits
 from heldout.study.pose import OUTER
 from heldout.task import Task
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Paired:
-    """The learner and no model on the same rows, and what no model answers."""
-
-    learner: Record
-    plain: Record
-    words: str
+Paired = tuple[Record, Record, str]  # the learner and no model on the same rows, and what no model answers
 
 
 def against_no_model(
@@ -63,7 +55,7 @@ def against_no_model(
         return Reference(reason=f"A constant answer has no {loss.name!r}: {str(error).splitlines()[0]}")
     if isinstance(found, str):
         return Reference(reason=found)
-    learner, plain = found.learner, found.plain
+    learner, plain, words = found
     value = record_value(plain, pool=pool)
     if value is None or not np.isfinite(value):
         return Reference(reason=f"A constant answer has no {loss.name!r} on these parts.")
@@ -71,7 +63,7 @@ def against_no_model(
     difference = pair.difference
     verdicts = {Verdict.FIRST: BETTER, Verdict.SECOND: WORSE}
     return Reference(
-        words=found.words,
+        words=words,
         value=loss.sign * value + 0.0,
         difference=difference.value,
         low=difference.low,
@@ -91,12 +83,12 @@ def _part_of_each(outer: Splits) -> NDArray[np.intp]:
     return np.repeat(np.arange(len(outer)), outer.held_sizes)
 
 
-def _paired(task: Task, outer: Splits, loss: Loss, record: Record) -> _Paired | str:
+def _paired(task: Task, outer: Splits, loss: Loss, record: Record) -> Paired | str:
     answered = constant_answer(task, outer, loss)
     if isinstance(answered, str):
         return answered
     plain = _record(task, outer, loss, record, answered.repeated(_part_of_each(outer)))
-    return _Paired(learner=record, plain=plain, words=answered.words)
+    return record, plain, answered.words
 
 
 def _record(task: Task, outer: Splits, loss: Loss, record: Record, responses: Responses) -> Record:
@@ -120,7 +112,7 @@ def _record(task: Task, outer: Splits, loss: Loss, record: Record, responses: Re
     return replace(record, fold_losses=folds, row_losses=None, pooled=pooled, answers=None)
 
 
-def _paired_in_stream(task: Task, stream: OfStream, outer: Splits, loss: Loss, record: Record) -> _Paired | str:
+def _paired_in_stream(task: Task, stream: OfStream, outer: Splits, loss: Loss, record: Record) -> Paired | str:
     """The two on the rows that were kept, or on the sampled ones: values are those of all rows where sums tell them.
 
     The mean and the class shares of training rows come from sums, so that they are those of all training rows. Any
@@ -140,16 +132,16 @@ def _paired_in_stream(task: Task, stream: OfStream, outer: Splits, loss: Loss, r
         learner = sample
         plain = _record(sampled.task, sampled.outer, loss, sample, answered.repeated(_part_of_each(sampled.outer)))
         if known is not None:
-            values = _Values(record.fold_losses, record.pooled)
-            learner, plain = _with_values(sample, values), _with_values(plain, known)
+            learner = _with_values(sample, record.fold_losses, record.pooled)
+            plain = _with_values(plain, *known)
         elif sample.row_losses is not None:  # the difference is that of the sample, and not known any better
             means = np.array([part.mean() for part in sample.row_losses])
             learner, plain = replace(sample, fold_losses=means, share=1.0), replace(plain, share=1.0)
     elif known is not None:
-        learner, plain = record, _with_values(record, known)
+        learner, plain = record, _with_values(record, *known)
     else:
         return "Sums do not tell what a constant answer costs, and the losses of single rows were not kept."
-    return _Paired(learner=learner, plain=plain, words=answered.words)
+    return learner, plain, answered.words
 
 
 def _from_sample(stream: OfStream, loss: Loss, record: Record) -> ConstantAnswer | str:
@@ -161,18 +153,11 @@ def _from_sample(stream: OfStream, loss: Loss, record: Record) -> ConstantAnswer
     return replace(answered, words=f"{answered.words}, as a sample tells it")
 
 
-class _Values(NamedTuple):
-    """The value of each part, and that of all held-out rows where it is no mean of these."""
-
-    folds: Floats
-    pooled: PooledScore | None = None
-
-
-def _with_values(record: Record, values: _Values) -> Record:
-    pooled = values.pooled
+def _with_values(record: Record, folds: Floats, pooled: PooledScore | None) -> Record:
+    """The record with these values of its parts, and of all held-out rows where that is no mean of them."""
     if pooled is not None and record.pooled is not None:
         pooled = replace(record.pooled, value=pooled.value)
-    return replace(record, fold_losses=values.folds, pooled=pooled)
+    return replace(record, fold_losses=folds, pooled=pooled)
 
 
 def _kept_rows(stream: OfStream, task: Task) -> tuple[Task, Splits] | None:
@@ -201,16 +186,14 @@ def _from_sums(task: Task, targets: TargetSums, outer: Splits, loss: Loss) -> Co
 
 def _means_of_sums(
     task: Task, targets: TargetSums, outer: Splits, loss: Loss, answered: ConstantAnswer
-) -> _Values | None:
+) -> tuple[Floats, PooledScore | None] | None:
     """What the constant of each part costs on all its held-out rows; None where sums do not tell it."""
     held = [outer.held_rows(part) for part in range(len(outer))]
     counts = np.stack([targets.counts[cells].sum(axis=0) for cells in held])
     if task.classes is not None:
         classes = np.asarray(task.classes)
         each = [answered.repeated(np.full(len(classes), part)) for part in range(len(outer))]
-        return _Values(
-            np.array([mean_loss(loss, classes, one, own) for one, own in zip(each, counts * 1.0, strict=True)])
-        )
+        return np.array([mean_loss(loss, classes, one, own) for one, own in zip(each, counts * 1.0, strict=True)]), None
     take, predicted = from_squares(loss), answered.responses.predict
     if take is None or targets.sums is None or targets.squares is None or predicted is None:
         return None
@@ -223,4 +206,4 @@ def _means_of_sums(
     whole = [float(one[outer.held].sum()) for one in (targets.sums, targets.squares)]
     together = pool_squares(loss, parts, whole[1] - whole[0] ** 2 / float(counts.sum()))
     pooled = None if loss.rows is not None or together is None else PooledScore(value=together)
-    return _Values(np.array([value for value, _, _ in parts]), pooled)
+    return np.array([value for value, _, _ in parts]), pooled
