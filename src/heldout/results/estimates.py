@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from heldout.base.options import Options
 from heldout.engine.run import MOST_ROWS_INSIDE, Outcome
 from heldout.losses import Loss
 from heldout.results.corrections import tuning_estimates
@@ -26,20 +27,14 @@ RISK = "risk"
 
 
 def study_estimates(
-    task: Task,
-    outcome: Outcome,
-    records: Sequence[Record],
-    *,
-    level: float,
-    pool: bool | None,
-    interval: str | None = None,
+    task: Task, outcome: Outcome, records: Sequence[Record], *, level: float, options: Options
 ) -> dict[str, Estimate]:
     """The risk for each reported loss; beside it the optimistic number and the fold predictors' mean risk.
 
-    An `interval` method that was asked for is that of the risk. Of other losses it is too where it suits them;
+    An interval method that was asked for is that of the risk. Of other losses it is too where it suits them;
     otherwise they get the one that suits, and their `reason` says so.
     """
-    asked = None if interval in WITH_FITS else interval
+    pool, asked = options.pool, None if options.interval in WITH_FITS else options.interval
     study = outcome.study
     outer = study.splits[OUTER]
     trained = sizes_of(study)

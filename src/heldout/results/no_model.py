@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.errors import HeldoutError
+from heldout.base.options import Options
 from heldout.base.responses import Responses, cut_rows
 from heldout.base.warnings import catch_warnings
 from heldout.engine.run import Outcome
@@ -37,11 +38,9 @@ from heldout.task import Task
 Paired = tuple[Record, Record, str]  # the learner and no model on the same rows, and what no model answers
 
 
-def against_no_model(
-    task: Task, outcome: Outcome, record: Record, *, level: float, pool: bool | None, interval: str | None = None
-) -> Reference:
+def against_no_model(task: Task, outcome: Outcome, record: Record, *, level: float, options: Options) -> Reference:
     """The learner compared with no model as `compare` would compare them; where that has no meaning, the reason."""
-    study = outcome.study
+    study, pool = outcome.study, options.pool
     outer, loss = study.splits[OUTER], study.reported[0]
     if record_value(record, pool=pool) is None:
         return Reference(reason=failed_parts(record))
@@ -59,7 +58,8 @@ def against_no_model(
     value = record_value(plain, pool=pool)
     if value is None or not np.isfinite(value):
         return Reference(reason=f"A constant answer has no {loss.name!r} on these parts.")
-    (pair,) = compare_records({"the learner": learner, "no model": plain}, level=level, pool=pool, interval=interval)
+    both = {"the learner": learner, "no model": plain}
+    (pair,) = compare_records(both, level=level, pool=pool, interval=options.interval)
     difference = pair.difference
     verdicts = {Verdict.FIRST: BETTER, Verdict.SECOND: WORSE}
     return Reference(

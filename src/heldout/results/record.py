@@ -58,9 +58,8 @@ def build_record(
     left out: `later_estimates` and `one_se_columns` make them when they are shown.
     """
     task, study, options, level = question.task, outcome.study, question.options, question.level
-    pool, interval = options.pool, options.interval
-    estimates = study_estimates(task, outcome, losses.records, level=level, pool=pool, interval=interval)
-    no_model = against_no_model(task, outcome, losses.records[0], level=level, pool=pool, interval=interval)
+    estimates = study_estimates(task, outcome, losses.records, level=level, options=options)
+    no_model = against_no_model(task, outcome, losses.records[0], level=level, options=options)
     if outcome.stream is not None and outcome.stream.kept is None:
         estimates = _without_rows(estimates, study, losses)
         no_model = _with_reason(no_model) if _lacks_rows(no_model, losses.records[0], sampled=True) else no_model
