@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.results.study_record import StudyRecord
-from heldout.results.summary import choice_words, params_in
+from heldout.results.summary import choice_words, choices_of, params_in
 
 MOST_ROWS = 1_000  # candidates that a report lists
 MOST_VALUES = 60  # points along an axis; of more the best of each stretch
@@ -200,37 +199,30 @@ def _scale(values: list[Any]) -> str:
 
 def stability_figure(record: StudyRecord) -> Figure:
     """Each candidate that was chosen, in how many folds, and the same for each parameter's values."""
-    choices, times = record.tables["choices"], chosen_times(record)
+    choices = choices_of(record)
     if record.about["candidates"] < 2 or not choices:
         return {"none": "Nothing was chosen: there is one candidate."}
-    if not times:
+    rows: dict[int, Figure] = {}
+    for choice in choices:
+        family, params = choice["family"], choice["params"]
+        if choice["candidate"] >= 0:
+            row = {"words": choice_words(family, params), "family": family, "params": params, "count": 0, "folds": []}
+            row = rows.setdefault(choice["candidate"], row)
+            row["count"] += 1
+            row["folds"].append(choice["fold"])
+    if not rows:
         return {"none": "Nothing was chosen: every candidate failed."}
-    folds: dict[int, list[int]] = {}
-    for fold, candidate in zip(choices["fold"], choices["candidate"], strict=True):
-        folds.setdefault(int(candidate), []).append(int(fold))
-    first = {int(c): place for place, c in reversed(list(enumerate(choices["candidate"])))}
-    rows = []
-    for candidate, count in times.most_common():
-        family, params = _chosen(choices, first[candidate], record.about.get("parameters", {}))
-        words = choice_words(family, params)
-        rows.append({"words": words, "family": family, "params": params, "count": count, "folds": folds[candidate]})
-    return {"folds": len(choices["fold"]), "choices": rows, "params": _by_param(rows)}
+    ordered = sorted(rows.values(), key=lambda row: -row["count"])
+    return {"folds": len(choices), "choices": ordered, "params": _by_param(ordered)}
 
 
 def _by_param(rows: list[Figure]) -> list[Figure]:
     counts: dict[tuple[str, str], Counter[Any]] = {}
     for row in rows:
-        for name, given in row["params"].items():
-            value = given.item() if isinstance(given, np.generic) else given
+        for name, value in row["params"].items():
             key = value if isinstance(value, int | float | str) else repr(value)
             counts.setdefault((row["family"], name), Counter())[key] += row["count"]
     return [
         {"family": family, "param": param, "values": [{"value": v, "count": n} for v, n in found.most_common()]}
         for (family, param), found in counts.items()
     ]
-
-
-def _chosen(choices: Any, place: int, always: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    family = str(choices["family"][place])
-    row = {name: choices[name][place] for name in choices if name.startswith("param_")}
-    return family, params_in(row, always.get(family, ()))
