@@ -202,7 +202,7 @@ class Result(Shown):
 
     @property
     def covers(self) -> Covers:
-        return Covers(**self.record_so_far.covers)
+        return self.record_so_far.covers
 
     @cached_property
     def predictor(self) -> Any:

@@ -278,7 +278,8 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
     def covers_(self) -> Covers:
         """Which of `estimates_` speaks of the final predictor, and how far."""
         check_is_fitted(self)
-        return Covers(**self._covers)
+        covers: Covers = self._covers
+        return covers
 
     def model_parts(self) -> ModelParts:
         """What :func:`heldout.save_model` writes of a fitted learner."""

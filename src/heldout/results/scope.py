@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from heldout.base.shown import html_of
 from heldout.losses import Loss
@@ -32,7 +31,7 @@ class Covers:
         return html_of("covers", {"sentence": self.sentence})
 
 
-def scope_of(study: Study, task: Task, *, extrapolated: bool = False) -> dict[str, Any]:
+def scope_of(study: Study, task: Task, *, extrapolated: bool = False) -> Covers:
     """The estimate that speaks of ``result.predictor``: exactly, at a smaller training size, or as a bound.
 
     `extrapolated` says that the risk was carried over to all rows.
@@ -41,10 +40,10 @@ def scope_of(study: Study, task: Task, *, extrapolated: bool = False) -> dict[st
     sizes = sizes_of(study)
     if sizes is None:
         sentence = "The risk is that of this very predictor, which came fitted."
-        return {"estimate": "risk", "exactly": True, "sentence": sentence}
+        return Covers(estimate="risk", exactly=True, sentence=sentence)
     if len(outer) == 1:
         sentence = f"The risk is that of this very predictor: the one that was tested. {_of_development(study)}"
-        return {"estimate": "risk", "exactly": True, "sentence": sentence.strip()}
+        return Covers(estimate="risk", exactly=True, sentence=sentence.strip())
     if extrapolated:
         size = f"extrapolated to all {len(task)} rows"
     else:
@@ -54,10 +53,10 @@ def scope_of(study: Study, task: Task, *, extrapolated: bool = False) -> dict[st
     )
     if search.tuned and search.final == "ensemble":
         sentence += f" {_of_ensemble(study.reported[0])}"
-    return {"estimate": "risk", "exactly": False, "sentence": sentence.strip()}
+    return Covers(estimate="risk", exactly=False, sentence=sentence.strip())
 
 
-def scope_of_tuning(selection: Selection, *, rows: int) -> dict[str, Any]:
+def scope_of_tuning(selection: Selection, *, rows: int) -> Covers:
     """The estimate of ``tuned.estimates_`` that speaks of the predictor of a tuned learner that was fitted."""
     search, several = selection.study.search, selection.candidates > 1
     size = rows_words(selection.sizes)
@@ -65,24 +64,24 @@ def scope_of_tuning(selection: Selection, *, rows: int) -> dict[str, Any]:
         sentence = f"The predictor was trained on {size} of {rows}, without the development rows"
         if not several:
             sentence += ", and was not chosen by them."
-            return {"estimate": BEST_VALIDATION, "exactly": True, "sentence": sentence}
+            return Covers(estimate=BEST_VALIDATION, exactly=True, sentence=sentence)
         sentence += (
             " that chose it, so the interval of 'development_chosen', where it has one, is of this very predictor."
         )
-        return {"estimate": "development_chosen", "exactly": True, "sentence": sentence}
+        return Covers(estimate="development_chosen", exactly=True, sentence=sentence)
     estimate = least_optimistic(selection)
     if search.final == "ensemble":
         made = f"The predictor averages {len(selection.inner)} fold predictors, each trained on {size} of {rows}."
         if not several and len(selection.inner) > 1:
             estimate = FOLD_PREDICTORS
         sentence = f"{made} {_of_ensemble(search.losses[0])} {_of_their_mean(estimate, several=several)}"
-        return {"estimate": estimate, "exactly": False, "sentence": sentence}
+        return Covers(estimate=estimate, exactly=False, sentence=sentence)
     how = "" if not several else ", optimistically" if estimate == BEST_VALIDATION else ", as a rule of thumb"
     sentence = (
         f"The predictor was trained on all {rows} rows; {estimate!r} speaks of the learner at {size}{how}. "
         "evaluate estimates its risk on rows that neither trained nor chose it."
     )
-    return {"estimate": estimate, "exactly": False, "sentence": sentence}
+    return Covers(estimate=estimate, exactly=False, sentence=sentence)
 
 
 def _of_their_mean(estimate: str, *, several: bool) -> str:

@@ -32,7 +32,7 @@ FORMAT = Format(
     name="heldout result",
     words="a saved result",
     manifest="result.json",
-    version=2,
+    version=3,
     again="run the study again",
 )
 
@@ -43,7 +43,7 @@ def save_record(record: StudyRecord, splits: tuple[SavedSplits, SplitsTold] | No
     manifest = {
         "estimates": {name: plain(stored_values(estimate)) for name, estimate in record.estimates.items()},
         "findings": [asdict(finding) for finding in record.findings],
-        "covers": plain(record.covers),
+        "covers": asdict(record.covers),
         "plan": plain(record.plan),
         "about": plain(record.about),
         "seconds": plain(record.seconds),
@@ -68,7 +68,7 @@ def load_record(path: str | Path) -> tuple[StudyRecord, tuple[SavedSplits, Split
             estimates={name: Estimate.from_dict(values) for name, values in stored.estimates.items()},
             tables=tables,
             findings=tuple(stored.findings),
-            covers=manifest["covers"],
+            covers=stored.covers,
             plan=manifest["plan"],
             about=manifest["about"],
             seconds=manifest["seconds"],

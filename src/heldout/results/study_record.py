@@ -11,6 +11,7 @@ from heldout.base.options import Options
 from heldout.engine.stream_source import Source
 from heldout.kernels.statistics.family import Family
 from heldout.results.interval_by_pairs import PairsOfBlocks
+from heldout.results.scope import Covers
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
 from heldout.study.study import SPREAD, Study
@@ -71,7 +72,7 @@ class StudyRecord:
     estimates: Mapping[str, Estimate]
     tables: Mapping[str, Columns]
     findings: tuple[Finding, ...]
-    covers: Mapping[str, Any]
+    covers: Covers
     plan: Mapping[str, Any]
     about: Mapping[str, Any]  # learner, data, splits, seed, level, environment
     seconds: Mapping[str, Any]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from heldout.base.plain import plain
@@ -26,7 +27,7 @@ def summarise(record: StudyRecord, *, findings: Iterable[Any], verdict: Mapping[
         "choices": choices_of(record),
         "failures": rows_of(record.tables["failures"]),
         "findings": [{"code": f.code, "severity": f.severity, "message": f.message} for f in findings],
-        "covers": plain(record.covers),
+        "covers": asdict(record.covers),
         "plan": plain(record.plan),
         "seconds": plain(record.seconds),
     }
