@@ -208,8 +208,7 @@ def exchange_of(task: Task) -> Exchange:
     if _varies(task, task.groups):
         _refuse_still(task, strata)
         words = f"groups of about the same size, and rows within each group{within}"
-        deal = _GroupsAndRows.of(np.unique(task.groups, return_inverse=True)[1], strata)
-        return Exchange(words=words, rows=deal.rows)
+        return Exchange(words=words, rows=_groups_and_rows(np.unique(task.groups, return_inverse=True)[1], strata))
     _, first, codes = np.unique(task.groups, return_index=True, return_inverse=True)
     if (strata != strata[first][codes]).any():
         raise RoleError(
@@ -220,45 +219,35 @@ def exchange_of(task: Task) -> Exchange:
     return Exchange(words=f"whole groups{within}", rows=lambda rng: first[_shuffle_within(strata[first], rng)][codes])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _GroupsAndRows:
-    """Groups that take each other's targets, in random order, as far as there are rows for them.
+def _groups_and_rows(groups: NDArray[np.intp], strata: NDArray[np.intp]) -> Callable[[np.random.Generator], Rows]:
+    """Groups take each other's targets, in random order, as far as there are rows for them.
 
     A group that is larger than the one whose targets it takes gets the rest from the next group in the same cycle of
     exchanges, which may be itself. So every target is used once, and groups of equal size take each other's whole.
     """
+    kinds = int(strata.max()) + 1
+    shape = int(groups.max()) + 1, kinds
+    flat = np.bincount(groups * kinds + strata, minlength=shape[0] * kinds)  # rows of each group and stratum
+    counts, starts = flat.reshape(shape), (np.cumsum(flat) - flat).reshape(shape)
+    alike = _alike(counts.sum(axis=1))
 
-    groups: NDArray[np.intp]  # of each row, 0..G-1
-    strata: NDArray[np.intp]
-    alike: NDArray[np.intp]  # of each group: which groups it may exchange with
-    counts: NDArray[np.intp]  # groups × strata: rows
+    def in_random_order(rng: np.random.Generator) -> Rows:
+        """Rows by group and stratum, in random order within."""
+        by_chance = rng.permutation(len(groups))
+        return by_chance[np.lexsort((strata[by_chance], groups[by_chance]))]
 
-    @classmethod
-    def of(cls, groups: NDArray[np.intp], strata: NDArray[np.intp]) -> _GroupsAndRows:
-        kinds = int(strata.max()) + 1
-        shape = int(groups.max()) + 1, kinds
-        counts = np.bincount(groups * kinds + strata, minlength=shape[0] * kinds).reshape(shape)
-        return cls(groups=groups, strata=strata, alike=_alike(counts.sum(axis=1)), counts=counts)
-
-    def rows(self, rng: np.random.Generator) -> Rows:
-        """From which row each row takes its target."""
-        taken_from = _shuffle_within(self.alike, rng)
-        takers, place = self._in_random_order(rng)
-        givers, _ = self._in_random_order(rng)
-        strata, source = self.strata[takers], taken_from[self.groups[takers]]
-        while len(short := np.flatnonzero(place >= self.counts[source, strata])):
+    def rows(rng: np.random.Generator) -> Rows:
+        taken_from = _shuffle_within(alike, rng)
+        takers, givers = in_random_order(rng), in_random_order(rng)
+        number = np.arange(len(groups)) - np.repeat(starts.ravel(), flat)  # of each taker in its group and stratum
+        stratum, source = strata[takers], taken_from[groups[takers]]
+        while len(short := np.flatnonzero(number >= counts[source, stratum])):
             source[short] = taken_from[source[short]]
-        starts = np.append(0, np.cumsum(self.counts)[:-1]).reshape(self.counts.shape)
         rows = np.empty_like(takers)
-        rows[takers] = givers[starts[source, strata] + place]
+        rows[takers] = givers[starts[source, stratum] + number]
         return rows
 
-    def _in_random_order(self, rng: np.random.Generator) -> tuple[Rows, NDArray[np.intp]]:
-        """Rows by group and stratum, in random order within, and the place of each there."""
-        by_chance = rng.permutation(len(self.groups))
-        order = by_chance[np.lexsort((self.strata[by_chance], self.groups[by_chance]))]
-        counts = self.counts.ravel()
-        return order, np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return rows
 
 
 def _alike(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
