@@ -122,14 +122,14 @@ def test_everything_comes_back_from_a_file(name: str, tmp_path: Path) -> None:
     back = ho.load_splits(tmp_path / "test.splits")
     assert back == splits
     assert hash(back) == hash(splits)
-    assert back.kept.splits.recipe == splits.kept.splits.recipe
+    assert back.saved.splits.recipe == splits.saved.splits.recipe
     for (train, held), (train_back, held_back) in zip(splits, back, strict=True):
         assert train.tolist() == train_back.tolist()
         assert held.tolist() == held_back.tolist()
     assert str(back.summary()) == str(splits.summary())
     pd.testing.assert_frame_equal(back.summary().frame, splits.summary().frame, check_exact=True)
     pd.testing.assert_frame_equal(back.summary().shares, splits.summary().shares, check_exact=True)
-    drawn, again = splits.told.picture, back.told.picture
+    drawn, again = splits.description.picture, back.description.picture
     assert (again.words, again.parts, again.in_time, again.marks) == (
         drawn.words,
         drawn.parts,

@@ -26,7 +26,8 @@ from heldout.__main__ import main
 A_DEFAULT = re.compile(r"Default: ([^\s,]+)(?:\.$|\. |, with)")
 
 # Doors between our own rooms: no user calls them, and they may change.
-INSIDE = {"facts", "has_splits", "kept", "told", "of", "draw", "draw_untimed", "inner_ok_under_partition", "seeded"}
+INSIDE = {"facts", "has_splits", "saved", "description", "of", "draw", "draw_untimed", "inner_ok_under_partition"}
+INSIDE |= {"seeded"}
 INSIDE |= {"stored"}
 INSIDE |= {
     "as_search",

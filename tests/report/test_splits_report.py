@@ -119,4 +119,4 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(OptionError, match=r"needs matplotlib.*pip install 'heldout\[plot\]'"):
-        draw_picture(splits.told.picture)
+        draw_picture(splits.description.picture)

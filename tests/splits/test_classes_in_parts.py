@@ -114,4 +114,4 @@ def test_strata_that_time_would_drop_are_refused(ask):
 def test_with_groups_strata_are_kept_in_time():
     groups = DAYS % 13
     splits = ho.draw(ho.Forward(2), X, Y, time=DAYS, groups=groups, strata=groups % 2)
-    assert splits.kept.splits.recipe.stratified
+    assert splits.saved.splits.recipe.stratified

@@ -17,7 +17,7 @@ from heldout.base.seeds import derive
 from heldout.data.stream import is_stream, read_if_named
 from heldout.report.figures.splits import draw_picture
 from heldout.report.show import as_html, as_text
-from heldout.results.stored_splits import SplitsTold, read_splits, save_splits
+from heldout.results.stored_splits import SplitsDescription, read_splits, save_splits
 from heldout.results.tables import as_frame
 from heldout.splits import Splits, as_strategy
 from heldout.splits.foreign import default_strategy
@@ -45,20 +45,20 @@ class SplitsSummary:
         The same over all parts, as plain values.
     """
 
-    def __init__(self, told: SplitsTold) -> None:
-        self._told = told
+    def __init__(self, description: SplitsDescription) -> None:
+        self._description = description
 
     @cached_property
     def frame(self) -> Any:
-        return as_frame(self._told.summary.parts, library=self._told.frame)
+        return as_frame(self._description.summary.parts, library=self._description.frame)
 
     @cached_property
     def shares(self) -> Any:
-        return as_frame(self._told.summary.shares, library=self._told.frame)
+        return as_frame(self._description.summary.shares, library=self._description.frame)
 
     @property
     def totals(self) -> dict[str, Any]:
-        return dict(self._told.summary.totals)
+        return dict(self._description.summary.totals)
 
     def __str__(self) -> str:
         return as_text("splits summary", self._values())
@@ -69,7 +69,7 @@ class SplitsSummary:
         return as_html("splits summary", self._values())
 
     def _values(self) -> dict[str, Any]:
-        summary = self._told.summary
+        summary = self._description.summary
         return {"words": summary.words, "parts": summary.parts, "totals": summary.totals}
 
 
@@ -90,11 +90,13 @@ class DrawnSplits:
 
     inner_ok_under_partition: ClassVar[bool] = False
 
-    def __init__(self, kept: SavedSplits, *, task: Task | None = None, told: SplitsTold | None = None) -> None:
-        self._kept = kept
+    def __init__(
+        self, saved: SavedSplits, *, task: Task | None = None, description: SplitsDescription | None = None
+    ) -> None:
+        self.saved = saved
         self._task = task
-        if told is not None:
-            self.told = told
+        if description is not None:
+            self.description = description
 
     @classmethod
     def of(cls, task: Task, splits: Splits) -> DrawnSplits:
@@ -102,35 +104,31 @@ class DrawnSplits:
         return cls(SavedSplits(splits=splits, origin=TaskIdentity.of(task)), task=task)
 
     @cached_property
-    def told(self) -> SplitsTold:
+    def description(self) -> SplitsDescription:
         """The summary and the picture as plain data: counted when first asked for, or read from a file."""
-        assert self._task is not None  # without the task they were told from the start
-        return SplitsTold.of(self._task, self._kept.splits)
-
-    @property
-    def kept(self) -> SavedSplits:
-        return self._kept
+        assert self._task is not None  # without the task it was given from the start
+        return SplitsDescription.of(self._task, self.saved.splits)
 
     @property
     def words(self) -> str:
-        return self._kept.splits.recipe.words
+        return self.saved.splits.recipe.words
 
     @property
     def fingerprint(self) -> str:
-        return self._kept.splits.fingerprint
+        return self.saved.splits.fingerprint
 
     @property
     def task_fingerprint(self) -> str:
-        return self._kept.origin.fingerprint
+        return self.saved.origin.fingerprint
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Classes or strata that the parts cannot all have in their shares, as warnings with the code H101."""
-        notes = self.told.summary.totals.get("notes", ())
+        notes = self.description.summary.totals.get("notes", ())
         return tuple(Finding(code="H101", severity="warning", message=str(note)) for note in notes)
 
     def __len__(self) -> int:
-        return len(self._kept.splits)
+        return len(self.saved.splits)
 
     def __iter__(self) -> Iterator[tuple[RowNumbers, RowNumbers]]:
         """Pairs of training rows and held-out rows, as row numbers."""
@@ -138,27 +136,27 @@ class DrawnSplits:
 
     def train_rows(self, part: int) -> RowNumbers:
         """The rows that part number `part` trains on."""
-        return self._kept.splits.train_rows(self._checked(part))
+        return self.saved.splits.train_rows(self._checked(part))
 
     def held_rows(self, part: int) -> RowNumbers:
         """The rows that part number `part` holds out."""
-        return self._kept.splits.held_rows(self._checked(part))
+        return self.saved.splits.held_rows(self._checked(part))
 
     def draw(self, task: Task, rows: RowNumbers, *, seed: int) -> Splits:
         """The same rows again, as any strategy is asked for them; refused for another task."""
-        return self._kept.draw(task, rows, seed=seed)
+        return self.saved.draw(task, rows, seed=seed)
 
     def summary(self) -> SplitsSummary:
         """Rows, groups and class shares of every part, what buffers threw away, and the training size that is left."""
-        return SplitsSummary(self.told)
+        return SplitsSummary(self.description)
 
     def plot(self, ax: Any = None) -> Any:
         """A picture of who is held out when, on matplotlib axes, which are returned. Needs matplotlib."""
-        return draw_picture(self.told.picture, ax)
+        return draw_picture(self.description.picture, ax)
 
     def save(self, path: str | Path) -> None:
         """Write the rows, with the fingerprint of their task, to one file that :func:`heldout.load_splits` reads."""
-        save_splits(self._kept, self.told, path)
+        save_splits(self.saved, self.description, path)
 
     def _checked(self, part: int) -> int:
         if not 0 <= part < len(self):
@@ -177,7 +175,7 @@ class DrawnSplits:
         return f"<DrawnSplits: {self.words}; {len(self)} part{'s' if len(self) > 1 else ''}>"
 
     def _repr_html_(self) -> str:
-        splits = self._kept.splits
+        splits = self.saved.splits
         return as_html(
             "splits",
             {
@@ -264,8 +262,8 @@ def load_splits(path: str | Path) -> DrawnSplits:
     DrawnSplits
         Usable as ``test=`` with the data they were drawn from; other data are refused, with what differs.
     """
-    kept, told = read_splits(path)
-    return DrawnSplits(kept, told=told)
+    saved, description = read_splits(path)
+    return DrawnSplits(saved, description=description)
 
 
 def strategy_for(test: Any, task: Task) -> Any:

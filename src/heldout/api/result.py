@@ -228,7 +228,7 @@ class Result(Shown):
 
     def save(self, path: str | Path) -> None:
         """Write everything but the learner to one file of plain data, which :func:`heldout.load` reads."""
-        splits = (self.splits.kept, self.splits.told) if self.has_splits else None
+        splits = (self.splits.saved, self.splits.description) if self.has_splits else None
         save_record(replace(self.record, findings=self.findings), splits, path)
 
     def summary(self, *, figures: bool = False) -> dict[str, Any]:
@@ -239,7 +239,7 @@ class Result(Shown):
         summary = summarise(record, findings=self.findings, verdict=verdict)
         if figures:
             summary["candidates"] = plain(candidate_rows(record))
-            summary["figures"] = figures_of(record, self.splits.told.picture if self.has_splits else None)
+            summary["figures"] = figures_of(record, self.splits.description.picture if self.has_splits else None)
         return summary
 
     @property
@@ -279,4 +279,4 @@ def load(path: str | Path) -> Result:
         With every number and table; without the learner, so it cannot make the predictor.
     """
     record, splits = load_record(path)
-    return Result(record, splits=None if splits is None else DrawnSplits(splits[0], told=splits[1]))
+    return Result(record, splits=None if splits is None else DrawnSplits(splits[0], description=splits[1]))

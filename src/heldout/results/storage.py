@@ -22,7 +22,7 @@ from heldout.base.plain import plain
 from heldout.planner.account import Line
 from heldout.planner.plan import PassRecord
 from heldout.results.scope import Covers
-from heldout.results.stored_splits import SplitsTold, pack_splits, unpack_splits
+from heldout.results.stored_splits import SplitsDescription, pack_splits, unpack_splits
 from heldout.results.study_record import StudyRecord
 from heldout.risk.estimate import Estimate, stored_values
 from heldout.risk.verdict import Reference
@@ -37,7 +37,7 @@ FORMAT = Format(
 )
 
 
-def save_record(record: StudyRecord, splits: tuple[SavedSplits, SplitsTold] | None, path: str | Path) -> None:
+def save_record(record: StudyRecord, splits: tuple[SavedSplits, SplitsDescription] | None, path: str | Path) -> None:
     """Write the record of a study; an existing file is replaced only once the new one is whole."""
     arrays: Arrays = {}
     manifest = {
@@ -55,7 +55,7 @@ def save_record(record: StudyRecord, splits: tuple[SavedSplits, SplitsTold] | No
     write_archive(path, FORMAT, manifest, arrays)
 
 
-def load_record(path: str | Path) -> tuple[StudyRecord, tuple[SavedSplits, SplitsTold] | None]:
+def load_record(path: str | Path) -> tuple[StudyRecord, tuple[SavedSplits, SplitsDescription] | None]:
     """The record that a file holds, and its test splits; a study of a stream has none."""
     with opened_archive(path, FORMAT) as (manifest, file):
         stored = msgspec.convert(manifest, _StoredRecord)

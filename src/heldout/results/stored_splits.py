@@ -44,7 +44,7 @@ _GRIDS = ("edges", "lanes", "train", "held", "unused")  # the arrays of a pictur
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SplitsTold:
+class SplitsDescription:
     """What splits can tell of themselves without the task."""
 
     summary: Summary
@@ -52,7 +52,7 @@ class SplitsTold:
     frame: str = "pandas"  # the library of tables
 
     @classmethod
-    def of(cls, task: Task, splits: Splits) -> SplitsTold:
+    def of(cls, task: Task, splits: Splits) -> SplitsDescription:
         """Everything, counted from the task."""
         summary, notes = summarise_splits(task, splits), class_notes(task, splits)
         if notes:
@@ -60,38 +60,38 @@ class SplitsTold:
         return cls(summary=summary, picture=picture_of(task, splits), frame=task.frame)
 
 
-def save_splits(kept: SavedSplits, told: SplitsTold, path: str | Path) -> None:
+def save_splits(saved: SavedSplits, description: SplitsDescription, path: str | Path) -> None:
     """Write drawn splits; an existing file is replaced only once the new one is whole."""
     arrays: Arrays = {}
-    write_archive(path, FORMAT, {"splits": pack_splits(kept, told, arrays)}, arrays)
+    write_archive(path, FORMAT, {"splits": pack_splits(saved, description, arrays)}, arrays)
 
 
-def read_splits(path: str | Path) -> tuple[SavedSplits, SplitsTold]:
+def read_splits(path: str | Path) -> tuple[SavedSplits, SplitsDescription]:
     """The splits of a file, and what they tell of themselves."""
     with opened_archive(path, FORMAT) as (manifest, file):
         return unpack_splits(manifest["splits"], file)
 
 
-def pack_splits(kept: SavedSplits, told: SplitsTold, arrays: Arrays) -> dict[str, Any]:
+def pack_splits(saved: SavedSplits, description: SplitsDescription, arrays: Arrays) -> dict[str, Any]:
     """Drawn splits as a plain dict, their rows and tables put into `arrays`."""
-    splits = kept.splits
+    splits = saved.splits
     present = [name for name in _ROWS if getattr(splits, name) is not None]
     for name in present:
         arrays[f"splits/{name}"] = to_steps(getattr(splits, name))
     for name in _GRIDS:
-        arrays[f"splits/picture/{name}"] = getattr(told.picture, name)
-    summary, picture = told.summary, told.picture
+        arrays[f"splits/picture/{name}"] = getattr(description.picture, name)
+    summary, picture = description.summary, description.picture
     packed = {
         "recipe": plain(asdict(splits.recipe)),
         "fingerprint": splits.fingerprint,
-        "task": {"fingerprint": kept.origin.fingerprint, "pieces": dict(kept.origin.pieces)},
+        "task": {"fingerprint": saved.origin.fingerprint, "pieces": dict(saved.origin.pieces)},
         "arrays": present,
         "parts": pack_columns("splits/parts", summary.parts, arrays),
         "shares": pack_columns("splits/shares", summary.shares, arrays),
         "totals": plain(dict(summary.totals)),
         "marks": [[place, words] for place, words in picture.marks],
         "in_time": picture.in_time,
-        "frame": told.frame,
+        "frame": description.frame,
     }
     return {**packed, "seal": _seal(packed)}
 
@@ -112,7 +112,7 @@ class _StoredSplits(msgspec.Struct):
     seal: str
 
 
-def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> tuple[SavedSplits, SplitsTold]:
+def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> tuple[SavedSplits, SplitsDescription]:
     """The splits that :func:`pack_splits` packed; a file whose rows are not those it was written with is refused."""
     stored = msgspec.convert(packed, _StoredSplits)
     if stored.seal != _seal({name: value for name, value in packed.items() if name != "seal"}):
@@ -137,8 +137,8 @@ def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> tuple[Sav
         marks=tuple(stored.marks),
         **{name: read_array(file, f"splits/picture/{name}") for name in _GRIDS},
     )
-    told = SplitsTold(summary=summary, picture=picture, frame=stored.frame)
-    return SavedSplits(splits=splits, origin=stored.task), told
+    description = SplitsDescription(summary=summary, picture=picture, frame=stored.frame)
+    return SavedSplits(splits=splits, origin=stored.task), description
 
 
 def _seal(packed: Mapping[str, Any]) -> str:
