@@ -138,44 +138,45 @@ def chance(
     refuse_stream(X, who="A test against chance")
     roles = {"groups": groups, "strata": strata}
     request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
-    asked = prepare(learner, X, y, request)
-    refuse_coarse_answers(asked, who="A test against chance")
-    if asked.pairs is not None and asked.pairs.moves_risk:
+    question = prepare(learner, X, y, request)
+    refuse_coarse_answers(question, who="A test against chance")
+    if question.pairs is not None and question.pairs.moves_risk:
         raise OptionError(
             "A test against chance compares plain estimates, and interval='bht' moves the one of the target as it is. "
             "Leave interval out."
         )
-    exchange = exchange_of(asked.task)
-    how = Running(jobs=jobs, backend=backend, progress=progress, options=asked.options)
-    result = run_question(asked, how)
-    sign = asked.study.reported[0].sign
-    again = replace(request, test=asked.test, roles={"groups": asked.task.groups, "strata": asked.task.strata})
-    shuffled = _shuffled_losses(asked, again, exchange, how, int(permutations))
+    exchange = exchange_of(question.task)
+    how = Running(jobs=jobs, backend=backend, progress=progress, options=question.options)
+    result = run_question(question, how)
+    sign = question.study.reported[0].sign
+    again = replace(request, test=question.test, roles={"groups": question.task.groups, "strata": question.task.strata})
+    shuffled = _shuffled_losses(question, again, exchange, how, int(permutations))
     value = result.risk.value
     return ChanceTest(
         result=result,
         shuffled=sign * shuffled + 0.0,
         p=None if value is None else permutation_p(sign * value, shuffled),
         exchanged=exchange.words,
-        level=asked.level,
+        level=question.level,
     )
 
 
 def _shuffled_losses(
-    asked: Question, request: Request, exchange: Exchange, how: Running, permutations: int
+    question: Question, request: Request, exchange: Exchange, how: Running, permutations: int
 ) -> NDArray[np.float64]:
     """The loss inside on each shuffled target."""
-    task, losses = asked.task, np.full(permutations, np.nan)
+    task, losses = question.task, np.full(permutations, np.nan)
     quiet = Running(jobs=how.jobs, backend=how.backend, progress=False, options=how.options)
     with open_progress(how.progress) as bar:
         bar.expect_rounds(permutations)
         for number in range(permutations):
-            rng = np.random.default_rng(derive(asked.seed, "permutation", number))
+            rng = np.random.default_rng(derive(question.seed, "permutation", number))
             target = task.y[exchange.rows(rng)]
-            one = prepare(asked.learner, task.X, target, request)
+            shuffled = prepare(question.learner, task.X, target, request)
             try:
-                outcome = run_study(replace(one.study, everywhere=Everywhere()), one.task, quiet)  # no interval here
-                value = record_value(read_test_losses(one.task, outcome).records[0], pool=one.options.pool)
+                study = replace(shuffled.study, everywhere=Everywhere())  # no interval here
+                outcome = run_study(study, shuffled.task, quiet)
+                value = record_value(read_test_losses(shuffled.task, outcome).records[0], pool=shuffled.options.pool)
             except FitFailed:
                 value = None
             losses[number] = np.nan if value is None else value

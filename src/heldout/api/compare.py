@@ -92,10 +92,10 @@ def compare(
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
     request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
     named = named_learners(learners)
-    asked = ask_all(named, X, y, request)
-    options = next(iter(asked.values())).options
+    questions = ask_all(named, X, y, request)
+    options = next(iter(questions.values())).options
     how = Running(jobs=jobs, backend=backend, progress=progress, options=options, journal=journal)
-    return answer_all(asked, how, rope=rope, call=call_of(named, request, verb="compare", rope=rope))
+    return answer_all(questions, how, rope=rope, call=call_of(named, request, verb="compare", rope=rope))
 
 
 def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> dict[str, Question]:
@@ -103,65 +103,65 @@ def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> di
     refuse_stream(X, who="A comparison")
     if request.test is not None:  # pairs from a generator are read once, for all learners
         request = replace(request, test=as_strategy(request.test))
-    asked: dict[str, Question] = {}
+    questions: dict[str, Question] = {}
     for name, learner in learners.items():
         try:
-            asked[name] = prepare(learner, X, y, request)
+            questions[name] = prepare(learner, X, y, request)
         except (LearnerError, SpaceError) as error:
             raise type(error)(f"Learner {name!r}: {error}") from error
-    refuse_coarse_answers(next(iter(asked.values())), who="A comparison")
-    _check_same_question(asked)
-    return asked
+    refuse_coarse_answers(next(iter(questions.values())), who="A comparison")
+    _check_same_question(questions)
+    return questions
 
 
 def answer_all(
-    asked: Mapping[str, Question], how: Running, *, rope: float | None, call: str | None = None
+    questions: Mapping[str, Question], how: Running, *, rope: float | None, call: str | None = None
 ) -> Comparison:
     """Run every learner and compare what they lost; one that fails leaves the others to go on."""
     # All learners are one look at a test set: none depends on another's answer.
-    history = history_of(*asked.values(), journal=how.journal)
+    history = history_of(*questions.values(), journal=how.journal)
     results: dict[str, Result] = {}
     failures: dict[str, str] = {}
-    for name, one in asked.items():
+    for name, question in questions.items():
         try:
-            results[name] = run_question(one, how, history=history)
+            results[name] = run_question(question, how, history=history)
         except FitFailed as error:
             failures[name] = str(error).splitlines()[0]
     if not results:
         name, why = next(iter(failures.items()))
-        raise FitFailed(f"Not one of the {len(asked)} learners worked. The first, {name!r}: {why}")
-    records = {name: _record(one, results.get(name)) for name, one in asked.items()}
-    some = next(iter(asked.values()))
+        raise FitFailed(f"Not one of the {len(questions)} learners worked. The first, {name!r}: {why}")
+    records = {name: _record(question, results.get(name)) for name, question in questions.items()}
+    first = next(iter(questions.values()))
     pairs = compare_records(
-        records, level=some.level, rope=rope, pool=some.options.pool, interval=some.options.interval
+        records, level=first.level, rope=rope, pool=first.options.pool, interval=first.options.interval
     )
     estimates = {
-        name: results[name].risk if name in results else _no_estimate(asked[name], records[name], failures[name])
-        for name in asked
+        name: results[name].risk if name in results else _no_estimate(questions[name], records[name], failures[name])
+        for name in questions
     }
     comparison = Comparison(
         pairs=pairs,
         ranking=dict(sorted(estimates.items(), key=lambda item: _place(item[1]))),
         results=results,
         failures=failures,
-        level=some.level,
+        level=first.level,
         rope=rope,
         about={
-            "loss": some.study.reported[0].name,
-            "greater_is_better": some.study.reported[0].sign < 0,
-            "test": some.study.splits[OUTER].recipe.words,
-            "splits_fingerprint": some.study.splits[OUTER].fingerprint,
-            "rows": len(some.task),
-            "fingerprint": some.task.fingerprint,
-            "seed": some.seed,
+            "loss": first.study.reported[0].name,
+            "greater_is_better": first.study.reported[0].sign < 0,
+            "test": first.study.splits[OUTER].recipe.words,
+            "splits_fingerprint": first.study.splits[OUTER].fingerprint,
+            "rows": len(first.task),
+            "fingerprint": first.task.fingerprint,
+            "seed": first.seed,
             "environment": environment(),
             "call": call,
             "command": command_of_now(),
         },
         remarks=_remarks(history),
-        frame=some.task.frame,
+        frame=first.task.frame,
     )
-    studies = [one.journal.study for one in results.values() if one.journal is not None]
+    studies = [result.journal.study for result in results.values() if result.journal is not None]
     if how.journal is not None and studies:
         keep_summary(how.journal, comparison_key(studies), comparison.summary(figures=True), studies=studies)
     return comparison
@@ -184,9 +184,9 @@ def _record(question: Question, result: Result | None) -> Record:
     return replace(blank_record(question.task, question.study, 0), row_losses=None)
 
 
-def _no_estimate(asked: Question, record: Record, why: str) -> Estimate:
-    words = risk_estimand(asked.task, asked.study, asked.study.reported[0])
-    plain = estimate_risk(record, name=RISK, estimand=words, level=asked.level)
+def _no_estimate(question: Question, record: Record, why: str) -> Estimate:
+    words = risk_estimand(question.task, question.study, question.study.reported[0])
+    plain = estimate_risk(record, name=RISK, estimand=words, level=question.level)
     return replace(plain, reason=f"{plain.reason} {why}")
 
 
@@ -197,11 +197,11 @@ def _place(estimate: Estimate) -> tuple[bool, float]:
     return False, -estimate.value if estimate.greater_is_better else estimate.value
 
 
-def refuse_coarse_answers(asked: Question, *, who: str) -> None:
+def refuse_coarse_answers(question: Question, *, who: str) -> None:
     """Paired numbers come from single rows, which a coarse answer withholds."""
-    if parse_answer(asked.options.answer).withholds:
+    if parse_answer(question.options.answer).withholds:
         raise OptionError(
-            f"{who} tells more of a test set than answer={asked.options.answer!r} allows. Leave answer out, or "
+            f"{who} tells more of a test set than answer={question.options.answer!r} allows. Leave answer out, or "
             "evaluate the learners one by one."
         )
 
@@ -215,9 +215,9 @@ def check_rope(rope: Any) -> None:
         )
 
 
-def _check_same_question(asked: Mapping[str, Question]) -> None:
+def _check_same_question(questions: Mapping[str, Question]) -> None:
     """Losses of one kind, on the same rows: otherwise differences mean nothing."""
-    kinds = {name: is_classifier(one.learner) for name, one in asked.items()}
+    kinds = {name: is_classifier(question.learner) for name, question in questions.items()}
     if len(set(kinds.values())) > 1:
         classes = next(name for name, kind in kinds.items() if kind)
         numbers = next(name for name, kind in kinds.items() if not kind)
@@ -225,15 +225,15 @@ def _check_same_question(asked: Mapping[str, Question]) -> None:
             f"Learners that are compared must all be classifiers or all be regressors, but {classes!r} predicts "
             f"classes and {numbers!r} numbers."
         )
-    (first, one), *others = asked.items()
+    (first, question), *others = questions.items()
     for name, other in others:
-        mine, theirs = one.study.reported[0], other.study.reported[0]
+        mine, theirs = question.study.reported[0], other.study.reported[0]
         if (mine.name, mine.sign, mine.low, mine.high) != (theirs.name, theirs.sign, theirs.low, theirs.high):
             raise LossError(
                 f"The own loss of {first!r} is {mine.name!r}, that of {name!r} is {theirs.name!r}.",
                 Sentence("Say which to compare them by: {}", Argument("loss")),
             )
-        if one.study.splits[OUTER].fingerprint != other.study.splits[OUTER].fingerprint:
+        if question.study.splits[OUTER].fingerprint != other.study.splits[OUTER].fingerprint:
             raise OptionError(
                 f"test= gave {first!r} and {name!r} different rows. Pass a splitter that draws the same rows each time."
             )

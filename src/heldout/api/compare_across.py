@@ -114,42 +114,42 @@ def compare_across(
     >>> from sklearn.dummy import DummyClassifier
     >>> from sklearn.naive_bayes import GaussianNB
     >>> datasets = {"iris": load_iris(return_X_y=True), "wine": load_wine(return_X_y=True)}
-    >>> found = ho.compare_across({"bayes": GaussianNB(), "prior": DummyClassifier()}, datasets)
-    >>> found.sentences
+    >>> comparison = ho.compare_across({"bayes": GaussianNB(), "prior": DummyClassifier()}, datasets)
+    >>> comparison.sentences
     ('No difference shown between bayes and prior over 2 datasets (mean ranks 1 and 2, p = 0.49).',)
     """
     check_rope(rope)
     contenders = named_learners(learners)
     request = Request(test=test, loss=loss, level=level, seed=seed, options=options)
-    asked = {name: _ask(name, given, contenders, request) for name, given in _named_datasets(datasets).items()}
-    some = _check_one_loss(asked)
-    how = Running(jobs=jobs, backend=backend, progress=progress, options=some.options)
-    comparisons, left_out = _answer(asked, how, rope)
+    questions = {name: _ask(name, given, contenders, request) for name, given in _named_datasets(datasets).items()}
+    question = _check_one_loss(questions)
+    how = Running(jobs=jobs, backend=backend, progress=progress, options=question.options)
+    comparisons, left_out = _answer(questions, how, rope)
     kept = []
     for name in contenders:
-        without = [data for data, found in comparisons.items() if found.ranking[name].value is None]
+        without = [data for data, comparison in comparisons.items() if comparison.ranking[name].value is None]
         if without:
             left_out[name] = f"Learner {name!r} has no value on {without[0]!r}: it cannot be ranked there."
         else:
             kept.append(name)
     if len(kept) < 2 or len(comparisons) < 2:
         raise FitFailed(f"There is nothing left to compare. {' '.join(left_out.values())}")
-    sign = some.study.reported[0].sign
-    losses = np.array([[sign * _value(found, name) for name in kept] for found in comparisons.values()])
-    bounded = bool(np.isfinite([some.study.reported[0].low, some.study.reported[0].high]).all())
-    ranks = rank_over_datasets(kept, losses, level=some.level, rope=rope, on_one_scale=bounded, seed=some.seed)
+    sign = question.study.reported[0].sign
+    losses = np.array([[sign * _value(comparison, name) for name in kept] for comparison in comparisons.values()])
+    bounded = bool(np.isfinite([question.study.reported[0].low, question.study.reported[0].high]).all())
+    ranks = rank_over_datasets(kept, losses, level=question.level, rope=rope, on_one_scale=bounded, seed=question.seed)
     return AcrossComparison(
         ranks=ranks,
         comparisons=comparisons,
         left_out=left_out,
         about={
-            "loss": some.study.reported[0].name,
+            "loss": question.study.reported[0].name,
             "greater_is_better": sign < 0,
             "learners": list(contenders),
             "datasets": list(comparisons),
-            "level": some.level,
+            "level": question.level,
             "rope": rope,
-            "seed": some.seed,
+            "seed": question.seed,
             "on_one_scale": bounded,
         },
     )
@@ -185,22 +185,22 @@ def _ask(name: str, given: Mapping[str, Any], contenders: Mapping[str, Any], req
         raise type(error)(f"Dataset {name!r}: {error}") from error
 
 
-def _check_one_loss(asked: Mapping[str, Mapping[str, Question]]) -> Question:
+def _check_one_loss(questions: Mapping[str, Mapping[str, Question]]) -> Question:
     """Some question of all; a loss that is not the same on every dataset is refused."""
-    every = [next(iter(one.values())) for one in asked.values()]
-    names = sorted({one.study.reported[0].name for one in every})
+    firsts = [next(iter(by_learner.values())) for by_learner in questions.values()]
+    names = sorted({question.study.reported[0].name for question in firsts})
     if len(names) > 1:
         raise LossError(f"Datasets are judged by different losses, {names[0]!r} and {names[1]!r}. Pass loss=…")
-    return every[0]
+    return firsts[0]
 
 
 def _answer(
-    asked: Mapping[str, Mapping[str, Question]], how: Running, rope: float | None
+    questions: Mapping[str, Mapping[str, Question]], how: Running, rope: float | None
 ) -> tuple[dict[str, Comparison], dict[str, str]]:
     comparisons, left_out = {}, {}
-    for name, one in asked.items():
+    for name, by_learner in questions.items():
         try:
-            comparisons[name] = answer_all(one, how, rope=rope)
+            comparisons[name] = answer_all(by_learner, how, rope=rope)
         except FitFailed as error:
             left_out[name] = f"Dataset {name!r}: {error}"
     return comparisons, left_out

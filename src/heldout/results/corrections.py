@@ -35,15 +35,15 @@ from heldout.task import Task
 DEV_CHOSEN, DEV_BEST, DEV_GAP = "development_chosen", "development_best", "development_gap"
 
 
-def tuning_estimates(own: Selection) -> dict[str, Estimate]:
+def tuning_estimates(selection: Selection) -> dict[str, Estimate]:
     """The estimates that a choice affords: the best validation number, and what corrects it."""
-    estimates = {BEST_VALIDATION: best_validation_estimate(own)}
-    if own.candidates > 1:
-        estimates[BEST_BBC] = _corrected(own, BEST_BBC, _bbc_refusal(own) or _bbc(own))
-        estimates[BEST_TT] = _corrected(own, BEST_TT, _tibshirani_refusal(own) or _tibshirani(own))
-        return estimates | (_development_estimates(own) if len(own.inner) == 1 else {})
-    if FINAL in own.study.splits and len(own.inner) > 1:  # nothing was chosen, so nothing is optimistic
-        estimates[FOLD_PREDICTORS] = fold_predictors_of_choice(own)
+    estimates = {BEST_VALIDATION: best_validation_estimate(selection)}
+    if selection.candidates > 1:
+        estimates[BEST_BBC] = _corrected(selection, BEST_BBC, _bbc_refusal(selection) or _bbc(selection))
+        estimates[BEST_TT] = _corrected(selection, BEST_TT, _tibshirani_refusal(selection) or _tibshirani(selection))
+        return estimates | (_development_estimates(selection) if len(selection.inner) == 1 else {})
+    if FINAL in selection.study.splits and len(selection.inner) > 1:  # nothing was chosen, so nothing is optimistic
+        estimates[FOLD_PREDICTORS] = fold_predictors_of_choice(selection)
     return estimates
 
 
@@ -53,76 +53,78 @@ def on_all_rows(task: Task, tuning: Outcome, *, level: float) -> dict[str, Estim
     return {name: estimates[name] for name in ON_ALL_ROWS if name in estimates}
 
 
-def least_optimistic(own: Selection) -> str:
+def least_optimistic(selection: Selection) -> str:
     """The name of the estimate to prefer among those that have a value: BBC-CV, then Tibshirani's correction.
 
     On a tuned ridge Tibshirani's was off by +.13 where BBC-CV was off by −.001.
     """
-    if own.candidates == 1:
+    if selection.candidates == 1:
         return BEST_VALIDATION
-    if _bbc_refusal(own) is None:
+    if _bbc_refusal(selection) is None:
         return BEST_BBC
-    return BEST_TT if _tibshirani_refusal(own) is None else BEST_VALIDATION
+    return BEST_TT if _tibshirani_refusal(selection) is None else BEST_VALIDATION
 
 
-def _corrected(own: Selection, name: str, correction: Correction | str) -> Estimate:
+def _corrected(selection: Selection, name: str, correction: Correction | str) -> Estimate:
     """A correction as an estimate: its interval where it has one, otherwise the reason."""
-    words = corrected_validation(own.loss.name, train_size=own.sizes, candidates=own.candidates, sign=own.loss.sign)
+    words = corrected_validation(
+        selection.loss.name, train_size=selection.sizes, candidates=selection.candidates, sign=selection.loss.sign
+    )
     if isinstance(correction, str):
-        return own.estimate(name, words, None, reason=correction)
+        return selection.estimate(name, words, None, reason=correction)
     interval = correction.interval
     if interval is None:
-        return own.estimate(name, words, correction.value, reason="No interval: the method gives a value alone.")
+        return selection.estimate(name, words, correction.value, reason="No interval: the method gives a value alone.")
     if has_no_width(interval):
-        return own.estimate(name, words, correction.value, reason=NO_WIDTH)
-    return own.estimate(name, words, correction.value, interval)
+        return selection.estimate(name, words, correction.value, reason=NO_WIDTH)
+    return selection.estimate(name, words, correction.value, interval)
 
 
-def _tibshirani(own: Selection) -> Correction:
-    weights = None if own.weights is None else np.add.reduceat(own.weights, own.inner.held_cuts[:-1])
-    return tibshirani(own.table.losses[:, :, 0], weights=weights)
+def _tibshirani(selection: Selection) -> Correction:
+    weights = None if selection.weights is None else np.add.reduceat(selection.weights, selection.inner.held_cuts[:-1])
+    return tibshirani(selection.table.losses[:, :, 0], weights=weights)
 
 
-def _tibshirani_refusal(own: Selection) -> str | None:
-    if (reason := _refusal(own)) is not None:
+def _tibshirani_refusal(selection: Selection) -> str | None:
+    if (reason := _refusal(selection)) is not None:
         return reason
-    if len(own.inner) < 2:
+    if len(selection.inner) < 2:
         return "No value: the Tibshirani correction needs several held-out parts, and there is one."
-    if (own.inner.held_sizes == 1).all():
+    if (selection.inner.held_sizes == 1).all():
         return "No value: a part of a single row does not tell which candidate is best on it."
     return None
 
 
-def _bbc(own: Selection) -> Correction:
-    matrix, held = own.table.row_matrix(0), own.held
+def _bbc(selection: Selection) -> Correction:
+    matrix, held = selection.table.row_matrix(0), selection.held
     assert matrix is not None, "refused otherwise"
     assert held is not None, "refused otherwise"
-    units, weights = _drawn(held, own.inner)
+    units, weights = _drawn(held, selection.inner)
     with one_thread():
-        return bbc(matrix, level=own.level, seed=held.seed, units=units, weights=weights)
+        return bbc(matrix, level=selection.level, seed=held.seed, units=units, weights=weights)
 
 
-def _bbc_refusal(own: Selection) -> str | None:
-    inner, held, table = own.inner, own.held, own.table
+def _bbc_refusal(selection: Selection) -> str | None:
+    inner, held, table = selection.inner, selection.held, selection.table
     if held is None:
         return "No value: BBC-CV needs the losses of single rows, and a stream keeps none of validation."
-    if own.most_rows is not None and len(inner.held) > own.most_rows:
+    if selection.most_rows is not None and len(inner.held) > selection.most_rows:
         return (
-            f"No value: under outer splits BBC-CV is made for at most {own.most_rows:,} held-out rows, and there "
+            f"No value: under outer splits BBC-CV is made for at most {selection.most_rows:,} held-out rows, and there "
             f"are {len(inner.held):,}. The risk needs no such correction; Tuned(…).fit has it in estimates_."
         )
-    if (reason := _refusal(own)) is not None:
+    if (reason := _refusal(selection)) is not None:
         return reason
-    if own.loss.rows is None:
-        return f"No value: BBC-CV draws rows, and {own.loss.name!r} belongs to whole sets."
-    if own.timed:
+    if selection.loss.rows is None:
+        return f"No value: BBC-CV draws rows, and {selection.loss.name!r} belongs to whole sets."
+    if selection.timed:
         return "No value: BBC-CV draws rows as if they were independent, and these follow each other in time."
     units, weights = _drawn(held, inner)
     if len(np.unique(units[weights > 0])) < 2:
         return "No value: BBC-CV draws rows, or whole groups, and needs at least two."
     if table.row_losses(table.candidates[0], table.parts[0]) is None:
         return (
-            f"No value: BBC-CV needs the losses of all {own.candidates:,} candidates on every row, and past "
+            f"No value: BBC-CV needs the losses of all {selection.candidates:,} candidates on every row, and past "
             f"{MOST_KEPT_ROW_LOSSES:,} numbers they are not kept."
         )
     return None
@@ -138,34 +140,34 @@ def _drawn(held: Held, inner: Splits) -> tuple[NDArray[np.integer], NDArray[np.f
     return units, np.asarray(weights, dtype=np.float64)
 
 
-def _refusal(own: Selection) -> str | None:
+def _refusal(selection: Selection) -> str | None:
     """Why no correction can be made of this choice, or None."""
-    if own.study.search.choose != "best":
+    if selection.study.search.choose != "best":
         return "No value: the correction is for the choice of the smallest mean, and choose= asks for another."
-    if own.study.races and not own.table.complete:
+    if selection.study.races and not selection.table.complete:
         return "No value: a race left candidates unfinished, and the correction needs the losses of all on every part."
-    if own.table.failures or not np.isfinite(own.table.losses[:, :, 0]).all():
+    if selection.table.failures or not np.isfinite(selection.table.losses[:, :, 0]).all():
         return "No value: a fit failed, and the correction needs the losses of every candidate on every part."
     return None
 
 
-def _development_estimates(own: Selection) -> dict[str, Estimate]:
+def _development_estimates(selection: Selection) -> dict[str, Estimate]:
     """The chosen predictor, the smallest risk of the family, and how far they can be apart, from one dev set."""
-    loss, size, count = own.loss, own.sizes, own.candidates
-    chosen, means = own.study.chosen[own.choice.key].candidate, own.table.losses[:, 0, 0]
-    value, reason = None if chosen is None else float(means[chosen]), _development_refusal(own)
-    bounds = None if reason is not None or chosen is None else _bounds(own, means, chosen)
+    loss, size, count = selection.loss, selection.sizes, selection.candidates
+    chosen, means = selection.study.chosen[selection.choice.key].candidate, selection.table.losses[:, 0, 0]
+    value, reason = None if chosen is None else float(means[chosen]), _development_refusal(selection)
+    bounds = None if reason is not None or chosen is None else _bounds(selection, means, chosen)
     of_chosen, of_best = (None, None) if bounds is None else (bounds.chosen, bounds.best)
-    given_up = _given_up(own.study.search.final)
+    given_up = _given_up(selection.study.search.final)
     if given_up is not None:
         of_chosen = None
     kept = kept_predictor_risk(loss.name, train_size=size, sign=loss.sign)
     best = family_risk(loss.name, train_size=size, candidates=count, sign=loss.sign)
     estimates = {
-        DEV_CHOSEN: own.estimate(DEV_CHOSEN, kept, value, of_chosen, reason=reason or given_up, optimistic=True),
-        DEV_BEST: own.estimate(DEV_BEST, best, value, of_best, reason=reason, optimistic=True),
+        DEV_CHOSEN: selection.estimate(DEV_CHOSEN, kept, value, of_chosen, reason=reason or given_up, optimistic=True),
+        DEV_BEST: selection.estimate(DEV_BEST, best, value, of_best, reason=reason, optimistic=True),
     }
-    return estimates if bounds is None else {**estimates, DEV_GAP: _gap_estimate(own, bounds)}
+    return estimates if bounds is None else {**estimates, DEV_GAP: _gap_estimate(selection, bounds)}
 
 
 def _given_up(final: str) -> str | None:
@@ -176,32 +178,32 @@ def _given_up(final: str) -> str | None:
     return f'No interval: final="{final}" {how}, so the bound does not speak of the predictor. final="keep" keeps it.'
 
 
-def _bounds(own: Selection, means: NDArray[np.float64], chosen: int) -> Development:
+def _bounds(selection: Selection, means: NDArray[np.float64], chosen: int) -> Development:
     return development_bounds(
         means,
-        n=len(own.inner.held),
+        n=len(selection.inner.held),
         chosen=chosen,
-        level=own.level,
-        low=own.loss.low,
-        high=own.loss.high,
-        counted=own.loss.counts_errors,
-        guarantee=promised("finite-sample", own.inner.recipe),
+        level=selection.level,
+        low=selection.loss.low,
+        high=selection.loss.high,
+        counted=selection.loss.counts_errors,
+        guarantee=promised("finite-sample", selection.inner.recipe),
     )
 
 
-def _gap_estimate(own: Selection, bounds: Development) -> Estimate:
-    loss, size = own.loss, own.sizes
+def _gap_estimate(selection: Selection, bounds: Development) -> Estimate:
+    loss, size = selection.loss, selection.sizes
     about = EstimateInfo(
         name=DEV_GAP,
-        estimand=excess_risk(loss.name, train_size=size, candidates=own.candidates),
-        level=own.level,
+        estimand=excess_risk(loss.name, train_size=size, candidates=selection.candidates),
+        level=selection.level,
         train_size=size,
-        n=len(own.inner.held),
+        n=len(selection.inner.held),
     )
     interval = Interval(
         low=0.0,
         high=bounds.gap,
-        level=own.level,
+        level=selection.level,
         method="Chernoff–Hoeffding and union bound",
         guarantee=bounds.best.guarantee,
     )
@@ -209,10 +211,10 @@ def _gap_estimate(own: Selection, bounds: Development) -> Estimate:
     return user_estimate(scale, about, value=0.0, interval=interval)
 
 
-def _development_refusal(own: Selection) -> str | None:
-    loss, recipe = own.loss, own.inner.recipe
-    timed = (own.held is not None and own.held.timed) or recipe.timed
-    if own.study.search.choose != "best":
+def _development_refusal(selection: Selection) -> str | None:
+    loss, recipe = selection.loss, selection.inner.recipe
+    timed = (selection.held is not None and selection.held.timed) or recipe.timed
+    if selection.study.search.choose != "best":
         return "No interval: the bound is for the choice of the smallest mean, and choose= asks for another."
     if loss.rows is None:
         return f"No interval: the bound is for means over rows, and {loss.name!r} belongs to whole sets."
@@ -221,6 +223,6 @@ def _development_refusal(own: Selection) -> str | None:
     if timed or recipe.grouped:
         how = "follow each other in time" if timed else "come in groups"
         return f"No interval: the development rows {how}, so they are not independent."
-    if own.weights is not None:
+    if selection.weights is not None:
         return "No interval: the development rows have weights, and the bound counts each row once."
     return None

@@ -163,30 +163,30 @@ def waiting_estimates(study: Study, reason: str, *, level: float) -> dict[str, E
     return estimates
 
 
-def best_validation_estimate(own: Selection) -> Estimate:
+def best_validation_estimate(selection: Selection) -> Estimate:
     """The validation loss of what was chosen: optimistic, and marked so.
 
     With a single candidate nothing was chosen, and nothing is optimistic.
     """
-    value, loss, several = own.study.chosen[own.choice.key].inside, own.loss, own.candidates > 1
-    single = FINAL in own.study.splits and len(own.inner) == 1
+    value, loss, several = selection.study.chosen[selection.choice.key].inside, selection.loss, selection.candidates > 1
+    single = FINAL in selection.study.splits and len(selection.inner) == 1
     if several:
         words = family_risk if single else best_validation
-        estimand = words(loss.name, train_size=own.sizes, candidates=own.candidates, sign=loss.sign)
-    elif single and own.study.search.final == "keep":
-        estimand = predictor_risk(loss.name, train_size=own.sizes, sign=loss.sign)
+        estimand = words(loss.name, train_size=selection.sizes, candidates=selection.candidates, sign=loss.sign)
+    elif single and selection.study.search.final == "keep":
+        estimand = predictor_risk(loss.name, train_size=selection.sizes, sign=loss.sign)
     else:
-        estimand = learner_risk(loss.name, train_size=own.sizes, tuned=False, sign=loss.sign)
+        estimand = learner_risk(loss.name, train_size=selection.sizes, tuned=False, sign=loss.sign)
     reason = "No value: a fit that it needs failed." if value is None else OPTIMISTIC if several else NOT_HERE
-    return own.estimate(BEST_VALIDATION, estimand, value, reason=reason, optimistic=several)
+    return selection.estimate(BEST_VALIDATION, estimand, value, reason=reason, optimistic=several)
 
 
-def fold_predictors_of_choice(own: Selection) -> Estimate:
+def fold_predictors_of_choice(selection: Selection) -> Estimate:
     """The mean risk of the fold predictors of the only candidate, which bounds that of their average."""
-    loss, record = own.loss, _record(own)
-    words = fold_predictors_risk(loss.name, train_size=own.sizes, parts=record.parts, sign=loss.sign)
+    loss, record = selection.loss, _record(selection)
+    words = fold_predictors_risk(loss.name, train_size=selection.sizes, parts=record.parts, sign=loss.sign)
     gone = record.row_losses is None and loss.rows is not None
-    return fold_predictors_estimate(record, words, level=own.level, gone=gone)
+    return fold_predictors_estimate(record, words, level=selection.level, gone=gone)
 
 
 def fold_predictors_estimate(
@@ -217,19 +217,19 @@ def fold_predictors_estimate(
     )
 
 
-def _record(own: Selection) -> Record:
+def _record(selection: Selection) -> Record:
     """What validation recorded of the only candidate, part by part."""
 
     def cut(values: NDArray[Any] | None) -> tuple[NDArray[Any], ...] | None:
-        return None if values is None else tuple(np.split(values, own.inner.held_cuts[1:-1]))
+        return None if values is None else tuple(np.split(values, selection.inner.held_cuts[1:-1]))
 
-    matrix = None if own.loss.rows is None else own.table.row_matrix(0)
+    matrix = None if selection.loss.rows is None else selection.table.row_matrix(0)
     return Record(
-        **splits_facts(own.loss, own.inner),
-        timed=own.timed,
-        fold_losses=own.table.losses[0, :, 0],
+        **splits_facts(selection.loss, selection.inner),
+        timed=selection.timed,
+        fold_losses=selection.table.losses[0, :, 0],
         row_losses=None if matrix is None else cut(matrix[0]),
-        weights=cut(own.weights),
-        groups=None if own.held is None else cut(own.held.groups),
-        train_sizes=own.inner.train_sizes,
+        weights=cut(selection.weights),
+        groups=None if selection.held is None else cut(selection.held.groups),
+        train_sizes=selection.inner.train_sizes,
     )
