@@ -8,6 +8,7 @@ from typing import Any
 
 from heldout.base.plain import plain
 from heldout.base.words import line, number
+from heldout.results.selection import BEST_BBC, BEST_TT, FOLD_PREDICTORS
 from heldout.results.study_record import StudyRecord
 
 VERSION = 2
@@ -38,9 +39,9 @@ def is_shown(name: str, estimate: Mapping[str, Any]) -> bool:
 
     Nor does the chosen predictor's risk on development rows without its bound: it repeats the best validation number.
     """
-    if name in ("risk", "fold_predictors") or (name == "development_chosen" and estimate["low"] is None):
+    if name in ("risk", FOLD_PREDICTORS) or (name == "development_chosen" and estimate["low"] is None):
         return False
-    return estimate["value"] is not None or not name.startswith("best_validation_")
+    return estimate["value"] is not None or name not in (BEST_BBC, BEST_TT)
 
 
 def choices_of(record: StudyRecord) -> list[dict[str, Any]]:
