@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from heldout.base.options import Options
+from heldout.base.words import clipped
 from heldout.losses import Loss
 from heldout.results.study_record import Request
 
@@ -125,5 +126,4 @@ def _options(options: Options) -> str:
 def _written(thing: Any) -> str:
     """A learner or splitter as its own repr writes it, on as many lines as that takes; numbers as people write them."""
     with np.printoptions(legacy="1.25"):
-        text = thing.__repr__(N_CHAR_MAX=LONGEST) if isinstance(thing, BaseEstimator) else repr(thing)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+        return clipped(thing.__repr__(N_CHAR_MAX=LONGEST) if isinstance(thing, BaseEstimator) else repr(thing), LONGEST)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import HeldoutError
 from heldout.base.responses import Responses, cut_rows
+from heldout.base.words import clipped
 from heldout.losses import Loss, row_losses
 from heldout.losses.loss import RowLoss
 from heldout.losses.own import OwnRows, RangedRows
@@ -147,9 +148,7 @@ def answer_of_counts(loss: Loss, classes: NDArray[Any], counts: Floats) -> Const
     if (best != best[0]).any():
         which = "cheapest" if isinstance(loss.rows, OwnRows) else "commonest"
         return ConstantAnswer(responses=responses, words=f"always answering the {which} class of the training rows")
-    label = str(classes[best[0]])
-    words = f"always answering {label if len(label) <= 40 else label[:39] + '…'!r}"
-    return ConstantAnswer(responses=responses, words=words)
+    return ConstantAnswer(responses=responses, words=f"always answering {clipped(str(classes[best[0]]), 40)!r}")
 
 
 def _cheapest(loss: Loss, classes: NDArray[Any], counts: Floats) -> NDArray[np.intp]:

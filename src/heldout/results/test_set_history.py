@@ -21,6 +21,7 @@ from heldout.base.answers import PASS_FAIL, Answer, parse_answer
 from heldout.base.errors import Argument, OptionError, Sentence, Splitter
 from heldout.base.findings import Finding
 from heldout.base.options import Options
+from heldout.base.words import clipped
 from heldout.journal.identity import identify
 from heldout.losses import Loss
 from heldout.results.estimates import RISK, risk_name
@@ -262,4 +263,4 @@ def _learner_words(about: Mapping[str, Any]) -> str:
         text = " | ".join(about["families"])
     else:
         text = str(about["learner"] if about["tuned"] else about["estimators"][0])
-    return text if len(text) <= 60 else text[:59] + "…"
+    return clipped(text, 60)
