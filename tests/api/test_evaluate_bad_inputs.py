@@ -367,7 +367,7 @@ def test_an_inner_split_that_cannot_be_is_told_with_its_fold() -> None:
         ho.evaluate(tuned, X, y, test=ho.KFold(3))
 
 
-@pytest.mark.parametrize("loss", ["r2", "pinball", "neg_mean_poisson_deviance"])
+@pytest.mark.parametrize("loss", ["r2", "pinball:0.9", "neg_mean_poisson_deviance"])
 def test_labels_are_refused_by_losses_of_numbers(loss: str) -> None:
     X, y = numbers()
     with pytest.raises(ho.HeldoutError, match="takes numbers, but the target holds none"):
