@@ -26,7 +26,7 @@ from heldout.results.selection import (
 )
 from heldout.risk.estimands import corrected_validation, excess_risk, family_risk, kept_predictor_risk
 from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
-from heldout.risk.intervals.method import NO_WIDTH, has_no_width, promised
+from heldout.risk.intervals.method import promised
 from heldout.risk.selection import Correction, Development, bbc, development_bounds, tibshirani
 from heldout.splits.drawn import Splits
 from heldout.study.pose import FINAL
@@ -72,12 +72,8 @@ def _corrected(selection: Selection, name: str, correction: Correction | str) ->
     )
     if isinstance(correction, str):
         return selection.estimate(name, words, None, reason=correction)
-    interval = correction.interval
-    if interval is None:
-        return selection.estimate(name, words, correction.value, reason="No interval: the method gives a value alone.")
-    if has_no_width(interval):
-        return selection.estimate(name, words, correction.value, reason=NO_WIDTH)
-    return selection.estimate(name, words, correction.value, interval)
+    reason = "No interval: the method gives a value alone." if correction.interval is None else None
+    return selection.estimate(name, words, correction.value, correction.interval, reason=reason)
 
 
 def _tibshirani(selection: Selection) -> Correction:

@@ -7,21 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout.base.errors import Argument, OptionError, Sentence, Splitter
 from heldout.base.options import Options
 from heldout.engine.run import Outcome
 from heldout.losses import Loss
 from heldout.results.estimates import risk_name, size_at_all_rows
-from heldout.results.test_losses import loss_range
+from heldout.results.test_losses import shown_estimate
 from heldout.risk.choose_interval import WITH_FITS
 from heldout.risk.estimands import learner_risk
-from heldout.risk.estimate import Estimate, EstimateInfo, Interval, user_estimate
+from heldout.risk.estimate import Estimate, EstimateInfo
 from heldout.risk.intervals.bht import BHT_METHOD, RATIO_METHOD, Repetition, bht, ratio
-from heldout.risk.intervals.method import NO_WIDTH, has_no_width
+from heldout.risk.record import Floats
 from heldout.splits import KFold, SharedBlocks
-from heldout.study.answers import Tables
 from heldout.study.pairs_of_blocks import BLOCKS, pose_pairs_of_blocks, without
 from heldout.study.pose import OUTER
 from heldout.study.study import VALIDATION, Study
@@ -32,7 +30,7 @@ METHOD_NAMES = {BHT: BHT_METHOD, RATIO: RATIO_METHOD}
 FAILED = "a fit failed that the interval needs, and a mean over the others would mislead"
 CROSS_VALIDATION = "cross_validation"
 MOST_NUMBERS = 1 << 27  # held-out rows named in all, a gigabyte
-Answers = dict[tuple[str, int], tuple[float, NDArray[np.float64] | None]]
+MISSING = (float("nan"), None)  # the losses of a part that failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -100,49 +98,41 @@ def _refusal(study: Study, task: Task, test: Any, options: Options) -> str | Sen
 
 
 def interval_by_pairs(
-    estimates: Mapping[str, Estimate], task: Task, outcome: Outcome, *, asked: PairsOfBlocks, found: Outcome
+    estimates: Mapping[str, Estimate], task: Task, outcome: Outcome, *, pairs: PairsOfBlocks, ran: Outcome
 ) -> dict[str, Estimate]:
-    """The estimates of a study with the interval in place; `found` is what the fits without pairs of blocks gave.
+    """The estimates of a study with the interval in place; `ran` is what the fits without pairs of blocks gave.
 
     That of Bates, Hastie and Tibshirani is centred at the risk at all rows, so the plain estimate stands beside it. The
     ratio of jackknives lies around the plain estimate.
     """
-    numbers = {risk_name(number, loss): number for number, loss in enumerate(outcome.study.reported)}
+    study = outcome.study
+    numbers = {risk_name(number, loss): number for number, loss in enumerate(study.reported)}
     changed: dict[str, Estimate] = {}
-    for name, estimate in estimates.items():
+    for name, plain in estimates.items():
         if name not in numbers:
-            changed[name] = estimate
+            changed[name] = plain
             continue
-        loss = outcome.study.reported[numbers[name]]
-        repetitions = None if loss.rows is None else _repetitions(outcome, asked, found, numbers[name])
-        if not asked.moves_risk:
-            changed[name] = _by_ratio(estimate, loss, repetitions)
-            continue
-        plain = CROSS_VALIDATION if numbers[name] == 0 else f"{CROSS_VALIDATION}_{estimate.loss}"
-        changed[name] = _by_bht(estimate, loss, repetitions, task=task, study=outcome.study)
-        changed[plain] = replace(estimate, name=plain)
+        number, loss = numbers[name], study.reported[numbers[name]]
+        repetitions = None if loss.rows is None else _repetitions(outcome, ran, pairs.known, number)
+        if pairs.moves_risk:
+            changed[name] = _by_bht(plain, loss, repetitions, task=task, study=study)
+            beside = CROSS_VALIDATION if number == 0 else f"{CROSS_VALIDATION}_{plain.loss}"
+            changed[beside] = replace(plain, name=beside)
+        else:
+            changed[name] = _by_ratio(plain, loss, repetitions)
     return changed
 
 
 def _by_bht(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None, *, task: Task, study: Study) -> Estimate:
     """The estimate at all rows that takes the place of the plain one."""
     size = size_at_all_rows(task, study)
-    about = EstimateInfo(
-        name=plain.name,
-        estimand=learner_risk(loss.name, train_size=size, tuned=study.search.tuned, sign=loss.sign),
-        level=plain.level,
-        train_size=size,
-        n=len(task),
-    )
-    if repetitions is None:
-        reason = (
-            FAILED
-            if loss.rows is not None
-            else f"{_whole_sets(loss)}, and this interval needs the losses of single rows"
-        )
-        return user_estimate(loss_range(loss), replace(about, reason=f"No value: {reason}."), value=None)
-    made = bht(repetitions, level=plain.level)
-    return _shown(loss, about, made.centre, made.interval)
+    words = learner_risk(loss.name, train_size=size, tuned=study.search.tuned, sign=loss.sign)
+    about = EstimateInfo(name=plain.name, estimand=words, level=plain.level, train_size=size, n=len(task))
+    if repetitions is not None:
+        made = bht(repetitions, level=plain.level)
+        return shown_estimate(loss, about, made.centre, made.interval)
+    reason = FAILED if loss.rows else f"{_whole_sets(loss)}, and this interval needs the losses of single rows"
+    return shown_estimate(loss, replace(about, reason=f"No value: {reason}."), None)
 
 
 def _by_ratio(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None) -> Estimate:
@@ -155,52 +145,47 @@ def _by_ratio(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None)
     about = EstimateInfo(name=plain.name, estimand=plain.estimand, level=plain.level, train_size=plain.sizes, n=plain.n)
     value = loss.sign * plain.value
     if repetitions is None:
-        return user_estimate(loss_range(loss), replace(about, reason=f"No interval: {FAILED}."), value=value)
-    return _shown(loss, about, value, ratio(repetitions, value=value, low=loss.low, high=loss.high, level=plain.level))
-
-
-def _shown(loss: Loss, about: EstimateInfo, value: float, interval: Interval) -> Estimate:
-    if has_no_width(interval):
-        return user_estimate(loss_range(loss), replace(about, reason=NO_WIDTH), value=value)
-    return user_estimate(loss_range(loss), about, value=value, interval=interval)
+        return shown_estimate(loss, replace(about, reason=f"No interval: {FAILED}."), value)
+    interval = ratio(repetitions, value=value, low=loss.low, high=loss.high, level=plain.level)
+    return shown_estimate(loss, about, value, interval)
 
 
 def _whole_sets(loss: Loss) -> str:
     return f"{loss.name!r} belongs to whole sets"
 
 
-def _repetitions(outcome: Outcome, asked: PairsOfBlocks, found: Outcome, number: int) -> list[Repetition] | None:
-    """The losses of each repetition, from the study itself and from what was asked beside it; None where one failed."""
-    blocks = found.study.splits[BLOCKS]
+def _repetitions(outcome: Outcome, ran: Outcome, known: int, number: int) -> list[Repetition] | None:
+    """The losses of each repetition, from the study itself and from what ran beside it; None where one failed.
+
+    The study itself answers so many parts of the blocks as `known` says.
+    """
+    blocks = ran.study.splits[BLOCKS]
     k = len(blocks) // blocks.recipe.repeats
-    answers = {**_answers(outcome.study, outcome.tables, number), **_answers(found.study, found.tables, number)}
-    known = {part: (OUTER if part < asked.known else BLOCKS, part) for part in range(len(blocks))}
+    losses = {**_losses(outcome, number), **_losses(ran, number)}
     repetitions = []
     for start in range(0, len(blocks), k):
-        folds = [answers.get(known[part], (np.nan, None))[1] for part in range(start, start + k)]
+        parts = range(start, start + k)
+        folds = [losses.get((OUTER if part < known else BLOCKS, part), MISSING)[1] for part in parts]
         inner = np.zeros((k, k))
         for i in range(k):
-            others = [j for j in range(k) if j != i]
-            for place, j in enumerate(others):
-                inner[i, j] = answers.get((without(start + i), place), (np.nan, None))[0]
-        kept = tuple(fold for fold in folds if fold is not None)
-        if len(kept) < k or not np.isfinite(inner).all():
+            others = [losses.get((without(start + i), place), MISSING)[0] for place in range(k - 1)]
+            inner[i, np.arange(k) != i] = others
+        complete = tuple(fold for fold in folds if fold is not None)
+        if len(complete) < k or not np.isfinite(inner).all():
             return None
-        repetitions.append(Repetition(folds=kept, inner=inner))
+        repetitions.append(Repetition(folds=complete, inner=inner))
     return repetitions
 
 
-def _answers(study: Study, tables: Tables, number: int) -> Answers:
+def _losses(outcome: Outcome, number: int) -> dict[tuple[str, int], tuple[float, Floats | None]]:
     """Mean and row losses of one reported loss, by splits and part."""
-    answers: Answers = {}
-    for panel in study.panels:
-        table = tables.panels.get(panel.key)
+    losses: dict[tuple[str, int], tuple[float, Floats | None]] = {}
+    for panel in outcome.study.panels:
+        table = outcome.tables.panels.get(panel.key)
         if panel.level == VALIDATION or table is None or not len(table.candidates):
             continue
         for place, part in enumerate(table.parts):
             rows = table.row_losses(table.candidates[0], part)
-            answers[panel.splits, part] = (
-                float(table.losses[0, place, number]),
-                None if rows is None else rows[number],
-            )
-    return answers
+            mean = float(table.losses[0, place, number])
+            losses[panel.splits, part] = mean, None if rows is None else rows[number]
+    return losses

@@ -12,9 +12,9 @@ from sklearn.frozen import FrozenEstimator
 from heldout.base.errors import OptionError
 from heldout.engine.run import Outcome
 from heldout.results.estimates import size_at_all_rows
-from heldout.results.test_losses import TestLosses, loss_range, read_test_losses
+from heldout.results.test_losses import TestLosses, read_test_losses, shown_estimate
 from heldout.risk.estimands import Estimand, Subject, learner_risk
-from heldout.risk.estimate import Estimate, EstimateInfo, user_estimate
+from heldout.risk.estimate import Estimate, EstimateInfo
 from heldout.risk.estimate_risk import estimate_risk, record_value
 from heldout.risk.learning_curve import FEWEST_SIZES, fit_power_law
 from heldout.risk.record import Record
@@ -101,12 +101,11 @@ def _extrapolated(task: Task, study: Study, records: Sequence[Record], level: fl
         n=records[-1].predicted,
         reason="No interval: an inverse power law through the learning curve is a rule of thumb; it may bend.",
     )
-    scale = loss_range(loss)
     if len(np.unique(sizes)) < FEWEST_SIZES or not np.isfinite(means).all():
         reason = f"No value: a power law needs the losses at {FEWEST_SIZES} training sizes, and some are missing."
-        return user_estimate(scale, replace(about, reason=reason), value=None)
+        return shown_estimate(loss, replace(about, reason=reason), None)
     law = fit_power_law(sizes, means, weights=_weights(records), low=loss.low)
-    return user_estimate(scale, about, value=law.at(target.mean))
+    return shown_estimate(loss, about, law.at(target.mean))
 
 
 def _weights(records: Sequence[Record]) -> Any:

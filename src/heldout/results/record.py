@@ -73,7 +73,7 @@ def build_record(
         "warnings": warning_columns(outcome),
     }
     if question.pairs is not None:
-        estimates = interval_by_pairs(estimates, task, outcome, asked=question.pairs, found=extra[SPREAD])
+        estimates = interval_by_pairs(estimates, task, outcome, pairs=question.pairs, ran=extra[SPREAD])
         covers = scope_of(study, task, extrapolated=question.pairs.moves_risk)
     if question.curve is not None:
         tables[LEARNING_CURVE], estimates[EXTRAPOLATED] = curve_of(task, study, losses, extra[CURVE], level=level)

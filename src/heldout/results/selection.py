@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from heldout.base.seeds import derive
 from heldout.engine.run import MOST_KEPT_ROW_LOSSES, Outcome
 from heldout.losses import Loss
-from heldout.results.test_losses import goes_forward, loss_range, splits_facts
+from heldout.results.test_losses import goes_forward, shown_estimate, splits_facts
 from heldout.risk.estimands import (
     Estimand,
     Sizes,
@@ -26,7 +26,7 @@ from heldout.risk.estimands import (
     learner_risk,
     predictor_risk,
 )
-from heldout.risk.estimate import Estimate, EstimateInfo, Interval, user_estimate
+from heldout.risk.estimate import Estimate, EstimateInfo, Interval
 from heldout.risk.estimate_risk import OPTIMISTIC, estimate_risk
 from heldout.risk.intervals import METHODS
 from heldout.risk.intervals.bayle import BAYLE
@@ -141,7 +141,7 @@ class Selection:
             reason=reason,
             optimistic=optimistic,
         )
-        return user_estimate(loss_range(self.loss), about, value=value, interval=interval)
+        return shown_estimate(self.loss, about, value, interval)
 
 
 def waiting_estimates(study: Study, reason: str, *, level: float) -> dict[str, Estimate]:
@@ -159,7 +159,7 @@ def waiting_estimates(study: Study, reason: str, *, level: float) -> dict[str, E
             reason=reason,
             optimistic=name == BEST_VALIDATION and candidates > 1,
         )
-        estimates[name] = user_estimate(loss_range(loss), about, value=None)
+        estimates[name] = shown_estimate(loss, about, None)
     return estimates
 
 

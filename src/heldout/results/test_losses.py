@@ -26,8 +26,9 @@ from heldout.results.evidence import (
     ranking_scores,
     with_probabilities,
 )
-from heldout.risk.estimate import LossRange
+from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
 from heldout.risk.intervals.auc import area_influences
+from heldout.risk.intervals.method import NO_WIDTH, has_no_width
 from heldout.risk.record import Answers, Floats, PooledScore, Record
 from heldout.splits.cells import CellSplits
 from heldout.splits.drawn import Splits
@@ -186,9 +187,12 @@ def blank_record(task: Task, study: Study, number: int, *, rows: bool = True) ->
     return record if rows or loss.rows is None else replace(record, sample=replace(record, row_losses=unknown))
 
 
-def loss_range(loss: Loss) -> LossRange:
-    """What a loss is called, which way round it is shown, and its range."""
-    return LossRange(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
+def shown_estimate(loss: Loss, about: EstimateInfo, value: float | None, interval: Interval | None = None) -> Estimate:
+    """An estimate in the user's own sign. An interval of no width is left out, and the estimate says why."""
+    if interval is not None and has_no_width(interval):
+        about, interval = replace(about, reason=NO_WIDTH), None
+    scale = LossRange(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
+    return user_estimate(scale, about, value=value, interval=interval)
 
 
 def splits_facts(loss: Loss, splits: Splits) -> dict[str, Any]:
