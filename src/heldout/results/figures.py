@@ -9,7 +9,8 @@ from heldout.base.plain import plain
 from heldout.results.figures_of_choices import parameters_figure, stability_figure
 from heldout.results.figures_of_predictions import calibration_figure, confusion_figure, residuals_figure
 from heldout.results.study_record import StudyRecord
-from heldout.results.summary import is_shown
+from heldout.results.summary import is_shown, rows_of
+from heldout.results.tables import FOLD_COLUMNS
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import label_of
 from heldout.splits.summary import Picture
@@ -37,24 +38,16 @@ def figures_of(record: StudyRecord, picture: Picture | None) -> dict[str, Figure
 def _splits(picture: Picture | None) -> Figure:
     if picture is None:
         return {"none": "The rows of a stream are dealt into folds as they pass, and are not known one by one."}
-    return picture_values(picture)
-
-
-def picture_values(picture: Picture) -> Figure:
-    """A picture of splits as plain values."""
-    return {name: plain(getattr(picture, name)) for name in Picture.__slots__}
+    return {name: getattr(picture, name) for name in Picture.__slots__}
 
 
 def _folds(record: StudyRecord) -> Figure:
     risk, folds = record.estimates["risk"], record.tables["folds"]
-    values = list(folds[risk.loss])
     if risk.answer is not None:
         return {"none": f"Results of single parts are withheld, as answer={record.about['answer']!r} asks."}
-    columns = (folds["fold"], folds["repeat"], values, folds["train_rows"], folds["held_rows"])
-    names = ("fold", "repeat", "value", "train_rows", "held_rows")
     return {
         **_scale(risk),
-        "points": [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)],
+        "points": rows_of({**{name: folds[name] for name in FOLD_COLUMNS}, "value": folds[risk.loss]}),
         "value": risk.value,
         "low": risk.low,
         "high": risk.high,
@@ -69,7 +62,7 @@ def _estimates(record: StudyRecord) -> Figure:
         {
             "name": name,
             "label": label_of(one),
-            **{key: getattr(one, key) for key in ("value", "low", "high", "level", "optimistic")},
+            **_only(one.as_dict(), "value", "low", "high", "level", "optimistic"),
         }
         for name, one in record.estimates.items()
         if one.loss == risk.loss
@@ -90,26 +83,21 @@ def _learning_curve(record: StudyRecord) -> Figure:
             "result.learning_curve, fits the learner on smaller parts of the same training rows."
         }
     names = {"size": "size", "value": "estimate", "low": "low", "high": "high"}
-    rows = zip(*(columns[name] for name in names.values()), strict=True)
-    extrapolated = record.estimates.get("extrapolated")
-    known = extrapolated is not None and extrapolated.value is not None
-    return {
-        **_scale(record.estimates["risk"]),
-        "points": [dict(zip(names, row, strict=True)) for row in rows],
-        "extrapolated": {"size": extrapolated.train_size, "value": extrapolated.value}
-        if known and extrapolated is not None
-        else None,
-    }
+    points = rows_of({name: columns[column] for name, column in names.items()})
+    last = record.estimates.get("extrapolated")
+    known = last is not None and last.value is not None
+    extrapolated = {"size": last.train_size, "value": last.value} if last is not None and known else None
+    return {**_scale(record.estimates["risk"]), "points": points, "extrapolated": extrapolated}
 
 
 def _time(record: StudyRecord) -> Figure:
-    passes = [
-        {name: one[name] for name in ("name", "fits_before", "fits_after", "seconds")}
-        for one in record.plan["passes"]
-        if one["used"]
-    ]
-    spent = record.seconds.get("spent", [])
-    return {"total": record.seconds["total"], "bars": spent, "passes": passes}
+    used = [one for one in record.plan["passes"] if one["used"]]
+    passes = [_only(one, "name", "fits_before", "fits_after", "seconds") for one in used]
+    return {"total": record.seconds["total"], "bars": record.seconds.get("spent", []), "passes": passes}
+
+
+def _only(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: values[name] for name in names}
 
 
 def _scale(risk: Any) -> Mapping[str, Any]:
@@ -135,15 +123,7 @@ def comparison_figure(
         "greater_is_better": first.greater_is_better,
         "rope": rope,
         "level": level,
-        "pairs": [
-            {key: pair[key] for key in ("first", "second", "difference", "low", "high", "verdict")} for pair in pairs
-        ],
-        "ranking": [
-            {"name": name, "value": one.value, "low": one.low, "high": one.high, "level": one.level}
-            for name, one in ranking.items()
-        ],
-        "folds": {
-            "names": names,
-            "values": [list(folds[name][first.loss]) for name in names],
-        },
+        "pairs": [_only(pair, "first", "second", "difference", "low", "high", "verdict") for pair in pairs],
+        "ranking": [{"name": n, **_only(e.as_dict(), "value", "low", "high", "level")} for n, e in ranking.items()],
+        "folds": {"names": names, "values": [list(folds[name][first.loss]) for name in names]},
     }
