@@ -110,21 +110,15 @@ class Result(Shown):
     def risk(self) -> Estimate:
         return self.record_so_far.estimates["risk"]
 
+    folds = cached_property(lambda self: self._table("folds"))
+    choices = cached_property(lambda self: self._table("choices"))
+    candidates = cached_property(lambda self: self._table("candidates"))
+    failures = cached_property(lambda self: self._table("failures"))
+    warnings = cached_property(lambda self: self._table("warnings"))
+
     @property
     def estimates(self) -> Mapping[str, Estimate]:
         return self.record.estimates
-
-    @cached_property
-    def folds(self) -> Any:
-        return self._table("folds")
-
-    @cached_property
-    def choices(self) -> Any:
-        return self._table("choices")
-
-    @cached_property
-    def candidates(self) -> Any:
-        return self._table("candidates")
 
     @cached_property
     def predictions(self) -> Any:
@@ -150,14 +144,6 @@ class Result(Shown):
             table, extrapolated = self.handles.learning_curve(self.record_so_far)
             self._add({EXTRAPOLATED: extrapolated}, tables={LEARNING_CURVE: table})
         return self._table("learning_curve")
-
-    @cached_property
-    def failures(self) -> Any:
-        return self._table("failures")
-
-    @cached_property
-    def warnings(self) -> Any:
-        return self._table("warnings")
 
     def _table(self, name: str) -> Any:
         return as_frame(self.record_so_far.tables[name], library=self.record_so_far.frame)
