@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from heldout.api.plots import Plots
+from heldout.api.plots import Reported
 from heldout.api.result import Result
 from heldout.base.findings import Finding
 from heldout.base.plain import plain
 from heldout.base.registered import registered
-from heldout.base.shown import Shown
-from heldout.report.page import write_page
 from heldout.results.figures import comparison_figure
 from heldout.results.summary import VERSION, choices_of
 from heldout.results.tables import as_frame
@@ -24,7 +21,7 @@ from heldout.risk.estimate import Estimate
 
 @registered
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Comparison(Shown):
+class Comparison(Reported):
     """What comparing learners found. Made by :func:`heldout.compare`.
 
     Attributes
@@ -97,18 +94,6 @@ class Comparison(Shown):
                 )
             }
         return summary
-
-    @property
-    def plot(self) -> Plots:
-        """The figures of the report on matplotlib axes: ``comparison.plot.ranking()`` and so on."""
-        return Plots(lambda: self.summary(figures=True))
-
-    def report(self, path: str | Path) -> None:
-        """Write one page with all of it, for colleagues: a single HTML file that opens offline.
-
-        Needs ``pip install 'heldout[report]'``.
-        """
-        write_page(self.summary(figures=True), path)
 
     def __repr__(self) -> str:
         names = ", ".join(self.ranking)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from heldout.base.errors import OptionError, did_you_mean
+from heldout.base.shown import Shown
 from heldout.report.figures.calibration import curves_of, draw_calibration
 from heldout.report.figures.confusion import draw_confusion
 from heldout.report.figures.estimates import draw_comparison, draw_estimates, draw_ranking
@@ -16,6 +18,7 @@ from heldout.report.figures.residuals import draw_residuals, outputs_of
 from heldout.report.figures.splits import draw_splits
 from heldout.report.figures.stability import draw_stability
 from heldout.report.figures.time import draw_time
+from heldout.report.page import write_page
 
 Summary = Mapping[str, Any]
 
@@ -138,6 +141,31 @@ class Plots:
                 f"plot.{asked}() shows one learner: take the result of one, comparison.results[name].plot.{asked}()."
             )
         raise OptionError(f"This summary has no figure {asked!r}. {did_you_mean(asked, summary['figures'])}")
+
+
+class Reported(Shown):
+    """What is reported with figures: a result or a comparison."""
+
+    __slots__ = ()
+
+    def summary(self, *, figures: bool = False) -> dict[str, Any]:
+        """Plain values that JSON can hold; `figures` adds what the figures show."""
+        raise NotImplementedError
+
+    def _prepare_figure(self, name: str) -> None:
+        """Compute what a figure takes, before the summary is asked for."""
+
+    @property
+    def plot(self) -> Plots:
+        """The figures of the report on matplotlib axes: ``result.plot.folds()``, ``comparison.plot.ranking()``."""
+        return Plots(lambda: self.summary(figures=True), prepare=self._prepare_figure)
+
+    def report(self, path: str | Path) -> None:
+        """Write one page with all of it, for colleagues: a single HTML file that opens offline.
+
+        Needs ``pip install 'heldout[report]'``.
+        """
+        write_page(self.summary(figures=True), path)
 
 
 def _picked(pieces: Sequence[Summary], key: str, label: str, *, what: str) -> Summary:

@@ -10,17 +10,15 @@ from typing import Any
 
 from heldout.api.draw import DrawnSplits
 from heldout.api.final import StudyHandles
-from heldout.api.plots import Plots
+from heldout.api.plots import Reported
 from heldout.api.tuning import chosen_or_refuse
 from heldout.base.errors import OptionError, SplitError, StoredError
 from heldout.base.findings import Finding
 from heldout.base.plain import plain
 from heldout.base.registered import registered
-from heldout.base.shown import Shown
 from heldout.engine.run import Outcome
 from heldout.journal import JournalUse
 from heldout.models.model import ModelParts
-from heldout.report.page import write_page
 from heldout.results.corrections import on_all_rows
 from heldout.results.estimates import later_estimates
 from heldout.results.figures import figures_of
@@ -38,7 +36,7 @@ from heldout.study.pose import OUTER
 
 
 @registered
-class Result(Shown):
+class Result(Reported):
     """What a study found. Made by :func:`heldout.evaluate` and :func:`heldout.load`.
 
     Attributes
@@ -228,22 +226,9 @@ class Result(Shown):
             summary["figures"] = figures_of(record, self.splits.description.picture if self.has_splits else None)
         return summary
 
-    @property
-    def plot(self) -> Plots:
-        """The figures of the report on matplotlib axes: ``result.plot.folds()`` and so on."""
-
-        def prepare(name: str) -> None:
-            if name == "learning_curve":
-                _ = self.learning_curve  # fitted when first asked for
-
-        return Plots(lambda: self.summary(figures=True), prepare=prepare)
-
-    def report(self, path: str | Path) -> None:
-        """Write one page with all of it, for colleagues: a single HTML file that opens offline.
-
-        Needs ``pip install 'heldout[report]'``.
-        """
-        write_page(self.summary(figures=True), path)
+    def _prepare_figure(self, name: str) -> None:
+        if name == "learning_curve":
+            _ = self.learning_curve  # fitted when first asked for
 
     def __repr__(self) -> str:
         risk = self.risk
