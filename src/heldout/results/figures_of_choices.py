@@ -45,8 +45,8 @@ class ValidationTable:
         always = record.about.get("parameters", {})
         names = [name for name in columns if name.startswith("param_")]
         self.params = [
-            params_in({name: columns[name][place] for name in names}, always.get(str(self.families[place]), ()))
-            for place in range(self.count)
+            params_in({name: columns[name][candidate] for name in names}, always.get(str(self.families[candidate]), ()))
+            for candidate in range(self.count)
         ]
 
     def shown(self, value: float) -> float | None:
@@ -74,16 +74,16 @@ def candidate_rows(record: StudyRecord) -> list[dict[str, Any]]:
     order = np.argsort(means, kind="stable")[:MOST_ROWS]  # NaN comes last
     return [
         {
-            "candidate": place,
-            "family": validation.families[place],
-            "params": validation.params[place],
-            "mean": validation.shown(means[place]),
-            "se": None if np.isnan(errors[place]) else float(errors[place]),
-            "chosen": chosen[place],
-            "failed": int(validation.failed[place]),
-            "note": _note(int(validation.failed[place]), int(validation.dropped[place]), len(validation.means)),
+            "candidate": candidate,
+            "family": validation.families[candidate],
+            "params": validation.params[candidate],
+            "mean": validation.shown(means[candidate]),
+            "se": None if np.isnan(errors[candidate]) else float(errors[candidate]),
+            "chosen": chosen[candidate],
+            "failed": int(validation.failed[candidate]),
+            "note": _note(int(validation.failed[candidate]), int(validation.dropped[candidate]), len(validation.means)),
         }
-        for place in order.tolist()
+        for candidate in order.tolist()
     ]
 
 
@@ -103,9 +103,9 @@ def parameters_figure(record: StudyRecord) -> Figure:
     simplest = [int(c) for c in record.tables.get("one_se", {}).get("candidate", ())]
     panels = []
     for family in dict.fromkeys(validation.families):
-        own = [place for place in range(validation.count) if validation.families[place] == family]
-        for param in dict.fromkeys(name for place in own for name in validation.params[place]):
-            panel = _panel(validation, own, param, chosen=chosen, simplest=simplest)
+        of_family = [candidate for candidate in range(validation.count) if validation.families[candidate] == family]
+        for param in dict.fromkeys(name for candidate in of_family for name in validation.params[candidate]):
+            panel = _panel(validation, of_family, param, chosen=chosen, simplest=simplest)
             if panel is not None:
                 panels.append({"family": family, "param": param, **panel})
     if not panels:
@@ -120,9 +120,10 @@ def parameters_figure(record: StudyRecord) -> Figure:
 
 
 def _panel(
-    validation: ValidationTable, own: list[int], param: str, *, chosen: list[int], simplest: list[int]
+    validation: ValidationTable, of_family: list[int], param: str, *, chosen: list[int], simplest: list[int]
 ) -> Figure | None:
-    values = {place: _value(validation.params[place][param]) for place in own if param in validation.params[place]}
+    set_here = [candidate for candidate in of_family if param in validation.params[candidate]]
+    values = {candidate: _value(validation.params[candidate][param]) for candidate in set_here}
     distinct = list(dict.fromkeys(values.values()))
     if len(distinct) < 2:
         return None
@@ -130,8 +131,8 @@ def _panel(
     if scale != "category":
         distinct.sort()
     points = [_point(validation, value, [p for p, v in values.items() if v == value]) for value in distinct]
-    counts = Counter(values[place] for place in chosen if place in values)
-    taken = Counter(values[place] for place in simplest if place in values)
+    counts = Counter(values[candidate] for candidate in chosen if candidate in values)
+    taken = Counter(values[candidate] for candidate in simplest if candidate in values)
     return {
         "scale": scale,
         "values": len(distinct),
@@ -141,19 +142,19 @@ def _panel(
     }
 
 
-def _point(validation: ValidationTable, value: Any, places: list[int]) -> Figure:
+def _point(validation: ValidationTable, value: Any, candidates: list[int]) -> Figure:
     """The mean over folds of the best candidate with this value, and its standard error within a fold."""
-    means = np.where(np.isnan(validation.means[:, places]), np.inf, validation.means[:, places])
+    means = np.where(np.isnan(validation.means[:, candidates]), np.inf, validation.means[:, candidates])
     best = means.argmin(axis=1)
     found = means[np.arange(len(best)), best]
     whole = bool(np.isfinite(found).all())
-    errors = validation.errors[:, places][np.arange(len(best)), best]
+    errors = validation.errors[:, candidates][np.arange(len(best)), best]
     known = whole and not np.isnan(errors).any()
     return {
         "value": value,
         "mean": validation.shown(float(found.mean())) if whole else None,
         "se": float(errors.mean()) if known else None,
-        "candidates": len(places),
+        "candidates": len(candidates),
     }
 
 
@@ -163,10 +164,10 @@ def _thinned(points: list[Figure], chosen: Counter[Any], sign: int) -> list[Figu
         return points
     kept = []
     for stretch in np.array_split(np.arange(len(points)), MOST_VALUES):
-        some = [points[place] for place in stretch]
-        told = [point for point in some if point["mean"] is not None]
-        best = min(told, key=lambda point: sign * point["mean"]) if told else some[0]
-        kept += [point for point in some if point is best or chosen[point["value"]]]
+        near = [points[number] for number in stretch]
+        with_mean = [point for point in near if point["mean"] is not None]
+        best = min(with_mean, key=lambda point: sign * point["mean"]) if with_mean else near[0]
+        kept += [point for point in near if point is best or chosen[point["value"]]]
     return kept
 
 
