@@ -76,14 +76,16 @@ class Candidates(Sequence[Params]):
     """The candidates of one space in order, each built when it is asked for."""
 
     def __init__(
-        self, source: Sequence[Params], names: tuple[str, ...], *, always: tuple[str, ...] | None = None
+        self, source: Sequence[Params] | ParameterGrid, names: tuple[str, ...], always: tuple[str, ...] | None = None
     ) -> None:
         self._source = source
+        self._count = len(source)  # a ParameterGrid counts its candidates anew each time, and is asked often
+        self._at = lru_cache(maxsize=4096)(self._build)
         self.names = names  # every parameter that some candidate sets
         self.always = names if always is None else always  # every parameter that each candidate sets
 
     def __len__(self) -> int:
-        return len(self._source)
+        return self._count
 
     @overload
     def __getitem__(self, index: int) -> Params: ...
@@ -92,15 +94,30 @@ class Candidates(Sequence[Params]):
     def __getitem__(self, index: int | slice) -> Params | list[Params]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        return dict(self._source[index])
+        if not -self._count <= index < self._count:
+            raise IndexError(index)
+        return dict(self._at(index % self._count))
+
+    def _build(self, index: int) -> Params:
+        params = self._source[index]
+        return dict(sorted(params.items())) if isinstance(self._source, ParameterGrid) else params  # as iterating gives
 
     def __iter__(self) -> Iterator[Params]:
-        return map(dict, self._source)
+        return map(dict, self._source)  # quicker than by indexes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Candidates, (self._source, self.names, self.always))
 
     @property
     def surely_differ(self) -> bool:
         """Whether no two candidates are equal, as a glance at the values tells. False where it does not tell."""
-        return isinstance(self._source, _Grid) and self._source.surely_differ
+        if not isinstance(self._source, ParameterGrid) or len(self._source.param_grid) > 1:
+            return False
+        plain = (bool, int, float, str, type(None))
+        return all(
+            all(type(value) in plain for value in values) and len({(type(v), v) for v in values}) == len(values)
+            for values in self._source.param_grid[0].values()
+        )
 
 
 def build_candidates(space: Any, *, seed: int) -> Candidates:
@@ -120,42 +137,7 @@ def build_candidates(space: Any, *, seed: int) -> Candidates:
         )
     grid = ParameterGrid([{name: _listed(values) for name, values in grid_of_one.items()} for grid_of_one in dicts])
     names = tuple(dict.fromkeys(name for grid_of_one in dicts for name in sorted(grid_of_one)))
-    return Candidates(_Grid(grid), names, always=_in_all(dicts, names))
-
-
-class _Grid(Sequence[Params]):
-    """`ParameterGrid` counts its candidates anew each time; a grid of thousands is asked its length often."""
-
-    def __init__(self, grid: Any) -> None:
-        self._grid = grid
-        self._count = len(grid)
-        self._at = lru_cache(maxsize=4096)(self._build)
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __iter__(self) -> Iterator[Params]:
-        return iter(self._grid)  # in the order of indexes, and quicker than by them
-
-    @property
-    def surely_differ(self) -> bool:
-        plain = (bool, int, float, str, type(None))
-        lists = [values for one in self._grid.param_grid for values in one.values()]
-        return len(self._grid.param_grid) == 1 and all(
-            all(type(value) in plain for value in values) and len({(type(v), v) for v in values}) == len(values)
-            for values in lists
-        )
-
-    def __getitem__(self, index: Any) -> Any:
-        if not -self._count <= index < self._count:
-            raise IndexError(index)
-        return self._at(index % self._count)
-
-    def _build(self, index: int) -> Params:
-        return dict(sorted(self._grid[index].items()))  # as iterating over the grid gives them
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_Grid, (self._grid,))
+    return Candidates(grid, names, _in_all(dicts, names))
 
 
 def _check_grid(one: Any) -> None:
@@ -192,7 +174,7 @@ def _drawn(sample: Sample, seed: int) -> Candidates:
         if sample.n >= count:  # a sample as large as the grid is the grid
             return build_candidates(dicts, seed=seed)
     drawn = list(ParameterSampler(sample.space, int(sample.n), random_state=seed))
-    return Candidates(drawn, names, always=_in_all(dicts, names))
+    return Candidates(drawn, names, _in_all(dicts, names))
 
 
 def _in_all(dicts: list[Any], names: tuple[str, ...]) -> tuple[str, ...]:
