@@ -78,7 +78,7 @@ def with_probabilities(own: Responses | None, everywhere: FoldResponses | None, 
 
 def answers_of(task: Task, outer: Splits, loss: Loss, responses: Sequence[Responses], estimator: Any) -> Answers | None:
     """What was true and predicted, as numbers or codes; None for several targets."""
-    truth = [task.y[outer.held_rows(part)] for part in range(len(outer))]
+    truth = in_parts(outer, task.y[outer.held])
     predicted = [one.predict for one in responses]
     if any(one is None or one.ndim != 1 for one in predicted) or task.y.ndim != 1:
         return None
@@ -125,6 +125,11 @@ def elsewhere_of(task: Task, loss: Loss, everywhere: Sequence[FoldResponses]) ->
         predicted=np.stack([one for one in predicted if one is not None]),
         truth=truth,
     )
+
+
+def in_parts(splits: Splits, values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Values of all held-out rows, which stand end to end, part by part."""
+    return tuple(np.split(values, splits.held_cuts[1:-1]))
 
 
 def as_floats(parts: Sequence[Any]) -> tuple[Floats, ...]:

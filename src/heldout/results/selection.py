@@ -7,7 +7,6 @@ rows that stands behind the final predictor of a nested study. Nothing is fitted
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from heldout.base.seeds import derive
 from heldout.engine.run import MOST_KEPT_ROW_LOSSES, Outcome
 from heldout.losses import Loss
+from heldout.results.evidence import in_parts
 from heldout.results.test_losses import goes_forward, shown_estimate, splits_facts
 from heldout.risk.estimands import (
     Estimand,
@@ -71,6 +71,7 @@ class Selection:
 
     study: Study
     tables: Tables
+    inner: Splits  # the validation splits
     held: Held | None  # None: a stream, whose rows are gone once they have passed
     level: float
     most_rows: int | None = None  # held-out rows up to which BBC-CV is made
@@ -80,15 +81,11 @@ class Selection:
         study = outcome.study
         inner = study.validation_splits(study.choices[0])
         held = None if isinstance(inner, CellSplits) else Held.of(task, study, inner)
-        return cls(study=study, tables=outcome.tables, held=held, level=level, most_rows=most_rows)
+        return cls(study=study, tables=outcome.tables, inner=inner, held=held, level=level, most_rows=most_rows)
 
     @property
     def choice(self) -> Choice:
         return self.study.choices[0]
-
-    @property
-    def inner(self) -> Splits:
-        return self.study.validation_splits(self.choice)
 
     @property
     def table(self) -> PanelTable:
@@ -219,17 +216,15 @@ def fold_predictors_estimate(
 
 def _record(selection: Selection) -> Record:
     """What validation recorded of the only candidate, part by part."""
-
-    def cut(values: NDArray[Any] | None) -> tuple[NDArray[Any], ...] | None:
-        return None if values is None else tuple(np.split(values, selection.inner.held_cuts[1:-1]))
-
+    inner, weights = selection.inner, selection.weights
     matrix = None if selection.loss.rows is None else selection.table.row_matrix(0)
+    groups = None if selection.held is None else selection.held.groups
     return Record(
-        **splits_facts(selection.loss, selection.inner),
+        **splits_facts(selection.loss, inner),
         timed=selection.timed,
         fold_losses=selection.table.losses[0, :, 0],
-        row_losses=None if matrix is None else cut(matrix[0]),
-        weights=cut(selection.weights),
-        groups=None if selection.held is None else cut(selection.held.groups),
-        train_sizes=selection.inner.train_sizes,
+        row_losses=None if matrix is None else in_parts(inner, matrix[0]),
+        weights=None if weights is None else in_parts(inner, weights),
+        groups=None if groups is None else in_parts(inner, groups),
+        train_sizes=inner.train_sizes,
     )

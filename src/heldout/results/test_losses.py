@@ -22,6 +22,7 @@ from heldout.results.evidence import (
     as_floats,
     elsewhere_of,
     fold_predictor_responses,
+    in_parts,
     is_least_squares,
     ranking_scores,
     with_probabilities,
@@ -159,7 +160,7 @@ def _with_numbers(record: Record, kept: Sequence[Tally], loss: Loss) -> Record:
 def _record_of_sample(record: Record, sampled: SampledRows, study: Study, number: int) -> Record:
     """The record of some of the rows, with all that their predictors answered."""
     loss, task, outer = study.reported[number], sampled.task, sampled.outer
-    rows = tuple(outer.held_rows(part) for part in range(len(outer)))
+    rows = in_parts(outer, outer.held)
     losses = [row_losses(loss, task.y[held], one) for held, one in zip(rows, sampled.held, strict=True)]
     known = tuple(one for one in losses if one is not None)
     everywhere = [
@@ -215,15 +216,13 @@ def splits_facts(loss: Loss, splits: Splits) -> dict[str, Any]:
 
 def recipe_of(task: Task, study: Study, loss: Loss) -> dict[str, Any]:
     """What a record says of the loss, and of how its parts came about."""
-    outer = study.splits[OUTER]
-    parts = range(len(outer))
-    weight, groups = task.weight, task.groups
+    outer, weight, groups = study.splits[OUTER], task.weight, task.groups
     timed = task.time is not None or goes_forward(outer)
     return {
         **splits_facts(loss, outer),
-        "weights": None if weight is None else tuple(weight[outer.held_rows(p)] for p in parts),
-        "groups": None if groups is None else tuple(groups[outer.held_rows(p)] for p in parts),
-        "rows": None if isinstance(outer, CellSplits) else tuple(outer.held_rows(p) for p in parts),
+        "weights": None if weight is None else in_parts(outer, weight[outer.held]),
+        "groups": None if groups is None else in_parts(outer, groups[outer.held]),
+        "rows": None if isinstance(outer, CellSplits) else in_parts(outer, outer.held),
         "order": _order(task, outer) if timed else None,
         "halves": _halves(outer),
         "timed": timed,
@@ -258,7 +257,7 @@ def goes_forward(splits: Splits) -> bool:
 def _order(task: Task, outer: Splits) -> tuple[Rows, ...]:
     """The place of each held-out row in time; rows are in order where no time was declared."""
     places = task.all_rows if task.time is None else np.unique(task.time, return_inverse=True)[1].astype(np.intp)
-    return tuple(places[outer.held_rows(part)] for part in range(len(outer)))
+    return in_parts(outer, places[outer.held])
 
 
 def _halves(splits: Splits) -> NDArray[np.intp] | None:
@@ -296,9 +295,8 @@ def _has_rules(loss: Loss, task: Task) -> bool:
 
 def pooled_score(task: Task, outer: Splits, loss: Loss, responses: Sequence[Responses]) -> PooledScore | None:
     """A score of whole sets of all held-out rows together, with what each row adds to it; None where it has none."""
-    parts = range(len(outer))
-    y = [task.y[outer.held_rows(part)] for part in parts]
-    weights = None if task.weight is None else [task.weight[outer.held_rows(part)] for part in parts]
+    y = in_parts(outer, task.y[outer.held])
+    weights = None if task.weight is None else in_parts(outer, task.weight[outer.held])
     if loss.asks_predictor or not _has_rules(loss, task):
         return None
     if family_of(loss) == "auc":
@@ -306,11 +304,10 @@ def pooled_score(task: Task, outer: Splits, loss: Loss, responses: Sequence[Resp
     score = (pool_score if is_pooled(loss) else parts_score)(loss, y, responses, weights)
     if score is None:
         return None
-    cuts = outer.held_cuts[1:-1]
     return PooledScore(
         value=score.value,
-        influence=None if score.influence is None else tuple(np.split(score.influence, cuts)),
-        blocks=None if score.blocks is None else tuple(np.split(score.blocks, cuts)),
+        influence=None if score.influence is None else in_parts(outer, score.influence),
+        blocks=None if score.blocks is None else in_parts(outer, score.blocks),
     )
 
 

@@ -8,7 +8,7 @@ decides among equals, and so on; then the smaller mean loss, then the order of t
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,11 @@ _BY_DIRECTIONS: list[tuple[tuple[str, ...], dict[str, Direction]]] = [
 ]
 KNOWN = {name: directions for names, directions in _BY_DIRECTIONS for name in names}
 _FEW_COLUMNS = {"log2": -2.0, "sqrt": -1.0}  # fewer columns than the shares that people give
+
+
+def simplicity_of(search: Search, candidates: Iterable[int]) -> list[tuple[Any, ...]]:
+    """A key for each of these candidates, the smaller the simpler."""
+    return list(map(simplicity(search), candidates))
 
 
 def simplicity(search: Search) -> Callable[[int], tuple[Any, ...]]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import Argument, OptionError, Sentence, SpaceError
 from heldout.search.search import Search
-from heldout.search.simplicity import simplicity
+from heldout.search.simplicity import simplicity_of
 from heldout.study.answers import PanelTable, mean_over_parts
 from heldout.study.race import SEVERAL_PARTS
 from heldout.study.study import Chosen
@@ -57,9 +57,9 @@ def _pick(search: Search, table: PanelTable, means: Any, best: int) -> int:
 
 def _simplest_within_one_se(search: Search, table: PanelTable, means: Any, best: int) -> int:
     error = _standard_error(table.losses[best, :, 0], table.weights)
-    key = simplicity(search)
-    near = [c for c in range(len(means)) if means[c] <= means[best] + error]
-    return min(near, key=lambda c: (key(table.candidates[c]), means[c], c))
+    near = np.flatnonzero(means <= means[best] + error).tolist()
+    keys = simplicity_of(search, [table.candidates[c] for c in near])
+    return min(zip(keys, means[near], near, strict=True))[2]
 
 
 def _standard_error(folds: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
