@@ -365,10 +365,3 @@ def test_an_inner_split_that_cannot_be_is_told_with_its_fold() -> None:
     tuned = ho.Tuned(LogisticRegression(), {"C": [1.0]}, validation=ho.Holdout(rows=40))
     with pytest.raises(ho.HeldoutError, match=r"Validation splits inside test fold 0: Holdout\(rows=40\)"):
         ho.evaluate(tuned, X, y, test=ho.KFold(3))
-
-
-@pytest.mark.parametrize("loss", ["r2", "pinball:0.9", "neg_mean_poisson_deviance"])
-def test_labels_are_refused_by_losses_of_numbers(loss: str) -> None:
-    X, y = numbers()
-    with pytest.raises(ho.HeldoutError, match="takes numbers, but the target holds none"):
-        ho.evaluate(NeverFitted(), X, np.where(y > 100, "high", "low"), loss=loss, jobs=1)

@@ -171,6 +171,7 @@ def _codes(classes: NDArray[Any], labels: Any) -> Floats | None:
 def is_least_squares(estimator: Any) -> bool:
     """Whether the last step fits a squared loss by something linear in its features, with or without a penalty.
 
+    >>> from sklearn.linear_model import Ridge
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> is_least_squares(make_pipeline(StandardScaler(), Ridge()))
