@@ -15,8 +15,7 @@ import heldout as ho
 from heldout.api.learners import tuned_learner
 from heldout.base.errors import HeldoutError, LearnerError, OptionError, SpaceError
 from heldout.catalogue.entries import CATALOGUE, MOST_ROWS
-from heldout.catalogue.learner_table import renewed
-from heldout.catalogue.learners import expand_names, import_learner, learner_named
+from heldout.catalogue.learners import expand_names, import_learner, learner_named, renewed
 from heldout.catalogue.preparation import survey_table
 from heldout.catalogue.spaces import parse_spaces
 
@@ -208,7 +207,7 @@ def test_an_own_learner_of_the_other_kind_is_refused(folder: Path) -> None:
 
 def test_the_page_shows_the_catalogue_as_it_is() -> None:
     page = (Path(__file__).parents[2] / "docs" / "learners.md").read_text(encoding="utf-8")
-    # To make it anew: write heldout.catalogue.learner_table.renewed(page) to docs/learners.md.
+    # To make it anew: write heldout.catalogue.learners.renewed(page) to docs/learners.md.
     assert page == renewed(page)
     for name in CATALOGUE:
         assert f"| `{name}` |" in page

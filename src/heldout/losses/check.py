@@ -15,8 +15,7 @@ from sklearn.metrics import get_scorer_names
 from heldout.base.errors import LossError, PredictionError, TargetError
 from heldout.base.responses import Responses
 from heldout.base.warnings import catch_warnings
-from heldout.losses.loss import CLASSES, NUMBERS, Loss, on_target
-from heldout.losses.own import OwnRows, RangedRows
+from heldout.losses.loss import CLASSES, NUMBERS, Loss, OwnRows, RangedRows, on_target
 from heldout.losses.rows import absolute_rows, squared_rows
 from heldout.losses.scorers import ScorerParts, accepts_weight, scorer_parts
 from heldout.losses.scoring import Replay, as_number, weightless

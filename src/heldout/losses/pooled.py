@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from heldout.base.responses import Responses, cut_rows
 from heldout.base.warnings import catch_warnings
-from heldout.losses.loss import Loss
-from heldout.losses.own import RangedRows
+from heldout.losses.loss import Loss, RangedRows
 from heldout.losses.rows import BrierRows, absolute_rows, log_rows, squared_rows
 from heldout.losses.scorers import KNOWN_SCORES, ScorerParts, scorer_parts
 from heldout.losses.scoring import Replay, call_scorer

@@ -15,8 +15,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from heldout.base.errors import LossError, did_you_mean
 from heldout.base.responses import METHODS
-from heldout.losses.loss import BUILT_IN, SQUARED, ZERO_ONE, Loss, pinball, tweedie
-from heldout.losses.own import OwnRows, Range, RangedRows
+from heldout.losses.loss import BUILT_IN, SQUARED, ZERO_ONE, Loss, OwnRows, Range, RangedRows, pinball, tweedie
 from heldout.losses.scorers import loss_of_scorer, name_of, score_loss, scorer_parts
 
 # Losses that a number belongs to, written after a colon: how one is made, which numbers it takes, and an example.

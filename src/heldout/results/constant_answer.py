@@ -18,8 +18,7 @@ from heldout.base.errors import HeldoutError
 from heldout.base.responses import Responses, cut_rows
 from heldout.base.words import clipped
 from heldout.losses import Loss, row_losses
-from heldout.losses.loss import RowLoss
-from heldout.losses.own import OwnRows, RangedRows
+from heldout.losses.loss import OwnRows, RangedRows, RowLoss
 from heldout.losses.rows import (
     ErrorRows,
     absolute_error,
