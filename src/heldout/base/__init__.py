@@ -1,1 +1,1 @@
-"""What every room stands on: errors, seeds, row keys, losses and small frozen values."""
+"""Used by every room: errors, options, events, findings, seeds, row keys and small frozen values."""

@@ -1,4 +1,4 @@
-"""Amounts as people write them: bytes and seconds."""
+"""Parses and shows amounts as people write them: bytes and seconds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", re.IGNORECASE)
 
 
 def parse_bytes(amount: Any, option: str) -> int | None:
-    """A number of bytes from a count or a text with a unit; None stays None.
+    """Parse a number of bytes from a count or a text with a unit; None stays None.
 
     >>> parse_bytes("2GB", "fit_memory"), parse_bytes("512 MiB", "fit_memory"), parse_bytes(1e6, "fit_memory")
     (2000000000, 536870912, 1000000)
@@ -39,7 +39,7 @@ def parse_bytes(amount: Any, option: str) -> int | None:
 
 
 def parse_seconds(amount: Any, option: str) -> float | None:
-    """A number of seconds above 0; None stays None.
+    """Check a number of seconds above 0; None stays None.
 
     >>> parse_seconds(90, "timeout")
     90.0
@@ -53,7 +53,7 @@ def parse_seconds(amount: Any, option: str) -> float | None:
 
 
 def show_bytes(count: float) -> str:
-    """A number of bytes for people.
+    """Show a number of bytes for people.
 
     >>> show_bytes(1_234_567_890), show_bytes(45_600), show_bytes(12)
     ('1.23 GB', '45.6 kB', '12 B')
@@ -65,7 +65,7 @@ def show_bytes(count: float) -> str:
 
 
 def show_seconds(seconds: float) -> str:
-    """A span of time for people.
+    """Show a span of time for people.
 
     >>> show_seconds(0.25), show_seconds(75), show_seconds(8000)
     ('0.25 s', '1 min 15 s', '2 h 13 min')

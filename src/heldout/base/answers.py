@@ -1,4 +1,4 @@
-"""How much of a test set's answer is told: everything, the number, the number rounded, or pass and fail."""
+"""Says how much of a test result is shown: everything, the number, the number rounded, or pass and fail."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ DEFAULT_STEP = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A coarseness: its kind, and the step it rounds to or the mark to pass."""
+    """How coarsely a result is shown: the kind, and the step it is rounded to or the mark to pass."""
 
     kind: str = FULL
     size: float | None = None
 
     @property
     def withholds(self) -> bool:
-        """Whether results of single rows are kept back."""
+        """Tell whether results of single rows are kept back."""
         return self.kind != FULL
 
     def __str__(self) -> str:
@@ -28,7 +28,7 @@ class Answer:
 
 
 def parse_answer(text: object) -> Answer:
-    """The coarseness that a user names: "full", "value", "rounded" (to 0.01), "rounded:0.05", or "pass/fail:0.2".
+    """Parse the coarseness that a user names: "full", "value", "rounded" (to 0.01), "rounded:0.05" or "pass/fail:0.2".
 
     >>> parse_answer("rounded:0.05")
     Answer(kind='rounded', size=0.05)

@@ -1,4 +1,4 @@
-"""One file of plain data: a zip of JSON and arrays, no pickles, with a format and a version."""
+"""Reads and writes a zip of JSON and arrays, without pickles, with a format and a version."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def refused_unless_whole(path: str | Path, form: Format) -> Iterator[None]:
 
 @contextmanager
 def opened_archive(path: str | Path, form: Format) -> Iterator[tuple[dict[str, Any], zipfile.ZipFile]]:
-    """The manifest of a file of this format, and the file to read arrays from. No code in it can run."""
+    """Open a file of this format: yields its manifest, and the zip to read arrays from. No code in it can run."""
     with refused_unless_whole(path, form), zipfile.ZipFile(path) as file:
         manifest = json.loads(file.read(form.manifest))
         if not isinstance(manifest, dict) or manifest.get("format") != form.name:
@@ -104,13 +104,13 @@ class StoredColumn(msgspec.Struct):
 
 
 def read_array(file: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
-    """One array of an open file."""
+    """Read one array of an open file."""
     values: np.ndarray[Any, Any] = np.load(io.BytesIO(file.read(f"{name}.npy")), allow_pickle=False)
     return values
 
 
 def pack_columns(folder: str, columns: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
-    """Columns of plain dtype become arrays of their own; anything else goes into the JSON, value by value."""
+    """Put columns of plain dtype into arrays of their own, and anything else into the JSON, value by value."""
     packed: dict[str, Any] = {}
     for i, (name, values) in enumerate(columns.items()):
         if isinstance(values, np.ndarray) and values.dtype.kind in "biufmM":
@@ -122,7 +122,7 @@ def pack_columns(folder: str, columns: Mapping[str, Any], arrays: Arrays) -> dic
 
 
 def unpack_columns(packed: Mapping[str, StoredColumn], file: zipfile.ZipFile) -> dict[str, Any]:
-    """The columns that :func:`pack_columns` packed, which must be of one length."""
+    """Read the columns that :func:`pack_columns` packed, which must be of one length."""
     columns = {
         name: column.values or [] if column.array is None else read_array(file, column.array)
         for name, column in packed.items()

@@ -61,7 +61,7 @@ class Splitter:
 
 
 class Sentence:
-    """A message that names arguments and splitters, which each door to heldout writes as its users write them.
+    """A message that names arguments and splitters: Python and the command line each write them in their own way.
 
     >>> sentence = Sentence("Pass {}, or use {}.", Argument("time"), Splitter("KFold", 5))
     >>> str(sentence)
@@ -74,7 +74,7 @@ class Sentence:
         self.text, self.parts = text, parts
 
     def worded(self, write: Callable[[Argument | Splitter], str]) -> str:
-        """The message with each argument and splitter as `write` writes it; other parts are written as they are."""
+        """Write the message, with each argument and splitter as `write` writes it."""
         return self.text.format(*(_worded(part, write) for part in self.parts))
 
     def __str__(self) -> str:
@@ -95,7 +95,7 @@ class HeldoutError(Exception):
     """
 
     def worded(self, write: Callable[[Argument | Splitter], str]) -> str:
-        """The message and the way out, with each argument and splitter as `write` writes it."""
+        """Write the message and the way out, with each argument and splitter as `write` writes it."""
         return " ".join(str(_worded(part, write)) for part in self.args)
 
     def __str__(self) -> str:
@@ -178,7 +178,7 @@ _LONGEST_NAME, _LONGEST_LIST = 100, 2000  # characters
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The nearest known names, as the end of an error message.
+    """Suggest the nearest known names, as the end of an error message.
 
     >>> did_you_mean("sqared", ["squared", "absolute"])
     "Did you mean 'squared'?"
@@ -199,7 +199,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def _clipped(name: str) -> str:
-    """A name with an end, since data may have names of any length."""
+    """Cut a name off, since data may have names of any length."""
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
 
@@ -208,7 +208,7 @@ LONGEST_TRACEBACK = 20_000
 
 
 def describe_error(error: BaseException) -> tuple[str, str, str]:
-    """An exception as three texts: type name, message and formatted traceback.
+    """Describe an exception by three texts: type name, message and formatted traceback.
 
     >>> kind, message, trace = describe_error(ValueError("no such column"))
     >>> kind, message, trace
@@ -226,7 +226,7 @@ def describe_error(error: BaseException) -> tuple[str, str, str]:
 
 
 def shorten(text: str, longest: int) -> str:
-    """A text with its middle left out where it is longer than that: both ends of a traceback tell most.
+    """Leave out the middle of a text that is longer than that: both ends of a traceback tell most.
 
     >>> shorten("abcdefghij", 4)
     'ab\\n… 6 characters left out …\\nij'

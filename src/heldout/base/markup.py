@@ -1,4 +1,4 @@
-"""HTML without accidents: any text is escaped unless it was made here."""
+"""Builds HTML safely: any text is escaped unless it was made here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Html(str):
 
 
 def html(value: Any, most: int = MOST_TEXT) -> Html:
-    """A value as markup: text on one line, with nothing that acts on a reader, clipped and escaped.
+    """Turn a value into markup: text on one line, clipped and escaped.
 
     >>> html("<b>&\\n"), html(Html("<b>"))
     ('&lt;b&gt;&amp;', '<b>')
@@ -30,7 +30,7 @@ def html(value: Any, most: int = MOST_TEXT) -> Html:
 
 
 def lines_html(text: Any, most: int) -> Html:
-    """The same for a text that keeps its lines."""
+    """Do the same for a text that keeps its lines."""
     return Html(escape(clipped(safe(text), most)))
 
 
@@ -50,5 +50,5 @@ def element(name: str, *inside: Any, **attributes: Any) -> Html:
 
 
 def together(*pieces: Any) -> Html:
-    """Pieces one after the other."""
+    """Join pieces of markup."""
     return Html("".join(html(piece) for piece in pieces))

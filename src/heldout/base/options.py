@@ -154,7 +154,7 @@ class Options:
 
     @property
     def limits_fits(self) -> bool:
-        """Whether single fits are ended at a limit."""
+        """Tell whether single fits are ended at a limit."""
         return self.fit_timeout is not None or self.fit_memory is not None
 
     def __repr__(self) -> str:
@@ -164,7 +164,7 @@ class Options:
 
 
 def _checked_sizes(sizes: Any) -> bool | tuple[float, ...] | None:
-    """The training sizes of a learning curve: None or False for none, True for the usual ones, or those given."""
+    """Check the training sizes of a learning curve: None or False for none, True for the usual ones, or those given."""
     if sizes is None or isinstance(sizes, bool):
         return sizes or None
     try:
@@ -188,7 +188,7 @@ def plan_settings(options: Options) -> dict[str, Any]:
 
 
 def switched_rules(rules: Mapping[str, bool] | None, environ: Mapping[str, str]) -> dict[str, bool]:
-    """The rules switched by the environment (``HELDOUT_RULES=ridge=off,within=off``), then by the options.
+    """Collect rules switched by the environment (``HELDOUT_RULES=ridge=off,within=off``), then by the options.
 
     >>> switched_rules({"within": True}, {"HELDOUT_RULES": "ridge=off,within=off"})
     {'ridge': False, 'within': True}

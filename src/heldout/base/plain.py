@@ -1,4 +1,4 @@
-"""Values that JSON can hold, from anything a result may hold."""
+"""Turns anything that a result may hold into values that JSON can hold."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """The value itself where JSON has it; numbers unboxed, not-a-number and infinity as None or text; else its repr.
+    """Keep a value that JSON has; unbox numbers, NaN becomes None, infinity its text, anything else its repr.
 
     >>> plain({"a": np.float64(1.5), "b": (1, float("nan"))})
     {'a': 1.5, 'b': [1, None]}

@@ -1,4 +1,4 @@
-"""What predictors answer on held-out rows, before any loss is taken."""
+"""Responses of predictors on held-out rows, before any loss is taken."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Responses:
 
 
 def as_response(answer: Any, method: str) -> NDArray[Any]:
-    """What a predictor answered as an array: it may have been a plain list, or an array for each of several outputs.
+    """Turn what a predictor answered into an array: it may be a plain list, or an array for each of several outputs.
 
     >>> as_response([0.5, 1.5], "predict")
     array([0.5, 1.5])
@@ -43,19 +43,19 @@ def as_response(answer: Any, method: str) -> NDArray[Any]:
 
 
 def _is_by_output(answer: Any) -> bool:
-    """Whether this is a list with an array (rows × classes) an output, as scikit-learn's forests answer."""
+    """Tell whether this is a list of arrays (rows × classes), one an output, as scikit-learn's forests answer."""
     if not isinstance(answer, list) or not answer:
         return False
     return all(isinstance(part, np.ndarray) and part.ndim == 2 for part in answer)
 
 
 def own_copy(responses: Responses) -> Responses:
-    """The same numbers in memory of their own, so that they keep no larger array alive."""
+    """Copy the numbers, so that they keep no larger array alive."""
     return _each(responses, np.copy)
 
 
 def cut_rows(responses: Responses, rows: slice | NDArray[np.intp]) -> Responses:
-    """The responses on some of the rows."""
+    """Take the responses on some of the rows."""
     return _each(responses, lambda answer: answer[rows])
 
 
@@ -66,7 +66,7 @@ def _each(responses: Responses, change: Callable[[NDArray[Any]], NDArray[Any]]) 
 
 
 def join_rows(parts: Sequence[Responses]) -> Responses:
-    """The responses of one predictor on several sets of rows, end to end."""
+    """Concatenate the responses of one predictor on several sets of rows."""
     answers = {method: [getattr(part, method) for part in parts] for method in METHODS}
     joined: dict[str, Any] = {name: np.concatenate(pieces) for name, pieces in answers.items() if pieces[0] is not None}
     return replace(parts[0], **joined)

@@ -1,4 +1,4 @@
-"""Keys of sets of rows: sums of one hash a row, so that a difference of sets has its key without being built."""
+"""Keys of sets of rows: each is the sum of one hash a row, so that differences of sets need not be built."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def index_hashes(n: int) -> Hashes:
-    """One hash for each row number: the identity of rows inside one task."""
+    """Hash each row number: the identity of rows inside one task."""
     numbers = np.arange(n, dtype=np.uint64)
     return np.stack([mix(numbers), mix(numbers + np.uint64(0xD1B54A32D192ED03))], axis=1)
 
 
 def key_of(hashes: Hashes, rows: Rows) -> int:
-    """The key of a set of rows: the sum of their hashes, lane by lane."""
+    """Sum the hashes of a set of rows, lane by lane: the key of the set."""
     low, high = hashes[rows].sum(axis=0, dtype=np.uint64)
     return (int(high) << 64) | int(low)
 
 
 def key_minus(whole: int, part: int) -> int:
-    """The key of a set less one of its subsets."""
+    """Compute the key of a set less one of its subsets."""
     lane = (1 << 64) - 1
     low = ((whole & lane) - (part & lane)) & lane
     high = ((whole >> 64) - (part >> 64)) & lane

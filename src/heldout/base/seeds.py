@@ -1,4 +1,4 @@
-"""Seeds: everything random is derived from one number and the content it is for."""
+"""Derives seeds: everything random depends on one number and the content it is for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hashlib import blake2b
 
 
 def derive(seed: int, *path: str | int) -> int:
-    """A seed in [0, 2**32) that depends on `seed` and on `path`, and on nothing else.
+    """Derive a seed in [0, 2**32) that depends on `seed` and on `path` alone.
 
     >>> derive(0, "validation", 12) == derive(0, "validation", 12) != derive(0, "test", 12)
     True

@@ -1,4 +1,4 @@
-"""The door to how a value is shown: the room report/ lays it out, which rooms below it cannot import."""
+"""Shows values by the room report/, which rooms below it cannot import directly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ROOM = "heldout.report.show"
 
 
 def html_of(kind: str, values: Mapping[str, Any]) -> str:
-    """The HTML of a value for ``_repr_html_``; `kind` is one of those in :mod:`heldout.report.show`.
+    """Render a value as HTML for ``_repr_html_``; `kind` is one of those in :mod:`heldout.report.show`.
 
     The room is imported by name when something is first shown, so that no import points up the house.
     """
@@ -19,7 +19,7 @@ def html_of(kind: str, values: Mapping[str, Any]) -> str:
 
 
 def text_of(kind: str, values: Mapping[str, Any]) -> str:
-    """The same as plain text, for ``print``."""
+    """Render it as plain text, for ``print``."""
     text: str = import_module(_ROOM).as_text(kind, values)
     return text
 

@@ -1,4 +1,4 @@
-"""Warnings caught in several threads at once, with the filters of the program as they were when the last one is done.
+"""Catches warnings in several threads at once, and restores the program's filters when the last one is done.
 
 Python's filters and its way to show a warning are those of the whole process: of two threads that catch warnings, the
 one that leaves last puts back what it found, which is the other's.
@@ -13,13 +13,13 @@ from typing import Any
 
 
 class _Before:
-    """What filters were before the first of those who now catch warnings."""
+    """Remembers the filters from before the first thread that now catches warnings."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Nobody catches any: a fork has none of the threads that did."""
+        """Forget all: a fork has none of the threads that caught warnings."""
         self._lock = Lock()
         self._inside = 0
         self._thread = 0
@@ -57,7 +57,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class catch_warnings(warnings.catch_warnings):
-    """As Python's own, for use by several threads at once."""
+    """Works as Python's own, also in several threads at once."""
 
     def __enter__(self) -> Any:
         _before.enter()

@@ -1,4 +1,4 @@
-"""Words and numbers as people are shown them: nothing in a text that a terminal or a page would act on."""
+"""Writes texts and numbers for people: nothing in a text can act on a terminal or a page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHORT = 60  # characters of a name that are shown among others
 
 
 def safe(text: Any) -> str:
-    """Text from data or learners with nothing in it that a terminal would act on.
+    """Replace the characters of a text from data or learners that a terminal would act on.
 
     >>> safe("a\\x1b[31mb")
     'a�[31mb'
@@ -25,7 +25,7 @@ def safe(text: Any) -> str:
 
 
 def line(text: Any) -> str:
-    """The same on one line: a name with a line break in it must not look like a line of ours.
+    """Do the same on one line: a name with a line break in it must not look like a line of ours.
 
     >>> line("one\\n  two")
     'one two'
@@ -34,7 +34,7 @@ def line(text: Any) -> str:
 
 
 def clipped(text: str, most: int = 300) -> str:
-    """A text no longer than that, with a mark where the rest is left out.
+    """Cut a text to that length, with a mark where the rest is left out.
 
     >>> clipped("abcdef", 4)
     'abc…'
@@ -43,7 +43,7 @@ def clipped(text: str, most: int = 300) -> str:
 
 
 def shortened(value: Any, most: int = SHORT) -> str:
-    """A text on one line, cut in its middle where it is longer than so many characters.
+    """Put a text on one line, and cut its middle if it is longer than that.
 
     >>> shortened("a" * 50 + "b" * 50, 11)
     'aaaaa…bbbbb'
@@ -56,7 +56,7 @@ def shortened(value: Any, most: int = SHORT) -> str:
 
 
 def listed(names: Sequence[Any], most: int = 6) -> str:
-    """The first of some names, with a mark where there are more.
+    """List the first of some names, with a mark if there are more.
 
     >>> listed(["a", "b", "c"], 2), listed(["a"])
     ('a, b, …', 'a')
@@ -65,7 +65,7 @@ def listed(names: Sequence[Any], most: int = 6) -> str:
 
 
 def fit_words(fits: int, instead_of: int | None = None) -> str:
-    """How many fits work takes; none are taken where answers have a closed form.
+    """Say how many fits work takes; answers in closed form take none.
 
     >>> fit_words(25, 75), fit_words(0, 300), fit_words(5, 5)
     ('25 fits instead of 75', 'closed form instead of 300 fits', '5 fits')
@@ -79,7 +79,7 @@ def fit_words(fits: int, instead_of: int | None = None) -> str:
 
 
 def number(value: float | str | None) -> str:
-    """A number with four significant digits, or a dash; infinity comes as text, since JSON has none.
+    """Write a number with four significant digits, or a dash; infinity comes as text, since JSON has none.
 
     >>> number(0.123456), number("inf"), number(None)
     ('0.1235', 'inf', '–')
@@ -93,7 +93,7 @@ def number(value: float | str | None) -> str:
 
 
 def share(value: float) -> str:
-    """A share in per cent: one digit after the point, or as many as it takes not to say none or all where it is not.
+    """Write a share in per cent with one digit, or as many as it takes not to round it to 0% or 100%.
 
     >>> share(0.0421), share(0.9997), share(1.0), share(0.00004)
     ('4.2%', '99.97%', '100.0%', '0.004%')

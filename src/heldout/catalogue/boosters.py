@@ -1,4 +1,4 @@
-"""Boosting libraries that need not be installed: LightGBM, XGBoost and CatBoost, made when they are asked for."""
+"""Makes learners of LightGBM, XGBoost and CatBoost, which need not be installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from heldout.base.registered import registered
 
 
 def is_installed(package: str) -> bool:
-    """Whether a library can be imported.
+    """Tell whether a library can be imported.
 
     >>> is_installed("numpy"), is_installed("no_such_library")
     (True, False)
@@ -34,7 +34,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
 
 
 def from_library(package: str, name: str) -> Any:
-    """A learner of a library that is there; a named error where it is not."""
+    """Make a learner of a library, or raise a named error if it is not installed."""
     if not is_installed(package):
         raise LearnerError(
             f"The learner {package!r} needs {package}, which is not installed. Install it (pip install {package}), "

@@ -1,4 +1,4 @@
-"""The entries of the catalogue: learners by name, how their columns are prepared, and which values are searched.
+"""Lists the entries of the catalogue: learners by name, how their columns are prepared, and which values are searched.
 
 Spaces are chosen so that few fits serve many candidates: all alphas of ridge come from one decomposition, all numbers
 of neighbours from one search, all sizes of trees and all counts of rounds from the largest.
@@ -58,17 +58,17 @@ class Entry:
     package: str | None = None  # that it needs besides scikit-learn; such a learner is asked for by name alone
 
     def suits(self, *, classification: bool) -> bool:
-        """Whether this learner can learn such a target."""
+        """Tell whether this learner can learn such a target."""
         return (self.classifier if classification else self.regressor) is not None
 
     @property
     def installed(self) -> bool:
-        """Whether what it needs is there."""
+        """Tell whether what it needs is installed."""
         return self.package is None or is_installed(self.package)
 
 
 def _on_unit_target(model: Any) -> TransformedTargetRegressor:
-    """Penalties that depend on the unit of the target mean the same for cents and for millions."""
+    """Scale the target, so that penalties in its unit mean the same for cents and for millions."""
     return TransformedTargetRegressor(model, transformer=StandardScaler())
 
 
@@ -92,7 +92,7 @@ def _shares(table: Table) -> list[Any]:
 
 
 def _rounds(table: Table, *, count: str, leaves: str, deepest: list[int]) -> Space:
-    """Rates and sizes of boosting; with many classes a round grows a tree for each, so there are fewer of both."""
+    """Space of rates and sizes of boosting; fewer with many classes, since a round grows a tree for each."""
     if table.classes > 5:
         return {"learning_rate": [0.2], leaves: deepest[:1], count: [15, 30, 60]}
     rates = [0.1] if _is_large(table) else [0.1, 0.3]
@@ -100,7 +100,7 @@ def _rounds(table: Table, *, count: str, leaves: str, deepest: list[int]) -> Spa
 
 
 def _small_leaves(table: Table, parameter: str) -> Space:
-    """Twenty rows a leaf, as boosting has it by default, leave small tables with hardly a split."""
+    """Set few rows a leaf for small tables: twenty, the default of boosting, leave them with hardly a split."""
     return {parameter: 5} if table.rows < SMALL else {}
 
 

@@ -1,4 +1,4 @@
-"""The catalogue at work: learners by name for the columns of a table, each with its default space."""
+"""Makes learners by name for the columns of a table, each with its default space."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _INSIDE = {TransformedTargetRegressor: "regressor", CodedClasses: "classifier"}
 
 
 def default_learner(*, classification: bool) -> str:
-    """The learner to begin with: regularised linear models are quick, and hard to beat by much on small tables."""
+    """Name the learner to begin with: regularised linear models are quick, and hard to beat by much on small tables."""
     return "logistic" if classification else "ridge"
 
 
 def learner_names(*, classification: bool) -> tuple[str, ...]:
-    """The names of the learners that suit such a target, in the order of the catalogue.
+    """List the names of the learners that suit such a target, in the order of the catalogue.
 
     >>> learner_names(classification=False)[:5]
     ('linear', 'ridge', 'lasso', 'elastic_net', 'knn')
@@ -63,7 +63,7 @@ def learner_named(
     spaces: Spaces | None = None,
     allow_import: bool = False,
 ) -> tuple[Any, Space]:
-    """A learner for these columns, and its space, which is empty where there is nothing to tune.
+    """Make a learner for these columns, and its space, which is empty if there is nothing to tune.
 
     `name` is one of the catalogue, or ``package.module:Name`` with `allow_import`; `table` is what `survey_table` saw
     in X, and `spaces` are the user's own, as `parse_spaces` gives them.
@@ -101,7 +101,7 @@ def families_named(
     spaces: Spaces | None = None,
     **more: Any,
 ) -> dict[str, tuple[Any, Space]]:
-    """The learners of several names with their spaces, by the name that each has in a study; "all" is expanded.
+    """Make the learners of several names with their spaces, by their names in a study; "all" is expanded.
 
     Refuses a learner that cannot answer what a loss asks for, and a space for a learner that is not named. Arguments
     are those of `learner_named`.
@@ -127,7 +127,7 @@ def families_named(
 def expand_names(
     names: Iterable[str], table: Table, *, classification: bool, loss: Any = None
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The names with ``"all"`` expanded, each once; and which learners `all` leaves out, with the reason.
+    """Expand ``"all"`` among names; return each name once, and which learners `all` leaves out, with the reason.
 
     >>> import pandas as pd
     >>> table = survey_table(pd.DataFrame({"age": [31, 7]}), classes=2)
@@ -152,7 +152,7 @@ def expand_names(
 
 
 def _not_in_all(entry: Entry, table: Table, losses: tuple[Loss, ...], *, classification: bool) -> str | None:
-    """Why `all` leaves this learner out: an empty reason for one that must be named, None where it does not."""
+    """Say why `all` leaves this learner out: an empty reason for one that must be named, None if it does not."""
     if entry.package is not None:
         return ""
     if entry.most_rows is not None and table.rows > entry.most_rows:
@@ -163,7 +163,7 @@ def _not_in_all(entry: Entry, table: Table, losses: tuple[Loss, ...], *, classif
 
 
 def _own_learner(model: Any, path: str, table: Table, *, classification: bool, spaces: Spaces) -> tuple[Any, Space]:
-    """A learner of the user's own: a Pipeline gets the table as it is, any other the columns as numbers, scaled."""
+    """Prepare the user's own learner: a Pipeline gets the table as it is, any other the columns as scaled numbers."""
     if (is_regressor if classification else is_classifier)(model):
         kind, needed = ("regressor", "classifier") if classification else ("classifier", "regressor")
         raise LearnerError(f"--learner {path} is a {kind}, but the target needs a {needed}.")
@@ -191,7 +191,7 @@ def _losses(given: Any, *, classification: bool) -> tuple[Loss, ...]:
 
 
 def _lack(estimator: Any, losses: tuple[Loss, ...]) -> tuple[str, str] | None:
-    """The first methods that a learner does not have, and the loss that asks for them."""
+    """Return the first methods that a learner does not have, and the loss that asks for them."""
     for loss in losses:
         for methods in loss.methods:
             if not any(hasattr(estimator, method) for method in methods):
@@ -200,7 +200,7 @@ def _lack(estimator: Any, losses: tuple[Loss, ...]) -> tuple[str, str] | None:
 
 
 def is_import_path(name: str) -> bool:
-    """Whether a learner's name says where to import it from.
+    """Tell whether a learner's name says where to import it from.
 
     >>> is_import_path("mypackage.models:Forest"), is_import_path("forest")
     (True, False)
@@ -209,7 +209,7 @@ def is_import_path(name: str) -> bool:
 
 
 def imported_name(path: str) -> str:
-    """What a learner of the user's own is called in a study.
+    """Name an imported learner as in a study.
 
     >>> imported_name("mypackage.models:Forest")
     'Forest'
@@ -218,7 +218,7 @@ def imported_name(path: str) -> str:
 
 
 def import_learner(path: str, *, allowed: bool) -> Any:
-    """The estimator that ``package.module:Name`` names: an estimator, or a class or function that gives one.
+    """Import the estimator that ``package.module:Name`` names: an estimator, or a class or function that gives one.
 
     The working folder is looked in last; `allowed` is whether the user said that code may run.
 
@@ -276,7 +276,7 @@ _PREPARED = {
 
 
 def learner_table() -> str:
-    """A row a learner: what it is for, its columns, and the space that is searched on a table of 500 rows.
+    """Write a row a learner: what it is for, its columns, and the space that is searched on a table of 500 rows.
 
     >>> learner_table().splitlines()[2]
     '| `linear` | least squares, nothing to tune | numbers | scaled | – |'
@@ -286,7 +286,7 @@ def learner_table() -> str:
 
 
 def renewed(page: str) -> str:
-    """The page with the table between its two marks made anew."""
+    """Replace the table between the two marks of a page."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
@@ -301,7 +301,7 @@ def _row(entry: Entry) -> str:
 
 
 def _searched(entry: Entry) -> str:
-    """The values of each parameter; where they depend on the target, those for classes and those for numbers."""
+    """Write the values of each parameter, for classes and for numbers where these differ."""
     spaces = {
         word: "; ".join(_parameters(entry.space(_example(classes=classes))))
         for word, classes, make in (("classes", 2, entry.classifier), ("numbers", 0, entry.regressor))

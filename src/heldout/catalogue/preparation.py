@@ -1,4 +1,4 @@
-"""The default preparation of columns: part of the learner, so that it is fitted inside the folds."""
+"""Prepares columns by default: part of the learner, so that it is fitted inside the folds."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Table:
 
     @property
     def columns(self) -> int:
-        """How many columns there are to learn from."""
+        """Count the columns to learn from."""
         return sum(len(names) for kind, names in self.kinds.items() if kind != IDENTIFIERS)
 
 
@@ -61,7 +61,7 @@ def survey_table(X: pd.DataFrame, *, types: Mapping[str, str] | None = None, cla
 
 
 def preparation_steps(table: Table, how: str) -> list[tuple[str, Any]]:
-    """The steps of a Pipeline in front of a model: none, a plain scaler where that is enough, or by kind of column.
+    """Make the steps of a Pipeline before a model: none, a plain scaler if that is enough, or by kind of column.
 
     Tables of nothing but numbers get a scaler alone, since fast kernels know it.
     """
@@ -77,26 +77,26 @@ def preparation_steps(table: Table, how: str) -> list[tuple[str, Any]]:
 
 
 def prepare_scaled(table: Table) -> ColumnTransformer:
-    """For learners that add columns up: filled in, scaled, one column a category and a word."""
+    """Prepare for learners that add columns up: filled in, scaled, one column a category and a word."""
     numbers = [_filled(), StandardScaler()]
     return _by_kind(table, numbers=numbers, dates=[DateParts(), *numbers], texts=TextParts())
 
 
 def prepare_measured(table: Table) -> ColumnTransformer:
-    """For learners that measure distances or spreads: as for those that add up, but few columns for a text."""
+    """Prepare for learners that measure distances or spreads: as for those that add up, but few columns for a text."""
     numbers = [_filled(), StandardScaler()]
     texts = TextParts(directions=DIRECTIONS)
     return _by_kind(table, numbers=numbers, dates=[DateParts(), *numbers], texts=make_pipeline(texts, StandardScaler()))
 
 
 def prepare_unscaled(table: Table) -> ColumnTransformer:
-    """For trees: filled in, one column a category, the scale left alone."""
+    """Prepare for trees: filled in, one column a category, the scale left alone."""
     dates = [DateParts(circles=False), _filled()]
     return _by_kind(table, numbers=[_filled()], dates=dates, texts=TextParts(directions=DIRECTIONS))
 
 
 def prepare_coded(table: Table) -> ColumnTransformer:
-    """For boosting, which takes missing numbers and coded categories as they are; the codes come first."""
+    """Prepare for boosting, which takes missing numbers and coded categories as they are; the codes come first."""
     codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=MOST_ORDINAL)
     steps = {
         CATEGORIES: make_pipeline(AsText(), codes),
@@ -108,7 +108,7 @@ def prepare_coded(table: Table) -> ColumnTransformer:
 
 
 def coded_columns(table: Table) -> list[int]:
-    """Where the codes of categories are, once prepared."""
+    """Return the positions of coded categories, once prepared."""
     return list(range(len(table.kinds[CATEGORIES])))
 
 

@@ -1,4 +1,4 @@
-"""Spaces as people write them: ``ridge.alpha=log:1e-6:1e2:17``, ``knn.n_neighbors=1,3,5``, ``forest=fixed``."""
+"""Parses spaces: ``ridge.alpha=log:1e-6:1e2:17``, ``knn.n_neighbors=1,3,5``, ``forest=fixed``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FORMS = "log:1e-6:1e2:17, lin:0:1:11, a list such as 1,3,5, or fixed"
 
 
 def parse_spaces(texts: Iterable[str]) -> dict[str, dict[str, list[Any] | None] | None]:
-    """What is written of spaces: learners to parameters to their values, None in place of what is fixed.
+    """Parse spaces to a dict of learners, parameters and their values, with None in place of what is fixed.
 
     Values are ``log:low:high:count`` (from low to high, uniform on the log scale), ``lin:low:high:count``, a list, or
     ``fixed`` (not searched: the learner's own default); ``learner=fixed`` fixes all parameters of a learner.
@@ -47,7 +47,7 @@ def parse_spaces(texts: Iterable[str]) -> dict[str, dict[str, list[Any] | None] 
 
 
 def parse_values(text: str, place: str) -> list[Any] | None:
-    """The values of one parameter; None where it is fixed.
+    """Parse the values of one parameter; None if it is fixed.
 
     >>> parse_values("lin:1:9:3", "knn.n_neighbors"), parse_values("gini,none,0.5", "tree.x")
     ([1.0, 5.0, 9.0], ['gini', None, 0.5])
@@ -69,7 +69,7 @@ def parse_values(text: str, place: str) -> list[Any] | None:
 
 
 def narrowed(space: Mapping[str, Any], given: Mapping[str, list[Any] | None] | None, model: Any, learner: str) -> Space:
-    """A learner's default space with what the user says in its place, checked against the model's parameters.
+    """Replace parts of a learner's default space by the user's, checked against the model's parameters.
 
     Whole numbers stay whole where the model's own default is one, so that ``lin:1:21:5`` suits counts.
     """
@@ -89,14 +89,14 @@ def narrowed(space: Mapping[str, Any], given: Mapping[str, list[Any] | None] | N
 
 
 def _counts(default: Any, values: list[Any] | None) -> bool:
-    """Whether a parameter takes whole numbers, as its default and the usual values show."""
+    """Tell whether a parameter takes whole numbers, as its default and the usual values show."""
     known = [default, *(values or ())]
     numbers = [value for value in known if isinstance(value, int | float | np.number) and not isinstance(value, bool)]
     return bool(numbers) and all(isinstance(value, int | np.integer) for value in numbers)
 
 
 def _whole(values: list[Any]) -> list[Any]:
-    """Numbers of a range rounded to whole ones, each once; a fraction that was written out is left for its error."""
+    """Round numbers of a range to whole ones, each once; a fraction that was written out is left for its error."""
     spread = isinstance(values, _Range)
     turns = [isinstance(value, float) and (spread or value.is_integer()) for value in values]
     return list(dict.fromkeys(round(value) if turn else value for value, turn in zip(values, turns, strict=True)))

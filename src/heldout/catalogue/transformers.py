@@ -1,4 +1,4 @@
-"""Transformers of the catalogue's preparation: columns of any type to numbers, learned from training rows alone."""
+"""Transforms columns of any type to numbers, learned from training rows alone."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ class TextParts(_Reading):
         return np.array(names, dtype=object)
 
     def _words_of(self, prose: list[str]) -> TfidfVectorizer | None:
-        """The words of a column; None where the training rows share none."""
+        """Learn the words of a column; None if the training rows share none."""
         words = TfidfVectorizer(max_features=self.words, min_df=2, sublinear_tf=True)
         try:
             return words.fit(prose)
@@ -283,5 +283,5 @@ class TextParts(_Reading):
 
 
 def _prose(values: pd.Series[Any]) -> list[str]:
-    """Texts as they are, missing ones empty."""
+    """Return texts as they are, missing ones empty."""
     return ["" if missing else str(value) for value, missing in zip(values, values.isna(), strict=True)]

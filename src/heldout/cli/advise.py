@@ -79,13 +79,13 @@ def advise(question: Question | None, *, level: float, budget: str | None, outpu
 
 
 def _splits_words(recipe: Recipe) -> list[str]:
-    """The options that ask for the splits of a recipe."""
+    """Return the options that ask for the splits of a recipe."""
     validation = [] if recipe.validation is None else ["--validation", as_option(recipe.validation)]
     return ["--test", as_option(recipe.test), *validation]
 
 
 def _posed(recipe: Recipe, prepared: PreparedQuestion) -> PosedQuestion:
-    """The question, with the splits of a recipe."""
+    """Check the question, with the splits of a recipe."""
     from heldout.api.question import prepare
     from heldout.api.tuned import Tuned
     from heldout.splits.parse import parse
@@ -102,7 +102,7 @@ def _reasons(recipe: Recipe) -> list[str]:
 
 
 def seconds_of(text: str) -> float:
-    """A length of time in seconds; a number alone is seconds.
+    """Parse a length of time to seconds; a number alone is seconds.
 
     >>> seconds_of("90"), seconds_of("10min"), seconds_of("1h 30min")
     (90.0, 600.0, 5400.0)
@@ -122,7 +122,7 @@ def seconds_of(text: str) -> float:
 
 
 def _on_numbers(known: Mapping[str, Any], aims: Mapping[str, Any]) -> dict[str, Any]:
-    """Advice on so many rows."""
+    """Advise on a number of rows, without data."""
     from heldout.api.advise import advise as advise_on
 
     advice = advise_on(**{_KNOWN[name]: value for name, value in known.items()}, **aims)
@@ -135,7 +135,7 @@ def _on_numbers(known: Mapping[str, Any], aims: Mapping[str, Any]) -> dict[str, 
 
 
 def _on_data(question: Question, aims: Mapping[str, Any], *, budget: float | None) -> dict[str, Any]:
-    """Advice on a table and learners; where a budget is given, the first recipe that keeps to it."""
+    """Advise on a table and learners; with a budget, take the first recipe that keeps to it."""
     from heldout.api.evaluate import plan_of_question
     from heldout.cli.question import prepare
 
@@ -180,7 +180,7 @@ def _advice_for(prepared: PreparedQuestion, question: Question, aims: Mapping[st
 def _within_budget(
     recipe: Recipe, prepared: PreparedQuestion, budget: float
 ) -> tuple[Recipe, dict[str, Any], list[str]]:
-    """The first of ever cheaper recipes that keeps to the budget; the cheapest where none does."""
+    """Return the first of ever cheaper recipes that keeps to the budget, or the cheapest if none does."""
     from heldout.api.cost import expected_cost
     from heldout.base.words import fit_words
 
@@ -199,7 +199,7 @@ def _within_budget(
 
 
 def _cheaper(recipe: Recipe) -> list[tuple[Recipe, str]]:
-    """Recipes that take fewer fits, each with what it gives up."""
+    """List recipes that take fewer fits, each with what it gives up."""
     development = None if recipe.validation is None else Splitter("Holdout", 0.25)
     cheaper: list[tuple[Recipe, str]] = []
     if recipe.validation is not None and recipe.validation.name == "KFold":

@@ -82,7 +82,7 @@ def check(ctx: click.Context, /, data: str, *, fail_on: str, quiet: bool, as_jso
 
 
 def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, str], dict[str, Any]]:
-    """The table without what is left out, what was understood of it, and what `check` takes."""
+    """Read the table; return it with a description for people and the arguments of `check`."""
     from heldout.cli.question import check_columns, missing_texts, target_kind, without_row_numbers
     from heldout.cli.splits import drawn_splits
     from heldout.data.read_table import read_table
@@ -117,7 +117,7 @@ def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, 
 
 
 def _marked(labels: pd.Series[Any]) -> Any:
-    """The rows for test that a column marks."""
+    """Return the test rows that a column marks."""
     from heldout.cli.splits import TESTED, TRAINED
     from heldout.splits import Given
 

@@ -44,27 +44,27 @@ def completion(ctx: click.Context, shell: str) -> None:
 
 
 def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The columns of the table that was named, where it is a plain text file."""
+    """Complete the columns of the table that was named, if it is a plain text file."""
     # Where the option that is completed has no value yet, click leaves what came before it unread.
     data = ctx.params.get("data") or next(iter(ctx.args), None)
     return [CompletionItem(name) for name in _columns_of(data) if name.startswith(incomplete)]
 
 
 def complete_learners(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The names of the catalogue, after the last comma."""
+    """Complete a name of the catalogue after the last comma."""
     before, comma, word = incomplete.rpartition(",")
     names = ["all", *LEARNERS.split(", ")]
     return [CompletionItem(before + comma + name) for name in names if name.startswith(word)]
 
 
 def complete_splits(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The usual splits."""
+    """Complete the usual splits."""
     known = _SPLITS if param.name == "test" else (*_SPLITS, "shared")
     return [CompletionItem(text) for text in known if text.startswith(incomplete)]
 
 
 def _columns_of(data: Any) -> list[str]:
-    """The names in the first line of a text file; nothing of any other file."""
+    """Read the column names from the first line of a text file; other files have none."""
     try:
         place = Path(data)
         with place.open(encoding="utf-8-sig", newline="") as file:

@@ -154,7 +154,7 @@ def evaluate(
 
 
 def _pose(prepared: PreparedQuestion, options: Options) -> PosedQuestion:
-    """The question, checked; everything that can be refused before a fit is refused here."""
+    """Check the question; everything that can be refused before a fit is refused here."""
     from heldout.api.question import prepare
 
     request = replace(prepared.request, options=options)
@@ -162,7 +162,7 @@ def _pose(prepared: PreparedQuestion, options: Options) -> PosedQuestion:
 
 
 def files_read(question: Question) -> tuple[str, ...]:
-    """The files that a question reads."""
+    """List the files that a question reads."""
     splits = [text.partition(":")[2] for text in (question.test, question.validation) if text]
     study = [] if question.study is None else [question.study.path]
     return (question.data, *study, *filter(None, splits))

@@ -1,4 +1,4 @@
-"""`heldout`: the group of commands, and how each of them ends."""
+"""`heldout`: collects the commands, and turns errors into exit codes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Commands(click.Group):
 
 @contextmanager
 def _written(ctx: click.Context) -> Iterator[None]:
-    """All that the body says is written out; where the system refuses, the command ends in a line, not a traceback."""
+    """Flush what the body printed; if the system refuses, end the command with one line instead of a traceback."""
     try:
         try:
             yield
@@ -81,7 +81,7 @@ def _written(ctx: click.Context) -> Iterator[None]:
 
 
 def _say_no_more() -> None:
-    """What is left to flush would fail again."""
+    """Discard further output, since flushing it would fail again."""
     if sys.stdout is not None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open until Python ends
 

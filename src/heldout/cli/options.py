@@ -1,4 +1,4 @@
-"""The options of a question and of a run, each declared once: for the command line, study files and the docs.
+"""Declares the options of a question and of a run, each once: for the command line, study files and the docs.
 
 A field of `Question` or `RunOptions` is an option. Its default is the default of the field, and its metadata say how
 the command line and a study file write it.
@@ -44,12 +44,12 @@ Command = Callable[..., Any]
 def option(
     help: str, *, flags: tuple[str, ...] = (), default: Any = None, key: TomlKey | None = None, **of_click: Any
 ) -> Any:
-    """A field that is an option: its help, its names if not ``--name``, its key in a study file, what click takes."""
+    """Declare a field as an option: help, names if not ``--name``, key in a study file, arguments of click."""
     return field(default=default, metadata={"help": help, "flags": flags, "key": key, "click": of_click})
 
 
 def split_option(help: str) -> Any:
-    """An option that says which rows are held out."""
+    """Declare an option that says which rows are held out."""
     return option(help, metavar="SPLITS", shell_complete=complete_splits, key=toml.SPLITS)
 
 
@@ -191,7 +191,7 @@ class Question:
     study: StudyFile | None = None  # the file it was read from
 
     def called(self, name: str) -> str:
-        """How the user named this option, for errors: "--target", or "study.toml: target"."""
+        """Name this option for errors as the user did: "--target", or "study.toml: target"."""
         if self.study is None or name not in self.study.asked:
             return "--" + name.replace("_", "-")
         return f"{self.study.path}: {name}"
@@ -203,7 +203,7 @@ _OF_A_STUDY = ("test", "validation", "choose", "buffer", "embargo", *SETTINGS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How the study is run, as written on the command line or in a study file. None of it changes a number."""
+    """How the study is run, as written on the command line or in a study file. It changes no number."""
 
     jobs: int | None = option(
         "Worker processes; -1 for all cores. Default: all, where it pays.",
@@ -236,7 +236,7 @@ class RunOptions:
 
 
 def keys_of(kind: type) -> dict[str, TomlKey]:
-    """The keys of a study file that these options have, each with the field that it fills."""
+    """Return the keys that these options have in a study file, each with the field that it fills."""
     return {
         spec.metadata["key"].key or spec.name: replace(spec.metadata["key"], field=spec.name)
         for spec in fields(kind)
@@ -245,7 +245,7 @@ def keys_of(kind: type) -> dict[str, TomlKey]:
 
 
 def with_options(kind: type, command: Command, *, names: Any = None, help: Mapping[str, str] | None = None) -> Command:
-    """The command with the options of these fields, in their order; `help` words some of them in another way."""
+    """Add the options of these fields to a command, in their order; `help` replaces the help of some."""
     for spec in reversed(fields(kind)):
         if "click" in spec.metadata and (names is None or spec.name in names):
             command = _click_option(spec, (help or {}).get(spec.name))(command)
@@ -266,7 +266,7 @@ def question_options(command: Command) -> Command:
 
 
 def contender_options(command: Command) -> Command:
-    """The same for a command that compares learners."""
+    """Do the same for a command that compares learners."""
     return _with_question(command, help={"learner": CONTEND})
 
 
@@ -277,7 +277,7 @@ def data_options(command: Command) -> Command:
 
 
 def _with_question(command: Command, *, names: Any = None, help: Mapping[str, str] | None = None) -> Command:
-    """The command with options of a question. Where only some are named it takes `level`, and can do without data."""
+    """Add options of a question to a command. If only some are named, it takes `level` and data are optional."""
 
     @wraps(command)
     def with_question(data: str | None, **values: Any) -> Any:
@@ -297,7 +297,7 @@ def _with_question(command: Command, *, names: Any = None, help: Mapping[str, st
 
 
 def _question(ctx: click.Context, given: dict[str, Any]) -> Question:
-    """The question: the command line first, then the study file, then the defaults."""
+    """Build the question: the command line counts first, then the study file, then the defaults."""
     if not toml.is_study_file(given["data"]):
         return Question(**given)
     study = toml.read_study(given["data"], question=keys_of(Question), run=keys_of(RunOptions))
@@ -309,12 +309,12 @@ def _question(ctx: click.Context, given: dict[str, Any]) -> Question:
 
 
 def is_given(ctx: click.Context, name: str) -> bool:
-    """Whether an option was given on the command line."""
+    """Tell whether an option was given on the command line."""
     return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def question_words(question: Question) -> list[str]:
-    """The options that ask this question, without its data, its splits and what its study file says.
+    """Return the options that ask this question, without its data, its splits and what its study file says.
 
     >>> question_words(Question(data="a.csv", target="y", learner=("ridge", "knn"), classification=False, seed=3))
     ['--target', 'y', '--learner', 'ridge', '--learner', 'knn', '--regression', '--seed', '3']

@@ -1,4 +1,4 @@
-"""What a command says, to people and to programs, and the files it writes beside that."""
+"""Prints results for people and for programs, and checks the files that a command writes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Output:
 
     @property
     def at_length(self) -> bool:
-        """Whether people read along, and want more than a line."""
+        """Tell whether people read along, and want more than a line."""
         return not (self.quiet or self.as_json)
 
     @cached_property
@@ -63,12 +63,12 @@ class Output:
         show(view, self.console)
 
     def remark(self, label: str, text: str) -> None:
-        """A line beside the result, for people; not cut to the width, since names of files are copied from it."""
+        """Print a line beside the result, not cut to the width, since names of files are copied from it."""
         if self.at_length:
             click.echo(f"{label:<{LABELS}}{line(text)}")
 
     def result(self, summary: Mapping[str, Any], *, kind: str, short: Callable[[Any], str] | None = None) -> None:
-        """The result as JSON, on one line, or as people like it. `kind` is one of :mod:`heldout.report.show`."""
+        """Print the result as JSON, on one line, or laid out. `kind` is one of :mod:`heldout.report.show`."""
         if self.as_json:
             echo_json(summary)
         elif self.quiet and short is not None:
@@ -81,7 +81,7 @@ class Output:
             self.show(as_view(kind, summary))
 
     def end(self, ctx: click.Context, findings: Sequence[Mapping[str, Any]]) -> None:
-        """Exit with 1 where a finding is as grave as --fail-on says."""
+        """Exit with 1 if a finding is as grave as --fail-on says."""
         if self.fail_on == NEVER:
             return
         grave = SEVERITIES[SEVERITIES.index(self.fail_on) :]
@@ -97,7 +97,7 @@ def output_options(command: Command) -> Command:
 
 
 def short_output_options(command: Command) -> Command:
-    """The same for a command that answers at once."""
+    """Do the same for a command that answers at once."""
     return with_options(Output, _with_output(command), names=("quiet", "verbose", "as_json"))
 
 
@@ -113,7 +113,7 @@ def _with_output(command: Command) -> Command:
 
 
 def refuse_both(given: Mapping[str, Any]) -> None:
-    """Refuse options of which one at most makes sense."""
+    """Refuse more than one of options that exclude each other."""
     names = [option for option, value in given.items() if value]
     if len(names) > 1:
         raise OptionError(f"{' and '.join(names)} contradict each other. Give one of them.")
@@ -129,12 +129,12 @@ page_option = click.option(
 
 
 def echo_json(facts: Mapping[str, Any]) -> None:
-    """Plain values as JSON; no character in it can act on a terminal."""
+    """Print plain values as JSON; no character in it can act on a terminal."""
     click.echo(json.dumps(facts, indent=2, ensure_ascii=True, allow_nan=False))
 
 
 def plan_facts(account: Account) -> dict[str, Any]:
-    """The plan as plain values, with its totals."""
+    """Return the plan as plain values, with its totals."""
     totals = {"cells": account.cells, "fits": account.fits, "fits_before": account.fits_before}
     return {**asdict(account), **totals}
 
@@ -175,7 +175,7 @@ def check_page(page: str | None, *, option: str = "--report", read: tuple[str, .
 
 
 def write_page(write: Callable[[str], Any], page: str | None, output: Output, *, option: str = "--report") -> None:
-    """Write the page where one was asked for, and say where it is."""
+    """Write the page if one was asked for, and say where it is."""
     if page is not None:
         with writing("the page", page, option=option):
             write(page)
@@ -188,7 +188,7 @@ _SPLITTERS = {"LeaveOneOut": "loo", "SharedBlocks": "shared", "Given": "rows"}
 
 
 def as_option(part: Argument | Splitter) -> str:
-    """An argument or a splitter of a message for people at a terminal.
+    """Write an argument or a splitter of a message as the command line does.
 
     >>> as_option(Argument("pool", False)), as_option(Argument("validation", Splitter("KFold", 5)))
     ('--no-pool', '--validation kfold:5')
@@ -208,7 +208,7 @@ def as_option(part: Argument | Splitter) -> str:
 
 
 def shell_line(words: Sequence[str]) -> str:
-    r"""A command line to be copied: exact for the shell, and with nothing in it that a terminal would act on.
+    r"""Join words to a command line to be copied: exact for the shell, without characters that act on a terminal.
 
     >>> shell_line(["heldout", "check", "my table.csv"])
     "heldout check 'my table.csv'"
@@ -219,7 +219,7 @@ def shell_line(words: Sequence[str]) -> str:
 
 
 def _escaped(word: str) -> str:
-    """A word with the bytes of its unprintable characters as escapes, in the quotes that shells have for that."""
+    """Quote a word with its unprintable characters as escapes, in the quotes that shells have for that."""
     plain = word.replace("\\", "\\\\").replace("'", "\\'")
     escaped = "".join(
         char if char.isprintable() else "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))

@@ -98,7 +98,7 @@ def predict(model: str, data: str, **asked: Any) -> None:
 
 
 def _echo(label: str, text: str, *, err: bool) -> None:
-    """A line with its label; what does not fit goes on below, further in, and names of files stay whole."""
+    """Print a line with its label; what does not fit is indented below, and names of files stay whole."""
     width = get_terminal_size().columns
     margin = " " * len(label)
     whole = wrap(label + line(text), width, subsequent_indent=margin, break_on_hyphens=False, break_long_words=False)
@@ -106,7 +106,7 @@ def _echo(label: str, text: str, *, err: bool) -> None:
 
 
 def _head(model: SavedModel, path: str, *, verbose: bool) -> dict[str, str]:
-    """What people want to know beside the predictions."""
+    """Describe the model and its risk, for people."""
     from heldout.report.words import interval, told
 
     head = {"model": f"{path} predicts {model.schema.target or 'the target'} from {model.schema.width} columns"}
@@ -139,7 +139,7 @@ def _facts(model: SavedModel, columns: Mapping[str, Any], *, rows: int, notes: t
 
 
 def _columns(model: SavedModel, answers: Answers, kept: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns that were kept, then the predictions, then the probabilities."""
+    """Collect the columns to keep, then the predictions, then the probabilities."""
     values, proba = answers.predictions, answers.probabilities
     made: dict[str, Any] = {PREDICTION: values.tolist()}
     if values.ndim > 1:
@@ -153,7 +153,7 @@ def _columns(model: SavedModel, answers: Answers, kept: Mapping[str, Any]) -> di
 
 
 def _read(data: str, schema: Schema, missing: str | None) -> pd.DataFrame:
-    """The table, read as the model's own was: what was text there is text here, though it may look like numbers."""
+    """Read the table as the training table was read: text stays text, even if it looks like numbers."""
     from heldout.cli.question import missing_texts
     from heldout.data.read_table import read_table
     from heldout.models.input import words_to_read

@@ -1,4 +1,4 @@
-"""From options to what `evaluate` takes: table, roles, splits and learner. Imported late: it imports scikit-learn."""
+"""Turns options into what `evaluate` takes: table, roles, splits, learner. Imported late: it imports scikit-learn."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class PreparedQuestion:
 
     @property
     def options(self) -> Options:
-        """The switches that belong to the question."""
+        """Return the `Options` that belong to the question."""
         return Options(**{name: getattr(self.question, name) for name in SETTINGS})
 
     @property
     def request(self) -> Request:
-        """What the verbs of the library are asked, but for options."""
+        """Return what the library is asked, without options."""
         asked = self.question
         roles = {"groups": asked.groups, "time": asked.time, "sample_weight": asked.weights, "strata": asked.strata}
         return Request(test=self.test, roles=roles, loss=list(asked.loss) or None, level=asked.level, seed=asked.seed)
@@ -77,7 +77,7 @@ def prepare(question: Question) -> PreparedQuestion:
 
 
 def prepare_several(question: Question) -> PreparedQuestion:
-    """The same for learners that are compared: each name is one, names joined by + choose among themselves."""
+    """Do the same for learners that are compared: each name is one, names joined by + choose among themselves."""
     info = read_question(question)
     names = tuple(dict.fromkeys(_names(question)))
     if len(names) < 2:
@@ -182,7 +182,7 @@ def read_question(question: Question) -> TableInfo:
 
 
 def missing_texts(text: str | None) -> tuple[str, ...] | None:
-    """The texts that `--missing` names.
+    """Split the texts that `--missing` names.
 
     >>> missing_texts("NA, ?")
     ('NA', '?')
@@ -191,7 +191,7 @@ def missing_texts(text: str | None) -> tuple[str, ...] | None:
 
 
 def target_kind(target: pd.Series[Any], *, wanted: bool | None) -> tuple[bool, str]:
-    """Whether the target is classes, as asked for or as it looks, and a few words that say why."""
+    """Tell whether the target is classes, as asked for or as inferred, and why."""
     is_bool = pd.api.types.is_bool_dtype(target.dtype)
     numeric = pd.api.types.is_numeric_dtype(target.dtype) and not is_bool
     if target.dtype.kind in "mM":
@@ -255,7 +255,7 @@ def _refuse_infinite(X: pd.DataFrame, file: str) -> None:
 
 
 def _types(question: Question) -> dict[str, str]:
-    """The columns that are given a type, and the type."""
+    """Parse the columns that are given a type."""
     kinds: dict[str, str] = {}
     for text in question.type:
         name, sign, word = text.rpartition("=")
@@ -295,14 +295,14 @@ def _data_words(X: pd.DataFrame, table: Table, file: str) -> str:
 
 
 def _types_words(table: Table) -> dict[str, str]:
-    """Which columns were taken for what, where they are not all numbers."""
+    """Say which columns were taken for what, if they are not all numbers."""
     others = {kind: names for kind, names in table.kinds.items() if names and kind != NUMBERS}
     words = [f"{kind} {listed(names)}" for kind, names in others.items()]
     return {"types": "; ".join(words) + "; the rest numbers" * bool(table.kinds[NUMBERS])} if words else {}
 
 
 def _roles_of(question: Question, names: list[str], *, file: str) -> tuple[list[str], list[str]]:
-    """The columns of the target and the roles of rows, and those that mark held-out rows, each checked."""
+    """Return the columns of the target and of roles, and those that mark held-out rows, after checks."""
     if question.target is None:
         raise OptionError(
             f"Missing option '--target': which column of {file!r} is to be predicted? It has {listed(names, 12)}."
@@ -332,13 +332,13 @@ def _check_times(frame: pd.DataFrame, question: Question) -> None:
 
 
 def _first_text(values: pd.Series[Any]) -> str:
-    """What a column holds that should be numbers, for an error."""
+    """Describe what a column holds instead of numbers, for an error."""
     present = values.dropna()
     return f"text ({str(present.iloc[0])!r})" if len(present) else "nothing but missing values"
 
 
 def _with_times(question: Question, names: Collection[str]) -> Question:
-    """`start:end` as two columns, cut where both sides are columns, since names may have colons."""
+    """Split `start:end` into two columns where both sides are columns, since names may have colons."""
     given = question.time
     if not isinstance(given, str) or given in names or ":" not in given:
         return question

@@ -1,4 +1,4 @@
-"""The reference of the command, from the commands themselves: ``python -m heldout.cli.reference > docs/cli.md``."""
+"""Writes the reference of the command from its help texts: ``python -m heldout.cli.reference > docs/cli.md``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Made from the commands' own help by `python -m heldout.cli.reference`; every exa
 
 
 def reference() -> str:
-    """All commands in Markdown: what they do, their examples, their options."""
+    """Describe all commands in Markdown: what they do, their examples, their options."""
     from heldout.cli.main import main
 
     ctx = click.Context(main, info_name="heldout")
@@ -29,7 +29,7 @@ def reference() -> str:
 
 
 def examples_of(command: click.Command) -> list[str]:
-    """The command lines that a help text shows.
+    """List the command lines that a help text shows.
 
     >>> from heldout.cli.report import report
     >>> examples_of(report)[0]
@@ -41,7 +41,7 @@ def examples_of(command: click.Command) -> list[str]:
 
 
 def _words(command: click.Command) -> list[str]:
-    """The paragraphs of a help text, the examples as code."""
+    """Return the paragraphs of a help text, the examples as code."""
     paragraphs = []
     for paragraph in cleandoc(command.help or "").split("\n\n"):
         text = paragraph.replace("\b\n", "").strip()

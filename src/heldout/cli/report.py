@@ -135,7 +135,7 @@ def _report_all(journal: str | None, out: str | None, output: Output) -> None:
 
 
 def read_index(reader: JournalReader) -> dict[str, Any]:
-    """The studies of a journal as they stand now."""
+    """Read the studies of a journal as they stand now."""
     from heldout.engine.live_file import read_live
     from heldout.report.study_list import index_of
 
@@ -185,6 +185,6 @@ def _write_pages(folder: Path, reader: JournalReader, index: Mapping[str, Any], 
 
 
 def _linked(study: Mapping[str, Any], failed: Mapping[str, str]) -> Mapping[str, Any]:
-    """A study as it is listed where some pages could not be drawn: no link leads to one of those."""
+    """Remove the links of a study to pages that could not be drawn."""
     without = {"page": None, "note": failed[study["key"]]} if study["key"] in failed else {}
     return {**study, "part_of": None if study["part_of"] in failed else study["part_of"], **without}

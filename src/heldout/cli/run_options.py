@@ -1,4 +1,4 @@
-"""How a study is run: its journal, its limits, what Ctrl-C means, and the line that goes on after an interruption."""
+"""Options of how a study is run: journal, limits, Ctrl-C, and the command line that resumes after an interruption."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _LIMITS = ("timeout", "fit_timeout", "fit_memory")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings(RunOptions):
-    """How a study is run, the journal settled."""
+    """How a study is run, with its journal decided."""
 
     note: str = ""  # why there is no journal, where one was to be
 
     def options(self, options: Options) -> Options:
-        """The options of the question with those of the run."""
+        """Merge the limits of the run into the options of the question."""
         return replace(options, journal_anew=self.anew, **{name: getattr(self, name) for name in _LIMITS})
 
     def arguments(self, output: Output) -> dict[str, Any]:
-        """What the verbs of the library take by name of how a study is run."""
+        """Return the arguments of the library that say how a study is run."""
         if output.progress and not sys.stderr.isatty():
             _log_to_stderr()
         return {
@@ -50,7 +50,7 @@ class RunSettings(RunOptions):
         }
 
     def words(self) -> dict[str, str]:
-        """Where answers are kept, or why not, for people; nothing where the user said so."""
+        """Say where answers are kept, or why not; nothing if the user turned the journal off."""
         if self.note:
             return {"journal": self.note}
         if self.journal is None:
@@ -76,7 +76,7 @@ def run_options(command: Command) -> Command:
 
 
 def _with_journal(settings: RunSettings) -> RunSettings:
-    """The journal that was asked for, or the one of the working folder."""
+    """Choose the journal that was asked for, or the one of the working folder."""
     if settings.no_journal:
         refuse_both({"--no-journal": True, "--journal": settings.journal})
         refuse_both({"--no-journal": True, "--anew": settings.anew})
@@ -94,7 +94,7 @@ def _with_journal(settings: RunSettings) -> RunSettings:
 
 
 def dask_backend(address: str) -> str:
-    """A scheduler's address as written on the command line, in the form that ``backend=`` takes.
+    """Turn a scheduler's address from the command line into the form that ``backend=`` takes.
 
     >>> dask_backend("node-7:8786"), dask_backend("tcp://node-7:8786")
     ('dask://node-7:8786', 'dask://node-7:8786')
@@ -103,17 +103,17 @@ def dask_backend(address: str) -> str:
 
 
 def remember_arguments(ctx: click.Context, arguments: list[str]) -> None:
-    """Keep the command line, to be able to say how to go on."""
+    """Keep the command line, to be able to print it for resuming."""
     ctx.meta[_ARGUMENTS] = list(arguments)
 
 
 def command_line(ctx: click.Context) -> str:
-    """The command line of this run, to be copied."""
+    """Return the command line of this run, to be copied."""
     return shell_line(["heldout", *ctx.meta.get(_ARGUMENTS, [])])
 
 
 def how_to_go_on(ctx: click.Context) -> str | None:
-    """What is left of a run that ended too soon, and the line to go on; None without a journal."""
+    """Say where answers of an unfinished run are kept, and the line that resumes it; None without a journal."""
     journal = ctx.meta.get(_JOURNAL)
     if journal is None:
         return None
@@ -121,7 +121,7 @@ def how_to_go_on(ctx: click.Context) -> str | None:
 
 
 def interrupted_words(ctx: click.Context) -> str:
-    """What is left of a run that was interrupted, and the line to go on."""
+    """Say where answers of an interrupted run are kept, and the line that resumes it."""
     way = how_to_go_on(ctx)
     if way is None:
         return "Interrupted: there is no result. Without --no-journal the next run could go on from here."
@@ -130,7 +130,7 @@ def interrupted_words(ctx: click.Context) -> str:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """The first Ctrl-C ends the study in order; a second one, while that takes its time, ends the program."""
+    """End the study in order at the first Ctrl-C, and the program at a second one."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

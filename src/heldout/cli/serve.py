@@ -74,7 +74,7 @@ def serve(journal: str, *, port: int, opens: bool) -> None:
 
 @contextmanager
 def _listening(port: int) -> Iterator[socket.socket]:
-    """A socket that listens on this machine alone."""
+    """Open a socket that listens on this machine alone."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
         if sys.platform == "win32":  # there, the usual option would let another program take the port over
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
@@ -93,7 +93,7 @@ def _listening(port: int) -> Iterator[socket.socket]:
 
 @contextmanager
 def _quiet_end() -> Iterator[None]:
-    """Ctrl-C is how serving ends, so it is no interruption: the server sees it first, and passes it on to nobody."""
+    """Ignore Ctrl-C after the server has handled it: serving ends that way, so it is no interruption."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

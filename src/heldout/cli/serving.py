@@ -1,4 +1,4 @@
-"""What `heldout serve` answers: a journal's studies to browsers on this machine, read-only."""
+"""The web application of `heldout serve`: shows a journal's studies to browsers on this machine, read-only."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _HEADERS = {
 
 
 class Studies:
-    """The studies of a journal as pages. Nothing in an address is ever taken for a file."""
+    """Answers requests with the studies of a journal. Nothing in an address is ever taken for a file."""
 
     def __init__(self, reader: JournalReader) -> None:
         self._reader = reader
@@ -49,15 +49,15 @@ class Studies:
         self._drawing = threading.Lock()
 
     def list(self, request: Request) -> Response:
-        """The list of studies."""
+        """Answer with the list of studies."""
         return _page(render_index(read_index(self._reader), served=True), policy_of(served=True))
 
     def live(self, request: Request) -> Response:
-        """How far the program at work is, for the script of a page."""
+        """Answer with the progress of the program at work, for the script of a page."""
         return JSONResponse(live_facts(read_index(self._reader)))
 
     def study(self, request: Request) -> Response:
-        """A study: its report, or how far it is."""
+        """Answer with the report of a study, or its progress."""
         name, index = str(request.path_params["key"]), read_index(self._reader)
         entry = next((study for study in index["studies"] if study["key"] == name), None)
         if entry is None or not _NAME.fullmatch(name):
@@ -67,14 +67,14 @@ class Studies:
         return _page(self._report(name), page_policy())
 
     def _report(self, name: str) -> str:
-        """The report of a study."""
+        """Render the report of a study, or take it from the cache."""
         row = next(row for row in self._reader.contents().summaries if row.key.hex()[:KEY] == name)
         with self._drawing:  # one at a time: matplotlib is not made for several threads
             return self._drawn(row.key, row.mark)
 
 
 def _guarded(app: ASGIApp, names: Collection[str]) -> ASGIApp:
-    """The application for those who ask for this machine by its name, and only to read; all answers get its headers.
+    """Refuse requests with another host name, and all but GET and HEAD; add headers to all answers.
 
     A page of another site can point a name of its own at this machine; its requests then bear that name.
     """
@@ -101,7 +101,7 @@ def _guarded(app: ASGIApp, names: Collection[str]) -> ASGIApp:
 
 
 def make_app(reader: JournalReader, port: int) -> ASGIApp:
-    """The application, for a server that listens on this port of this machine."""
+    """Make the application, for a server that listens on this port of this machine."""
     studies = Studies(reader)
     app = Starlette(
         routes=[
@@ -116,7 +116,7 @@ def make_app(reader: JournalReader, port: int) -> ASGIApp:
 
 
 def names_of(port: int) -> list[str]:
-    """What browsers on this machine call it.
+    """List the host names by which browsers on this machine reach the server.
 
     >>> names_of(8765)
     ['127.0.0.1:8765', 'localhost:8765', '[::1]:8765']
@@ -130,7 +130,7 @@ def _page(text: str, policy: str) -> Response:
 
 
 def _cannot(request: Request, error: Exception) -> Response:
-    """A journal that went away, or a summary that cannot be shown: what is wrong, and the way out."""
+    """Answer with what is wrong if the journal is gone, or a summary cannot be shown."""
     return PlainTextResponse(f"{line(error)}\n", status_code=503)
 
 

@@ -1,4 +1,4 @@
-"""Which rows are held out, from words: drawn splits, a benchmark's own, and how far training rows keep away.
+"""Parses which rows are held out: drawn splits, a benchmark's own, and how far training rows keep away.
 
 Import it late: it imports scikit-learn.
 """
@@ -29,12 +29,12 @@ _DEFAULTS = {False: "kfold:5", True: "forward:5"}
 
 
 def splits_text(question: Question, level: str) -> str:
-    """The splits of a level, "test" or "validation", as words, the default spelt out."""
+    """Return the splits of a level, "test" or "validation", as text, with the default written out."""
     return getattr(question, level) or _DEFAULTS[question.time is not None]
 
 
 def split_column(text: str | None, names: Collection[str]) -> str | None:
-    """The column that `column:NAME` or `column:NAME=VALUE` names; None for other splits.
+    """Return the column that `column:NAME` or `column:NAME=VALUE` names; None for other splits.
 
     >>> split_column("column:part=test", ["part"]), split_column("column:a=b", ["a=b"]), split_column("loo", [])
     ('part', 'a=b', None)
@@ -46,7 +46,7 @@ def split_column(text: str | None, names: Collection[str]) -> str | None:
 
 
 def splits_of(question: Question, level: str, frame: pd.DataFrame) -> Any:
-    """What `test=` or `validation=` takes. The buffer of the test goes for validation too, where it can have one."""
+    """Return what `test=` or `validation=` takes. The buffer holds for validation too, if it can have one."""
     return _buffered(_held_out(question, level, frame), question, level)
 
 
@@ -71,7 +71,7 @@ def _prefixed(option: str, error: SplitError) -> Sentence:
 
 
 def drawn_splits(text: str) -> Any:
-    """The splits that a text stands for, refused where they are too many to be drawn.
+    """Parse splits from a text, and refuse more than can be drawn.
 
     >>> drawn_splits("kfold:5x2")
     KFold(5, repeats=2)
@@ -92,7 +92,7 @@ def _saved(name: str, level: str) -> Any:
 
 
 def _marked(name: str, frame: pd.DataFrame) -> Given:
-    """The rows that a column marks: those of one value, those marked test, or a fold a value."""
+    """Hold out the rows that a column marks: those of one value, those marked test, or a fold a value."""
     if name not in frame.columns:
         name, _, value = name.rpartition("=")
         return _of_value(frame[name], value)
@@ -138,7 +138,7 @@ def _way(labels: pd.Series[Any]) -> str:
 
 
 def _row_numbers(name: str) -> list[int]:
-    """Row numbers from a text file, one a line; blank lines and comments may stand between."""
+    """Read row numbers from a text file, one a line; blank lines and comments may stand between."""
     rows: list[int] = []
     try:
         with Path(name).open(encoding="utf-8") as file:
@@ -161,7 +161,7 @@ def _row_numbers(name: str) -> list[int]:
 
 
 def _buffered(strategy: Any, question: Question, level: str) -> Any:
-    """The strategy with the buffer and the embargo asked for; validation takes those that it can."""
+    """Add the buffer and the embargo asked for to a strategy; validation takes those that it can."""
     asked = {"buffer": question.buffer, "embargo": question.embargo}
     known = {field.name for field in fields(strategy)} if is_dataclass(strategy) else set()
     for name, text in asked.items():
@@ -183,7 +183,7 @@ def _buffered(strategy: Any, question: Question, level: str) -> Any:
 
 
 def _distance(text: str) -> int | str:
-    """Rows where it is a whole number; `3units` is a length in the units of a time that is numbers."""
+    """Parse a distance: rows if it is a whole number; `3units` is a length in the units of a numeric time."""
     text = text.strip()
     if text.removeprefix("-").isdecimal():
         return int(text[:20])

@@ -1,4 +1,4 @@
-"""A study in a TOML file: keys and values as on the command line, each checked against its type. No code runs."""
+"""Reads and writes studies as TOML: keys and values as on the command line, checked by type. No code runs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class TomlKey:
 
 
 def one_of(*values: str) -> TomlKey:
-    """One of these texts."""
+    """Accept one of these texts."""
     return TomlKey(type=Literal.__getitem__(values), words=f"one of {', '.join(values)}")
 
 
@@ -115,7 +115,7 @@ class StudyFile:
 
 
 def is_study_file(path: str) -> bool:
-    """Whether a file's name says that it holds a study, not data.
+    """Tell from a file's name whether it holds a study, not data.
 
     >>> is_study_file("study.toml"), is_study_file("data.csv")
     (True, False)
@@ -124,7 +124,7 @@ def is_study_file(path: str) -> bool:
 
 
 def read_study(path: str, *, question: Mapping[str, TomlKey], run: Mapping[str, TomlKey]) -> StudyFile:
-    """The study in a file, every key and value checked; what is wrong is refused with its key and the nearest names."""
+    """Read the study in a file; a wrong key or value is refused with the key and the nearest names."""
     text = _text(path)
     for number, line in enumerate(text.split("\n"), 1):
         if line.count(".") > MOST_DOTS:
@@ -176,7 +176,7 @@ def _values(
     within: str = "",
     others: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """The fields that a table of the file fills."""
+    """Return the fields that a table of the file fills."""
     values: dict[str, Any] = {}
     for key, value in content.items():
         if key in _ONLY_ON_THE_COMMAND_LINE:
@@ -195,7 +195,7 @@ def _values(
 
 
 def _table(path: str, form: TomlKey, content: Mapping[str, Any], key: str) -> list[str]:
-    """The entries of a table as the command line writes them: `ridge.alpha=1,2`."""
+    """Write the entries of a table as the command line does: `ridge.alpha=1,2`."""
     texts: list[str] = []
     for name, value in content.items():
         if key == "space" and isinstance(value, dict):
@@ -226,7 +226,7 @@ def _refuse(path: str, why: str) -> NoReturn:
 
 
 def _short(value: Any) -> str:
-    """A value on one short line."""
+    """Show a value on one short line."""
     text = repr(value)
     return text if len(text) <= 60 else text[:59] + "…"
 
@@ -234,7 +234,7 @@ def _short(value: Any) -> str:
 def study_text(
     question: Any, run: Any, *, keys: tuple[Mapping[str, TomlKey], Mapping[str, TomlKey]], command: str, folder: Path
 ) -> str:
-    """The study as TOML, from a Question and RunOptions; what it reads is named from the folder of the file."""
+    """Write a Question and RunOptions as TOML; files that it reads are named from the folder of the file."""
     lines = [f"# Written by heldout {__version__}. The same numbers: {command}", f"heldout = {FORMAT}", ""]
     tables: list[str] = []
     for key, form in keys[0].items():
@@ -252,7 +252,7 @@ def study_text(
 
 
 def _named_from(folder: Path, key: str, value: Any) -> Any:
-    """A file that the study reads as seen from a folder; its whole name where it lies elsewhere."""
+    """Name a file that the study reads from a folder; by its whole path if it lies elsewhere."""
     kind, colon, name = ("", "", value) if key == "data" else str(value).partition(":")
     if key != "data" and not (key in ("test", "validation") and kind in _NAMES_OF_FILES):
         return value
@@ -261,7 +261,7 @@ def _named_from(folder: Path, key: str, value: Any) -> Any:
 
 
 def _entry(text: str, *, dotted: bool) -> str:
-    """`ridge.alpha=log:1:2:3` as a line of a table."""
+    """Write `ridge.alpha=log:1:2:3` as a line of a table."""
     name, _, value = text.partition("=") if dotted else text.rpartition("=")
     learner, dot, parameter = name.strip().rpartition(".") if dotted else ("", "", name)
     key = f"{_key(learner)}.{_key(parameter)}" if dot else _key(parameter)

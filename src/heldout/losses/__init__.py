@@ -1,4 +1,4 @@
-"""Losses: what was predicted and what was true in, numbers out; lower is better inside, whatever the user asked for."""
+"""Losses: they turn predictions and true values into numbers; inside heldout lower is better."""
 
 from heldout.losses.check import check_losses
 from heldout.losses.loss import ABSOLUTE, BUILT_IN, LOG, SQUARED, ZERO_ONE, Loss, needed_methods, on_target

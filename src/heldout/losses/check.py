@@ -1,4 +1,4 @@
-"""Whether losses fit the target, found out before anything is fitted."""
+"""Checks that losses fit the target, before anything is fitted."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _try_scorer(loss: Loss, y: NDArray[Any], responses: Responses, classificatio
 
 
 def _refusal(loss: Loss, parts: ScorerParts, responses: Responses, message: str, classification: bool) -> str:
-    """What is wrong and the way out, for a scorer that failed on its trial with the words `said`."""
+    """Say what is wrong and the way out, for a scorer that failed on its trial with this message."""
     name, classes = loss.name, responses.classes
     message = message if message.endswith((".", "!", "?")) else f"{message}."
     if not classification:
@@ -141,7 +141,7 @@ def _refusal(loss: Loss, parts: ScorerParts, responses: Responses, message: str,
 
 
 def _spelled(parts: ScorerParts, **changed: Any) -> str:
-    """The call of make_scorer that makes this scorer with some options changed."""
+    """Write the call of make_scorer that makes this scorer with some options changed."""
     words = [parts.function_name]
     if parts.sign < 0:
         words.append("greater_is_better=False")
@@ -153,7 +153,7 @@ def _spelled(parts: ScorerParts, **changed: Any) -> str:
 
 
 def _trial_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Responses]:
-    """Some rows of y that hold every class, and what a perfect classifier would answer on them."""
+    """Take some rows of y that hold every class, and what a perfect classifier would answer on them."""
     if y.ndim > 1:
         sample = y[:_FEW_ROWS]
         right = np.stack([sample != 1, sample == 1], axis=2)  # rows, outputs, classes
@@ -177,7 +177,7 @@ def _trial_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Responses]:
 
 
 def _trial_numbers(y: NDArray[Any]) -> tuple[NDArray[Any], Responses]:
-    """Some rows of y, the smallest and the largest among them, and near-perfect predictions.
+    """Take some rows of y, the smallest and the largest among them, and near-perfect predictions.
 
     Predictions are off by a fraction, so that a score for classes sees that they are no labels, and too high
     rather than too low, so that a deviance that needs positive predictions gets them.
@@ -188,5 +188,5 @@ def _trial_numbers(y: NDArray[Any]) -> tuple[NDArray[Any], Responses]:
 
 
 def _few_rows(y: NDArray[Any], needed: Any) -> NDArray[np.intp]:
-    """The numbers of the first rows, and of those that are needed."""
+    """Return the numbers of the first rows, and of those that are needed."""
     return np.unique([*range(min(len(y), _FEW_ROWS)), *needed])

@@ -30,7 +30,7 @@ RowLoss = Callable[[NDArray[Any], Responses], Floats]
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Loss:
-    """What is made small. Inside heldout lower is better; `sign` turns a number back into the user's own.
+    """A loss to be minimised. Inside heldout lower is better; `sign` turns a number back into the user's own.
 
     A loss has `rows`, or a scikit-learn `scorer`, or both: then the scorer gives the number of a held-out set
     and `rows` the losses that intervals are made from.
@@ -49,12 +49,12 @@ class Loss:
 
     @property
     def counts_errors(self) -> bool:
-        """Whether each row is either right or wrong, so that a mean loss is a count of errors."""
+        """Tell whether each row is either right or wrong, so that a mean loss is a count of errors."""
         return self.rows in (zero_one_rows, accuracy_rows)
 
     @property
     def calls_other_code(self) -> bool:
-        """Whether taking this loss runs code that is not heldout's, and may warn: a scorer, or a user's function."""
+        """Tell whether this loss runs code that is not heldout's, and may warn: a scorer, or a user's function."""
         return self.scorer is not None or isinstance(self.rows, OwnRows)
 
     def __repr__(self) -> str:
@@ -95,18 +95,18 @@ BUILT_IN = {loss.name: loss for loss in (ZERO_ONE, SQUARED, ABSOLUTE, LOG, BRIER
 
 
 def pinball(alpha: float) -> Loss:
-    """The loss of a quantile: its mean is smallest where a share `alpha` of the targets is below the predictions."""
+    """Make the loss of a quantile: its mean is smallest if a share `alpha` of the targets is below the predictions."""
     return _of_numbers(f"pinball:{alpha:g}", ErrorRows(error=pinball_error, option=alpha))
 
 
 def tweedie(power: float) -> Loss:
-    """The deviance of a power: 0 normal, 1 Poisson, between 1 and 2 compound Poisson, 2 gamma."""
+    """Make the deviance of a power: 0 normal, 1 Poisson, between 1 and 2 compound Poisson, 2 gamma."""
     rows = ErrorRows(error=deviance, option=power)
     return _of_numbers(f"tweedie:{power:g}", rows, convex=power in (0, 1))
 
 
 def on_target(losses: Iterable[Loss], classes: Any) -> tuple[Loss, ...]:
-    """The losses with what the classes of the target say of them, None for numbers or several labels a row.
+    """Adapt losses to the classes of the target, which are None for numbers or several labels a row.
 
     The Brier score is scaled by how many classes there are, and a user's function of probabilities gets a column for
     each, though a training part may lack some.
@@ -131,7 +131,7 @@ def _rows_on(rows: RowLoss, classes: NDArray[Any]) -> RowLoss:
 
 
 def needed_methods(losses: Iterable[Loss]) -> tuple[tuple[str, ...], ...]:
-    """The response methods that these losses need together, each once.
+    """List the response methods that these losses need together, each once.
 
     >>> needed_methods([ZERO_ONE, LOG, SQUARED])
     (('predict',), ('predict_proba',))
@@ -152,11 +152,11 @@ class Range:
 
     @property
     def shown(self) -> tuple[float, float]:
-        """The range as people say it."""
+        """Return the range in the user's own sign."""
         return (self.low, self.high) if self.sign > 0 else (0.0 - self.high, 0.0 - self.low)
 
     def checked(self, losses: Floats, name: str) -> Floats:
-        """The losses, or an error that says how many are outside and by how much."""
+        """Return the losses, or raise an error that says how many are outside and by how much."""
         margin = ROUNDING * max((abs(end) for end in (self.low, self.high) if isfinite(end)), default=0.0)
         outside = (losses < self.low - margin) | (losses > self.high + margin)
         if outside.any():
@@ -172,7 +172,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnRows:
-    """A function of the user's: true values and one response of the predictor in, a loss a row out."""
+    """Calls a function of the user that takes true values and one response of the predictor, and gives a loss a row."""
 
     function: Callable[[Any, Any], Any]
     name: str  # of the function, for messages
@@ -188,7 +188,7 @@ class OwnRows:
         return self.range.checked(losses, self.name)
 
     def losses(self, y: NDArray[Any], responses: Responses) -> Floats:
-        """What the function gives, a number a row, whether or not it is finite and in range."""
+        """Call the function: a number a row, whether or not it is finite and in range."""
         answer = getattr(responses, self.response)
         if answer is None:
             raise LossError(f"The loss {self.name!r} needs {self.response}, but it was not recorded.")
@@ -213,7 +213,7 @@ class OwnRows:
         return losses.astype(np.float64)
 
     def _columns(self, proba: NDArray[Any], known: Any) -> NDArray[Any]:
-        """A column for each class of the target in sorted order, 0 for one that was not in the training rows."""
+        """Arrange a column for each class of the target in sorted order, 0 for one that training rows lacked."""
         if self.classes is None or known is None or proba.ndim != 2:
             return proba
         every = np.asarray(self.classes)
@@ -226,7 +226,7 @@ class OwnRows:
         return wide
 
     def spelled(self, name: str) -> str:
-        """The call that makes this loss."""
+        """Write the call that makes this loss."""
         function = getattr(self.function, "__name__", type(self.function).__name__)
         response = "" if self.response == "predict" else f", response={self.response!r}"
         return f"row_loss({function}{_ends(self.range)}, name={name!r}{response})"
@@ -234,7 +234,7 @@ class OwnRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangedRows:
-    """A known row loss whose range is known too: a loss outside it is an error."""
+    """A known row loss with a range that the user declared: a loss outside it is an error."""
 
     rows: Callable[[NDArray[Any], Responses], Floats]
     loss: str  # which it is
@@ -244,12 +244,12 @@ class RangedRows:
         return self.range.checked(self.rows(y, responses), self.loss)
 
     def spelled(self, name: str) -> str:
-        """The call that makes this loss."""
+        """Write the call that makes this loss."""
         return f"row_loss({self.loss!r}{_ends(self.range)}, name={name!r})"
 
 
 def _read_only(values: Any) -> Any:
-    """A view that a function cannot write to: the same responses serve other losses."""
+    """Make a view that a function cannot write to: the same responses serve other losses."""
     view = np.asarray(values).view()
     view.flags.writeable = False
     return view

@@ -1,4 +1,4 @@
-"""Scores of whole sets taken of all held-out rows together, with what each row adds to them.
+"""Takes scores of whole sets of all held-out rows together, with what each row adds to them.
 
 R², RMSE, balanced accuracy, F1 and Matthews' correlation are functions of means over rows. Taken in each fold and
 averaged they miss what they estimate where folds are small, so they are taken once of all held-out rows. Scores
@@ -42,7 +42,7 @@ class Pooled:
 
 
 def family_of(loss: Loss) -> str:
-    """Which rule of intervals a loss follows: see `heldout.risk.record.FAMILIES`.
+    """Tell which rule of intervals a loss follows: see `heldout.risk.record.FAMILIES`.
 
     >>> from heldout.losses.resolve import resolve_losses
     >>> [family_of(loss) for loss in resolve_losses(["r2", "neg_root_mean_squared_error"], classification=False)]
@@ -71,12 +71,12 @@ def family_of(loss: Loss) -> str:
 
 
 def is_pooled(loss: Loss) -> bool:
-    """Whether a score of whole sets is taken of all held-out rows together unless fold means are asked for."""
+    """Tell whether a score of whole sets is taken of all held-out rows together unless fold means are asked for."""
     return loss.rows is None and family_of(loss) in POOLED
 
 
 def positive_label(loss: Loss) -> Any:
-    """The class that a score of two classes is about: scikit-learn's own default is 1."""
+    """Return the class that a score of two classes is about: scikit-learn's own default is 1."""
     known = _known(loss)
     return 1 if known is None else known[1].options.get("pos_label", 1)
 
@@ -84,7 +84,7 @@ def positive_label(loss: Loss) -> Any:
 def pool_score(
     loss: Loss, y: Sequence[NDArray[Any]], responses: Sequence[Responses], weights: Sequence[Floats] | None
 ) -> Pooled | None:
-    """The score of all parts together, or None where it is not defined on them."""
+    """Compute the score of all parts together, or None if it is not defined on them."""
     truth, weight = np.concatenate(y), None if weights is None else np.concatenate(weights)
     predicted = [answer.predict for answer in responses]
     if any(answer is None for answer in predicted):
@@ -109,7 +109,7 @@ def pool_score(
 def parts_score(
     loss: Loss, y: Sequence[NDArray[Any]], responses: Sequence[Responses], weights: Sequence[Floats] | None
 ) -> Pooled | None:
-    """The mean over parts of any score that responses suffice for, with what blocks of rows add to it.
+    """Compute the mean over parts of any score that responses suffice for, with what blocks of rows add to it.
 
     The influence of a block is found by leaving it out; blocks are cut so that each holds rows of all sizes of the
     target.
@@ -184,7 +184,7 @@ def _of_numbers(loss: Loss, y: NDArray[Any], responses: Responses, weight: Float
 
 
 def _of_counts(loss: Loss, y: NDArray[Any], responses: Responses, weight: Floats) -> Floats | None:
-    """By derivatives of the score by each count of the confusion matrix."""
+    """Compute influences by derivatives of the score by each count of the confusion matrix."""
     predicted = responses.predict
     if predicted is None or y.ndim != 1 or predicted.ndim != 1:
         return None

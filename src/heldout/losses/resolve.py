@@ -1,4 +1,4 @@
-"""What a user may say for `loss=`, turned into losses."""
+"""Turns what a user gives for `loss=` into losses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PREDICTOR_NAMES = {"clf", "est", "estimator", "learner", "model", "pipe", "pipe
 
 
 def resolve_losses(loss: Any, *, classification: bool, estimator: Any = None) -> tuple[Loss, ...]:
-    """The losses a user asked for; the first one chooses candidates and is the risk.
+    """Resolve the losses a user asked for; the first one chooses candidates and is the risk.
 
     None is zero-one for classes and squared for numbers. A name is one of heldout's, any scoring name of scikit-learn,
     or "score", the estimator's own. A callable is a scorer, called as (estimator, X, y); `row_loss` makes a loss of a
@@ -176,7 +176,7 @@ def row_loss(
 
 
 def _ranged(loss: Loss, ends: tuple[float | None, float | None], name: str | None, response: str) -> Loss:
-    """A known loss of rows in a range of the user's; what is left out of it is the loss's own."""
+    """Give a known loss of rows the user's range; what is left out of it is the loss's own."""
     if loss.rows is None:
         raise LossError(
             f"{loss.name!r} belongs to whole sets, and row_loss is for losses that each row has, such as 'squared'."
@@ -191,7 +191,7 @@ def _ranged(loss: Loss, ends: tuple[float | None, float | None], name: str | Non
 
 
 def _is_metric(function: Any) -> bool:
-    """Whether this callable takes (y_true, y_pred) rather than (estimator, X, y)."""
+    """Tell whether this callable takes (y_true, y_pred) rather than (estimator, X, y)."""
     module = str(getattr(function, "__module__", ""))
     if module.startswith("sklearn.metrics.") and not module.startswith("sklearn.metrics._scorer"):
         return True

@@ -228,7 +228,7 @@ class SampleRows:
 
 
 def _probabilities(y: NDArray[Any], responses: Responses, what: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Probabilities as floats, with a column a class of the predictor, and those classes."""
+    """Return probabilities as floats, with a column a class of the predictor, and those classes."""
     proba, classes = responses.predict_proba, responses.classes
     if proba is None or classes is None:
         raise LossError(f"The {what} needs predict_proba and the classes of its columns, but they were not recorded.")
@@ -241,25 +241,25 @@ def _probabilities(y: NDArray[Any], responses: Responses, what: str) -> tuple[ND
 
 
 def _columns(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    """The column of each label; some column for a label that has none. A user's estimator need not sort its classes."""
+    """Find the column of each label; any column if it has none. A user's estimator need not sort its classes."""
     order = np.argsort(classes)
     return np.asarray(order[np.searchsorted(classes, y, sorter=order).clip(max=len(classes) - 1)])
 
 
 def _known(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which labels the predictor saw in training."""
+    """Tell which labels the predictor saw in training."""
     return np.asarray(classes[_columns(y, classes)] == y)
 
 
 def _as_floats(true: NDArray[Any], predicted: NDArray[Any]) -> tuple[Floats, Floats]:
-    """Both in the widest of their floating types, in double precision where neither has one."""
+    """Convert both to the widest of their floating types, to double precision if neither has one."""
     kinds = [values.dtype for values in (true, predicted) if np.issubdtype(values.dtype, np.floating)]
     kind = np.result_type(*kinds) if kinds else np.dtype(np.float64)
     return true.astype(kind, copy=False), predicted.astype(kind, copy=False)
 
 
 def _refuse_outside(who: str, true: tuple[NDArray[Any], str], predicted: tuple[NDArray[Any], str]) -> None:
-    """An error where the target or the predictions are outside what the loss is defined on: which fit, and the need."""
+    """Refuse a target or predictions that the loss is not defined on; each comes as which rows fit, and the need."""
     fits, need = true
     if not fits.all():
         raise LossError(
@@ -275,14 +275,14 @@ def _refuse_outside(who: str, true: tuple[NDArray[Any], str], predicted: tuple[N
 
 
 def _over_outputs(errors: NDArray[Any], weights: tuple[float, ...] | None = None) -> Floats:
-    """The mean of each row; of a single output it is that output, with no pass over all rows."""
+    """Take the mean of each row; of a single output it is that output, with no pass over all rows."""
     if weights is not None:
         return np.asarray(np.average(errors, axis=1, weights=weights), dtype=np.float64)
     return np.asarray(errors[:, 0] if errors.shape[1] == 1 else errors.mean(axis=1), dtype=np.float64)
 
 
 def _side_by_side(y: NDArray[Any], predicted: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[Any]]:
-    """True and predicted values as two arrays of the same two-dimensional shape.
+    """Bring true and predicted values to the same two-dimensional shape.
 
     Without this, a target of shape (n, 1) less predictions of shape (n,) would broadcast to n × n in silence.
     """

@@ -1,4 +1,4 @@
-"""scikit-learn's scorers as losses: direction, range, and the losses of rows where a score is a mean of them."""
+"""Turns scikit-learn's scorers into losses: direction, range, and row losses where a score is a mean of them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class KnownScore:
 
 
 def rows_of_score(name: str, *, sign: int, methods: tuple[str, ...], options: Mapping[str, Any]) -> RowLoss | None:
-    """The row losses whose mean is minus the score; None where it is no mean over rows, or an option is not known.
+    """Return the row losses whose mean is minus the score; None if it is no mean over rows, or an option is not known.
 
     A score function is known by its name, the sign of its scorer and the responses that it is given: of probabilities,
     a mean squared error is another loss. Each entry takes out of the options those that it honours.
@@ -77,7 +77,7 @@ def rows_of_score(name: str, *, sign: int, methods: tuple[str, ...], options: Ma
 
 
 def _plain(rows: RowLoss, *ignored: str) -> _Build:
-    """Row losses without options, but for those that change nothing where rows are known by their labels."""
+    """Build row losses without options, except those that change nothing where rows are known by their labels."""
 
     def build(options: _Options) -> RowLoss:
         for name in ignored:
@@ -210,20 +210,20 @@ class ScorerParts:
 
     @property
     def known_name(self) -> str | None:
-        """The function's name when it is scikit-learn's own, about which ranges and rows are known."""
+        """Return the function's name if it is scikit-learn's own, about which ranges and rows are known."""
         module = str(getattr(self.function, "__module__", ""))
         return self.function_name if module.startswith("sklearn.metrics.") else None
 
 
 def name_of(function: Any) -> str:
-    """What to call a function: its own name, that of the function in a partial, or "scorer" for a lambda."""
+    """Name a function: its own name, that of the function in a partial, or "scorer" for a lambda."""
     inner = getattr(function, "func", function)
     name = str(getattr(inner, "__name__", type(inner).__name__))
     return "scorer" if name == "<lambda>" else name
 
 
 def scorer_parts(scorer: Any) -> ScorerParts | None:
-    """The parts of a scorer that recorded responses can be replayed to, else None."""
+    """Take apart a scorer that recorded responses can be replayed to; None for any other."""
     # scikit-learn has no public way to ask a scorer which response it needs: its private attributes are read
     # here and nowhere else. Only the very type of make_scorer is taken apart, a subclass may do anything.
     if type(scorer) is not _SCORER_TYPE:
@@ -236,7 +236,7 @@ def scorer_parts(scorer: Any) -> ScorerParts | None:
 
 
 def loss_of_scorer(scorer: Any, name: str | None = None) -> Loss:
-    """A loss that is minus this scorer; a scorer that is not make_scorer's has to ask the predictor itself."""
+    """Make the loss that is minus this scorer; a scorer that is not make_scorer's has to ask the predictor itself."""
     parts = scorer_parts(scorer)
     if parts is None:
         return Loss(
@@ -259,7 +259,7 @@ def loss_of_scorer(scorer: Any, name: str | None = None) -> Loss:
 
 
 def score_loss(estimator: Any) -> Loss:
-    """The loss that is minus `estimator.score`: what scikit-learn's searches use when scoring is None.
+    """Make the loss that is minus `estimator.score`: what scikit-learn's searches use when scoring is None.
 
     Where `score` is the plain accuracy or R² of scikit-learn's mixins it needs predictions alone; any other
     has to ask the predictor itself.
@@ -288,12 +288,12 @@ def score_loss(estimator: Any) -> Loss:
 
 
 def call_score(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
-    """The estimator's own score, as a scorer."""
+    """Call the estimator's own score, as a scorer does."""
     return estimator.score(X, y) if sample_weight is None else estimator.score(X, y, sample_weight=sample_weight)
 
 
 def accepts_weight(scorer: Any) -> bool:
-    """Whether this scorer can weigh rows."""
+    """Tell whether this scorer can weigh rows."""
     parts = scorer_parts(scorer)
     try:
         parameters = signature(scorer if parts is None else parts.function).parameters

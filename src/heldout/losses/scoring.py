@@ -1,4 +1,4 @@
-"""The one door through which responses become losses, whatever plan or kernel they came from.
+"""Computes losses from responses, whatever plan or kernel they came from.
 
 scikit-learn's scorers are called with a stand-in for the predictor that repeats its recorded responses, so that they
 need no model.
@@ -59,12 +59,12 @@ def _repeating(method: str, answer: Any) -> Callable[[Any], Any]:
 
 
 def row_losses(loss: Loss, y: NDArray[Any], responses: Responses) -> NDArray[np.float64] | None:
-    """The loss of each row, lower is better, or None for a loss of whole sets."""
+    """Compute the loss of each row, lower is better, or None for a loss of whole sets."""
     return None if loss.rows is None else loss.rows(y, responses)
 
 
 def mean_loss(loss: Loss, y: NDArray[Any], responses: Responses, weight: NDArray[np.float64] | None = None) -> float:
-    """The loss of one held-out set, lower is better: a mean over rows, or minus what the scorer says.
+    """Compute the loss of one held-out set, lower is better: a mean over rows, or minus what the scorer says.
 
     >>> from heldout.losses.loss import ZERO_ONE
     >>> mean_loss(ZERO_ONE, np.array([0, 1, 1, 0]), Responses(predict=np.array([0, 1, 0, 0])))
@@ -86,7 +86,7 @@ def mean_loss(loss: Loss, y: NDArray[Any], responses: Responses, weight: NDArray
 
 
 def is_mean_of_rows(loss: Loss, y: NDArray[Any], responses: Responses, weight: Any = None) -> bool:
-    """Whether the loss is the mean of its row losses, bit for bit, though a scorer may say so more slowly.
+    """Tell whether the loss is the mean of its row losses, bit for bit, so that its scorer need not be called.
 
     So it is with accuracy on plain labels of one type, and with errors of plain numbers: scikit-learn's checks of them,
     which take longer than a small fit, can find nothing. With two classes it is so with the Brier score and the top-1
@@ -108,7 +108,7 @@ def is_mean_of_rows(loss: Loss, y: NDArray[Any], responses: Responses, weight: A
 
 
 def _is_of_two_classes(rows: BrierRows | TopRows, y: NDArray[Any], responses: Responses) -> bool:
-    """Whether labels and probabilities or decisions are such that scikit-learn could find nothing wrong with them."""
+    """Tell whether scikit-learn could find nothing wrong with these labels and probabilities or decisions."""
     classes = responses.classes
     if not isinstance(classes, np.ndarray) or len(classes) != 2 or y.ndim != 1 or y.dtype != classes.dtype:
         return False
@@ -126,7 +126,7 @@ def _is_of_two_classes(rows: BrierRows | TopRows, y: NDArray[Any], responses: Re
 def call_scorer(
     loss: Loss, estimator: Any, X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None = None
 ) -> float:
-    """The loss of a held-out set, lower is better: minus what its scorer says of an estimator, or a LossError."""
+    """Compute the loss of a held-out set, lower is better: minus what its scorer says of an estimator."""
     if loss.scorer is None:
         raise LossError(f"The loss {loss.name!r} has no scorer to call.")
     if weight is not None and not accepts_weight(loss.scorer):
@@ -147,7 +147,7 @@ def call_scorer(
 
 
 def as_number(loss: Loss, answer: Any) -> float:
-    """The scorer's answer as a float, or a LossError that says what came instead."""
+    """Turn the scorer's answer into a float, or raise a LossError that says what came instead."""
     if isinstance(answer, dict):
         names = ", ".join(map(repr, answer))
         raise LossError(
@@ -160,7 +160,7 @@ def as_number(loss: Loss, answer: Any) -> float:
 
 
 def weightless(loss: Loss) -> LossError:
-    """The error for a scorer that cannot weigh rows, where rows have weights."""
+    """Make the error for a scorer that cannot weigh rows, while rows have weights."""
     return LossError(
         f"{loss.name!r} takes no sample_weight, but the rows have weights. "
         "Leave sample_weight out, or take a loss that weighs rows."

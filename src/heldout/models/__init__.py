@@ -1,1 +1,1 @@
-"""Model files: written, read, checked, and asked about new rows."""
+"""Writes, reads and checks model files, and predicts new rows with them."""

@@ -1,4 +1,4 @@
-"""A model file: what skops writes, which holds no pickle, and a page of plain data about it, in one zip.
+"""Writes and reads a model file: what skops writes, which holds no pickle, and plain data about it, in one zip.
 
 Whoever wrote a file, reading it runs no code of its own: types outside a fixed list are refused by name, sizes are
 looked at before anything is unpacked, and what is inside is looked at before it is asked.
@@ -73,7 +73,7 @@ PACKAGES: Mapping[str, frozenset[str]] = {
 
 
 def allowed_types(trust: Iterable[str] = ()) -> frozenset[str]:
-    """The types that are allowed beside skops' own, with those of the packages that the user trusts.
+    """Return the types that are allowed beside skops' own, with those of the packages that the user trusts.
 
     >>> "lightgbm.basic.Booster" in allowed_types(["lightgbm"])
     True
@@ -87,7 +87,7 @@ def allowed_types(trust: Iterable[str] = ()) -> frozenset[str]:
 
 
 def packages_of(types: Iterable[str]) -> list[str]:
-    """The packages that would have to be trusted for these types; empty where that would not be enough.
+    """List the packages that would have to be trusted for these types; empty if that would not be enough.
 
     >>> packages_of(["lightgbm.basic.Booster"]), packages_of(["lightgbm.basic.Booster", "os.system"])
     (['lightgbm'], [])
@@ -128,7 +128,7 @@ class Packed:
 
 
 def pack(predictor: Any) -> Packed:
-    """A predictor as bytes, read again as a reader would; a type that a model file may not hold is a LearnerError."""
+    """Turn a predictor into bytes, and read it again; a type that a model file may not hold is a LearnerError."""
     need_skops()
     import skops.io as sio
 
@@ -169,7 +169,7 @@ def write_file(path: str | Path, data: bytes, manifest: Mapping[str, Any]) -> No
 
 
 def read_file(path: str | Path, *, trust: Iterable[str] = ()) -> tuple[Any, dict[str, Any]]:
-    """The predictor of a model file, and the page about it; what is wrong with the file is a StoredError."""
+    """Read the predictor of a model file, and the data about it; a StoredError says what is wrong with the file."""
     allowed = allowed_types(trust)
     need_skops()
     place = Path(path)
@@ -256,7 +256,7 @@ def _other_file(sizes: Mapping[str, int], place: Path) -> str:
 
 
 def _used_bytes(tree: Any, sizes: Mapping[str, int], file: zipfile.ZipFile) -> int:
-    """The bytes that loading unpacks: a part counts as often as it is named, and a zip in it with what it holds."""
+    """Count the bytes that loading unpacks: parts as often as they are named, and zips in them with their content."""
     used: dict[tuple[Any, str], int] = {}
     waiting = [tree]
     while waiting:
@@ -285,7 +285,7 @@ def _too_large(place: Path, count: int) -> StoredError:
 
 
 def _digest(file: zipfile.ZipFile, manifest: Mapping[str, Any]) -> str:
-    """What tells that a part was edited; it does not tell who wrote the file."""
+    """Hash all parts: this tells that a part was edited, not who wrote the file."""
     digest = hashlib.sha256(json.dumps(manifest, sort_keys=True).encode())
     for name in sorted(set(file.namelist()) - {FORMAT.manifest}):
         digest.update(name.encode() + b"\0" + hashlib.sha256(file.read(name)).digest())

@@ -1,4 +1,4 @@
-"""New rows as a saved model expects them: columns in its order and types, with notes on what is not as in training."""
+"""Arranges new rows as a saved model expects them, with notes on what is not as in training."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LONG = 40  # characters of a value that a message shows
 
 
 def arranged(X: Any, schema: Schema, *, name: str) -> tuple[Any, Notes]:
-    """The rows in the columns, order and types of the training rows, and what the user should know.
+    """Arrange rows in the columns, order and types of the training rows, with notes for the user.
 
     Columns that are missing and values of a wrong type are refused by name; `name` is what messages call X.
     """
@@ -71,7 +71,7 @@ def arranged(X: Any, schema: Schema, *, name: str) -> tuple[Any, Notes]:
 
 
 def words_to_read(frame: pd.DataFrame, schema: Schema) -> dict[str, str]:
-    """The columns of a file that must be read again as text, since they were text in training and no longer look it."""
+    """List the columns of a file to read again as text: they were text in training and no longer look it."""
     return {
         column.name: ONE[CATEGORIES]
         for column in schema.columns
@@ -97,7 +97,7 @@ def _array(X: Any, schema: Schema, *, name: str) -> Any:
 
 
 def _by_place(frame: pd.DataFrame, schema: Schema, *, name: str) -> tuple[Any, Notes]:
-    """For a model that learned from an array: the columns in their order, without the target if that is there."""
+    """Take columns in their order, without the target, for a model that learned from an array."""
     left = frame.drop(columns=[schema.target]) if schema.target in frame.columns else frame
     if schema.width is None:
         raise ColumnError(f"{name} is a table, but the model learned from single values without a column.")
@@ -131,7 +131,7 @@ def _extra(given: list[str], schema: Schema) -> Notes:
 
 
 def _as_trained(values: pd.Series[Any], column: Column, *, name: str) -> pd.Series[Any]:
-    """The values in the type that they had in training."""
+    """Convert the values to the type that they had in training."""
     holds = held(values)
     if column.holds == ANYTHING or str(values.dtype) == column.dtype != "object":
         _refuse_infinite(values, name)
@@ -156,7 +156,7 @@ def _as_trained(values: pd.Series[Any], column: Column, *, name: str) -> pd.Seri
 
 
 def _void(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
-    """A column without any value, in a type that the model can take."""
+    """Make a column without any value, in a type that the model can take."""
     import pandas as pd
 
     void = {NUMBER: "float64", YES_NO: "boolean", DATE: "datetime64[us]", DURATION: "timedelta64[us]", WORDS: "str"}
@@ -173,7 +173,7 @@ def _number(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
 
 
 def _whole(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Whole numbers that became fractions for the sake of gaps, as whole numbers again."""
+    """Turn whole numbers that became fractions because of gaps into whole numbers again."""
     if values.dtype.kind != "f" or not (values.dropna() % 1 == 0).all():
         return values
     return values.astype("Int64")
@@ -196,7 +196,7 @@ def _wrong(values: pd.Series[Any], column: Column, *, name: str) -> ColumnError:
 
 
 def _misfits(values: pd.Series[Any], column: Column) -> np.ndarray[Any, Any]:
-    """The rows that cannot be of the type asked for; all of them where the whole column is of another."""
+    """Find the rows that cannot be of the type asked for; all of them if the whole column is of another."""
     import pandas as pd
 
     if held(values) == WORDS and column.holds == NUMBER:

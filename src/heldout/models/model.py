@@ -1,4 +1,4 @@
-"""Saved models: the predictor of a study in a file without code, with the input it expects and the risk it has."""
+"""Saves and loads the predictor of a study in a file without code, with the input it expects and its risk."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ModelParts:
 
 
 class _StoredModel(msgspec.Struct):
-    """The page of plain data about a model, checked once when it is read."""
+    """The data about a model, checked once when they are read."""
 
     schema: Schema
     estimate: dict[str, Any] | None
@@ -61,7 +61,7 @@ class HasModel(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Answers:
-    """What a model says of new rows, and what the user should know of it."""
+    """The predictions of a model on new rows, and notes for the user."""
 
     predictions: NDArray[Any]
     probabilities: NDArray[Any] | None
@@ -96,21 +96,21 @@ class SavedModel:
 
     @property
     def classes(self) -> tuple[Any, ...] | None:
-        """The classes, in the order of the columns of probabilities."""
+        """Return the classes, in the order of the columns of probabilities."""
         return self.schema.classes
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """A prediction a row. Columns may be in any order; what is not as in training is refused, or warned of."""
+        """Predict each row. Columns may be in any order; what is not as in training is refused, or warned of."""
         return _told(self.answer(X)).predictions
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """The probability of each class, a row a row."""
+        """Predict the probability of each class."""
         probabilities = _told(self.answer(X, proba=True)).probabilities
         assert probabilities is not None
         return probabilities
 
     def answer(self, X: Any, *, proba: bool = False, name: str = "X") -> Answers:
-        """Predictions, and probabilities where asked for, with notes on all that is not as in training."""
+        """Predict, with probabilities if asked for, and notes on all that is not as in training."""
         if proba and not hasattr(self.predictor, "predict_proba"):
             raise PredictionError("This model has no probabilities, since its learner gives none. Ask for predictions.")
         rows, notes = arranged(X, self.schema, name=name)
@@ -213,7 +213,7 @@ def load_model(path: str | Path, *, trust: Iterable[str] = ()) -> SavedModel:
 
 
 def open_model(path: str | Path, *, trust: Iterable[str] = ()) -> SavedModel:
-    """The same, with what differs in its notes alone."""
+    """Read a model; what differs is in its notes, without a warning."""
     predictor, manifest = read_file(path, trust=tuple(trust))
     try:
         page = msgspec.convert(manifest, _StoredModel)
@@ -233,7 +233,7 @@ def open_model(path: str | Path, *, trust: Iterable[str] = ()) -> SavedModel:
 
 
 def _parts(model: Any) -> ModelParts:
-    """What a file says of a model; of an estimator that knows nothing of its risk, the predictor alone."""
+    """Collect what a file says of a model; of a plain estimator, the predictor alone."""
     if isinstance(model, HasModel) and not isinstance(model, type):
         return model.model_parts()
     if not hasattr(model, "predict") or isinstance(model, type):
@@ -258,7 +258,7 @@ def _try_again(predictor: Any, again: Any, X: Any) -> None:
 
 
 def _check_agree(schema: Schema, predictor: Any) -> None:
-    """The page about a model and the model itself must speak of the same columns and classes."""
+    """Refuse data about a model that have other columns or classes than the model itself."""
     names = getattr(predictor, "feature_names_in_", None)
     if names is not None and list(names) != schema.names:
         raise StoredError("its input schema has other columns than its predictor")
@@ -275,7 +275,7 @@ def _versions(packages: Iterable[str]) -> dict[str, str]:
 
 
 def _differences(saved: Mapping[str, str]) -> tuple[str, ...]:
-    """What is not as it was when the model was saved: other numbers could come out."""
+    """List the versions that are not those the model was saved with: other numbers could come out."""
     here = {name: _installed(name) for name in saved if name in _COMPARED or name not in environment()}
     here.pop("skops", None)  # it reads and writes, and computes nothing
     pairs = [(name, saved[name], now or "not installed") for name, now in here.items() if now != saved[name]]

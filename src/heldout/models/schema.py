@@ -65,7 +65,7 @@ class Schema(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 def schema_of(X: Any, predictor: Any, *, target: str | None, missing: tuple[str, ...] | None) -> Schema:
-    """The schema of a model that learned from these rows; of the predictor alone, where X is None."""
+    """Make the schema of a model that learned from these rows; from the predictor alone, if X is None."""
     given: dict[str, Any] = {"target": target, "classes": classes_of(predictor), "missing": missing}
     if X is not None and is_frame(X) and all(isinstance(name, str) for name in X.columns):
         frame = as_pandas(X)
@@ -81,7 +81,7 @@ def schema_of(X: Any, predictor: Any, *, target: str | None, missing: tuple[str,
 
 
 def classes_of(predictor: Any) -> tuple[Any, ...] | None:
-    """The classes of a classifier with one output, as plain values."""
+    """Return the classes of a classifier with one output, as plain values."""
     classes = getattr(predictor, "classes_", None)
     if not isinstance(classes, np.ndarray):
         return None
@@ -89,7 +89,7 @@ def classes_of(predictor: Any) -> tuple[Any, ...] | None:
 
 
 def as_pandas(X: Any) -> pd.DataFrame:
-    """A data frame as one of pandas."""
+    """Convert a data frame to one of pandas."""
     import pandas as pd
 
     if is_pandas(X, "DataFrame"):
@@ -99,7 +99,7 @@ def as_pandas(X: Any) -> pd.DataFrame:
 
 
 def held(values: pd.Series[Any]) -> Holds:
-    """What the values of a column are, by their type."""
+    """Tell what the values of a column are, by their type."""
     import pandas as pd
 
     dtype = values.dtype
@@ -116,7 +116,7 @@ def held(values: pd.Series[Any]) -> Holds:
 
 
 def distinct_words(values: pd.Series[Any]) -> list[str]:
-    """The different values as text, as the preparation writes them, without missing ones."""
+    """List the different values as text, as the preparation writes them, without missing ones."""
     return sorted({str(value) for value in values.dropna().astype(object).unique()})
 
 

@@ -1,4 +1,4 @@
-"""Whether a predictor from a file can be asked without harm.
+"""Checks that a predictor from a file can be called without harm.
 
 Types alone do not tell: scikit-learn follows the indexes inside trees, neighbour searches and sparse matrices without
 looking, so wrong ones would read memory that is not theirs. They are looked at here, before the first prediction.
@@ -54,7 +54,7 @@ def check_sound(predictor: Any) -> None:
 
 
 def _parts(predictor: Any) -> Iterator[tuple[Any, Any]]:
-    """Every object inside, once, with the one that holds it; arrays of numbers are not entered."""
+    """Yield every object inside, once, with the one that holds it; arrays of numbers are not entered."""
     seen: set[int] = set()
     waiting: list[tuple[Any, Any]] = [(predictor, None)]
     while waiting:
@@ -89,7 +89,7 @@ def _check_tree(owner: BaseDecisionTree) -> None:
 
 
 def _check_members(owner: BaseEnsemble) -> None:
-    """Trees of an ensemble are asked without a look at the width of the rows."""
+    """Check the width of all trees, which an ensemble calls without a look at the width of the rows."""
     for member in np.ravel(np.asarray(owner.estimators_, dtype=object)):
         if not isinstance(member, BaseDecisionTree) or member.n_features_in_ != owner.n_features_in_:
             _refuse("an ensemble whose trees are of other columns")
@@ -108,7 +108,7 @@ def _check_isolation(owner: IsolationForest) -> None:
 
 
 def _check_vectors(owner: BaseLibSVM) -> None:
-    """libsvm takes the sizes of its arrays from one another."""
+    """Check sizes of arrays, since libsvm takes them from one another."""
     classes, rows = len(owner._n_support), owner.support_vectors_.shape[0]
     pairs = classes * (classes - 1) // 2
     chances = {np.size(owner._probA), np.size(owner._probB)}
@@ -125,7 +125,7 @@ def _check_vectors(owner: BaseLibSVM) -> None:
 
 
 def _check_encoder(owner: OneHotEncoder) -> None:
-    """Codes become places in a matrix, unseen."""
+    """Check the codes of categories, which become places in a matrix without a check."""
     groups = getattr(owner, "_default_to_infrequent_mappings", None) or [None] * len(owner.categories_)
     for values, width, group in zip(owner.categories_, owner._n_features_outs, groups, strict=True):
         if group is not None:
@@ -176,7 +176,7 @@ def _check_boosted_tree(tree: Any, categorical: NDArray[np.bool_]) -> None:
 
 
 def _check_nodes(below: NDArray[Any], above: NDArray[Any], count: int) -> None:
-    """Children exist and come after their parent, so that every walk ends."""
+    """Check that children exist and come after their parent, so that every walk ends."""
     if (below <= above).any() or (below >= count).any():
         _refuse("a tree whose branches lead nowhere")
 
@@ -188,7 +188,7 @@ def _check_words(vectorizer: CountVectorizer) -> None:
 
 
 def _search_anew(owner: NeighborsBase) -> None:
-    """The search tree in the file is not used: one made from the same rows is the same."""
+    """Make the search tree anew from its rows, which gives the same tree, instead of using the one in the file."""
     if owner._tree is not None:
         make = KDTree if isinstance(owner._tree, KDTree) else BallTree
         rows = np.asarray(owner._fit_X)
