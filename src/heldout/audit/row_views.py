@@ -17,7 +17,7 @@ knows how often two different rows have the same token, and only more of them th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf, sqrt
 from typing import Any
@@ -89,7 +89,15 @@ def exact_tokens(X: Any) -> Tokens:
 
 def column_values(X: Any) -> list[Values]:
     """The columns of X, as numbers or as digests of other things; of a sparse table those with the most entries."""
-    return [column.values for column in _columns_of(X)]
+    if container_kind(X) == "objects":
+        return [cell_digests(X.tolist())[:, 0]]
+    if is_sparse(X):
+        entries = np.bincount(X.indices, minlength=X.shape[1])
+        most = np.argsort(-entries, kind="stable")[:_MOST_SPARSE]
+        X = X[:, np.sort(most)].toarray()
+    if is_frame(X):
+        return [_values_of(series_content(frame_column(X, place))) for place in range(X.shape[1])]
+    return [_values_of_array(X[:, place]) for place in range(X.shape[1])]
 
 
 def views_of(X: Any, y: NDArray[Any], rows: Rows) -> tuple[View, ...]:
@@ -97,78 +105,98 @@ def views_of(X: Any, y: NDArray[Any], rows: Rows) -> tuple[View, ...]:
 
     A measured target is a column like any other in the other views; classes are not.
     """
-    columns, targets = _columns_of(X), [one for one in _target_columns(y) if one.measured]
+    texts = container_kind(X) == "objects"
+    columns = [_Column.of(values, detailed=texts) for values in column_values(X)]
+    outputs = y if y.ndim == 2 else y[:, None]
+    targets = [_Column.of(_values_of_array(output)) for output in (outputs.T if y.dtype.kind in "iuf" else ())]
     sample = _evenly(len(y))
     tokens = exact_tokens(X)
     rates = [_repeat_rate(column, column.values[sample]) for column in columns]
-    exact = _View(scale=EXACT, columns=X.shape[1] if len(X.shape) > 1 else 1)
-    views = [exact.made(tokens[rows, None], tokens[sample, None], _joint(rates), most=len(rows))]
-    known = [column for column in (*columns, *targets) if _varies(column.values)]
+    width = X.shape[1] if len(X.shape) > 1 else 1
+    views = [_view(EXACT, width, tokens[rows, None], tokens[sample, None], floor=_joint(rates), most=len(rows))]
+    measured_targets = [target for target in targets if target.measured]
+    known = [column for column in (*columns, *measured_targets) if column.varies]
     if known:
         scales = _SCALES if all(column.measured for column in known) else _SCALES | _SORTED
         for scale, grains in scales.items():
-            scaled = _with_scalings(known, scale, rows)
+            among = rows if scale.startswith("test") else slice(None)
+            scaled = [column.scaled(column.values[among]) for column in known]
             for bits in grains:
                 chosen = _most_even(scaled, _MOST_COLUMNS[bits])
                 views += _Scaled(scale=scale, bits=bits, columns=chosen, rows=rows, sample=sample).views()
     return tuple(views)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _View:
-    """A scale and a number of columns."""
-
-    scale: str
-    columns: int
-
-    def made(self, tokens: Tokens, sample: Tokens, floor: float, *, most: int = _MOST_TOKENS) -> View:
-        """The view with these tokens, a row of them for each test row and for each row of the sample."""
-        found = np.sort(_once_a_row(tokens))
-        share = min(1.0, most / max(1, len(found)))
-        pairs = max(1, len(sample) * (len(sample) - 1) // 2)
-        repeats = _repeats(_once_a_row(sample))
-        most_likely = repeats + 2 * sqrt(repeats) + 3 if floor < 1 else pairs  # more would have been seen
-        return View(
-            scale=self.scale,
-            columns=self.columns,
-            copies=tokens.shape[1],
-            rows=len(tokens),
-            tokens=_kept(found, share),
-            share=share,
-            rate=max(repeats, min(floor * pairs, most_likely)) / pairs,
-            sample=len(sample),
-        )
+def _view(scale: str, columns: int, tokens: Tokens, sample: Tokens, *, floor: float, most: int = _MOST_TOKENS) -> View:
+    """The view with these tokens, a row of them for each test row and for each row of the sample."""
+    found = np.sort(_once_a_row(tokens))
+    share = min(1.0, most / max(1, len(found)))
+    pairs = max(1, len(sample) * (len(sample) - 1) // 2)
+    repeats = _repeats(_once_a_row(sample))
+    most_likely = repeats + 2 * sqrt(repeats) + 3 if floor < 1 else pairs  # more would have been seen
+    return View(
+        scale=scale,
+        columns=columns,
+        copies=tokens.shape[1],
+        rows=len(tokens),
+        tokens=_kept(found, share),
+        share=share,
+        rate=max(repeats, min(floor * pairs, most_likely)) / pairs,
+        sample=len(sample),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Column:
-    """A column of a table."""
+    """A column of a table, and its scale: from where to where it goes, and the mean of its values between 0 and 1."""
 
     values: Values
     measured: bool  # it has many values
-    detailed: bool = False  # its values have so many digits that equal ones are no chance
+    detailed: bool  # its values have so many digits that equal ones are no chance
+    least: float = 0.0
+    span: float = 1.0
+    mean: float = 0.0  # of a measured column: of the distances from the middle
 
-    def scaling(self, among: Values) -> _Scaling:
-        """The scale that these values of the column give it."""
+    @classmethod
+    def of(cls, values: Values, *, detailed: bool = False) -> _Column:
+        few = values[_evenly(len(values))]
+        if values.dtype != np.uint64:
+            with np.errstate(over="ignore"):
+                detailed = bool(np.mean(np.round(few, 6) != few) > 0.5)
+        return cls(values=values, measured=len(np.unique(few)) > min(_FEW_VALUES, len(few) / 2), detailed=detailed)
+
+    @property
+    def varies(self) -> bool:
+        known = self.values if self.values.dtype == np.uint64 else self.values[np.isfinite(self.values)]
+        return bool(known.size) and bool(np.any(known != known[0]))
+
+    @property
+    def unevenness(self) -> float:
+        return abs(self.mean - 0.5)
+
+    def scaled(self, among: Values) -> _Column:
+        """The column on the scale that these values of it give."""
         if among.dtype == np.uint64:
-            return _Scaling(least=0.0, span=2.0**64, mean=float(among.astype(np.float64).mean()) / 2**64)
+            return replace(self, span=2.0**64, mean=float(among.astype(np.float64).mean()) / 2**64)
         finite = among[np.isfinite(among)]
         least, most = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
         span = most - least
         if not 0 < span < inf:
-            return _Scaling(least=least, span=1.0, mean=0.0)
+            return replace(self, least=least)
         part = (finite - least) / span
-        return _Scaling(least=least, span=span, mean=float(np.mean(np.abs(2 * part - 1) if self.measured else part)))
+        mean = float(np.mean(np.abs(2 * part - 1) if self.measured else part))
+        return replace(self, least=least, span=span, mean=mean)
 
-    def words(self, values: Values, scaling: _Scaling, scale: str, bits: int) -> Tokens:
-        """Values as words that are equal where the values are the same on this scale.
+    def words(self, rows: Rows, scale: str, bits: int) -> Tokens:
+        """The values of these rows as words that are equal where the values are the same on this scale.
 
         The least and the greatest of a measured column are the same in every table, so they stay as they are.
         """
+        values = self.values[rows]
         if values.dtype == np.uint64:
             return np.asarray(values, dtype=np.uint64)
         with np.errstate(all="ignore"):  # infinities, and numbers far outside the test rows
-            part = (values - scaling.least) / scaling.span
+            part = (values - self.least) / self.span
             if scale == "raw":
                 mantissa, exponent = np.frexp(np.abs(values))
                 graded = np.copysign(np.ldexp(np.floor(mantissa * 2.0**bits + _OFF_GRID), exponent - bits), values)
@@ -176,24 +204,10 @@ class _Column:
                 graded = np.floor(np.abs(2 * part - 1) * 2.0**bits + _OFF_GRID)
                 graded = np.where((part == 0) | (part == 1), values + 2.0 ** (bits + 1), graded)
             else:
-                turned = 1 - part if scale in _SORTED and scaling.mean > 0.5 else part
+                turned = 1 - part if scale in _SORTED and self.mean > 0.5 else part
                 graded = np.floor(turned * 2.0**bits + _OFF_GRID)
         graded[~np.isfinite(values)] = np.nan
         return np.asarray(graded + 0.0, dtype=np.float64).view(np.uint64)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Scaling:
-    """From where to where a column goes, and the mean of its values on that scale."""
-
-    least: float
-    span: float
-    mean: float  # of a measured column: of the distances from the middle
-
-    @property
-    def place(self) -> float:
-        """The mean, whichever way the column is turned."""
-        return min(self.mean, 1 - self.mean)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -202,61 +216,56 @@ class _Scaled:
 
     scale: str
     bits: int
-    columns: Sequence[tuple[_Column, _Scaling]]
+    columns: Sequence[_Column]
     rows: Rows
     sample: Rows
 
     def views(self) -> list[View]:
         """The views by all columns, by all but one, by those of few values, and by pairs of measured ones."""
         # Columns of few values look alike, so their place among each other counts; that of measured ones does not.
-        columns = sorted(self.columns, key=lambda one: (not one[0].measured, one[1].place * (self.scale in _SORTED)))
+        by_mean = self.scale in _SORTED
+        columns = sorted(self.columns, key=lambda column: (not column.measured, _place(column.mean) * by_mean))
         at = np.concatenate([self.rows, self.sample])
-        found = [(one, one.words(one.values[at], scaling, self.scale, self.bits)) for one, scaling in columns]
-        rates = [_repeat_rate(column, words[len(self.rows) :]) for column, words in found]
-        measured = sum(column.measured for column, _ in found)
-        cells = np.stack([mix(words) for _, words in found], axis=1)
-        hashes, total, rest = _placed(cells, measured)
-        views = [self._view(total[:, None], len(found), _joint(rates))]
-        if len(found) > 1:
-            without = sum(_joint(rates[:place] + rates[place + 1 :]) for place in range(len(rates)))
-            views.append(self._view(total[:, None] - hashes + rest, len(found) - 1, without))
-        if 0 < measured < len(found):
+        words = [column.words(at, self.scale, self.bits) for column in columns]
+        rates = [_repeat_rate(column, own[len(self.rows) :]) for column, own in zip(columns, words, strict=True)]
+        count, measured = len(columns), sum(column.measured for column in columns)
+        hashes, total, rest = _placed(np.stack([mix(own) for own in words], axis=1), measured)
+        views = [self._view(total[:, None], count, _joint(rates))]
+        if count > 1:
+            without = sum(_joint(rates[:place] + rates[place + 1 :]) for place in range(count))
+            views.append(self._view(total[:, None] - hashes + rest, count - 1, without))
+        if 0 < measured < count:
             few_values = hashes[:, measured:].sum(axis=1, dtype=np.uint64)
-            views.append(self._view(few_values[:, None], len(found) - measured, _joint(rates[measured:])))
+            views.append(self._view(few_values[:, None], count - measured, _joint(rates[measured:])))
         seldom = [place for place in range(measured) if rates[place] < _SELDOM]
-        if self.bits == _FINE and len(found) > 3 and len(seldom) > 1:
-            seldom = sorted(seldom, key=lambda place: _unevenness(columns[place]))[:_MOST_PAIRED]
+        if self.bits == _FINE and count > 3 and len(seldom) > 1:
+            seldom = sorted(seldom, key=lambda place: columns[place].unevenness)[:_MOST_PAIRED]
             pairs = list(combinations(seldom, 2))
-            sums = np.stack([hashes[:, one] + hashes[:, other] for one, other in pairs], axis=1)
+            sums = np.stack([hashes[:, first] + hashes[:, second] for first, second in pairs], axis=1)
             mean = sum(rates[place] for place in seldom) / len(seldom)
             views.append(self._view(sums, 2, (len(pairs) * mean) ** (2 * _DEPENDENT)))
         return views
 
     def _view(self, sums: Tokens, columns: int, floor: float) -> View:
         tokens, count = mix(sums), len(self.rows)
-        view = _View(scale=f"{self.scale}:{self.bits}", columns=columns)
-        return view.made(tokens[:count], tokens[count:], floor)
+        return _view(f"{self.scale}:{self.bits}", columns, tokens[:count], tokens[count:], floor=floor)
 
 
-def _with_scalings(columns: Sequence[_Column], scale: str, rows: Rows) -> list[tuple[_Column, _Scaling]]:
-    tested = scale.startswith("test")
-    return [(column, column.scaling(column.values[rows] if tested else column.values)) for column in columns]
+def _place(mean: float) -> float:
+    """A mean between 0 and 1, whichever way the column is turned."""
+    return min(mean, 1 - mean)
 
 
-def _most_even(columns: Sequence[tuple[_Column, _Scaling]], most: int) -> list[tuple[_Column, _Scaling]]:
+def _most_even(columns: Sequence[_Column], most: int) -> list[_Column]:
     """The measured columns and those of few values whose mean is nearest to the middle, in their order.
 
     Such columns tell most, and neither rounding, nor a row more, nor other columns change much which they are.
     """
     chosen: list[int] = []
     for measured in (True, False):
-        places = [place for place, (column, _) in enumerate(columns) if column.measured == measured]
-        chosen += sorted(places, key=lambda place: _unevenness(columns[place]))[:most]
+        places = [place for place, column in enumerate(columns) if column.measured == measured]
+        chosen += sorted(places, key=lambda place: columns[place].unevenness)[:most]
     return [columns[place] for place in sorted(chosen)]
-
-
-def _unevenness(column: tuple[_Column, _Scaling]) -> float:
-    return abs(column[1].mean - 0.5)
 
 
 def _placed(cells: Tokens, measured: int) -> tuple[Tokens, Tokens, Tokens]:
@@ -269,27 +278,6 @@ def _placed(cells: Tokens, measured: int) -> tuple[Tokens, Tokens, Tokens]:
     gains = np.where(places > 1, mix(cells + places * _STEP - _STEP) - hashes, np.uint64(0))
     behind = np.cumsum(gains[:, ::-1], axis=1, dtype=np.uint64)[:, ::-1] - gains
     return hashes, hashes.sum(axis=1, dtype=np.uint64), np.where(places > 0, behind, np.uint64(0))
-
-
-def _columns_of(X: Any) -> list[_Column]:
-    if container_kind(X) == "objects":
-        return [_column(cell_digests(X.tolist())[:, 0], detailed=True)]
-    if is_sparse(X):
-        entries = np.bincount(X.indices, minlength=X.shape[1])
-        most = np.argsort(-entries, kind="stable")[:_MOST_SPARSE]
-        X = X[:, np.sort(most)].toarray()
-    if is_frame(X):
-        return [_column(_values_of(series_content(frame_column(X, place)))) for place in range(X.shape[1])]
-    return [_column(_values_of_array(X[:, place])) for place in range(X.shape[1])]
-
-
-def _target_columns(y: NDArray[Any]) -> list[_Column]:
-    outputs = y if y.ndim == 2 else y[:, None]
-    return (
-        [_column(_values_of_array(outputs[:, place])) for place in range(outputs.shape[1])]
-        if y.dtype.kind in "iuf"
-        else []
-    )
 
 
 def _values_of(content: Numbers | Tokens) -> Values:
@@ -314,22 +302,9 @@ def _values_of_array(array: NDArray[Any]) -> Values:
     return cell_digests(array.tolist())[:, 0]
 
 
-def _column(values: Values, *, detailed: bool = False) -> _Column:
-    few = values[_evenly(len(values))]
-    if values.dtype != np.uint64:
-        with np.errstate(over="ignore"):
-            detailed = bool(np.mean(np.round(few, 6) != few) > 0.5)
-    return _Column(values=values, measured=len(np.unique(few)) > min(_FEW_VALUES, len(few) / 2), detailed=detailed)
-
-
 def _evenly(rows: int) -> Rows:
     """Some rows of a table, evenly spaced."""
     return np.unique(np.linspace(0, rows - 1, min(rows, _SAMPLE)).astype(np.intp))
-
-
-def _varies(values: Values) -> bool:
-    known = values if values.dtype == np.uint64 else values[np.isfinite(values)]
-    return bool(known.size) and bool(np.any(known != known[0]))
 
 
 def _repeat_rate(column: _Column, sample: Values) -> float:
