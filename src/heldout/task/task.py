@@ -39,7 +39,7 @@ class Task:
     def __len__(self) -> int:
         return len(self.y)
 
-    @property
+    @cached_property
     def n_columns(self) -> int | None:
         """How many columns X has, or None for a sequence of objects."""
         shape: tuple[int, ...] = self.X.shape

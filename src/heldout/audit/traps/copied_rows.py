@@ -45,9 +45,8 @@ def find_same_rows(table: Table, codes: Codes, identifiers: list[Trap]) -> list[
     severity = WARNING if share >= LEAST_SHARE else INFO
     evidence = {"copies": copies, "share": share, "by_chance": by_chance}
     instead = ""
-    straddling = _straddling(codes, table.held)
-    if straddling:
-        assert table.held is not None
+    straddling = 0 if table.held is None else _straddling(codes, table.held)
+    if table.held is not None and straddling:
         of_test = straddling / int(table.held.sum())
         seen += (
             f"; {plural(straddling, 'test row')} ({of_test:.2%}) {'is' if straddling == 1 else 'are'} in training too"
@@ -116,13 +115,9 @@ def _within_groups(codes: Codes, groups: Codes | None) -> bool:
     return len(np.unique(codes * (int(groups.max()) + 1) + groups)) == int(codes.max()) + 1
 
 
-def _straddling(codes: Codes, held: NDArray[np.bool_] | None) -> int:
+def _straddling(codes: Codes, held: NDArray[np.bool_]) -> int:
     """How many test rows of a given split have a copy among the training rows."""
-    if held is None:
-        return 0
-    trained = np.zeros(int(codes.max()) + 1, dtype=bool)
-    trained[codes[~held]] = True
-    return int(trained[codes[held]].sum())
+    return int(np.isin(codes[held], codes[~held]).sum())
 
 
 NEIGHBOURS = 8  # with the row itself left out
@@ -160,21 +155,13 @@ def near_rows(table: Table) -> list[NearRows]:
 def find_near_rows(table: Table, found: list[NearRows]) -> list[Trap]:
     """One trap for all ways of being near, where groups that are declared do not hold the rows together."""
     groups = table.task.groups
-    apart = [near for near in found if groups is None or _crosses(groups[near.pairs])]
+    apart = [near for near in found if groups is None or (groups[near.pairs[:, 0]] != groups[near.pairs[:, 1]]).any()]
     if not apart:
         return []
-    shares = [near.rows / near.asked for near in apart]
-    words = [
-        f"{near.rows:,} of {near.asked:,} rows ({share:.2%}) {near.words}"
-        for near, share in zip(apart, shares, strict=True)
-    ]
-    severity = WARNING if max(shares) >= LEAST_SHARE else INFO
+    words = [f"{near.rows:,} of {near.asked:,} rows ({near.rows / near.asked:.2%}) {near.words}" for near in apart]
+    severity = WARNING if max(near.rows / near.asked for near in apart) >= LEAST_SHARE else INFO
     evidence = {"rows": [near.rows for near in apart], "asked": [near.asked for near in apart]}
     return [Trap(code="H602", severity=severity, seen=f"{'; '.join(words)}.", evidence=evidence)]
-
-
-def _crosses(groups: Pairs) -> bool:
-    return bool((groups[:, 0] != groups[:, 1]).any())
 
 
 def _all_but_one(table: Table, words: Words) -> NearRows | None:

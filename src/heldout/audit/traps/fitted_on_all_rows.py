@@ -36,7 +36,7 @@ def find_scaled(table: Table) -> list[Trap]:
         Trap(
             code="H612",
             severity=INFO,
-            seen=f"Over all rows {_have(names)} {way}: {shown(names)}.",
+            seen=f"Over all rows {plural(len(names), 'column has', 'columns have')} {way}: {shown(names)}.",
             columns=tuple(names),
         )
         for way, names in by_way.items()
@@ -44,17 +44,18 @@ def find_scaled(table: Table) -> list[Trap]:
     ]
 
 
-def _have(names: list[str]) -> str:
-    return "1 column has" if len(names) == 1 else f"{len(names):,} columns have"
+def _may_be_centred(column: Column) -> bool:
+    """Whether the mean over all rows may be 0: the rows that were looked at rule it out for most columns."""
+    values = column.numbers[column.order]
+    return abs(float(values.mean())) <= 8 * float(values.std()) / sqrt(len(values))
 
 
 def _by_moments(table: Table, column: Column) -> str | None:
     """Whether the mean is 0 and the deviation 1; all rows are asked only where a sample leaves it open."""
-    values = column.numbers[column.order]
-    if abs(float(values.mean())) > 8 * float(values.std()) / sqrt(len(values)):
+    if not _may_be_centred(column):
         return None
     mean, deviation = table.moments(column)
-    n = round(len(values) * len(table.task) / len(table))
+    n = round(len(column.order) * len(table.task) / len(table))
     if abs(mean) > DIGITS * deviation:
         return None
     if abs(deviation - 1) <= DIGITS or abs(deviation * sqrt(n / (n - 1)) - 1) <= DIGITS:
@@ -117,7 +118,8 @@ MOST_COLUMNS = 500
 
 def find_rotated(table: Table) -> list[Trap]:
     """One trap, with the columns of mean 0 of which each is uncorrelated with two others or more, to many digits."""
-    columns = [column for column in table.columns if _may_be(column) and _is_centred(table, column)][:MOST_COLUMNS]
+    columns = [column for column in table.columns if _may_be(column) and _may_be_centred(column)]
+    columns = [column for column in columns if _is_centred(*table.moments(column))][:MOST_COLUMNS]
     columns = _uncorrelated([table.whole(column) for column in columns])
     if len(columns) < FEWEST_COLUMNS:
         return []
@@ -132,12 +134,8 @@ def _may_be(column: Column) -> bool:
     return fine and len(column.order) == len(column.numbers) >= FEWEST_ROWS and column.continuous
 
 
-def _is_centred(table: Table, column: Column) -> bool:
-    """Whether its mean over all rows is 0, which principal components have; a sample rules most columns out."""
-    values = column.numbers
-    if abs(float(values.mean())) > 8 * float(values.std()) / sqrt(len(values)):
-        return False
-    mean, deviation = table.moments(column)
+def _is_centred(mean: float, deviation: float) -> bool:
+    """Whether a mean over all rows is 0, which principal components have."""
     return abs(mean) <= ZERO * deviation
 
 
