@@ -24,6 +24,9 @@ Kind = Literal["number", "date", "category", "text"]
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
+MOST_CELLS = 5_000_000  # rows × columns that are looked at, where the rows are many
+FEWEST_ROWS = 2_000  # are looked at in any case, however many the columns
+MOST_OUTPUTS = 20  # of a target; the rarer classes are taken together
 MOST_STEPS = 0.2  # distinct values by rows: numbers with more of them are taken one by one, not level by level
 _LARGEST, _SHIFT = 1e100, 700  # larger numbers are halved so often that their squares are numbers too
 _NANOSECONDS_A_DAY = 86_400e9
@@ -113,20 +116,17 @@ def interpret(values: NDArray[Any], *, name: str, place: int) -> Column:
     cells = values.astype(object)
     if cells.ndim > 1:
         cells = np.fromiter(map(str, cells), dtype=object, count=len(cells))
-    missing = np.asarray(pd.isna(cells), dtype=bool) if _is_flat(cells) else np.zeros(len(cells), dtype=bool)
-    kinds = set(map(type, cells[~missing]))
-    if kinds and all(issubclass(one, int | float | np.number | np.bool_) for one in kinds):
+    nested = any(isinstance(cell, list | tuple | np.ndarray | dict) for cell in cells[:100])
+    missing = np.zeros(len(cells), dtype=bool) if nested else np.asarray(pd.isna(cells), dtype=bool)
+    types = set(map(type, cells[~missing]))
+    if types and all(issubclass(kind, int | float | np.number | np.bool_) for kind in types):
         numbers = np.full(len(cells), np.nan)
         try:
             numbers[~missing] = cells[~missing].astype(np.float64)
-        except OverflowError:  # whole numbers of hundreds of digits are names, not amounts
-            return _texts(np.fromiter(map(str, cells), dtype=object, count=len(cells)), missing, name, place)
-        return _numbers(numbers, name, place)
+            return _numbers(numbers, name, place)
+        except OverflowError:
+            pass  # whole numbers of hundreds of digits are names, not amounts
     return _texts(cells, missing, name, place)
-
-
-def _is_flat(cells: NDArray[Any]) -> bool:
-    return not any(isinstance(one, list | tuple | np.ndarray | dict) for one in cells[:100])
 
 
 def _numbers(numbers: Floats, name: str, place: int) -> Column:
@@ -136,8 +136,9 @@ def _numbers(numbers: Floats, name: str, place: int) -> Column:
     values = numbers[~np.isnan(numbers)]
     whole = bool(len(values)) and bool((values == np.trunc(values)).all())
     if whole and _are_written_dates(values):
-        numbers = _from_written(numbers)
-        return Column(name=name, place=place, kind="date", numbers=numbers, whole=False)
+        # As days, near enough to keep their order and their steps.
+        days = numbers // 10_000 * 372 + numbers // 100 % 100 * 31 + numbers % 100
+        return Column(name=name, place=place, kind="date", numbers=days, whole=False)
     return Column(name=name, place=place, kind="number", numbers=numbers, whole=whole)
 
 
@@ -148,11 +149,6 @@ def _are_written_dates(values: Floats) -> bool:
     return len(values) > 10 and bool(within.all()) and len(np.unique(values)) > 10
 
 
-def _from_written(numbers: Floats) -> Floats:
-    """Dates as days, near enough to keep their order and their steps."""
-    return numbers // 10_000 * 372 + numbers // 100 % 100 * 31 + numbers % 100
-
-
 def _days(values: NDArray[Any], unit: str) -> Floats:
     missing = np.isnat(values)
     days = values.astype(unit).astype(np.int64) / _NANOSECONDS_A_DAY
@@ -161,10 +157,7 @@ def _days(values: NDArray[Any], unit: str) -> Floats:
 
 
 def _texts(cells: NDArray[Any], missing: NDArray[np.bool_], name: str, place: int) -> Column:
-    written = cells.copy()
-    written[missing] = None
-    if not all(issubclass(one, str) for one in set(map(type, cells[~missing]))):
-        written[~missing] = [str(one) for one in cells[~missing]]
+    written = np.array([None if gap else str(cell) for cell, gap in zip(cells, missing, strict=True)], dtype=object)
     codes, levels = pd.factorize(written)
     dates = _as_dates(levels)
     if dates is not None:
@@ -183,11 +176,6 @@ def _as_dates(levels: Any) -> Floats | None:
     if dates.isna().any():
         return None
     return _days(dates.dt.tz_localize(None).to_numpy(), "datetime64[ns]")
-
-
-MOST_CELLS = 5_000_000  # rows × columns that are looked at, where the rows are many
-FEWEST_ROWS = 2_000  # are looked at in any case, however many the columns
-MOST_OUTPUTS = 20  # of a target; the rarer classes are taken together
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
