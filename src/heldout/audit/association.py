@@ -110,7 +110,7 @@ def _by_code(responses: Floats, codes: Codes) -> tuple[Floats, Floats, Floats]:
     kept = codes >= 0
     codes, responses = codes[kept], responses[kept]
     size = int(codes.max()) + 1 if len(codes) else 0
-    sums: Floats = np.column_stack([_sums(codes, one, size) for one in responses.T])
+    sums: Floats = np.column_stack([_sums(codes, response, size) for response in responses.T])
     squares = _sums(codes, (responses**2).sum(axis=1), size)
     return sums, squares, np.bincount(codes, minlength=size).astype(np.float64)
 

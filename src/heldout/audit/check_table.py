@@ -37,7 +37,7 @@ class Column:
     """The values of one column in the rows that are looked at."""
 
     name: str
-    place: int  # in X
+    position: int  # in X
     kind: Kind
     numbers: Floats  # numbers, dates as days, levels as codes; NaN where missing
     whole: bool  # every number present is a whole one
@@ -86,33 +86,33 @@ class Column:
         return self.kind in ("number", "date") and self.distinct > max(10, MOST_STEPS * len(self.order))
 
 
-def read_column(X: Any, place: int) -> Column:
-    """The column of X at this place.
+def read_column(X: Any, position: int) -> Column:
+    """The column of X at this position.
 
     >>> read_column(np.array([[1.0, 5.0], [2.0, 5.5], [2.0, 6.0]]), 0).codes.tolist()
     [0, 1, 1]
     """
     kind = container_kind(X)
     if kind in ("pandas", "polars"):
-        return interpret(as_array(column(X, place)), name=str(X.columns[place]), place=place)
+        return interpret(as_array(column(X, position)), name=str(X.columns[position]), position=position)
     if kind == "objects":
-        return interpret(X, name="the text", place=place)
-    cells = X[:, [place]].toarray().ravel() if kind == "sparse" else X[:, place]
-    return interpret(cells, name=f"column {place}", place=place)
+        return interpret(X, name="the text", position=position)
+    cells = X[:, [position]].toarray().ravel() if kind == "sparse" else X[:, position]
+    return interpret(cells, name=f"column {position}", position=position)
 
 
-def interpret(values: NDArray[Any], *, name: str, place: int) -> Column:
+def interpret(values: NDArray[Any], *, name: str, position: int) -> Column:
     """Values as a column: by their type, and texts by what they hold.
 
-    >>> interpret(np.array(["2024-01-31", "2024-02-01", None], dtype=object), name="day", place=0).kind
+    >>> interpret(np.array(["2024-01-31", "2024-02-01", None], dtype=object), name="day", position=0).kind
     'date'
     """
     if values.dtype.kind in "biuf":
-        return _numbers(values.astype(np.float64), name, place)
+        return _numbers(values.astype(np.float64), name, position)
     if values.dtype.kind in "mM":
         dated = values.dtype.kind == "M"
         days = _days(values, "datetime64[ns]" if dated else "timedelta64[ns]")
-        return Column(name=name, place=place, kind="date" if dated else "number", numbers=days, whole=False)
+        return Column(name=name, position=position, kind="date" if dated else "number", numbers=days, whole=False)
     cells = values.astype(object)
     if cells.ndim > 1:
         cells = np.fromiter(map(str, cells), dtype=object, count=len(cells))
@@ -123,13 +123,13 @@ def interpret(values: NDArray[Any], *, name: str, place: int) -> Column:
         numbers = np.full(len(cells), np.nan)
         try:
             numbers[~missing] = cells[~missing].astype(np.float64)
-            return _numbers(numbers, name, place)
+            return _numbers(numbers, name, position)
         except OverflowError:
             pass  # whole numbers of hundreds of digits are names, not amounts
-    return _texts(cells, missing, name, place)
+    return _texts(cells, missing, name, position)
 
 
-def _numbers(numbers: Floats, name: str, place: int) -> Column:
+def _numbers(numbers: Floats, name: str, position: int) -> Column:
     numbers = np.where(np.isfinite(numbers), numbers, np.nan)
     if np.nanmax(np.abs(numbers), initial=0.0) > _LARGEST:
         numbers = np.ldexp(numbers, -_SHIFT)
@@ -138,8 +138,8 @@ def _numbers(numbers: Floats, name: str, place: int) -> Column:
     if whole and _are_written_dates(values):
         # As days, near enough to keep their order and their steps.
         days = numbers // 10_000 * 372 + numbers // 100 % 100 * 31 + numbers % 100
-        return Column(name=name, place=place, kind="date", numbers=days, whole=False)
-    return Column(name=name, place=place, kind="number", numbers=numbers, whole=whole)
+        return Column(name=name, position=position, kind="date", numbers=days, whole=False)
+    return Column(name=name, position=position, kind="number", numbers=numbers, whole=whole)
 
 
 def _are_written_dates(values: Floats) -> bool:
@@ -156,17 +156,17 @@ def _days(values: NDArray[Any], unit: str) -> Floats:
     return days
 
 
-def _texts(cells: NDArray[Any], missing: NDArray[np.bool_], name: str, place: int) -> Column:
+def _texts(cells: NDArray[Any], missing: NDArray[np.bool_], name: str, position: int) -> Column:
     written = np.array([None if gap else str(cell) for cell, gap in zip(cells, missing, strict=True)], dtype=object)
     codes, levels = pd.factorize(written)
     dates = _as_dates(levels)
     if dates is not None:
         days = np.append(dates, np.nan)[codes]
-        return Column(name=name, place=place, kind="date", numbers=days, whole=False)
+        return Column(name=name, position=position, kind="date", numbers=days, whole=False)
     numbers = np.where(codes < 0, np.nan, codes.astype(np.float64))
     words = float(np.mean([len(level.split()) for level in levels[:1000]])) if len(levels) else 0.0
     kind: Kind = "text" if is_prose(words, len(levels), int(np.count_nonzero(codes >= 0))) else "category"
-    return Column(name=name, place=place, kind=kind, numbers=numbers, whole=True, words=words)
+    return Column(name=name, position=position, kind=kind, numbers=numbers, whole=True, words=words)
 
 
 def _as_dates(levels: Any) -> Floats | None:
@@ -222,15 +222,15 @@ class Table:
 
     def whole(self, column: Column) -> Column:
         """The same column in all rows of the task, where it was read in a sample of them."""
-        return read_column(self.task.X, column.place) if self.sampled else column
+        return read_column(self.task.X, column.position) if self.sampled else column
 
     def moments(self, column: Column) -> tuple[float, float]:
         """The mean and the standard deviation of a column over all rows of the task that have a value."""
-        if column.place not in self._moments:
+        if column.position not in self._moments:
             whole = self.whole(column)
             values = whole.numbers[whole.present]
-            self._moments[column.place] = float(values.mean()), float(values.std())
-        return self._moments[column.place]
+            self._moments[column.position] = float(values.mean()), float(values.std())
+        return self._moments[column.position]
 
 
 def open_table(task: Task, *, most_rows: int, splits: Splits | None, given: bool, seed: int) -> Table:
@@ -243,7 +243,7 @@ def open_table(task: Task, *, most_rows: int, splits: Splits | None, given: bool
         part = np.asfortranarray(part)  # columns are read one by one
     elif is_sparse(part):
         part = part.tocsc()
-    columns = [read_column(part, place) for place in range(width)]
+    columns = [read_column(part, position) for position in range(width)]
     return Table(task=task, rows=rows, columns=tuple(columns), splits=splits, given=given, seed=seed)
 
 

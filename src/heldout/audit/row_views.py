@@ -96,8 +96,8 @@ def column_values(X: Any) -> list[Values]:
         most = np.argsort(-entries, kind="stable")[:_MOST_SPARSE]
         X = X[:, np.sort(most)].toarray()
     if is_frame(X):
-        return [_values_of(series_content(frame_column(X, place))) for place in range(X.shape[1])]
-    return [_values_of_array(X[:, place]) for place in range(X.shape[1])]
+        return [_values_of(series_content(frame_column(X, position))) for position in range(X.shape[1])]
+    return [_values_of_array(X[:, position]) for position in range(X.shape[1])]
 
 
 def views_of(X: Any, y: NDArray[Any], rows: Rows) -> tuple[View, ...]:
@@ -222,7 +222,7 @@ class _Scaled:
 
     def views(self) -> list[View]:
         """The views by all columns, by all but one, by those of few values, and by pairs of measured ones."""
-        # Columns of few values look alike, so their place among each other counts; that of measured ones does not.
+        # Columns of few values look alike, so their position among each other counts; that of measured ones does not.
         by_mean = self.scale in _SORTED
         columns = sorted(self.columns, key=lambda column: (not column.measured, _place(column.mean) * by_mean))
         at = np.concatenate([self.rows, self.sample])
@@ -232,17 +232,17 @@ class _Scaled:
         hashes, total, rest = _placed(np.stack([mix(own) for own in words], axis=1), measured)
         views = [self._view(total[:, None], count, _joint(rates))]
         if count > 1:
-            without = sum(_joint(rates[:place] + rates[place + 1 :]) for place in range(count))
+            without = sum(_joint(rates[:position] + rates[position + 1 :]) for position in range(count))
             views.append(self._view(total[:, None] - hashes + rest, count - 1, without))
         if 0 < measured < count:
             few_values = hashes[:, measured:].sum(axis=1, dtype=np.uint64)
             views.append(self._view(few_values[:, None], count - measured, _joint(rates[measured:])))
-        seldom = [place for place in range(measured) if rates[place] < _SELDOM]
+        seldom = [position for position in range(measured) if rates[position] < _SELDOM]
         if self.bits == _FINE and count > 3 and len(seldom) > 1:
-            seldom = sorted(seldom, key=lambda place: columns[place].unevenness)[:_MOST_PAIRED]
+            seldom = sorted(seldom, key=lambda position: columns[position].unevenness)[:_MOST_PAIRED]
             pairs = list(combinations(seldom, 2))
             sums = np.stack([hashes[:, first] + hashes[:, second] for first, second in pairs], axis=1)
-            mean = sum(rates[place] for place in seldom) / len(seldom)
+            mean = sum(rates[position] for position in seldom) / len(seldom)
             views.append(self._view(sums, 2, (len(pairs) * mean) ** (2 * _DEPENDENT)))
         return views
 
@@ -263,15 +263,15 @@ def _most_even(columns: Sequence[_Column], most: int) -> list[_Column]:
     """
     chosen: list[int] = []
     for measured in (True, False):
-        places = [place for place, column in enumerate(columns) if column.measured == measured]
-        chosen += sorted(places, key=lambda place: columns[place].unevenness)[:most]
-    return [columns[place] for place in sorted(chosen)]
+        places = [position for position, column in enumerate(columns) if column.measured == measured]
+        chosen += sorted(places, key=lambda position: columns[position].unevenness)[:most]
+    return [columns[position] for position in sorted(chosen)]
 
 
 def _placed(cells: Tokens, measured: int) -> tuple[Tokens, Tokens, Tokens]:
-    """Hashes of cells with the place of their column, their sum, and what the sum gains when a column is taken away.
+    """Hashes of cells with the position of their column, their sum, and what the sum gains when a column is taken away.
 
-    Taking away a column of few values moves those behind it one place ahead.
+    Taking away a column of few values moves those behind it one position ahead.
     """
     places = np.maximum(np.arange(cells.shape[1]) - measured + 1, 0).astype(np.uint64)  # 0 where none counts
     hashes = np.where(places > 0, mix(cells + places * _STEP), cells)

@@ -110,7 +110,7 @@ def _column_keys(X: Any) -> tuple[str, ...]:
 def _target_key(y: NDArray[Any]) -> str | None:
     """The digest of the target in the order of its rows, up to the names of classes, or up to a·y + b for numbers."""
     outputs = y if y.ndim == 2 else y[:, None]
-    patterns = [_pattern(outputs[:, place]) for place in range(outputs.shape[1])]
+    patterns = [_pattern(outputs[:, position]) for position in range(outputs.shape[1])]
     return _digest(np.concatenate(patterns)) if any(map(_tells, patterns)) else None
 
 

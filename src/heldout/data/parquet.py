@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from heldout.base.errors import ColumnError, InputError, did_you_mean
+from heldout.base.errors import ColumnError, InputError
+from heldout.data.read_table import no_such_file
 from heldout.data.stream_columns import feature_columns, refuse_missing
 from heldout.task.stream import Chunk
 
@@ -76,10 +77,10 @@ def open_parquet(path: str | Path, target: Any) -> ParquetStream:
     target : str
         The column that is learned; all others are X.
     """
-    place = Path(path)
+    path = Path(path)
     if find_spec("pyarrow") is None:
-        raise InputError(f"Reading {place.name!r} needs pyarrow. Install it: pip install pyarrow.")
-    files = _files(place)
+        raise InputError(f"Reading {path.name!r} needs pyarrow. Install it: pip install pyarrow.")
+    files = _files(path)
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -98,12 +99,12 @@ def open_parquet(path: str | Path, target: Any) -> ParquetStream:
         digest.update(_footer_text(meta).encode())
     assert schema is not None
     if not rows:
-        raise InputError(f"{place.name!r} has {len(schema.names)} columns but no rows.")
+        raise InputError(f"{path.name!r} has {len(schema.names)} columns but no rows.")
     other_types = {field.name: field.type for field in schema if not _is_number(field.type)}
-    columns = feature_columns(repr(place.name), list(schema.names), target, other_types=other_types)
+    columns = feature_columns(repr(path.name), list(schema.names), target, other_types=other_types)
     digest.update("\x1f".join([str(schema), target]).encode())
     return ParquetStream(
-        name=place.name,
+        name=path.name,
         files=files,
         rows=rows,
         columns=columns,
@@ -112,20 +113,17 @@ def open_parquet(path: str | Path, target: Any) -> ParquetStream:
     )
 
 
-def _files(place: Path) -> tuple[Path, ...]:
-    if place.is_dir():
-        files = tuple(sorted(path for path in place.rglob("*.parquet") if path.is_file()))
+def _files(path: Path) -> tuple[Path, ...]:
+    if path.is_dir():
+        files = tuple(sorted(file for file in path.rglob("*.parquet") if file.is_file()))
         if not files:
-            raise InputError(f"The folder {str(place)!r} holds no .parquet file.")
+            raise InputError(f"The folder {str(path)!r} holds no .parquet file.")
         return files
-    if not place.exists():
-        folder = place.parent
-        names = [path.name for path in folder.iterdir() if path.suffix == ".parquet"] if folder.is_dir() else []
-        hint = did_you_mean(place.name, names) if names else ""
-        raise InputError(f"There is no file {str(place)!r}. {hint}".strip())
-    if place.stat().st_size == 0:
-        raise InputError(f"{place.name!r} is empty.")
-    return (place,)
+    if not path.exists():
+        raise no_such_file(path)
+    if path.stat().st_size == 0:
+        raise InputError(f"{path.name!r} is empty.")
+    return (path,)
 
 
 def _is_number(kind: Any) -> bool:
@@ -140,8 +138,8 @@ def _footer_text(meta: Any) -> str:
     for number in range(meta.num_row_groups):
         group = meta.row_group(number)
         words.append(str(group.num_rows))
-        for place in range(group.num_columns):
-            column = group.column(place)
+        for position in range(group.num_columns):
+            column = group.column(position)
             known = column.statistics
             ends = (known.min_raw, known.max_raw) if known is not None and known.has_min_max else ()
             words.append(f"{column.path_in_schema}:{column.total_uncompressed_size}:{ends!r}")

@@ -246,7 +246,7 @@ def read_table(
             raise InputError(f"{file.name!r} is empty: it has no header and no rows.")
         frame = read(file.unpack(compression) if compression else file)
     except FileNotFoundError:
-        raise InputError(_no_such_file(file.path)) from None
+        raise no_such_file(file.path) from None
     except OSError as error:
         raise InputError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
     if not len(frame):
@@ -279,29 +279,30 @@ def is_read_whole(path: str | os.PathLike[str]) -> bool:
     return form in _READERS and (form != ".parquet" or bool(compression))
 
 
-def _reader(place: Path) -> tuple[Callable[[TableFile], pd.DataFrame], str]:
-    form, compression = _parts(place)
+def _reader(path: Path) -> tuple[Callable[[TableFile], pd.DataFrame], str]:
+    form, compression = _parts(path)
     if form not in _READERS:
         endings = ", ".join(_READERS)
         packed = " or ".join(COMPRESSIONS)
         ending = f"ends in {form + compression!r}" if form + compression else "has no ending"
         raise InputError(
-            f"{place.name!r} {ending}, which heldout cannot read. It reads {endings}, each also packed as {packed}."
+            f"{path.name!r} {ending}, which heldout cannot read. It reads {endings}, each also packed as {packed}."
         )
     return _READERS[form], compression
 
 
-def _parts(place: Path) -> tuple[str, str]:
+def _parts(path: Path) -> tuple[str, str]:
     """The suffix of the format, and that of the packing or nothing."""
-    last = place.suffix.lower()
-    return (Path(place.stem).suffix.lower(), last) if last in COMPRESSIONS else (last, "")
+    last = path.suffix.lower()
+    return (Path(path.stem).suffix.lower(), last) if last in COMPRESSIONS else (last, "")
 
 
-def _no_such_file(place: Path) -> str:
-    folder = place.parent
-    names = [path.name for path in folder.iterdir() if _parts(path)[0] in _READERS] if folder.is_dir() else []
-    hint = did_you_mean(place.name, names) if names else ""
-    return f"There is no file {str(place)!r}. {hint}".strip()
+def no_such_file(path: Path) -> InputError:
+    """The error of a path that is no file, with a table beside it that has a similar name."""
+    folder = path.parent
+    names = [file.name for file in folder.iterdir() if _parts(file)[0] in _READERS] if folder.is_dir() else []
+    hint = did_you_mean(path.name, names) if names else ""
+    return InputError(f"There is no file {str(path)!r}. {hint}".strip())
 
 
 _READERS: Mapping[str, Callable[[TableFile], pd.DataFrame]] = {

@@ -41,7 +41,7 @@ def test_agreement_of_a_known_walk() -> None:
 def test_skill_is_the_share_of_the_spread_that_a_column_explains(noise: float) -> None:
     rng = np.random.default_rng(2)
     y = rng.random(5_000)
-    column = interpret(y + noise * rng.normal(size=5_000) * y.std(), name="x", place=0)
+    column = interpret(y + noise * rng.normal(size=5_000) * y.std(), name="x", position=0)
     skill = skill_of(column, as_responses(y, classification=False))
     best = 1 / (1 + noise**2)  # of a linear predictor; neighbours add a little noise of their own
     assert skill.low < skill.value
@@ -52,13 +52,13 @@ def test_a_column_that_tells_nothing_has_no_skill() -> None:
     rng = np.random.default_rng(3)
     y = as_responses(rng.integers(0, 2, 2_000), classification=True)
     for values in (rng.normal(size=2_000), rng.integers(0, 5, 2_000), rng.permutation(2_000)):
-        assert skill_of(interpret(values, name="x", place=0), y).value < 0.02
+        assert skill_of(interpret(values, name="x", position=0), y).value < 0.02
 
 
 def test_the_order_of_the_file_gives_no_skill_through_ties() -> None:
     """The rows of a table stand in a random order, so equal values do not bring back the order of the file."""
     y = as_responses(np.repeat([0, 1], 500), classification=True)[np.random.default_rng(4).permutation(1_000)]
-    column = interpret(np.zeros(1_000), name="x", place=0)
+    column = interpret(np.zeros(1_000), name="x", position=0)
     assert skill_of(column, y).value < 0.02
 
 

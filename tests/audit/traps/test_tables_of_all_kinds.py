@@ -234,7 +234,7 @@ def test_no_cell_breaks_a_column(columns: list[list[Any]], seed: int) -> None:
     order = np.random.default_rng(seed).permutation(12)
     for cells in columns:
         values = np.fromiter(cells, dtype=object, count=12)
-        column, other = interpret(values, name="c", place=0), interpret(values[order], name="c", place=0)
+        column, other = interpret(values, name="c", position=0), interpret(values[order], name="c", position=0)
         assert column.kind == other.kind
         assert sorted(column.counts) == sorted(other.counts)
         same = column.codes[order][:, None] == column.codes[order]

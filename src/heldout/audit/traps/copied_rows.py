@@ -21,7 +21,7 @@ Words = NDArray[np.uint64]
 
 def same_rows(table: Table) -> Codes:
     """A code for each row of the task: rows equal in every column of the table, and in the target, share one."""
-    task, hashes, places = table.task, table.task.row_hashes, [column.place for column in table.columns]
+    task, hashes, places = table.task, table.task.row_hashes, [column.position for column in table.columns]
     if len(places) < (task.n_columns or 1):
         if not places:
             return np.arange(len(task), dtype=np.intp)
@@ -66,9 +66,9 @@ def cell_words(table: Table) -> Words:
     codes = [column.codes for column in table.columns]
     codes.append(class_codes(table.task.y[table.rows]))
     words = np.empty((len(codes), len(table)), dtype=np.uint64)
-    for place, one in enumerate(codes):
+    for position, one in enumerate(codes):
         dictionary = rng.integers(0, 2**64, size=int(one.max()) + 2, dtype=np.uint64)
-        words[place] = dictionary[one + 1]  # -1, a gap, takes the first
+        words[position] = dictionary[one + 1]  # -1, a gap, takes the first
     return words
 
 
@@ -173,10 +173,10 @@ def _all_but_one(table: Table, words: Words) -> NearRows | None:
     same = equal_pairs(sums)
     counts = np.array([equal_pairs(sums - word) for word in words]) - same
     found: dict[str, Pairs] = {}
-    for place in np.argsort(-counts)[:_MOST_LEFT_OUT]:
-        rest = sums - words[place]
-        if counts[place] >= FEWEST_PAIRS and chance_meetings(words, rest, beside=words[place]) < counts[place]:
-            found[names[place]] = _pairs_of(rest, sums)
+    for position in np.argsort(-counts)[:_MOST_LEFT_OUT]:
+        rest = sums - words[position]
+        if counts[position] >= FEWEST_PAIRS and chance_meetings(words, rest, beside=words[position]) < counts[position]:
+            found[names[position]] = _pairs_of(rest, sums)
     if not found:
         return None
     pairs = np.unique(np.vstack(list(found.values())), axis=0)
@@ -196,19 +196,19 @@ def _pairs_of(rest: Words, sums: Words) -> Pairs:
 def _by_distance(table: Table, words: Words) -> NearRows | None:
     """Rows whose nearest neighbour is far nearer than the eighth, in columns of numbers, all others being equal."""
     columns = table.columns
-    places = [place for place, column in enumerate(columns) if _is_spread(column)][:_MOST_COLUMNS]
+    places = [position for position, column in enumerate(columns) if _is_spread(column)][:_MOST_COLUMNS]
     if len(places) < FEWEST_COLUMNS:
         return None
     sums = words[places].sum(axis=0, dtype=np.uint64)
     kept = np.sort(np.unique(sums, return_index=True)[1])  # copies are another matter
-    points = np.column_stack([_scaled(columns[place])[kept] for place in places])
+    points = np.column_stack([_scaled(columns[position])[kept] for position in places])
     if len(points) < FEWEST_ROWS:
         return None
     asked = int(min(len(points), max(500, _WORK / (len(points) * points.shape[1]))))
     distances, neighbours = _nearest(points, asked)
     near = too_near(distances)
-    for place, column in enumerate(columns):
-        if place not in places:
+    for position, column in enumerate(columns):
+        if position not in places:
             near &= _alike(column, kept[:asked], kept[neighbours])
     rows = int(near.sum())
     if rows < 3 or binom.sf(rows - 1, asked, A_ROW) > A_TABLE:

@@ -38,7 +38,7 @@ def two_parts(table: Table) -> TwoParts | None:
     columns = [column for column in table.columns if _may_tell(column)][:MOST_COLUMNS]
     blocks = [column.numbers[rows][:, None] for column in columns] + [table.responses[rows]]
     names = [column.name for column in columns] + ["the target"] * table.responses.shape[1]
-    categories = [place for place, column in enumerate(columns) if column.kind == "category"]
+    categories = [position for position, column in enumerate(columns) if column.kind == "category"]
     held = table.held[table.rows[rows]].astype(np.intp)
     return TwoParts(X=np.hstack(blocks), tested=held, categories=categories, names=names)
 

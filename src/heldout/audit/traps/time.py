@@ -79,8 +79,8 @@ def _one_a_group(table: Table, grouped_by: str | None) -> Codes:
     """All rows, or the first of each group: neighbours of one group agree for a reason that is known."""
     task, codes = table.task, table.task.groups
     if codes is None and grouped_by is not None:
-        place = next(column.place for column in table.columns if column.name == grouped_by)
-        codes = read_column(task.X, place).codes
+        position = next(column.position for column in table.columns if column.name == grouped_by)
+        codes = read_column(task.X, position).codes
     if codes is None:
         return np.arange(len(task), dtype=np.intp)
     return np.sort(np.unique(codes, return_index=True)[1]).astype(np.intp)
@@ -111,6 +111,6 @@ def _sorts(table: Table, column: Column) -> bool:
 
 def _rank_correlation(first: Floats, second: Floats) -> float:
     ranks = rankdata(first), rankdata(second)
-    if min(np.ptp(one) for one in ranks) == 0:
+    if min(map(np.ptp, ranks)) == 0:
         return 0.0
     return float(np.corrcoef(*ranks)[0, 1])
