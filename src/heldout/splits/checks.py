@@ -81,10 +81,10 @@ def _refuse_strangers(rows: Rows, numbers: Rows, cuts: Rows, who: str) -> None:
     known = (numbers >= 0) & (numbers <= rows[-1])
     known[known] = inside[numbers[known]]
     if not known.all():
-        place = int(np.argmin(known))
-        part = int(np.searchsorted(cuts, place, side="right")) - 1
+        position = int(np.argmin(known))
+        part = int(np.searchsorted(cuts, position, side="right")) - 1
         raise SplitError(
-            f"{who}: part {part} names row {numbers[place]}, which is not among the {len(rows)} rows at this level. "
+            f"{who}: part {part} names row {numbers[position]}, which is not among the {len(rows)} rows at this level. "
             "Row numbers count from 0."
         )
 

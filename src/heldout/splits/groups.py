@@ -69,10 +69,10 @@ class GroupLoads:
 
 def loads_of(groups: Codes, strata: Strata | Labels) -> GroupLoads:
     """What groups (codes 0..G-1, one a row) bring of each stratum, and of rows in all."""
-    places, codes = strata.entries
+    positions, codes = strata.entries
     kinds = len(strata.values)
     width, count = kinds + 1, int(groups.max()) + 1
-    keys = np.concatenate([groups[places] * width + codes, groups * width + kinds])
+    keys = np.concatenate([groups[positions] * width + codes, groups * width + kinds])
     if count * width <= FULL_TABLE * len(keys):
         table = np.bincount(keys, minlength=count * width)
         met = np.flatnonzero(table)
@@ -201,7 +201,7 @@ def deal_groups(loads: GroupLoads, k: int, *, seed: int | None, again: bool = Fa
 
 
 def fill_up(levels: Floats, count: int) -> Codes:
-    """How many of `count` equal units go to each vessel when every unit goes to the lowest and raises it by one.
+    """How many of `count` equal groups go to each part when each goes to the lowest level and raises it by one.
 
     Examples
     --------
@@ -210,10 +210,10 @@ def fill_up(levels: Floats, count: int) -> Codes:
     [2, 0, 2]
     """
     low = np.sort(levels)
-    # With the j lowest vessels covered, the water stands at (count + their levels) / j: the highest j that it reaches.
+    # Over the j lowest parts the common level is (count + their levels) / j, for the highest j that it reaches.
     surface = (count + np.cumsum(low)) / np.arange(1, len(low) + 1)
     surface_now = surface[np.flatnonzero(surface >= low)[-1]]
-    # Rounded down with a little to spare: what is left over is poured below, too much could not be taken back.
+    # Rounded down with a little to spare: what is left over is added below, too much could not be taken back.
     units: Codes = np.maximum(np.floor(surface_now - levels - SPARE), 0).astype(np.intp)
     left = count - int(units.sum())
     while left > 0:
@@ -244,7 +244,7 @@ def _runs(loads: GroupLoads, chance: np.random.RandomState | None) -> tuple[Code
     mixed = np.arange(count) if chance is None else chance.permutation(count)
     weights = loads.weights if chance is None else np.floor(np.log2(loads.weights))
     _, first, kind = np.unique(loads.likeness[mixed], return_index=True, return_inverse=True)
-    places = np.lexsort((first[kind], -weights[mixed]))
-    kinds = kind[places]
+    positions = np.lexsort((first[kind], -weights[mixed]))
+    kinds = kind[positions]
     starts = np.flatnonzero(np.append(True, kinds[1:] != kinds[:-1]))
-    return mixed[places], np.append(starts, count)
+    return mixed[positions], np.append(starts, count)

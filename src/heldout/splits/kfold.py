@@ -114,7 +114,7 @@ class KFold(FrozenStrategy):
     def _blocks(
         self, task: Task, rows: Rows, stratified: bool, *, seed: int, repeat: int, strict: bool
     ) -> list[NDArray[np.intp]]:
-        """Places in `rows`, a block at a time, for one repeat."""
+        """Positions in `rows`, a block at a time, for one repeat."""
         shuffle = self.shuffle is not False
         state = None if not shuffle else derive(seed, "repeat", repeat) if repeat else seed
         groups = group_codes(task, rows)
@@ -191,14 +191,14 @@ def refuse_few_groups(task: Task, rows: Rows, k: int, *, who: str) -> None:
 
 def _even_blocks(n: int, k: int, seed: int | None) -> list[NDArray[np.intp]]:
     """The blocks of scikit-learn's KFold, without its training sides: linear in n however large K is."""
-    places = np.arange(n, dtype=np.intp)
+    positions = np.arange(n, dtype=np.intp)
     if seed is not None:
-        check_random_state(seed).shuffle(places)
-    return np.array_split(places, k)
+        check_random_state(seed).shuffle(positions)
+    return np.array_split(positions, k)
 
 
 def _held_of(splitter: Any, labels: NDArray[Any], groups: NDArray[np.intp] | None) -> list[NDArray[np.intp]]:
-    """The held-out places that a scikit-learn splitter gives. Its warnings are dropped: findings say the same."""
+    """The held-out positions that a scikit-learn splitter gives. Its warnings are dropped: findings say the same."""
     with catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return [held for _, held in splitter.split(labels, labels, groups)]

@@ -50,8 +50,8 @@ def _cut(size: float, order: Rows, ends: NDArray[np.intp]) -> int:
             f"A learning curve has training sizes below those of the study, but {size!r} asks for {wanted} of "
             f"{len(order)} training rows. Give shares between 0 and 1, or fewer rows."
         )
-    place = int(np.searchsorted(ends, wanted, side="right")) - 1
-    return int(ends[max(place, 0)])
+    position = int(np.searchsorted(ends, wanted, side="right")) - 1
+    return int(ends[max(position, 0)])
 
 
 def _order(task: Task, outer: Splits, part: int, seed: int) -> tuple[Rows, NDArray[np.intp]]:
@@ -65,13 +65,13 @@ def _order(task: Task, outer: Splits, part: int, seed: int) -> tuple[Rows, NDArr
     if groups is not None:
         rank = chance.permutation(int(groups.max()) + 1)[groups]
         return rows[np.argsort(rank, kind="stable")], np.cumsum(np.bincount(rank))
-    places = chance.permutation(len(rows))
+    positions = chance.permutation(len(rows))
     if outer.recipe.stratified:
         codes = strata_of(task, rows).codes
         within = np.empty(len(rows))
         for code in range(int(codes.max()) + 1):
-            members = places[codes[places] == code]
+            members = positions[codes[positions] == code]
             # So a prefix takes the same share of every stratum.
             within[members] = (np.arange(len(members)) + 0.5) / len(members)
-        places = places[np.argsort(within[places], kind="stable")]
-    return rows[places], every
+        positions = positions[np.argsort(within[positions], kind="stable")]
+    return rows[positions], every

@@ -53,7 +53,7 @@ def draw_held(task: Task, rows: Rows, draw: RandomDraw, *, seed: int) -> list[Ro
     """Held-out rows, ascending, one set a time."""
     groups = group_codes(task, rows)
     if groups is None:
-        return [np.sort(rows[places]) for places in _row_places(task, rows, draw, seed)]
+        return [np.sort(rows[positions]) for positions in _row_positions(task, rows, draw, seed)]
     sizes = np.bincount(groups)
     _refuse_one_group(len(sizes), draw.who)
     loads = None
@@ -92,7 +92,7 @@ def first_groups(sizes: NDArray[np.intp], order: NDArray[np.intp], count: int) -
     return order[: int(np.argmin(np.abs(reached - count))) + 1]
 
 
-def _row_places(task: Task, rows: Rows, draw: RandomDraw, seed: int) -> list[NDArray[np.intp]]:
+def _row_positions(task: Task, rows: Rows, draw: RandomDraw, seed: int) -> list[NDArray[np.intp]]:
     options = {"n_splits": draw.times, "test_size": draw.count, "random_state": seed}
     if not draw.stratified:
         return [held for _, held in ShuffleSplit(**options).split(rows)]
@@ -120,7 +120,7 @@ def _row_places(task: Task, rows: Rows, draw: RandomDraw, seed: int) -> list[NDA
 
 
 def _one_of_each(strata: Strata, held: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
-    """The places held out, after exchanges that bring a row of each stratum to both sides.
+    """The positions held out, after exchanges that bring a row of each stratum to both sides.
 
     scikit-learn rounds shares, so that a stratum of a few rows may have none on one side. A row of it then changes
     places with a row of the stratum that has most there. Where nothing lacks, nothing changes.

@@ -16,7 +16,7 @@ from heldout.task import Task
 MOST_BINS = 10  # deciles: finer bins say little more about a number, and leave few rows in each
 DECLARED, CLASS, BIN, LABEL = "stratum", "class", "bin", "label"
 PLURALS = {DECLARED: "strata", CLASS: "classes", BIN: "bins", LABEL: "labels"}
-Places = NDArray[np.intp]
+Positions = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Strata:
 
     @property
     def entries(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Which row has which stratum, as places and codes."""
+        """Which row has which stratum, as positions and codes."""
         return np.arange(len(self.codes)), self.codes
 
     def named(self, code: int) -> str:
@@ -59,9 +59,9 @@ class Labels:
 
     @property
     def entries(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Which row has which label, as places and codes."""
-        places, codes = np.nonzero(self.marks)
-        return places, codes
+        """Which row has which label, as positions and codes."""
+        positions, codes = np.nonzero(self.marks)
+        return positions, codes
 
     def named(self, code: int) -> str:
         return self.names[code]
@@ -105,7 +105,7 @@ def strata_of(task: Task, rows: Rows, *, at_least: int = 2) -> Strata:
         return Strata(codes=codes, values=values, word=DECLARED)
     if task.y.ndim == 2:
         _, first, codes = np.unique(task.y[rows].astype(str), axis=0, return_index=True, return_inverse=True)
-        values = np.array([", ".join(map(str, task.y[rows[place]].tolist())) for place in first], dtype=object)
+        values = np.array([", ".join(map(str, task.y[rows[position]].tolist())) for position in first], dtype=object)
         return Strata(codes=codes.reshape(-1), values=values, word=CLASS)
     if task.classification:
         values, codes = np.unique(task.y[rows], return_inverse=True)
@@ -159,18 +159,18 @@ def _labels(task: Task, rows: Rows) -> Labels:
     return Labels(marks=marks[:, present], names=tuple(names[column] for column in present))
 
 
-def label_folds(labels: Labels, k: int, *, seed: int, who: str) -> list[Places]:
-    """K blocks of places, each with about its share of the rows of every label."""
+def label_folds(labels: Labels, k: int, *, seed: int, who: str) -> list[Positions]:
+    """K blocks of positions, each with about its share of the rows of every label."""
     return _held_by("MultilabelStratifiedKFold", labels, who, n_splits=k, shuffle=True, random_state=seed)
 
 
-def label_holdouts(labels: Labels, times: int, count: int, *, seed: int, who: str) -> list[Places]:
-    """Held-out places, about `count` each time, with their share of the rows of every label."""
+def label_holdouts(labels: Labels, times: int, count: int, *, seed: int, who: str) -> list[Positions]:
+    """Held-out positions, about `count` each time, with their share of the rows of every label."""
     options = {"n_splits": times, "test_size": count, "random_state": seed}
     return _held_by("MultilabelStratifiedShuffleSplit", labels, who, **options)
 
 
-def _held_by(splitter: str, labels: Labels, who: str, **options: Any) -> list[Places]:
+def _held_by(splitter: str, labels: Labels, who: str, **options: Any) -> list[Positions]:
     try:
         from iterstrat import ml_stratifiers
     except ImportError as error:

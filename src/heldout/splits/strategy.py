@@ -57,9 +57,9 @@ class FrozenStrategy:
     def __repr__(self) -> str:
         """The call that makes this strategy, without the arguments left at their defaults."""
         arguments = []
-        for place, field in enumerate(fields(self)):  # type: ignore[arg-type]
+        for position, field in enumerate(fields(self)):  # type: ignore[arg-type]
             value = getattr(self, field.name)
-            if place == 0 and not field.kw_only and value is not None:
+            if position == 0 and not field.kw_only and value is not None:
                 arguments.append(repr(value))
             elif field.default is MISSING or value != field.default:
                 arguments.append(f"{field.name}={value!r}")

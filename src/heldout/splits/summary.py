@@ -20,7 +20,7 @@ MOST_SHARES = 1 << 22  # parts × classes whose shares are told; past that nobod
 TRAIN, HELD = "train", "held"
 MOST_LANES = 40  # parts that are shown, evenly spread over all of them; more are too thin to see
 MOST_BINS = 240  # stretches of rows, each at least a pixel or two wide
-MARKS = 5  # places along the axis that are named
+MARKS = 5  # positions along the axis that are named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -69,21 +69,21 @@ def counts_by_side(splits: Splits, strata: Strata | Labels) -> tuple[Counts, Cou
     if isinstance(strata, Labels):
         marks = strata.marks
 
-        def count(places: NDArray[np.intp]) -> Counts:
-            return np.asarray(marks[places].sum(axis=0, dtype=np.intp))
+        def count(positions: NDArray[np.intp]) -> Counts:
+            return np.asarray(marks[positions].sum(axis=0, dtype=np.intp))
     else:
         codes, kinds = strata.codes, len(strata.values)
 
-        def count(places: NDArray[np.intp]) -> Counts:
-            return np.bincount(codes[places], minlength=kinds)
+        def count(positions: NDArray[np.intp]) -> Counts:
+            return np.bincount(codes[positions], minlength=kinds)
 
-    def places(rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    def positions(rows: NDArray[np.intp]) -> NDArray[np.intp]:
         return np.searchsorted(splits.rows, rows)
 
-    held = np.stack([count(places(splits.held_rows(part))) for part in range(len(splits))])
+    held = np.stack([count(positions(splits.held_rows(part))) for part in range(len(splits))])
     if splits.train is None:
         return strata.counts - held, held
-    return np.stack([count(places(splits.train_rows(part))) for part in range(len(splits))]), held
+    return np.stack([count(positions(splits.train_rows(part))) for part in range(len(splits))]), held
 
 
 def _group_counts(task: Task, splits: Splits) -> Columns:
@@ -106,23 +106,23 @@ def _times(task: Task, splits: Splits) -> Columns:
         return {}
     ordered = in_time_order(task, splits.rows)
     times = task.time[ordered]
-    place = np.empty(int(splits.rows[-1]) + 1, dtype=np.intp)
-    place[ordered] = np.arange(len(ordered))
+    position = np.empty(int(splits.rows[-1]) + 1, dtype=np.intp)
+    position[ordered] = np.arange(len(ordered))
     ends = np.empty((4, len(splits)), dtype=np.intp)
     for part in range(len(splits)):
-        held = np.sort(place[splits.held_rows(part)])
+        held = np.sort(position[splits.held_rows(part)])
         if splits.train is None:
             train = _ends_of_rest(held, len(ordered))
         else:
-            places = place[splits.train_rows(part)]
-            train = int(places.min()), int(places.max())
+            positions = position[splits.train_rows(part)]
+            train = int(positions.min()), int(positions.max())
         ends[:, part] = *train, held[0], held[-1]
     names = ("train_from", "train_to", "held_from", "held_to")
     return {name: times[row] for name, row in zip(names, ends, strict=True)}
 
 
 def _ends_of_rest(held: NDArray[np.intp], n: int) -> tuple[int, int]:
-    """The first and last place of 0..n-1 that is not among the ascending `held`."""
+    """The first and last position of 0..n-1 that is not among the ascending `held`."""
     from_start = np.flatnonzero(held != np.arange(len(held)))
     from_end = np.flatnonzero(held != np.arange(n - len(held), n))
     first = int(from_start[0]) if len(from_start) else len(held)
@@ -192,7 +192,7 @@ class Picture:
     lanes: NDArray[np.intp]  # the parts that are shown, one below the other
     in_time: bool  # rows from earliest to latest, not by their number
     edges: NDArray[np.intp]  # where stretches begin and end, in rows
-    marks: tuple[tuple[int, str], ...]  # a place on the axis, and the time or the row number there
+    marks: tuple[tuple[int, str], ...]  # a position on the axis, and the time or the row number there
     train: NDArray[np.intp]  # lanes × stretches: rows
     held: NDArray[np.intp]
     unused: NDArray[np.intp]
@@ -229,10 +229,10 @@ def picture_of(task: Task, splits: Splits, *, most_lanes: int = MOST_LANES, most
 
 
 def _marks(times: NDArray[Any] | None, n: int) -> tuple[tuple[int, str], ...]:
-    """Some evenly spaced places, the first and the last row among them."""
-    places = sorted({int(place) for place in np.linspace(0, n - 1, MARKS)})
+    """Some evenly spaced positions, the first and the last row among them."""
+    positions = sorted({int(position) for position in np.linspace(0, n - 1, MARKS)})
     if times is None:
-        return tuple((place, f"{place:,}") for place in places)
+        return tuple((position, f"{position:,}") for position in positions)
     if times.dtype.kind == "M" and times[-1] - times[0] >= np.timedelta64(MARKS, "D"):
         times = times.astype("datetime64[D]")
-    return tuple((place, str(times[place])) for place in places)
+    return tuple((position, str(times[position])) for position in positions)

@@ -103,7 +103,7 @@ class TimeAxis:
 
     @property
     def begins(self) -> NDArray[np.intp]:
-        """The places where a new time begins; the first, 0, is left out."""
+        """The positions where a new time begins; the first, 0, is left out."""
         return np.flatnonzero(self.starts[1:] != self.starts[:-1]) + 1
 
     @cached_property
@@ -111,7 +111,7 @@ class TimeAxis:
         return np.sort(self.ends) if self.spans else self.ends
 
     def cuts_near(self, targets: Sequence[int]) -> list[int]:
-        """Ascending cuts near `targets`, each at a place where a new time begins, so that no tie is cut through."""
+        """Ascending cuts near `targets`, each at a position where a new time begins, so that no tie is cut through."""
         begins, wanted = self.begins, len(targets)
         if len(begins) < wanted:
             raise SplitError(
@@ -122,10 +122,10 @@ class TimeAxis:
         for done, target in enumerate(targets):
             right = min(int(np.searchsorted(begins, target)), len(begins) - 1)
             nearest = right - 1 if right and target - begins[right - 1] < abs(begins[right] - target) else right
-            # Leave a place for each of the cuts still to come, and go past the last one made.
-            place = max(lowest, min(nearest, len(begins) - wanted + done))
-            cuts.append(int(begins[place]))
-            lowest = place + 1
+            # Leave a position for each of the cuts still to come, and go past the last one made.
+            position = max(lowest, min(nearest, len(begins) - wanted + done))
+            cuts.append(int(begins[position]))
+            lowest = position + 1
         return cuts
 
     def even_cuts(self, k: int) -> list[int]:
@@ -134,14 +134,14 @@ class TimeAxis:
         targets = np.cumsum([size + (block < larger) for block in range(k - 1)]).tolist()
         return [0, *self.cuts_near(targets), len(self)]
 
-    def block(self, start: int, stop: int, places: NDArray[np.intp] | None = None) -> Block:
-        """The rows from one place in time order to another, or those of them at `places`, held out."""
-        places = np.arange(start, stop) if places is None else places
-        last = max(self.starts[stop - 1], self.ends[places].max())
-        return Block(self.starts[start], last, np.sort(self.rows[places]), self.starts[stop - 1])
+    def block(self, start: int, stop: int, positions: NDArray[np.intp] | None = None) -> Block:
+        """The rows from one position in time order to another, or those of them at `positions`, held out."""
+        positions = np.arange(start, stop) if positions is None else positions
+        last = max(self.starts[stop - 1], self.ends[positions].max())
+        return Block(self.starts[start], last, np.sort(self.rows[positions]), self.starts[stop - 1])
 
     def blocks(self, cuts: Sequence[int]) -> list[Block]:
-        """A block for each stretch of rows between neighbouring cuts (places in time order)."""
+        """A block for each stretch of rows between neighbouring cuts (positions in time order)."""
         return [self.block(start, stop) for start, stop in pairwise(cuts)]
 
     def limit_before(self, first: Any, distance: Distance | None) -> Any:
@@ -159,8 +159,8 @@ class TimeAxis:
             return last
         if not isinstance(distance, int):
             return _plain(last) + self._length(distance)
-        place = int(np.count_nonzero(self.starts <= last)) + distance - 1
-        return max(self.starts[min(place, len(self) - 1)], last)
+        position = int(np.count_nonzero(self.starts <= last)) + distance - 1
+        return max(self.starts[min(position, len(self) - 1)], last)
 
     def since(self, limit: Any, length: Distance) -> Any:
         """The earliest start of training rows that end before `limit`, where only the latest of them serve.
@@ -209,7 +209,7 @@ def draw_timed(task: Task, axis: TimeAxis, blocks: Iterable[Block], recipe: Reci
     buffered: list[int] = []
     all_the_rest = True
     for number, block in enumerate(blocks):
-        keep = _training_places(task, axis, block, rule)
+        keep = _training_mask(task, axis, block, rule)
         train = np.sort(axis.rows[keep])
         if not len(train):
             _refuse_bare(axis, number, block, rule, grouped=task.groups is not None)
@@ -295,7 +295,7 @@ def refuse_without_time(who: str, *distances: Distance | None) -> None:
         )
 
 
-def _training_places(task: Task, axis: TimeAxis, block: Block, rule: TrainingRule) -> NDArray[np.bool_]:
+def _training_mask(task: Task, axis: TimeAxis, block: Block, rule: TrainingRule) -> NDArray[np.bool_]:
     """A mask of the rows that train, in the order of the axis."""
     limit = axis.limit_before(block.first, rule.buffer)
     keep = np.asarray(axis.ends < limit)
@@ -320,7 +320,7 @@ def _kept_out(task: Task, axis: TimeAxis, block: Block, rule: TrainingRule, keep
     if not (rule.gap_words or axis.spans):
         return 0
     points, whole = replace(axis, ends=axis.starts), block._replace(last=block.last_start)
-    trained = _training_places(task, points, whole, replace(rule, buffer=None, embargo=None))
+    trained = _training_mask(task, points, whole, replace(rule, buffer=None, embargo=None))
     return int(np.count_nonzero(trained & ~keep))
 
 
