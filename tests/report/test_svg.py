@@ -13,8 +13,9 @@ from xml.etree import ElementTree
 import pytest
 
 from heldout.base.errors import OptionError
-from heldout.report.figures.canvas import DARK, NAMES, PALETTE_CSS
-from heldout.report.figures.describe import POINTS, Description
+from heldout.report.figures.canvas import POINTS
+from heldout.report.figures.describe import Description
+from heldout.report.figures.palette import DARK, NAMES, PALETTE_CSS
 from heldout.report.svg import draw_all, page_svg
 
 FIGURE_DATA = Path(__file__).parent / "figures" / "figure_data.py"
@@ -98,7 +99,7 @@ def test_drawings_made_at_once_are_those_made_one_by_one():
 def test_pyplot_holds_what_the_user_draws_and_nothing_else():
     program = f"""
 import runpy, sys
-from heldout.report.figures.folds import draw_folds
+from heldout.report.figures.folds import FOLDS
 from heldout.report.svg import draw_all, page_svg
 folds = runpy.run_path({str(FIGURE_DATA)!r})["folds"]()
 draw_all("folds", folds, prefix="a-")
@@ -108,7 +109,7 @@ matplotlib.use("agg")
 from matplotlib import pyplot
 draw_all("folds", folds, prefix="a-")
 held.append(pyplot.get_fignums())
-ax = draw_folds(folds)
+ax = FOLDS.plot(folds)
 print(held + [pyplot.get_fignums()], ax is pyplot.gca())
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -8,16 +8,9 @@ from typing import Any
 
 from heldout.base.errors import OptionError, did_you_mean
 from heldout.base.shown import Shown
-from heldout.report.figures.calibration import curves_of, draw_calibration
-from heldout.report.figures.confusion import draw_confusion
-from heldout.report.figures.estimates import draw_comparison, draw_estimates, draw_ranking
-from heldout.report.figures.folds import draw_folds, draw_paired_folds
-from heldout.report.figures.learning_curve import draw_learning_curve
-from heldout.report.figures.parameters import draw_parameters
-from heldout.report.figures.residuals import draw_residuals, outputs_of
-from heldout.report.figures.splits import draw_splits
-from heldout.report.figures.stability import draw_stability
-from heldout.report.figures.time import draw_time
+from heldout.report.figures.catalogue import KINDS, TOGETHER
+from heldout.report.figures.describe import present
+from heldout.report.figures.stability import only_param
 from heldout.report.page import write_page
 
 Summary = Mapping[str, Any]
@@ -58,15 +51,15 @@ class Plots:
 
     def splits(self, ax: Any = None) -> Any:
         """Who is held out when: a lane a part, rows from left to right."""
-        return draw_splits(self._figure("splits"), ax)
+        return self._plot("splits", ax)
 
     def folds(self, ax: Any = None) -> Any:
         """A dot a fold, the estimate as a line and its interval as a band."""
-        return draw_folds(self._figure("folds"), ax)
+        return self._plot("folds", ax)
 
     def estimates(self, ax: Any = None) -> Any:
         """Every estimate with its interval; the optimistic ones hollow."""
-        return draw_estimates(self._figure("estimates"), ax)
+        return self._plot("estimates", ax)
 
     def parameters(self, axes: Sequence[Any] | None = None) -> list[Any]:
         """The validation loss against each parameter: a list of axes, one a parameter.
@@ -74,59 +67,59 @@ class Plots:
         Each value with one standard error, rings round the values that folds chose with how many did, and the
         one-standard-error line.
         """
-        data = self._figure("parameters")
-        if axes is not None and len(axes) != len(data.get("panels", axes)):
-            raise OptionError(f"There are {len(data['panels'])} parameters to draw, but {len(axes)} axes were given.")
-        return draw_parameters(data, axes)
+        kind = KINDS["parameters"]
+        panels = kind.panels(present(self._figure("parameters")))
+        if axes is not None and len(axes) != len(panels):
+            raise OptionError(f"There are {len(panels)} parameters to draw, but {len(axes)} axes were given.")
+        each = [None] * len(panels) if axes is None else axes
+        return [kind.plot(panel, ax) for panel, ax in zip(panels, each, strict=True)]
 
     def stability(self, ax: Any = None, *, param: str | None = None) -> Any:
         """In how many folds each choice was made; with ``param`` the same for the values of one parameter."""
-        return draw_stability(self._figure("stability"), ax, param=param)
+        return self._plot("stability", ax, lambda data: data if param is None else only_param(data, param))
 
     def calibration(self, ax: Any = None, *, label: Any = None) -> Any:
         """How often a class was the true one where it was said to be so likely; ``label`` picks one of the classes."""
-        data = self._figure("calibration")
-        if label is not None and "none" not in data:
-            data = _picked(curves_of(data), "curves", str(label), what="calibration curve for class")
-        return draw_calibration(data, ax)
+        return self._plot("calibration", ax, _picker("curves", label, what="calibration curve for class"))
 
     def confusion(self, ax: Any = None) -> Any:
         """Which classes were taken for which: counts, shaded by the share of each true class."""
-        return draw_confusion(self._figure("confusion"), ax)
+        return self._plot("confusion", ax)
 
     def residuals(self, ax: Any = None, *, output: Any = None) -> Any:
         """Target less prediction against the prediction; ``output`` picks one of several targets, else the first."""
-        data = self._figure("residuals")
-        if output is not None and "none" not in data:
-            data = _picked(outputs_of(data), "outputs", str(output), what="output")
-        return draw_residuals(data, ax)
+        return self._plot("residuals", ax, _picker("outputs", output, what="output"))
 
     def learning_curve(self, ax: Any = None) -> Any:
         """The risk at several training sizes; where the curve points to is hollow."""
-        return draw_learning_curve(self._figure("learning_curve"), ax)
+        return self._plot("learning_curve", ax)
 
     def time(self, ax: Any = None) -> Any:
         """Where the time went: fitting and scoring by level and family."""
-        return draw_time(self._figure("time"), ax)
+        return self._plot("time", ax)
 
     def comparison(self, ax: Any = None) -> Any:
         """Differences pair by pair with their intervals, zero, and what counts as equal shaded."""
-        return draw_comparison(self._figure("comparison"), ax)
+        return self._plot("comparison", ax)
 
     def ranking(self, ax: Any = None) -> Any:
         """The learners that were compared, the best first, each with its interval."""
-        return draw_ranking(self._figure("comparison", asked="ranking"), ax)
+        return self._plot("ranking", ax)
 
     def paired_folds(self, ax: Any = None) -> Any:
         """The folds of all learners that were compared, those of one fold joined by a line."""
-        return draw_paired_folds(self._figure("comparison", asked="paired_folds"), ax)
+        return self._plot("paired_folds", ax)
 
-    def _figure(self, name: str, *, asked: str | None = None) -> Summary:
+    def _plot(self, name: str, ax: Any, pick: Callable[[Summary], Summary] | None = None) -> Any:
+        data = present(self._figure(name))
+        return KINDS[name].plot(data if pick is None else pick(data), ax)
+
+    def _figure(self, asked: str) -> Summary:
+        name = "comparison" if asked in TOGETHER["comparison"] else asked
         if self._prepare is not None:
             self._prepare(name)
         source = self._source
         summary = source() if callable(source) else source
-        asked = asked or name
         if "figures" not in summary:
             raise OptionError(
                 f"plot.{asked}() needs a summary with figures, and this one has none. Take summary(figures=True)."
@@ -168,9 +161,16 @@ class Reported(Shown):
         write_page(self.summary(figures=True), path)
 
 
-def _picked(pieces: Sequence[Summary], key: str, label: str, *, what: str) -> Summary:
-    """The piece with this label."""
-    labels = [str(piece[key][0]["label"]) for piece in pieces]
-    if label not in labels:
-        raise OptionError(f"There is no {what} {label!r}. {did_you_mean(label, labels)}")
-    return pieces[labels.index(label)]
+def _picker(key: str, label: Any, *, what: str) -> Callable[[Summary], Summary]:
+    """What picks the member of a list that has this label; None picks them all."""
+
+    def pick(data: Summary) -> Summary:
+        members = {str(member["label"]): member for member in reversed(data[key])}
+        if label is None:
+            return data
+        if str(label) not in members:
+            names = [str(member["label"]) for member in data[key]]
+            raise OptionError(f"There is no {what} {str(label)!r}. {did_you_mean(str(label), names)}")
+        return {**data, key: [members[str(label)]]}
+
+    return pick

@@ -16,7 +16,7 @@ from heldout.base.errors import OptionError
 from heldout.base.markup import Html
 from heldout.base.words import clipped, line, shortened
 from heldout.report.blocks import Facts
-from heldout.report.figures.canvas import PALETTE_CSS
+from heldout.report.figures.palette import PALETTE_CSS
 from heldout.report.html import asset, named, page_writer, sorted_by
 from heldout.report.interval_strip import scale_of
 from heldout.report.result import GRAVE_FIRST, estimate_facts, no_model_words

@@ -14,9 +14,10 @@ from xml.etree.ElementTree import Element, SubElement
 
 from heldout.base.errors import OptionError, did_you_mean
 from heldout.base.warnings import catch_warnings
-from heldout.report.figures.canvas import NAMES, axes_of, matplotlib_figure
-from heldout.report.figures.catalogue import KINDS, TOGETHER, Kind
-from heldout.report.figures.describe import POINTS, Cell, Description
+from heldout.report.figures.canvas import POINTS, axes_of, matplotlib_figure
+from heldout.report.figures.catalogue import KINDS, TOGETHER
+from heldout.report.figures.describe import Cell, Description, Kind
+from heldout.report.figures.palette import NAMES
 
 _LOCK = Lock()  # matplotlib's settings are those of the whole program, and a server draws on several threads
 _SETTINGS: dict[str, Any] = {

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.base.words import line, shortened
-from heldout.report.figures.canvas import ends, is_finite, log_ends, powers, real, room, tick_words, within
+from heldout.report.figures.canvas import room
 from heldout.report.figures.describe import evenly, left_out, span
+from heldout.report.figures.scales import ends, is_finite, log_ends, powers, real, tick_words, within
 from heldout.report.words import counted, interval
 
 

@@ -10,46 +10,24 @@ from xml.etree import ElementTree
 import figure_data as data
 import pytest
 
+from heldout.api.plots import Plots
 from heldout.base.errors import OptionError
-from heldout.report.figures.calibration import draw_calibration
+from heldout.report.figures.canvas import POINTS
 from heldout.report.figures.catalogue import KINDS, TOGETHER
-from heldout.report.figures.confusion import draw_confusion
-from heldout.report.figures.describe import MOST_ROWS, MOST_TIPS, POINTS
-from heldout.report.figures.estimates import draw_comparison, draw_estimates, draw_ranking
-from heldout.report.figures.folds import draw_folds, draw_paired_folds
-from heldout.report.figures.learning_curve import draw_learning_curve
-from heldout.report.figures.parameters import draw_parameters
-from heldout.report.figures.residuals import draw_residuals
-from heldout.report.figures.splits import draw_splits
-from heldout.report.figures.stability import draw_stability
-from heldout.report.figures.time import draw_time
+from heldout.report.figures.describe import MOST_ROWS, MOST_TIPS
+from heldout.report.figures.folds import FOLDS
 from heldout.report.svg import draw_all
 
-DRAW = {
-    "splits": draw_splits,
-    "folds": draw_folds,
-    "estimates": draw_estimates,
-    "parameters": draw_parameters,
-    "stability": draw_stability,
-    "calibration": draw_calibration,
-    "confusion": draw_confusion,
-    "residuals": draw_residuals,
-    "learning_curve": draw_learning_curve,
-    "time": draw_time,
-    "ranking": draw_ranking,
-    "comparison": draw_comparison,
-    "paired_folds": draw_paired_folds,
-}
 ENTRY = {one: entry for entry, ones in TOGETHER.items() for one in ones}
-every = pytest.mark.parametrize("name", DRAW)
+every = pytest.mark.parametrize("name", KINDS)
 
 
 def example(name):
     return data.EXAMPLES[ENTRY.get(name, name)]()
 
 
-def axes_of(found):
-    return found if isinstance(found, list) else [found]
+def axes_of(name, figure):
+    return [KINDS[name].plot(panel) for panel in KINDS[name].panels(figure)]
 
 
 def texts_of(ax):
@@ -59,14 +37,14 @@ def texts_of(ax):
     return [*found, ax.title, ax._left_title, *(legend.get_texts() if legend else [])]
 
 
-def test_the_catalogue_has_them_all():
-    assert set(DRAW) == set(KINDS)
+def test_every_figure_of_the_catalogue_is_a_method_of_plots():
+    assert set(KINDS) == {name for name in vars(Plots) if not name.startswith("_")}
 
 
 @every
 def test_a_figure_without_data_says_why(name):
     with pytest.raises(OptionError, match=r"^Nothing was chosen\.$"):
-        DRAW[name]({"none": "Nothing was chosen."})
+        KINDS[name].plot({"none": "Nothing was chosen."})
 
 
 @every
@@ -74,24 +52,20 @@ def test_axes_of_ones_own_are_drawn_on_and_given_back(name):
     from matplotlib.figure import Figure
 
     given = Figure().subplots()
-    if name == "parameters":
-        figure = example(name)
-        assert DRAW[name]({**figure, "panels": figure["panels"][:1]}, [given]) == [given]
-    else:
-        assert DRAW[name](example(name), given) is given
+    assert KINDS[name].plot(KINDS[name].panels(example(name))[0], given) is given
     assert given.get_children()
 
 
 @every
 def test_a_figure_makes_no_window_and_no_pyplot_by_itself(name):
     before = "matplotlib.pyplot" in sys.modules
-    DRAW[name](example(name))
+    axes_of(name, example(name))
     assert ("matplotlib.pyplot" in sys.modules) == before
 
 
 @every
 def test_hostile_names_are_clipped_cleaned_and_no_formulas(name):
-    for ax in axes_of(DRAW[name](data.naughty(example(name)))):
+    for ax in axes_of(name, data.naughty(example(name))):
         for text in texts_of(ax):
             words = text.get_text()
             assert len(words) <= 80
@@ -153,11 +127,11 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(OptionError, match=r"needs matplotlib.*pip install 'heldout\[plot\]'"):
-        draw_folds(data.folds())
+        FOLDS.plot(data.folds())
     with pytest.raises(OptionError, match=r"needs matplotlib.*pip install 'heldout\[plot\]'"):
         draw_all("folds", data.folds(), prefix="a-")
 
 
 def test_points_are_marked_where_words_are_to_be_found_on_them():
-    marked = [one for one in draw_folds(data.folds()).get_children() if one.get_gid() == POINTS]
+    marked = [one for one in FOLDS.plot(data.folds()).get_children() if one.get_gid() == POINTS]
     assert len(marked) == 1

@@ -8,10 +8,10 @@ import pytest
 from matplotlib.collections import FillBetweenPolyCollection
 from matplotlib.patches import Rectangle
 
-from heldout.report.figures.calibration import FLOOR, TALLEST, curves_of, describe_calibration, draw_calibration
-from heldout.report.figures.confusion import DARKEST, describe_confusion, draw_confusion
-from heldout.report.figures.describe import POINTS
-from heldout.report.figures.residuals import describe_residuals, draw_residuals, outputs_of
+from heldout.report.figures.calibration import CALIBRATION, FLOOR, TALLEST
+from heldout.report.figures.canvas import POINTS
+from heldout.report.figures.confusion import CONFUSION, DARKEST
+from heldout.report.figures.residuals import RESIDUALS
 
 
 def dots(ax):
@@ -21,7 +21,7 @@ def dots(ax):
 def test_observed_shares_stand_over_predicted_probabilities_with_their_intervals():
     figure = data.calibration()
     bins = figure["curves"][0]["bins"]
-    ax = draw_calibration(figure)
+    ax = CALIBRATION.plot(figure)
     (found,) = dots(ax)
     np.testing.assert_allclose(found, [(one["predicted"], one["observed"]) for one in bins])
     (bars,) = [one for one in ax.collections if hasattr(one, "get_segments")]
@@ -33,7 +33,7 @@ def test_observed_shares_stand_over_predicted_probabilities_with_their_intervals
 
 def test_the_diagonal_and_the_rows_behind_each_point():
     figure = data.calibration()
-    ax = draw_calibration(figure)
+    ax = CALIBRATION.plot(figure)
     (diagonal,) = [line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_linestyle() == "--"]
     assert [list(places) for places in diagonal.get_data()] == [[0, 1], [0, 1]]
     bins = figure["curves"][0]["bins"]
@@ -45,18 +45,18 @@ def test_the_diagonal_and_the_rows_behind_each_point():
 
 
 def test_several_classes_have_curves_and_a_key():
-    ax = draw_calibration(data.calibration(3))
+    ax = CALIBRATION.plot(data.calibration(3))
     assert [len(one) for one in dots(ax)] == [10, 10, 10]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["class 0", "class 1", "class 2"]
     assert ax.get_xlabel() == "predicted probability of the class"
-    assert len(curves_of(data.calibration(3))) == 3
+    assert len(CALIBRATION.panels(data.calibration(3))) == 3
 
 
 def test_calibration_in_words_and_numbers():
     figure = data.calibration()
     bins = figure["curves"][0]["bins"]
     worst = max(bins, key=lambda one: abs(one["observed"] - one["predicted"]))
-    told = describe_calibration(figure)
+    told = CALIBRATION.describe(figure)
     assert told.alt == (
         "Share of rows where it was true against the predicted probability of class 0, in 10 bins of 576 rows. "
         f"Farthest from the diagonal: predicted {worst['predicted']:.4g}, observed {worst['observed']:.4g} in "
@@ -68,7 +68,7 @@ def test_calibration_in_words_and_numbers():
 
 def test_every_cell_has_its_place_its_shade_and_its_count():
     figure = data.confusion(3)
-    ax = draw_confusion(figure)
+    ax = CONFUSION.plot(figure)
     cells = {(patch.get_x(), patch.get_y()): patch for patch in ax.patches if patch.get_gid() == POINTS}
     assert len(cells) == 9
     words = iter(text.get_text() for text in ax.texts)
@@ -88,7 +88,7 @@ def test_every_cell_has_its_place_its_shade_and_its_count():
 def test_many_classes_show_counts_only_and_a_class_without_rows_is_blank():
     figure = data.confusion(8)
     figure["counts"][3] = [0] * 8
-    ax = draw_confusion(figure)
+    ax = CONFUSION.plot(figure)
     shown = [text.get_text() for text in ax.texts]
     assert len(shown) == sum(count > 0 for row in figure["counts"] for count in row)
     assert not [word for word in shown if "%" in word]
@@ -98,7 +98,7 @@ def test_many_classes_show_counts_only_and_a_class_without_rows_is_blank():
 
 
 def test_confusion_in_words_and_numbers():
-    told = describe_confusion({"labels": ["no", "yes"], "counts": [[50, 2], [7, 41]], "rows": 100})
+    told = CONFUSION.describe({"labels": ["no", "yes"], "counts": [[50, 2], [7, 41]], "rows": 100})
     assert told.alt == (
         "91 of 100 rows on the diagonal, of 2 classes. Most often mixed up: “yes” taken for “no” in 7; "
         "“no” taken for “yes” in 2 rows."
@@ -110,7 +110,7 @@ def test_confusion_in_words_and_numbers():
 def test_residuals_stand_over_predictions_with_their_bands():
     figure = data.residuals(400)
     output = figure["outputs"][0]
-    ax = draw_residuals(figure)
+    ax = RESIDUALS.plot(figure)
     (found,) = dots(ax)
     np.testing.assert_allclose(found, [(point["predicted"], point["residual"]) for point in output["points"]])
     assert [line for line in ax.lines if set(line.get_ydata()) == {0.0}]
@@ -133,19 +133,19 @@ def test_residuals_stand_over_predictions_with_their_bands():
 def test_residuals_without_bands_or_of_several_outputs():
     figure = {**data.residuals(20, outputs=2), "sampled": False}
     figure["outputs"][0]["bands"] = []
-    ax = draw_residuals(figure)
+    ax = RESIDUALS.plot(figure)
     assert not [one for one in ax.collections if isinstance(one, FillBetweenPolyCollection)]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["20 rows"]
-    told = describe_residuals(figure)
+    told = RESIDUALS.describe(figure)
     assert told.head == ("predicted", "residual")
     assert len(told.rows) == 20
-    pieces = outputs_of(figure)
-    assert [describe_residuals(piece).title for piece in pieces] == ["Residuals of y0", "Residuals of y1"]
-    assert draw_residuals(pieces[1]).get_xlabel() == "predicted y1"
+    pieces = RESIDUALS.panels(figure)
+    assert [RESIDUALS.describe(piece).title for piece in pieces] == ["Residuals of y0", "Residuals of y1"]
+    assert RESIDUALS.plot(pieces[1]).get_xlabel() == "predicted y1"
 
 
 def test_residuals_in_words_and_numbers():
-    told = describe_residuals(data.residuals(400))
+    told = RESIDUALS.describe(data.residuals(400))
     assert told.alt.endswith("Their middle is 2 at the lowest predictions and -2.5 at the highest.")
     assert told.alt.startswith("Residuals of 400 rows, from ")
     assert told.head == ("predicted", "low", "middle", "high")

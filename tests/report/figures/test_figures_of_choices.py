@@ -8,10 +8,14 @@ import pytest
 from matplotlib.colors import to_hex
 
 from heldout.base.errors import OptionError
-from heldout.report.figures.canvas import BLUE, VERMILION
-from heldout.report.figures.describe import POINTS
-from heldout.report.figures.parameters import describe_panel, draw_parameters, panels_of, shape_of_panel
-from heldout.report.figures.stability import describe_stability, draw_stability, views_of
+from heldout.report.figures.canvas import POINTS
+from heldout.report.figures.palette import BLUE, VERMILION
+from heldout.report.figures.parameters import PARAMETERS
+from heldout.report.figures.stability import STABILITY, only_param
+
+
+def panels_drawn(figure):
+    return [PARAMETERS.plot(panel) for panel in PARAMETERS.panels(figure)]
 
 
 def dots(ax):
@@ -30,7 +34,7 @@ def rings(ax):
 
 @pytest.fixture
 def axes():
-    return draw_parameters(data.parameters())
+    return panels_drawn(data.parameters())
 
 
 def test_each_parameter_has_a_panel_with_its_values_and_means(axes):
@@ -66,7 +70,7 @@ def test_the_one_standard_error_line_and_what_it_would_choose(axes):
     keys = [text.get_text() for text in axes[0].get_legend().get_texts()]
     assert keys == ["chosen (by folds)", "best + 1 std. error", "its choice"]
     assert [text.get_text() for text in axes[2].get_legend().get_texts()] == keys[:2]
-    bare = draw_parameters({**data.parameters(), "one_se": None})[0]
+    bare = panels_drawn({**data.parameters(), "one_se": None})[0]
     assert [text.get_text() for text in bare.get_legend().get_texts()] == keys[:1]
 
 
@@ -81,10 +85,10 @@ def test_a_logarithm_of_nothing_is_a_linear_axis_and_mixed_values_are_categories
     figure = data.parameters()
     panel = figure["panels"][0]
     panel["points"][0]["value"] = 0
-    (ax,) = draw_parameters({**figure, "panels": [panel]})
+    (ax,) = panels_drawn({**figure, "panels": [panel]})
     assert ax.get_xscale() == "linear"
     panel["points"][0]["value"] = "auto"
-    (ax,) = draw_parameters({**figure, "panels": [panel]})
+    (ax,) = panels_drawn({**figure, "panels": [panel]})
     assert [label.get_text() for label in ax.get_xticklabels()][:3] == ["auto", "1e-05", "0.0001"]
 
 
@@ -95,30 +99,30 @@ def test_long_categories_stand_upright_and_are_clipped_in_the_middle():
         point["value"] = f"a very long name of a category number {place}"
     panel["chosen"] = []
     piece = {**figure, "panels": [panel]}
-    (ax,) = draw_parameters(piece)
+    (ax,) = panels_drawn(piece)
     labels = ax.get_xticklabels()
     assert [label.get_text() for label in labels] == ["a very …mber 0", "a very …mber 1", "a very …mber 2"]
     assert {label.get_rotation() for label in labels} == {90}
-    assert shape_of_panel(piece).bottom > shape_of_panel(panels_of(data.parameters())[2]).bottom
+    assert PARAMETERS.shape(piece).bottom > PARAMETERS.shape(PARAMETERS.panels(data.parameters())[2]).bottom
 
 
 def test_a_value_whose_fits_failed_keeps_its_place_and_has_no_dot():
     figure = data.parameters()
     figure["panels"][2]["points"][1]["mean"] = None
-    (ax,) = draw_parameters(panels_of(figure)[2])
+    (ax,) = panels_drawn(PARAMETERS.panels(figure)[2])
     assert dots(ax)[:, 0].tolist() == [0, 2]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["l1", "l2", "elasticnet"]
 
 
 def test_counts_stand_above_where_more_is_better():
     figure = {**data.parameters(), "greater_is_better": True}
-    (count, _) = draw_parameters(figure)[0].texts
+    (count, _) = panels_drawn(figure)[0].texts
     assert count.xyann[1] > 0
-    assert describe_panel(panels_of(figure)[0]).alt.split(". ")[1] == "Best at 1e-06: 0.38"
+    assert PARAMETERS.describe(PARAMETERS.panels(figure)[0]).alt.split(". ")[1] == "Best at 1e-06: 0.38"
 
 
 def test_a_panel_in_words_and_numbers():
-    told = describe_panel(panels_of(data.parameters())[0])
+    told = PARAMETERS.describe(PARAMETERS.panels(data.parameters())[0])
     assert told.title == "Risk against ridge__alpha of ridge"
     assert told.alt == (
         "9 values of ridge__alpha of ridge by validation log_loss (lower is better). Best at 0.01: 0.3. "
@@ -130,7 +134,7 @@ def test_a_panel_in_words_and_numbers():
 
 
 def test_a_bar_is_as_long_as_the_folds_that_chose():
-    ax = draw_stability(data.stability())
+    ax = STABILITY.plot(data.stability())
     bars = [patch for patch in ax.patches if patch.get_gid() == POINTS]
     assert [bar.get_width() for bar in bars] == [7, 3]
     assert {to_hex(bar.get_facecolor()).upper() for bar in bars} == {BLUE}
@@ -146,30 +150,30 @@ def test_a_bar_is_as_long_as_the_folds_that_chose():
 
 
 def test_one_parameter_by_itself_and_an_unknown_one():
-    ax = draw_stability(data.stability(), param="alpha")
+    ax = STABILITY.plot(only_param(data.stability(), "alpha"))
     assert [text.get_text() for text in ax.texts] == ["0.01", "7 of 10", "0.001", "3 of 10"]
     assert ax.get_xlabel() == "folds that chose this alpha of ridge"
     with pytest.raises(OptionError, match=r"No fold chose a value of 'alhpa'. Did you mean 'alpha'\?"):
-        draw_stability(data.stability(), param="alhpa")
+        only_param(data.stability(), "alhpa")
 
 
 def test_of_many_choices_the_first_are_drawn_and_that_is_said():
     figure = data.stability()
     figure["choices"] = [{**figure["choices"][0], "words": f"choice {n}", "count": 1} for n in range(30)]
-    ax = draw_stability({**figure, "folds": 30})
+    ax = STABILITY.plot({**figure, "folds": 30})
     assert sum(patch.get_gid() == POINTS for patch in ax.patches) == 12
     assert ax.get_xlabel() == "folds that chose it, 12 of 30"
-    assert len(describe_stability(figure).rows) == 30
+    assert len(STABILITY.describe(figure).rows) == 30
 
 
 def test_parameters_on_which_folds_differ_have_a_view_of_their_own():
-    views = views_of(data.stability())
-    assert [describe_stability(view).title for view in views] == [
+    views = STABILITY.panels(data.stability())
+    assert [STABILITY.describe(view).title for view in views] == [
         "How often each choice won",
         "How often each alpha of ridge was chosen",
     ]
-    told = describe_stability(views[1])
+    told = STABILITY.describe(views[1])
     assert told.alt == "What 10 folds chose as alpha of ridge: 0.01 by 7; 0.001 by 3."
     assert told.rows == (("0.01", 7, 10), ("0.001", 3, 10))
     single = data.stability()
-    assert len(views_of({**single, "params": single["params"][:1]})) == 1  # the same picture twice
+    assert len(STABILITY.panels({**single, "params": single["params"][:1]})) == 1  # the same picture twice

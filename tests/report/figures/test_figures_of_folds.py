@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from heldout.report.figures.canvas import BLUE, PAPER
-from heldout.report.figures.describe import POINTS
-from heldout.report.figures.folds import MOST_DOTS, describe_folds, draw_folds
-from heldout.report.figures.learning_curve import describe_learning_curve, draw_learning_curve
-from heldout.report.figures.splits import COLOURS, LANE, describe_splits, draw_splits
+from heldout.report.figures.canvas import POINTS
+from heldout.report.figures.folds import FOLDS, MOST_DOTS
+from heldout.report.figures.learning_curve import LEARNING_CURVE
+from heldout.report.figures.palette import BLUE, PAPER
+from heldout.report.figures.splits import COLOURS, LANE, SPLITS
 
 
 def dots(ax):
@@ -26,7 +26,7 @@ def words(ax):
 
 def test_a_dot_stands_at_each_fold_and_its_value():
     figure = data.folds(10)
-    ax = draw_folds(figure)
+    ax = FOLDS.plot(figure)
     expected = [(point["fold"], point["value"]) for point in figure["points"]]
     np.testing.assert_allclose(dots(ax), expected)
     assert ax.get_ylabel() == "log_loss (lower is better)"
@@ -35,7 +35,7 @@ def test_a_dot_stands_at_each_fold_and_its_value():
 
 
 def test_the_estimate_is_a_line_and_its_interval_a_band():
-    ax = draw_folds(data.folds(10))
+    ax = FOLDS.plot(data.folds(10))
     (line,) = ax.lines
     assert set(line.get_ydata()) == {0.31}
     (band,) = ax.patches
@@ -47,22 +47,22 @@ def test_the_estimate_is_a_line_and_its_interval_a_band():
 
 def test_without_an_interval_there_is_no_band_and_without_a_value_no_line():
     bare = {**data.folds(4), "low": None, "high": None}
-    ax = draw_folds(bare)
+    ax = FOLDS.plot(bare)
     assert (len(ax.patches), len(ax.lines), words(ax)) == (0, 1, ["0.31"])
-    ax = draw_folds({**bare, "value": None})
+    ax = FOLDS.plot({**bare, "value": None})
     assert (len(ax.patches), len(ax.lines), words(ax)) == (0, 0, [])
-    assert "without an interval" in describe_folds(bare).alt
+    assert "without an interval" in FOLDS.describe(bare).alt
 
 
 def test_an_interval_without_an_end_fills_the_axes_to_their_edge():
-    ax = draw_folds({**data.folds(4), "high": "inf"})
+    ax = FOLDS.plot({**data.folds(4), "high": "inf"})
     (band,) = ax.patches
     assert band.get_bbox().y1 == ax.get_ylim()[1]
 
 
 def test_repeats_are_columns_with_their_folds_side_by_side():
     figure = data.folds(12, repeats=3)
-    ax = draw_folds(figure)
+    ax = FOLDS.plot(figure)
     found = dots(ax)
     assert [round(x) for x in found[:, 0]] == [0] * 4 + [1] * 4 + [2] * 4
     assert (np.diff(found[:4, 0]) > 0.1).all()
@@ -70,7 +70,7 @@ def test_repeats_are_columns_with_their_folds_side_by_side():
     np.testing.assert_allclose(found[:, 1], [point["value"] for point in figure["points"]])
     assert ax.get_xlabel() == "repeat"
     assert (
-        describe_folds(figure).tips[POINTS][5]
+        FOLDS.describe(figure).tips[POINTS][5]
         == f"fold 5, repeat 1: {figure['points'][5]['value']:.4g} (105 rows held out)"
     )
 
@@ -78,8 +78,8 @@ def test_repeats_are_columns_with_their_folds_side_by_side():
 def test_a_fold_without_a_value_has_no_dot_and_is_told():
     figure = data.folds(5)
     figure["points"][2]["value"] = None
-    assert dots(draw_folds(figure))[:, 0].tolist() == [0, 1, 3, 4]
-    told = describe_folds(figure)
+    assert dots(FOLDS.plot(figure))[:, 0].tolist() == [0, 1, 3, 4]
+    told = FOLDS.describe(figure)
     assert told.alt.endswith("1 fold without a value.")
     assert told.rows[2] == (2, 0, None, 900, 102)
     assert len(told.tips[POINTS]) == 4
@@ -87,12 +87,12 @@ def test_a_fold_without_a_value_has_no_dot_and_is_told():
 
 def test_of_very_many_folds_some_are_drawn_and_that_is_said():
     figure = data.folds(5_000)
-    ax = draw_folds(figure)
+    ax = FOLDS.plot(figure)
     places = dots(ax)[:, 0]
     assert len(places) == MOST_DOTS
     assert (places[0], places[-1]) == (0, 4_999)
     assert ax.get_xlabel() == "fold (2,000 of 5,000 are drawn)"
-    told = describe_folds(figure)
+    told = FOLDS.describe(figure)
     assert len(told.rows) == 200
     assert told.alt.endswith("The table has 200 of 5,000 folds.")
     assert told.tips == {}
@@ -101,7 +101,7 @@ def test_of_very_many_folds_some_are_drawn_and_that_is_said():
 def test_the_folds_in_words():
     figure = data.folds(3)
     values = [point["value"] for point in figure["points"]]
-    told = describe_folds(figure)
+    told = FOLDS.describe(figure)
     assert told.alt == (
         f"3 folds by log_loss (lower is better), from {min(values):.4g} to {max(values):.4g}. "
         "The estimate is 0.31, 95% interval 0.27 to 0.36."
@@ -124,7 +124,7 @@ def filled(ax, colour):
 
 def test_each_lane_is_filled_where_its_rows_are_held_out():
     figure = data.splits(lanes=5, stretches=20, rows=100)
-    ax = draw_splits(figure)
+    ax = SPLITS.plot(figure)
     held = filled(ax, COLOURS["held"])
     assert sorted(held) == [0, 1, 2, 3, 4]
     for lane, heights in held.items():
@@ -136,7 +136,7 @@ def test_each_lane_is_filled_where_its_rows_are_held_out():
 
 
 def test_lanes_are_named_and_the_axis_says_which_rows():
-    ax = draw_splits({**data.splits(5), "parts": 100, "lanes": [0, 25, 50, 75, 99], "in_time": True})
+    ax = SPLITS.plot({**data.splits(5), "parts": 100, "lanes": [0, 25, 50, 75, 99], "in_time": True})
     assert [label.get_text() for label in ax.get_yticklabels()] == ["0", "25", "50", "75", "99"]
     assert ax.get_ylabel() == "5 of 100 parts"
     assert ax.get_xlabel() == "rows in time order"
@@ -147,13 +147,13 @@ def test_lanes_are_named_and_the_axis_says_which_rows():
 
 def test_long_times_leave_room_for_each_other():
     marks = [[place, f"2024-01-0{n} 00:00:00.000000"] for n, place in enumerate((0, 25, 50, 75, 99), start=1)]
-    ax = draw_splits({**data.splits(5), "marks": marks})
+    ax = SPLITS.plot({**data.splits(5), "marks": marks})
     assert [label.get_text()[:10] for label in ax.get_xticklabels()] == ["2024-01-01", "2024-01-05"]
 
 
 def test_many_lanes_are_drawn_in_fewer_stretches_with_the_same_rows():
     figure = data.splits(lanes=40, stretches=240, rows=2_400)
-    heads = filled(draw_splits(figure), COLOURS["held"])
+    heads = filled(SPLITS.plot(figure), COLOURS["held"])
     assert len(heads) == 40
     for lane in (0, 17, 39):
         assert heads[lane].sum() == pytest.approx(60, rel=0.05)
@@ -161,7 +161,7 @@ def test_many_lanes_are_drawn_in_fewer_stretches_with_the_same_rows():
 
 
 def test_the_splits_in_words():
-    told = describe_splits(data.splits(5))
+    told = SPLITS.describe(data.splits(5))
     assert told.alt == (
         "5 blocks of rows, buffer of 1: 5 parts, rows in the order of the data. "
         "Part 0 trains on 80 rows and holds out 20."
@@ -172,7 +172,7 @@ def test_the_splits_in_words():
 
 def test_the_learning_curve_goes_through_its_points_and_ends_hollow():
     figure = data.learning_curve()
-    ax = draw_learning_curve(figure)
+    ax = LEARNING_CURVE.plot(figure)
     expected = [(point["size"], point["value"]) for point in figure["points"]]
     np.testing.assert_allclose(dots(ax), [*expected, (2_400, 0.2508)])
     (points,) = [one for one in ax.collections if one.get_gid() == POINTS]
@@ -188,10 +188,10 @@ def test_the_learning_curve_goes_through_its_points_and_ends_hollow():
 
 def test_a_curve_without_extrapolation_has_no_hollow_point():
     figure = {**data.learning_curve(), "extrapolated": None}
-    ax = draw_learning_curve(figure)
+    ax = LEARNING_CURVE.plot(figure)
     assert len(dots(ax)) == 5
     assert len(ax.texts) == 0
-    told = describe_learning_curve(figure)
+    told = LEARNING_CURVE.describe(figure)
     assert told.alt == ("5 training sizes by log_loss (lower is better): 0.29 with 50 rows, 0.2525 with 800 rows.")
     assert told.rows[0] == (50, 0.29, 0.27, 0.33, "measured")
-    assert describe_learning_curve(data.learning_curve()).rows[-1] == (2_400, 0.2508, None, None, "extrapolated")
+    assert LEARNING_CURVE.describe(data.learning_curve()).rows[-1] == (2_400, 0.2508, None, None, "extrapolated")

@@ -8,20 +8,11 @@ import pytest
 from matplotlib.colors import to_hex
 
 from heldout.base.errors import OptionError
-from heldout.report.figures.canvas import BLUE, GREY, INK, ORANGE, PAPER, VERMILION
-from heldout.report.figures.describe import POINTS
-from heldout.report.figures.estimates import (
-    MARK,
-    MOST_ROWS,
-    describe_comparison,
-    describe_estimates,
-    describe_ranking,
-    draw_comparison,
-    draw_estimates,
-    draw_ranking,
-)
-from heldout.report.figures.folds import ASIDE, describe_paired_folds, draw_paired_folds
-from heldout.report.figures.time import NO_BARS, describe_time, draw_time, seconds, timed
+from heldout.report.figures.canvas import BELOW, POINTS
+from heldout.report.figures.estimates import COMPARISON, ESTIMATES, MOST_ROWS, RANKING
+from heldout.report.figures.folds import ASIDE, PAIRED_FOLDS
+from heldout.report.figures.palette import BLUE, GREY, INK, ORANGE, PAPER, VERMILION
+from heldout.report.figures.time import NO_BARS, TIME, seconds
 
 
 def points(ax):
@@ -44,8 +35,8 @@ def words(ax):
 
 
 def test_estimates_stand_below_each_other_with_their_intervals():
-    ax = draw_estimates(data.estimates())
-    np.testing.assert_allclose(dots(ax), [(0.31, MARK), (0.275, 1 + MARK), (0.29, 2 + MARK)])
+    ax = ESTIMATES.plot(data.estimates())
+    np.testing.assert_allclose(dots(ax), [(0.31, BELOW), (0.275, 1 + BELOW), (0.29, 2 + BELOW)])
     first, last = spans(ax)  # the second has no interval
     assert first == (0.27, 0.36)
     assert last == (0.24, ax.get_xlim()[1])
@@ -62,21 +53,21 @@ def test_estimates_stand_below_each_other_with_their_intervals():
 
 
 def test_what_is_optimistic_is_hollow_and_of_another_colour():
-    drawn = points(draw_estimates(data.estimates()))
+    drawn = points(ESTIMATES.plot(data.estimates()))
     assert [to_hex(colour).upper() for colour in drawn.get_facecolors()] == [BLUE, PAPER, BLUE]
     assert [to_hex(colour).upper() for colour in drawn.get_edgecolors()] == [BLUE, VERMILION, BLUE]
 
 
 def test_an_interval_without_an_end_has_an_arrow_at_the_edge():
-    ax = draw_estimates(data.estimates())
+    ax = ESTIMATES.plot(data.estimates())
     (arrow,) = [line for line in ax.lines if line.get_marker() == ">"]
     assert arrow.get_xdata()[0] == ax.get_xlim()[1]
-    assert arrow.get_ydata()[0] == pytest.approx(2 + MARK)
+    assert arrow.get_ydata()[0] == pytest.approx(2 + BELOW)
     assert not [line for line in ax.lines if line.get_marker() == "<"]
 
 
 def test_estimates_in_words_and_numbers():
-    told = describe_estimates(data.estimates())
+    told = ESTIMATES.describe(data.estimates())
     assert told.alt == (
         "3 estimates of log_loss (lower is better): nested 10-fold cross-validation 0.31 (0.27 to 0.36); best "
         "validation mean (optimistic) 0.275; the same, corrected for choosing by a bootstrap 0.29 (0.24 to ∞)."
@@ -87,22 +78,22 @@ def test_estimates_in_words_and_numbers():
 
 def test_the_ranking_has_the_best_on_top_and_a_failed_learner_no_dot():
     figure = data.comparison(3)
-    ax = draw_ranking(figure)
-    np.testing.assert_allclose(dots(ax), [(0.2, MARK), (0.23, 1 + MARK), (0.26, 2 + MARK)])
+    ax = RANKING.plot(figure)
+    np.testing.assert_allclose(dots(ax), [(0.2, BELOW), (0.23, 1 + BELOW), (0.26, 2 + BELOW)])
     np.testing.assert_allclose(spans(ax), [(0.17, 0.24), (0.2, 0.27), (0.23, 0.3)])
     assert words(ax)[::2] == ["1. forest", "2. ridge", "3. nearest neighbours"]
     figure["ranking"][2] |= {"value": None, "low": None, "high": None}
-    failed = draw_ranking(figure)
+    failed = RANKING.plot(figure)
     assert len(dots(failed)) == 2
     assert words(failed)[-1] == "–"
-    told = describe_ranking(figure)
+    told = RANKING.describe(figure)
     assert told.rows[2] == (3, "nearest neighbours", None, None, None, 0.95)
     assert len(told.tips[POINTS]) == 2
 
 
 def test_differences_with_zero_and_the_region_of_practical_equivalence():
     figure = data.comparison(3)
-    ax = draw_comparison(figure)
+    ax = COMPARISON.plot(figure)
     np.testing.assert_allclose(dots(ax)[:, 0], [pair["difference"] for pair in figure["pairs"]])
     np.testing.assert_allclose(spans(ax), [(pair["low"], pair["high"]) for pair in figure["pairs"]])
     (shade,) = ax.patches
@@ -120,7 +111,7 @@ def test_differences_with_zero_and_the_region_of_practical_equivalence():
 def test_zero_is_always_in_sight_and_without_a_region_nothing_is_shaded():
     figure = data.comparison(2)
     figure["pairs"][0] |= {"difference": 5.0, "low": 4.0, "high": 6.0}
-    ax = draw_comparison({**figure, "rope": None})
+    ax = COMPARISON.plot({**figure, "rope": None})
     low, high = ax.get_xlim()
     assert low < 0 < 6 < high
     assert len(ax.patches) == 0
@@ -130,27 +121,27 @@ def test_zero_is_always_in_sight_and_without_a_region_nothing_is_shaded():
 
 @pytest.mark.parametrize(("greater", "side"), [(False, "← first is better"), (True, "← second is better")])
 def test_the_sides_of_zero_say_who_is_better(greater, side):
-    ax = draw_comparison({**data.comparison(3), "greater_is_better": greater})
+    ax = COMPARISON.plot({**data.comparison(3), "greater_is_better": greater})
     assert words(ax)[6:] == [side]
     way = "above" if greater else "below"
     assert (
         f"{way} 0 where the first is better"
-        in describe_comparison({**data.comparison(3), "greater_is_better": greater}).alt
+        in COMPARISON.describe({**data.comparison(3), "greater_is_better": greater}).alt
     )
 
 
 def test_of_very_many_pairs_the_first_are_drawn_and_that_is_said():
     figure = data.comparison(12)
-    ax = draw_comparison(figure)
+    ax = COMPARISON.plot(figure)
     assert len(dots(ax)) == MOST_ROWS
     assert ax.get_xlabel().endswith("45 of 66 pairs")
-    assert len(describe_comparison(figure).rows) == 66
+    assert len(COMPARISON.describe(figure).rows) == 66
 
 
 def test_long_names_of_a_pair_share_the_room():
     figure = data.comparison(2)
     figure["pairs"][0] |= {"first": "a", "second": "a name that is much longer than the others"}
-    label = words(draw_comparison(figure))[0]
+    label = words(COMPARISON.plot(figure))[0]
     assert label.startswith("a − a name that")
     assert "…" in label
     assert len(label) <= 58
@@ -159,11 +150,11 @@ def test_long_names_of_a_pair_share_the_room():
 def test_folds_of_all_learners_are_joined():
     figure = data.comparison(3, parts=10)
     values = figure["folds"]["values"]
-    ax = draw_paired_folds(figure)
+    ax = PAIRED_FOLDS.plot(figure)
     found = dots(ax)
     assert len(found) == 30
     for row in range(3):
-        mine = found[np.abs(found[:, 1] - (row + MARK)) <= ASIDE / 2 + 1e-9]
+        mine = found[np.abs(found[:, 1] - (row + BELOW)) <= ASIDE / 2 + 1e-9]
         np.testing.assert_allclose(mine[:, 0], values[row])
     assert len(ax.lines) == 10
     for part, line in enumerate(ax.lines):
@@ -175,19 +166,19 @@ def test_folds_of_all_learners_are_joined():
 def test_paired_folds_in_words_and_a_fold_that_failed():
     figure = data.comparison(2, parts=4)
     figure["folds"]["values"][1][2] = None
-    assert len(dots(draw_paired_folds(figure))) == 7
-    told = describe_paired_folds(figure)
+    assert len(dots(PAIRED_FOLDS.plot(figure))) == 7
+    told = PAIRED_FOLDS.describe(figure)
     assert told.head == ("fold", "forest", "ridge")
     assert told.rows[2] == (2, figure["folds"]["values"][0][2], None)
     assert len(told.tips[POINTS]) == 7
     assert told.tips[POINTS][0] == f"forest, fold 0: {figure['folds']['values'][0][0]:.4g}"
     many = data.comparison(2, parts=1_000)
-    assert draw_paired_folds(many).get_xlabel() == "log_loss (lower is better), 200 of 1,000 folds"
-    assert describe_paired_folds(many).alt.endswith("The table has 200 of 1,000 folds.")
+    assert PAIRED_FOLDS.plot(many).get_xlabel() == "log_loss (lower is better), 200 of 1,000 folds"
+    assert PAIRED_FOLDS.describe(many).alt.endswith("The table has 200 of 1,000 folds.")
 
 
 def test_time_is_fitting_then_scoring_the_longest_first():
-    ax = draw_time(data.time())
+    ax = TIME.plot(data.time())
     bars = {(to_hex(bar.get_facecolor()).upper(), round(bar.get_y())): bar for bar in ax.patches}
     assert len(bars) == 6
     assert [bars[BLUE, row].get_width() for row in range(3)] == [12.5, 1.5, 0.75]
@@ -202,16 +193,16 @@ def test_time_is_fitting_then_scoring_the_longest_first():
 def test_time_that_nobody_took_has_no_bar_and_no_words():
     figure = data.time()
     figure["bars"][1]["score"] = 0.0
-    assert len(draw_time(figure).patches) == 5
-    assert len(describe_time(figure).tips[POINTS]) == 5
+    assert len(TIME.plot(figure).patches) == 5
+    assert len(TIME.describe(figure).tips[POINTS]) == 5
     empty = {**figure, "bars": []}
-    assert timed(empty) == []
+    assert TIME.panels(empty) == []
     with pytest.raises(OptionError, match=NO_BARS):
-        draw_time(empty)
+        TIME.plot(empty)
 
 
 def test_time_in_words_and_numbers():
-    told = describe_time(data.time())
+    told = TIME.describe(data.time())
     assert told.alt.startswith("The study took 17.2 s. Work: validation: forest 12.5 s fitting and 1.25 s scoring; ")
     assert told.rows[0] == ("validation", "forest", 12.5, 1.25, 900)
     assert [seconds(value) for value in (0.04321, 119, 150, 9_000, None)] == [

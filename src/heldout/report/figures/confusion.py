@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from heldout.base.words import line, shortened
-from heldout.report.figures.canvas import (
-    BLUE,
-    GRID,
-    INK,
-    SMALL,
-    TEXT,
-    Shape,
-    drawing,
-    name_axes,
-    named,
-    quiet,
-    write,
-)
-from heldout.report.figures.describe import (
-    MOST_ROWS,
-    POINTS,
-    Description,
-    describe,
-    left_out,
-)
+from heldout.report.figures import canvas
+from heldout.report.figures.canvas import POINTS, SMALL, Shape, write
+from heldout.report.figures.describe import MOST_ROWS, Data, Description, Kind, describe, left_out
+from heldout.report.figures.palette import BLUE, GRID
 from heldout.report.words import counted
 
 DARKEST = 0.6  # so that ink stays readable on it, in light and in dark
@@ -36,38 +20,35 @@ LETTERS = 12  # of a class beside the table
 LIES_TO = 4  # classes whose names have room to lie flat
 
 
-def shape_of_confusion(data: Mapping[str, Any]) -> Shape:
+def _shape(data: Data) -> Shape:
     """Cells about as high as wide, as far as a phone allows."""
     classes = len(data["labels"])
-    names = _names(data, LETTERS)
-    left = 0.36 + 0.086 * max((len(name) for name in names), default=1)
-    under = 0.52 if _lies(classes) else 0.42 + 0.086 * max((len(name) for name in names), default=1)
+    longest = 0.086 * max((len(name) for name in _names(data)), default=1)
+    under = 0.52 if _lies(classes) else 0.42 + longest
     cells = min(max(0.62 * classes, 1.1), 3.6)
-    return Shape(height=cells + under + 0.36, left=left, bottom=under, top=0.36)
+    return Shape(height=cells + under + 0.36, left=0.36 + longest, bottom=under, top=0.36)
 
 
-@drawing(shape_of_confusion)
-def draw_confusion(data: Mapping[str, Any], ax: Any) -> None:
+def _draw(data: Data, ax: Any) -> None:
     """A row a true class, a column a predicted one: counts, and which share of the row they are."""
-    quiet(ax)
+    canvas.quiet(ax)
     classes = len(data["labels"])
     ax.set_xlim(0, classes)
     ax.set_ylim(classes, 0)
-    _cells(ax, data)
-    names = _names(data, LETTERS)
-    step = -(-classes // NAMED_TO)
+    _draw_cells(ax, data)
+    names, step = _names(data), -(-classes // NAMED_TO)
     places = [place + 0.5 for place in range(0, classes, step)]
-    named(ax.xaxis, places, names[::step], rotation=0 if _lies(classes) else 90)
-    named(ax.yaxis, places, names[::step])
-    name_axes(ax, x="predicted class", y="true class, and how its rows were predicted")
+    canvas.named(ax.xaxis, places, names[::step], rotation=0 if _lies(classes) else 90)
+    canvas.named(ax.yaxis, places, names[::step])
+    canvas.name_axes(ax, x="predicted class", y="true class, and how its rows were predicted")
 
 
 def _lies(classes: int) -> bool:
     return classes <= LIES_TO
 
 
-def _names(data: Mapping[str, Any], most: int) -> list[str]:
-    return [shortened(label, most) for label in data["labels"]]
+def _names(data: Data) -> list[str]:
+    return [shortened(label, LETTERS) for label in data["labels"]]
 
 
 def _shares(row: Sequence[int]) -> list[float]:
@@ -75,7 +56,7 @@ def _shares(row: Sequence[int]) -> list[float]:
     return [count / whole if whole else 0.0 for count in row]
 
 
-def _cells(ax: Any, data: Mapping[str, Any]) -> None:
+def _draw_cells(ax: Any, data: Data) -> None:
     from matplotlib.patches import Rectangle
 
     classes = len(data["labels"])
@@ -83,47 +64,43 @@ def _cells(ax: Any, data: Mapping[str, Any]) -> None:
         for guess, (count, share) in enumerate(zip(row, _shares(row), strict=True)):
             cell = Rectangle((guess, true), 1, 1, facecolor=BLUE, alpha=DARKEST * share, linewidth=0, gid=POINTS)
             ax.add_patch(cell)
-            if classes <= COUNTS_TO and count:
-                _words(ax, (guess + 0.5, true + 0.5), f"{count:,}", share if classes <= SHARES_TO else None)
+            x, y = guess + 0.5, true + 0.5
+            if count and classes <= SHARES_TO:
+                write(ax, (x, y - 0.02), f"{count:,}", ha="center", va="bottom", fontweight="bold", zorder=4)
+                write(ax, (x, y + 0.04), _percent(share), ha="center", va="top", fontsize=SMALL, zorder=4)
+            elif count and classes <= COUNTS_TO:
+                write(ax, (x, y), f"{count:,}", ha="center", va="center", fontsize=SMALL, zorder=4)
     for edge in range(classes + 1):
         ax.plot([edge, edge], [0, classes], color=GRID, linewidth=0.8, clip_on=False, zorder=3)
         ax.plot([0, classes], [edge, edge], color=GRID, linewidth=0.8, clip_on=False, zorder=3)
-
-
-def _words(ax: Any, place: tuple[float, float], count: str, share: float | None) -> None:
-    if share is None:
-        write(ax, place, count, ha="center", va="center", fontsize=SMALL, zorder=4)
-        return
-    x, y = place
-    write(ax, (x, y - 0.02), count, ha="center", va="bottom", fontsize=TEXT, fontweight="bold", color=INK, zorder=4)
-    write(ax, (x, y + 0.04), _percent(share), ha="center", va="top", fontsize=SMALL, color=INK, zorder=4)
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f}%" if share >= 0.01 or share == 0 else "<1%"
 
 
-def describe_confusion(data: Mapping[str, Any]) -> Description:
-    """The table in words and numbers."""
+def _describe(data: Data) -> Description:
     labels, counts = [line(label) for label in data["labels"]], data["counts"]
     right = sum(int(counts[place][place]) for place in range(len(labels)))
-    cells = [(t, p, int(n)) for t, row in enumerate(counts) for p, n in enumerate(row)]
-    wrong = sorted((cell for cell in cells if cell[0] != cell[1] and cell[2]), key=lambda cell: -cell[2])
+    cells = [(true, guess, int(n)) for true, row in enumerate(counts) for guess, n in enumerate(row)]
+    filled = [cell for cell in cells if cell[2]]
+    wrong = sorted((cell for cell in filled if cell[0] != cell[1]), key=lambda cell: -cell[2])
     alt = f"{right:,} of {data['rows']:,} rows on the diagonal, of {counted(len(labels), 'class')}."
     if wrong:
-        told = "; ".join(
-            f"“{shortened(labels[t], 40)}” taken for “{shortened(labels[p], 40)}” in {n:,}" for t, p, n in wrong[:3]
-        )
-        alt += f" Most often mixed up: {told} rows."
-    whole = [sum(int(n) for n in row) for row in counts]
-    listed = [cell for cell in cells if cell[2]][:MOST_ROWS]
+        mixed = "; ".join(f"{_taken(labels, t, p, 40)} in {n:,}" for t, p, n in wrong[:3])
+        alt += f" Most often mixed up: {mixed} rows."
+    whole = [sum(map(int, row)) for row in counts]
     return describe(
         title="Which classes are taken for which",
-        alt=alt + left_out(len(listed), sum(1 for cell in cells if cell[2]), "pairs of classes"),
+        alt=alt + left_out(min(len(filled), MOST_ROWS), len(filled), "pairs of classes"),
         head=("true class", "predicted class", "rows", "share of the true class"),
-        rows=tuple((labels[t], labels[p], n, n / whole[t]) for t, p, n in listed),
-        tips=[
-            f"“{shortened(labels[t], 36)}” taken for “{shortened(labels[p], 36)}”: {n:,} of {whole[t]:,} rows"
-            for t, p, n in cells
-        ],
+        rows=[(labels[t], labels[p], n, n / whole[t]) for t, p, n in filled[:MOST_ROWS]],
+        tips=[f"{_taken(labels, t, p, 36)}: {n:,} of {whole[t]:,} rows" for t, p, n in cells],
     )
+
+
+def _taken(labels: Sequence[str], true: int, guess: int, most: int) -> str:
+    return f"“{shortened(labels[true], most)}” taken for “{shortened(labels[guess], most)}”"
+
+
+CONFUSION = Kind(shape=_shape, draw=_draw, describe=_describe)

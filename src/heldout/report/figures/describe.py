@@ -1,21 +1,23 @@
-"""A figure in words: its title, what a sighted reader sees, and the numbers behind it."""
+"""What a figure is: how its data are drawn, and how they are told to those who do not see the drawing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from heldout.base.words import shortened
-from heldout.report.figures.canvas import is_finite
+from heldout.base.errors import OptionError
+from heldout.base.words import line, number, shortened
+from heldout.report.figures.canvas import POINTS, Shape, axes_of
+from heldout.report.figures.scales import is_finite
 from heldout.report.words import amount
 
 MOST_ROWS = 200
 MOST_TIPS = 60  # marks that are worth a stop of the keyboard
 LONGEST = 120  # letters of a name in a table or beside a mark
-POINTS = "points"  # the marks of a figure, by the id that matplotlib gives the drawing
 
 Cell = str | float | int | None
+Data = Mapping[str, Any]
 T = TypeVar("T")
 
 
@@ -30,6 +32,39 @@ class Description:
     tips: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+def _whole(data: Data) -> list[Data]:
+    return [data]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One figure: ``panels`` cuts its data into what is drawn on one pair of axes each."""
+
+    shape: Callable[[Data], Shape]
+    draw: Callable[[Data, Any], None]
+    describe: Callable[[Data], Description]
+    panels: Callable[[Data], list[Any]] = _whole
+
+    def plot(self, data: Data, ax: Any = None) -> Any:
+        """Draw on the given axes, or on a figure of its own, and return the axes."""
+        data = present(data)
+        ax = axes_of(self.shape(data)) if ax is None else ax
+        self.draw(data, ax)
+        return ax
+
+
+def present(data: Data) -> Data:
+    """The data of a figure; an error that says why where there are none."""
+    if "none" in data:
+        raise OptionError(str(data["none"]))
+    return data
+
+
+def one_each(name: str) -> Callable[[Data], list[Any]]:
+    """The same data with one member of this list at a time."""
+    return lambda data: [{**data, name: [member]} for member in data[name]]
+
+
 def evenly(values: Sequence[T], most: int = MOST_ROWS) -> list[T]:
     """At most so many of them, evenly over all, the first and the last among them."""
     if len(values) <= most:
@@ -40,6 +75,11 @@ def evenly(values: Sequence[T], most: int = MOST_ROWS) -> list[T]:
 def left_out(shown: int, whole: int, what: str) -> str:
     """A sentence that says how many of them are in the table; nothing where all are."""
     return "" if shown >= whole else f" The table has {shown:,} of {whole:,} {what}."
+
+
+def listed(texts: Sequence[str], most: int) -> str:
+    """The first of several texts as the end of a sentence."""
+    return "; ".join(texts[:most]) + ("; …" if len(texts) > most else ".")
 
 
 def describe(
@@ -57,7 +97,23 @@ def describe(
 
 def span(values: Sequence[Any]) -> str:
     """ "from 0.1 to 0.2", over those that are numbers."""
-    told = [float(value) for value in values if is_finite(value)]
-    if not told:
-        return "without a number"
-    return f"from {amount(min(told))} to {amount(max(told))}"
+    numbers = [float(value) for value in values if is_finite(value)]
+    return f"from {amount(min(numbers))} to {amount(max(numbers))}" if numbers else "without a number"
+
+
+def ends_words(low: Any, high: Any) -> str:
+    """An interval behind a number: " (0.1 to 0.2)"; nothing where there is none."""
+    return "" if low is None or high is None else f" ({amount(low)} to {amount(high)})"
+
+
+def value_words(value: Any) -> str:
+    """The value of a parameter."""
+    return number(value) if isinstance(value, float) else line(value)
+
+
+def parameter_name(values: Data) -> str:
+    """A parameter, and the family that it belongs to where there are several."""
+    family = line(values["family"] or "")
+    if not family:
+        return shortened(values["param"], 56)
+    return f"{shortened(values['param'], 36)} of {shortened(family, 18)}"

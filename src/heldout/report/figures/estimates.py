@@ -7,39 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from heldout.base.words import line, shortened
-from heldout.report.figures.canvas import (
-    BLUE,
-    GREY,
-    INK,
-    LETTERS,
-    PAPER,
-    SMALL,
-    SOFT,
-    VERMILION,
-    Shape,
-    better,
-    drawing,
-    ends,
-    is_finite,
-    linear,
-    name_axes,
-    quiet,
-    real,
-    room,
-    within,
-    write,
-)
-from heldout.report.figures.describe import (
-    POINTS,
-    Description,
-    describe,
-    evenly,
-)
+from heldout.report.figures import canvas
+from heldout.report.figures.canvas import ABOVE, BELOW, LETTERS, SMALL, better, dots, name_axes, rows_shape, write
+from heldout.report.figures.describe import Data, Description, Kind, describe, ends_words, evenly, listed
+from heldout.report.figures.palette import BLUE, GREY, INK, PAPER, SOFT, VERMILION
+from heldout.report.figures.scales import ends, is_finite, linear, real, within
 from heldout.report.words import amount, counted
 
 MOST_ROWS = 45  # all pairs of ten learners; more are no picture
 ROW = 0.46  # inches
-WORDS, MARK = -0.2, 0.22  # of a row: where its words stand and where its mark does
+OPTIMISTIC = "optimistic"
+MINUS = " − "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,55 +31,39 @@ class Row:
     colour: str = BLUE
     hollow: bool = False
 
-
-def rows_shape(count: int) -> Shape:
-    """As high as the rows ask for."""
-    return Shape(height=0.62 + ROW * max(1, min(count, MOST_ROWS)), left=0.14, top=0.08, bottom=0.54)
-
-
-def number_words(row: Row) -> str:
-    """The number of a row and its interval: "0.12 (0.1 to 0.14)"."""
-    beside = "" if row.low is None or row.high is None else f" ({amount(row.low)} to {amount(row.high)})"
-    return f"{amount(row.value)}{beside}".replace("-", "−")
+    @property
+    def words(self) -> str:
+        """The number and its interval: "0.12 (0.1 to 0.14)"."""
+        return f"{amount(self.value)}{ends_words(self.low, self.high)}".replace("-", "−")
 
 
-def draw_rows(ax: Any, rows: Sequence[Row], *, always: Sequence[float] = ()) -> None:
+def _row_of(values: Mapping[str, Any], label: str, **looks: Any) -> Row:
+    return Row(label=label, value=values["value"], low=values["low"], high=values["high"], **looks)
+
+
+def _draw_rows(ax: Any, rows: Sequence[Row], *, always: Sequence[float] = ()) -> None:
     """Draw them from the top down. Where an interval has no end, an arrow says so."""
     rows = rows[:MOST_ROWS]
-    quiet(ax, floor=True)
-    low, high = ends([*(v for row in rows for v in (row.value, row.low, row.high)), *always])
-    ax.set_xlim(low, high)
-    ax.set_ylim(len(rows) - 0.4, -0.55)
-    ax.set_yticks([])
+    canvas.open_rows(ax, len(rows))
+    ax.set_xlim(*ends([*(value for row in rows for value in (row.value, row.low, row.high)), *always]))
     linear(ax.xaxis)
     for place, row in enumerate(rows):
-        _label(ax, place, row)
+        canvas.label_row(ax, place + ABOVE, row.label, row.words)
         if row.low is not None and row.high is not None:
-            _line(ax, place + MARK, row)
-    told = [(place, row) for place, row in enumerate(rows) if is_finite(row.value)]
-    if told:
-        ax.scatter(
-            [real(row.value) for _, row in told],
-            [place + MARK for place, _ in told],
-            s=44,
-            c=[PAPER if row.hollow else row.colour for _, row in told],
-            edgecolors=[row.colour for _, row in told],
-            linewidths=1.6,
-            zorder=4,
-            clip_on=False,
-            gid=POINTS,
-        )
+            _draw_interval(ax, place + BELOW, row)
+    marked = [(place, row) for place, row in enumerate(rows) if is_finite(row.value)]
+    dots(
+        ax,
+        [real(row.value) for _, row in marked],
+        [place + BELOW for place, _ in marked],
+        size=44,
+        c=[PAPER if row.hollow else row.colour for _, row in marked],
+        edgecolors=[row.colour for _, row in marked],
+        width=1.6,
+    )
 
 
-def _label(ax: Any, place: int, row: Row) -> None:
-    words = number_words(row)
-    flat = ax.get_yaxis_transform()
-    label = shortened(row.label, max(room(ax) - len(words), 6))
-    write(ax, (0, place + WORDS), label, transform=flat, va="center", color=INK)
-    write(ax, (1, place + WORDS), words, transform=flat, va="center", ha="right", color=SOFT, fontsize=SMALL)
-
-
-def _line(ax: Any, y: float, row: Row) -> None:
+def _draw_interval(ax: Any, y: float, row: Row) -> None:
     left, right = ax.get_xlim()
     low, high = real(row.low), real(row.high)
     shown = (within(low, left, right), within(high, left, right))
@@ -112,163 +74,136 @@ def _line(ax: Any, y: float, row: Row) -> None:
             ax.plot([end], [y], marker=mark, markersize=6, color=row.colour, linestyle="none", clip_on=False)
 
 
-def list_rows(rows: Sequence[Row], *, whole: int) -> str:
-    """The first rows in words, as they end a description."""
-    first = "; ".join(f"{shortened(row.label, 60)} {number_words(row)}" for row in rows[:6])
-    return first + ("; …" if whole > 6 else ".")
+def _in_words(rows: Sequence[Row]) -> str:
+    return listed([f"{shortened(row.label, 60)} {row.words}" for row in rows], 6)
 
 
-def row_tips(rows: Sequence[Row]) -> list[str]:
-    """What stands beside the mark of each row."""
-    return [f"{row.label}: {number_words(row)}" for row in rows[:MOST_ROWS] if is_finite(row.value)]
+def _tips(rows: Sequence[Row]) -> list[str]:
+    return [f"{row.label}: {row.words}" for row in rows[:MOST_ROWS] if is_finite(row.value)]
 
 
-OPTIMISTIC = "optimistic"
-
-
-def shape_of_estimates(data: Mapping[str, Any]) -> Shape:
-    """A row an estimate."""
-    return rows_shape(len(data["rows"]))
-
-
-@drawing(shape_of_estimates)
-def draw_estimates(data: Mapping[str, Any], ax: Any) -> None:
-    """A row an estimate with its interval; what is optimistic is hollow and says so."""
-    draw_rows(ax, _estimate_rows(data))
+def _draw_estimates(data: Data, ax: Any) -> None:
+    _draw_rows(ax, _estimate_rows(data))
     name_axes(ax, x=better(data))
 
 
-def _estimate_rows(data: Mapping[str, Any]) -> list[Row]:
+def _estimate_rows(data: Data) -> list[Row]:
+    """A row an estimate; what is optimistic is hollow and says so."""
     return [
-        Row(
-            label=f"{line(one['label'])}{f' ({OPTIMISTIC})' if one['optimistic'] else ''}",
-            value=one["value"],
-            low=one["low"],
-            high=one["high"],
-            colour=VERMILION if one["optimistic"] else BLUE,
-            hollow=bool(one["optimistic"]),
-        )
+        _row_of(one, f"{line(one['label'])} ({OPTIMISTIC})", colour=VERMILION, hollow=True)
+        if one["optimistic"]
+        else _row_of(one, line(one["label"]))
         for one in data["rows"]
     ]
 
 
-def describe_estimates(data: Mapping[str, Any]) -> Description:
-    """The estimates in words and numbers."""
+def _describe_estimates(data: Data) -> Description:
     rows = _estimate_rows(data)[:MOST_ROWS]
     names = ("label", "value", "low", "high", "level")
     return describe(
         title="The estimates side by side",
-        alt=f"{counted(len(data['rows']), 'estimate')} of {better(data)}: {list_rows(rows, whole=len(rows))}",
+        alt=f"{counted(len(data['rows']), 'estimate')} of {better(data)}: {_in_words(rows)}",
         head=("estimate", data["loss"], "low", "high", "level", "optimistic"),
         rows=[(*(one[name] for name in names), "yes" if one["optimistic"] else "no") for one in data["rows"]],
-        tips=row_tips(rows),
+        tips=_tips(rows),
     )
 
 
-def shape_of_ranking(data: Mapping[str, Any]) -> Shape:
-    """A row a learner."""
-    return rows_shape(len(data["ranking"]))
+ESTIMATES = Kind(
+    shape=lambda data: rows_shape(len(data["rows"]), most=MOST_ROWS, row=ROW),
+    draw=_draw_estimates,
+    describe=_describe_estimates,
+)
 
 
-@drawing(shape_of_ranking)
-def draw_ranking(data: Mapping[str, Any], ax: Any) -> None:
+def _draw_ranking(data: Data, ax: Any) -> None:
     """A row a learner, the best at the top."""
-    draw_rows(ax, _ranking_rows(data))
-    whole = len(data["ranking"])
-    beside = f", the best {MOST_ROWS} of {whole:,}" if whole > MOST_ROWS else ""
-    name_axes(ax, x=better(data) + beside)
+    rows = _ranking_rows(data)
+    _draw_rows(ax, rows)
+    more = f", the best {MOST_ROWS} of {len(rows):,}" if len(rows) > MOST_ROWS else ""
+    name_axes(ax, x=better(data) + more)
 
 
-def _ranking_rows(data: Mapping[str, Any]) -> list[Row]:
-    return [
-        Row(label=f"{place}. {line(one['name'])}", value=one["value"], low=one["low"], high=one["high"])
-        for place, one in enumerate(data["ranking"], start=1)
-    ]
+def _ranking_rows(data: Data) -> list[Row]:
+    return [_row_of(one, f"{place}. {line(one['name'])}") for place, one in enumerate(data["ranking"], start=1)]
 
 
-def describe_ranking(data: Mapping[str, Any]) -> Description:
-    """The ranking in words and numbers."""
+def _describe_ranking(data: Data) -> Description:
     rows = _ranking_rows(data)
     names = ("name", "value", "low", "high", "level")
-    first = f"{counted(len(rows), 'learner')} by {better(data)}, the best first: "
     return describe(
         title="The ranking",
-        alt=first + list_rows(rows, whole=len(rows)),
+        alt=f"{counted(len(rows), 'learner')} by {better(data)}, the best first: {_in_words(rows)}",
         head=("rank", "learner", data["loss"], "low", "high", "level"),
-        rows=[
-            (place, *(one[name] for name in names)) for place, one in evenly(list(enumerate(data["ranking"], start=1)))
-        ],
-        tips=row_tips(rows),
+        rows=[(place, *(one[name] for name in names)) for place, one in evenly([*enumerate(data["ranking"], start=1)])],
+        tips=_tips(rows),
     )
 
 
-MINUS = " − "
+RANKING = Kind(
+    shape=lambda data: rows_shape(len(data["ranking"]), most=MOST_ROWS, row=ROW),
+    draw=_draw_ranking,
+    describe=_describe_ranking,
+)
 
 
-def shape_of_comparison(data: Mapping[str, Any]) -> Shape:
-    """A row a pair, and a line of words above."""
-    rows = rows_shape(len(data["pairs"]))
-    return Shape(height=rows.height + 0.22, left=rows.left, top=rows.top + 0.22, bottom=rows.bottom)
-
-
-@drawing(shape_of_comparison)
-def draw_comparison(data: Mapping[str, Any], ax: Any) -> None:
+def _draw_comparison(data: Data, ax: Any) -> None:
     """A row a pair: the difference, its interval, the zero line, and the region of practical equivalence shaded."""
-    rope = real(data["rope"]) if is_finite(data["rope"]) else 0.0
-    draw_rows(ax, _pair_rows(data, letters=room(ax)), always=(0.0, -rope, rope))
+    rope, count = real(data["rope"]) if is_finite(data["rope"]) else 0.0, len(data["pairs"])
+    _draw_rows(ax, _pair_rows(data, letters=canvas.room(ax)), always=(0.0, -rope, rope))
     if rope > 0:
         ax.axvspan(-rope, rope, color=GREY, alpha=0.45, linewidth=0, zorder=0.5)
-    _zero(ax, min(len(data["pairs"]), MOST_ROWS))
-    _sides(ax, data)
-    shown = len(data["pairs"])
-    beside = f", {MOST_ROWS} of {shown:,} pairs" if shown > MOST_ROWS else ""
+    places = range(min(count, MOST_ROWS))  # the zero line is left out where the words of a row stand
+    starts, stops = [place + 0.02 for place in places], [place + 0.42 for place in places]
+    ax.vlines([0.0] * len(places), starts, stops, color=INK, linewidth=1.2, zorder=2)
+    _name_sides(ax, data)
+    more = f", {MOST_ROWS} of {count:,} pairs" if count > MOST_ROWS else ""
     equal = f", equal within ±{amount(data['rope'])} (shaded)" if rope > 0 else ""
-    name_axes(ax, x=f"difference in {shortened(data['loss'], 20)}{equal}{beside}", most=64)
+    name_axes(ax, x=f"difference in {shortened(data['loss'], 20)}{equal}{more}", most=64)
 
 
-def _zero(ax: Any, rows: int) -> None:
-    """The zero line, left out where the words of a row stand."""
-    places = range(rows)
-    ax.vlines([0.0] * rows, [p + 0.02 for p in places], [p + 0.42 for p in places], color=INK, linewidth=1.2, zorder=2)
-
-
-def _sides(ax: Any, data: Mapping[str, Any]) -> None:
+def _name_sides(ax: Any, data: Data) -> None:
     """Which side of zero speaks for whom."""
     left, right = ("second", "first") if data["greater_is_better"] else ("first", "second")
-    flat = ax.get_xaxis_transform()
     low, high = ax.get_xlim()
-    room = (high - low) * 0.015
-    enough = (high - low) * 0.3
-    if 0.0 - low > enough:
-        write(ax, (-room, 1.01), f"← {left} is better", transform=flat, ha="right", color=SOFT, fontsize=SMALL)
-    if high - 0.0 > enough:
-        write(ax, (room, 1.01), f"{right} is better →", transform=flat, ha="left", color=SOFT, fontsize=SMALL)
+    gap, enough = (high - low) * 0.015, (high - low) * 0.3
+    how = {"transform": ax.get_xaxis_transform(), "color": SOFT, "fontsize": SMALL}
+    if -low > enough:
+        write(ax, (-gap, 1.01), f"← {left} is better", ha="right", **how)
+    if high > enough:
+        write(ax, (gap, 1.01), f"{right} is better →", ha="left", **how)
 
 
-def _pair_rows(data: Mapping[str, Any], *, letters: int = LETTERS) -> list[Row]:
-    bare = [Row(label="", value=one["difference"], low=one["low"], high=one["high"]) for one in data["pairs"]]
-    return [replace(row, label=_pair(one, row, letters)) for one, row in zip(data["pairs"], bare, strict=True)]
+def _pair_rows(data: Data, *, letters: int = LETTERS) -> list[Row]:
+    rows = [Row(label="", value=one["difference"], low=one["low"], high=one["high"]) for one in data["pairs"]]
+    return [replace(row, label=_pair_label(one, row, letters)) for one, row in zip(data["pairs"], rows, strict=True)]
 
 
-def _pair(one: Mapping[str, Any], row: Row, letters: int) -> str:
+def _pair_label(pair: Mapping[str, Any], row: Row, letters: int) -> str:
     """Both names, each with half of the room that the numbers leave; what one does not need, the other has."""
-    free = max(letters - len(number_words(row)) - len(MINUS), 12)
-    first, second = line(one["first"]), line(one["second"])
+    free = max(letters - len(row.words) - len(MINUS), 12)
+    first, second = line(pair["first"]), line(pair["second"])
     half = free // 2
     return f"{shortened(first, max(half, free - len(second)))}{MINUS}{shortened(second, max(half, free - len(first)))}"
 
 
-def describe_comparison(data: Mapping[str, Any]) -> Description:
-    """The differences in words and numbers."""
-    rows, pairs = _pair_rows(data)[:MOST_ROWS], data["pairs"]
+def _describe_comparison(data: Data) -> Description:
+    rows, pairs = _pair_rows(data), data["pairs"]
     way = "above" if data["greater_is_better"] else "below"
     equal = f" Within ±{amount(data['rope'])} they count as equal." if is_finite(data["rope"]) else ""
     alt = f"{counted(len(pairs), 'difference')} in {shortened(data['loss'], 40)}, {way} 0 where the first is better: "
     names = ("first", "second", "difference", "low", "high", "verdict")
     return describe(
         title="Differences, pair by pair",
-        alt=alt + list_rows(rows, whole=len(pairs)) + equal,
+        alt=alt + _in_words(rows) + equal,
         head=names,
         rows=[tuple(pair[name] for name in names) for pair in evenly(pairs)],
-        tips=row_tips(rows),
+        tips=_tips(rows),
     )
+
+
+COMPARISON = Kind(
+    shape=lambda data: rows_shape(len(data["pairs"]), most=MOST_ROWS, row=ROW, above=0.22),
+    draw=_draw_comparison,
+    describe=_describe_comparison,
+)

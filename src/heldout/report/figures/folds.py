@@ -2,113 +2,72 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from heldout.base.words import line, shortened
-from heldout.report.figures.canvas import (
-    BLUE,
-    GREY,
-    INK,
-    PAPER,
-    SMALL,
-    SOFT,
-    Shape,
-    better,
-    drawing,
-    ends,
-    is_finite,
-    left_of_numbers,
-    linear,
-    name_axes,
-    quiet,
-    real,
-    room,
-    within,
-    write,
-)
-from heldout.report.figures.describe import (
-    MOST_TIPS,
-    POINTS,
-    Description,
-    describe,
-    evenly,
-    left_out,
-    span,
-)
-from heldout.report.figures.estimates import MARK, MOST_ROWS, WORDS, rows_shape
-from heldout.report.words import amount, counted, interval
+from heldout.report.figures import canvas
+from heldout.report.figures.canvas import ABOVE, BELOW, SMALL, Shape, better, dots, name_axes, rows_shape, write
+from heldout.report.figures.describe import MOST_TIPS, Data, Description, Kind, describe, evenly, left_out, listed, span
+from heldout.report.figures.estimates import MOST_ROWS, ROW
+from heldout.report.figures.palette import BLUE, GREY, INK, SOFT
+from heldout.report.figures.scales import column, ends, finite, is_finite, linear, real, within
+from heldout.report.words import amount, counted, interval, level_words
 
 MOST_DOTS = 2_000  # of leave-one-out on many rows; evenly spread over all
 FEW = 60
 EVERY = 12  # folds that are all named
 JITTER = 0.56  # of a column of repeats, over which its folds are spread
+MOST_PARTS = 200  # lines that are joined; more are a grey area
+ASIDE = 0.16  # of a row
 
 
-def shape_of_folds(data: Mapping[str, Any]) -> Shape:
-    """Room at the right for the words of the mean."""
-    return Shape(height=2.75, right=0.86, left=left_of_numbers(*_reach(data)))
-
-
-def _reach(data: Mapping[str, Any]) -> tuple[float, float]:
+def _reach(data: Data) -> tuple[float, float]:
     return ends([*(p["value"] for p in _shown(data)), data["value"], data["low"], data["high"]])
 
 
-@drawing(shape_of_folds)
-def draw_folds(data: Mapping[str, Any], ax: Any) -> None:
+def _draw_folds(data: Data, ax: Any) -> None:
     """A dot a test part: folds side by side, repeats in columns; the estimate as a line, its interval as a band."""
     points = _shown(data)
-    quiet(ax, grid=True)
-    places = _places(points)
+    canvas.quiet(ax, grid=True)
     few = len(points) <= FEW
-    ax.scatter(
-        places,
-        [real(point["value"]) for point in points],
-        s=46 if few else 9,
-        color=BLUE,
-        edgecolors=PAPER if few else "none",
-        linewidths=0.8 if few else 0,
-        alpha=None if few else 0.6,
-        zorder=4,
-        clip_on=False,
-        gid=POINTS,
-    )
+    looks = {"size": 46} if few else {"size": 9, "width": 0, "alpha": 0.6}
+    dots(ax, _places(points), column(points, "value"), **looks)
     ax.set_ylim(*_reach(data))
     linear(ax.yaxis)
-    _columns(ax, data, points)
-    _estimate(ax, data)
+    _draw_x_axis(ax, data, points)
+    _draw_estimate(ax, data)
     name_axes(ax, y=better(data))
 
 
-def _shown(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _shown(data: Data) -> list[Mapping[str, Any]]:
     """The folds that have a value, and of very many some."""
-    return evenly([point for point in data["points"] if is_finite(point["value"])], MOST_DOTS)
+    return evenly(finite(data["points"], "value"), MOST_DOTS)
 
 
 def _repeats(points: Sequence[Mapping[str, Any]]) -> list[int]:
-    return sorted({int(point["repeat"] or 0) for point in points})
+    return [int(point["repeat"] or 0) for point in points]
 
 
 def _places(points: Sequence[Mapping[str, Any]]) -> list[float]:
     """Where each dot stands: its fold, or its repeat with the folds of one repeat beside each other."""
     repeats = _repeats(points)
-    if len(repeats) < 2:
+    sizes, drawn = Counter(repeats), Counter[int]()
+    if len(sizes) < 2:
         return [float(point["fold"]) for point in points]
-    seen: dict[int, int] = dict.fromkeys(repeats, 0)
-    sizes = {one: sum(int(point["repeat"] or 0) == one for point in points) for one in repeats}
-    found = []
-    for point in points:
-        repeat = int(point["repeat"] or 0)
+    places = []
+    for repeat in repeats:
         step = JITTER / max(sizes[repeat] - 1, 1)
-        found.append(repeat + (seen[repeat] * step - JITTER / 2 if sizes[repeat] > 1 else 0.0))
-        seen[repeat] += 1
-    return found
+        places.append(repeat + (drawn[repeat] * step - JITTER / 2 if sizes[repeat] > 1 else 0.0))
+        drawn[repeat] += 1
+    return places
 
 
-def _columns(ax: Any, data: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> None:
+def _draw_x_axis(ax: Any, data: Data, points: Sequence[Mapping[str, Any]]) -> None:
     repeats, whole = _repeats(points), len(data["points"])
-    if len(repeats) > 1:
-        ax.set_xlim(repeats[0] - 0.6, repeats[-1] + 0.6)
+    if len(set(repeats)) > 1:
+        ax.set_xlim(min(repeats) - 0.6, max(repeats) + 0.6)
         linear(ax.xaxis, most=8, whole=True)
         name_axes(ax, x="repeat")
         return
@@ -121,42 +80,38 @@ def _columns(ax: Any, data: Mapping[str, Any], points: Sequence[Mapping[str, Any
     name_axes(ax, x="fold" if whole <= MOST_DOTS else f"fold ({len(points):,} of {whole:,} are drawn)")
 
 
-def _estimate(ax: Any, data: Mapping[str, Any]) -> None:
+def _draw_estimate(ax: Any, data: Data) -> None:
     bottom, top = ax.get_ylim()
     if data["low"] is not None and data["high"] is not None:
         low, high = within(data["low"], bottom, top), within(data["high"], bottom, top)
         ax.axhspan(low, high, color=BLUE, alpha=0.14, linewidth=0, zorder=1)
     if not is_finite(data["value"]):
         return
-    value = real(data["value"])
-    ax.axhline(value, color=INK, linewidth=1.2, zorder=2)
+    place = (1.02, real(data["value"]))
+    ax.axhline(place[1], color=INK, linewidth=1.2, zorder=2)
     flat = ax.get_yaxis_transform()
-    write(ax, (1.02, value), amount(data["value"]), transform=flat, va="center", fontweight="bold")
+    write(ax, place, amount(data["value"]), transform=flat, va="center", fontweight="bold")
     if data["low"] is not None:
-        level = f"{100 * data['level']:.4g}% interval"
-        write(
-            ax, (1.02, value), "\n\n" + level.replace(" ", "\n"), transform=flat, va="top", color=SOFT, fontsize=SMALL
-        )
+        words = f"\n\n{level_words(data['level'])}\ninterval"
+        write(ax, place, words, transform=flat, va="top", color=SOFT, fontsize=SMALL)
 
 
-def describe_folds(data: Mapping[str, Any]) -> Description:
-    """The folds in words and numbers."""
-    points, shown = list(data["points"]), _shown(data)
-    missing = len(points) - sum(is_finite(point["value"]) for point in points)
-    sure = interval(data)
+def _describe_folds(data: Data) -> Description:
+    points = list(data["points"])
+    missing, sure = len(points) - len(finite(points, "value")), interval(data)
     alt = (
         f"{counted(len(points), 'fold')} by {better(data)}, {span([point['value'] for point in points])}. "
         f"The estimate is {amount(data['value'])}{f', {sure}' if sure else ', without an interval'}."
     )
     if missing:
         alt += f" {counted(missing, 'fold')} without a value."
-    listed, repeated = evenly(points), len(_repeats(points)) > 1
+    rows, repeated = evenly(points), len(set(_repeats(points))) > 1
     return describe(
         title="Each fold",
-        alt=alt + left_out(len(listed), len(points), "folds"),
+        alt=alt + left_out(len(rows), len(points), "folds"),
         head=("fold", "repeat", better(data), "training rows", "held-out rows"),
-        rows=tuple((p["fold"], p["repeat"], p["value"], p["train_rows"], p["held_rows"]) for p in listed),
-        tips=[_tip(point, repeated=repeated) for point in shown],
+        rows=[tuple(p[name] for name in ("fold", "repeat", "value", "train_rows", "held_rows")) for p in rows],
+        tips=[_tip(point, repeated=repeated) for point in _shown(data)],
     )
 
 
@@ -165,51 +120,37 @@ def _tip(point: Mapping[str, Any], *, repeated: bool) -> str:
     return f"fold {point['fold']}{of}: {amount(point['value'])} ({point['held_rows']:,} rows held out)"
 
 
-MOST_PARTS = 200  # lines that are joined; more are a grey area
-ASIDE = 0.16  # of a row
+FOLDS = Kind(
+    shape=lambda data: Shape(height=2.75, right=0.86, left=canvas.left_of_numbers(*_reach(data))),
+    draw=_draw_folds,
+    describe=_describe_folds,
+)
 
 
-def shape_of_paired_folds(data: Mapping[str, Any]) -> Shape:
-    """A row a learner."""
-    return rows_shape(len(data["folds"]["names"]))
-
-
-@drawing(shape_of_paired_folds)
-def draw_paired_folds(data: Mapping[str, Any], ax: Any) -> None:
+def _draw_paired_folds(data: Data, ax: Any) -> None:
     """A row a learner, a dot a fold, and a line through the dots of each fold."""
     names, parts, columns = _paired(data)
-    quiet(ax, floor=True)
-    ax.set_xlim(*ends(value for column in columns for value in column))
-    ax.set_ylim(len(names) - 0.4, -0.55)
-    ax.set_yticks([])
+    canvas.open_rows(ax, len(names))
+    ax.set_xlim(*ends(value for values in columns for value in values))
     linear(ax.xaxis)
     for place, name in enumerate(names):
-        write(ax, (0, place + WORDS), shortened(name, room(ax)), transform=ax.get_yaxis_transform(), va="center")
-    for place, column in enumerate(columns):
-        heights = [row + MARK + _aside(place) for row in range(len(names))]
-        ax.plot([real(value) for value in column], heights, color=GREY, linewidth=1, zorder=2, clip_on=False)
-    dots = _dots(columns)
-    few = len(dots) <= MOST_TIPS
-    ax.scatter(
-        [real(value) for value, _, _ in dots],
-        [row + MARK + _aside(place) for _, row, place in dots],
-        s=36 if few else 12,
-        color=BLUE,
-        edgecolors=PAPER if few else "none",
-        linewidths=0.8 if few else 0,
-        zorder=4,
-        clip_on=False,
-        gid=POINTS,
-    )
+        write(ax, (0, place + ABOVE), shortened(name, canvas.room(ax)), transform=ax.get_yaxis_transform(), va="center")
+    for place, values in enumerate(columns):
+        heights = [row + BELOW + _aside(place) for row in range(len(names))]
+        ax.plot([real(value) for value in values], heights, color=GREY, linewidth=1, zorder=2, clip_on=False)
+    marked = _dots(columns)
+    heights = [row + BELOW + _aside(place) for _, row, place in marked]
+    looks = {"size": 36} if len(marked) <= MOST_TIPS else {"size": 12, "width": 0}
+    dots(ax, [real(value) for value, _, _ in marked], heights, **looks)
     whole = len(data["folds"]["values"][0]) if names else 0
-    beside = f", {len(parts)} of {whole:,} folds" if whole > len(parts) else ", a line a fold"
-    name_axes(ax, x=better(data) + beside, most=64)
+    drawn = f", {len(parts)} of {whole:,} folds" if whole > len(parts) else ", a line a fold"
+    name_axes(ax, x=better(data) + drawn, most=64)
 
 
-def _paired(data: Mapping[str, Any]) -> tuple[list[str], list[int], list[list[Any]]]:
+def _paired(data: Data) -> tuple[list[str], list[int], list[list[Any]]]:
     """The names, the parts that are drawn, and for each part the value of each learner."""
     names, values = data["folds"]["names"][:MOST_ROWS], data["folds"]["values"][:MOST_ROWS]
-    parts = evenly(list(range(len(values[0]) if values else 0)), MOST_PARTS)
+    parts = evenly(range(len(values[0]) if values else 0), MOST_PARTS)
     return list(names), parts, [[row[part] for row in values] for part in parts]
 
 
@@ -222,23 +163,29 @@ def _dots(columns: Sequence[Sequence[Any]]) -> list[tuple[Any, int, int]]:
     """Value, learner and place of part of each dot; a fold that failed has none."""
     return [
         (value, row, place)
-        for place, column in enumerate(columns)
-        for row, value in enumerate(column)
+        for place, values in enumerate(columns)
+        for row, value in enumerate(values)
         if is_finite(value)
     ]
 
 
-def describe_paired_folds(data: Mapping[str, Any]) -> Description:
-    """The folds of each learner in words and numbers."""
+def _describe_paired_folds(data: Data) -> Description:
     names, parts, columns = _paired(data)
     values = data["folds"]["values"]
     whole = len(values[0]) if values else 0
     alt = f"{counted(len(names), 'learner')} in {counted(whole, 'fold')}, by {better(data)}: "
-    alt += "; ".join(f"{shortened(name, 40)} {span(row)}" for name, row in zip(names[:6], values, strict=False))
+    alt += listed([f"{shortened(name, 40)} {span(row)}" for name, row in zip(names, values, strict=False)], 6)
     return describe(
         title="The same folds, learner by learner",
-        alt=alt + ("; …" if len(names) > 6 else ".") + left_out(len(parts), whole, "folds"),
+        alt=alt + left_out(len(parts), whole, "folds"),
         head=("fold", *(shortened(name, 60) for name in names)),
-        rows=tuple((part, *column) for part, column in zip(parts, columns, strict=True)),
+        rows=[(part, *column) for part, column in zip(parts, columns, strict=True)],
         tips=[f"{line(names[row])}, fold {parts[place]}: {amount(value)}" for value, row, place in _dots(columns)],
     )
+
+
+PAIRED_FOLDS = Kind(
+    shape=lambda data: rows_shape(len(data["folds"]["names"]), most=MOST_ROWS, row=ROW),
+    draw=_draw_paired_folds,
+    describe=_describe_paired_folds,
+)

@@ -5,117 +5,75 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.base.words import line, number, shortened
-from heldout.report.figures.canvas import (
-    BLUE,
-    INK,
-    PAPER,
-    SMALL,
-    SOFT,
-    VERMILION,
-    Shape,
-    axes_of,
-    better,
-    ends,
-    is_finite,
-    key,
-    left_of_numbers,
-    linear,
-    log_ends,
-    name_axes,
-    named,
-    powers,
-    present,
-    quiet,
-    real,
-)
+from heldout.base.words import line, shortened
+from heldout.report.figures import canvas
+from heldout.report.figures.canvas import DASHED, SMALL, Shape, better, dots, line_key, name_axes
 from heldout.report.figures.describe import (
-    POINTS,
+    Data,
     Description,
+    Kind,
     describe,
     evenly,
     left_out,
+    listed,
+    one_each,
+    parameter_name,
+    value_words,
 )
+from heldout.report.figures.palette import BLUE, INK, SOFT, VERMILION
+from heldout.report.figures.scales import column, ends, finite, is_finite, linear, logarithmic, real
 from heldout.report.words import amount, counted
 
 Panel = Mapping[str, Any]
 ACROSS = 52  # letters of all categories side by side, else they stand upright
 UPRIGHT = 14  # letters of one that stands
 MOST_NAMED = 24
-DASHED: Any = (0, (4, 3))
 DOTTED: Any = (0, (1, 2))
 
 
-def shape_of_panel(data: Mapping[str, Any]) -> Shape:
+def _shape(data: Data) -> Shape:
     """Taller where names stand upright under the axis."""
     panel = data["panels"][0]
-    upright = _scale(panel) == "category" and not _lies(_values(panel))
-    return Shape(
-        height=3.0 + (0.85 if upright else 0),
-        top=0.62,
-        bottom=0.52 + (0.85 if upright else 0),
-        left=left_of_numbers(*_reach(data)),
-    )
+    below = 0.85 if _scale(panel) == "category" and not _lies(_values(panel)) else 0
+    return Shape(height=3.0 + below, top=0.62, bottom=0.52 + below, left=canvas.left_of_numbers(*_reach(data)))
 
 
-def panels_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The same data a panel at a time."""
-    return [{**data, "panels": [panel]} for panel in data["panels"]]
-
-
-def draw_parameters(data: Mapping[str, Any], axes: Sequence[Any] | None = None) -> list[Any]:
-    """A panel a parameter: mean validation loss and one standard error at each value, the chosen values marked."""
-    pieces = panels_of(present(data))
-    found = [axes_of(shape_of_panel(piece)) for piece in pieces] if axes is None else list(axes)
-    return [draw_panel(piece, ax) for piece, ax in zip(pieces, found, strict=True)]
-
-
-def draw_panel(data: Mapping[str, Any], ax: Any) -> Any:
-    """One parameter, on axes that are given."""
+def _draw(data: Data, ax: Any) -> None:
+    """One parameter: mean validation loss and one standard error at each value, the chosen values marked."""
     panel = data["panels"][0]
     scale, points = _scale(panel), _shown(panel)
-    quiet(ax, grid=True)
-    xs, ys = _places(panel, [point["value"] for point in points]), [real(point["mean"]) for point in points]
+    canvas.quiet(ax, grid=True)
+    xs, ys = _places(panel, [point["value"] for point in points]), column(points, "mean")
     errors = _errors(points)
     if any(errors):
-        ax.vlines(
-            xs,
-            [y - e for y, e in zip(ys, errors, strict=True)],
-            [y + e for y, e in zip(ys, errors, strict=True)],
-            color=BLUE,
-            linewidth=1.2,
-            alpha=0.5,
-            zorder=2,
-        )
+        lows, highs = ([y + side * e for y, e in zip(ys, errors, strict=True)] for side in (-1, 1))
+        ax.vlines(xs, lows, highs, color=BLUE, linewidth=1.2, alpha=0.5, zorder=2)
     if scale != "category" and len(points) > 1:
         ax.plot(xs, ys, color=BLUE, linewidth=1.2, alpha=0.6, zorder=2)
-    ax.scatter(xs, ys, s=26, color=BLUE, edgecolors=PAPER, linewidths=0.8, zorder=4, clip_on=False, gid=POINTS)
-    _x_axis(ax, panel)
-    limit = _limit(data)
+    dots(ax, xs, ys, size=26)
+    _draw_x_axis(ax, panel)
     ax.set_ylim(*_reach(data))
     linear(ax.yaxis)
-    _mark_choices(ax, data, dict(zip(map(repr, (p["value"] for p in points)), ys, strict=True)))
-    _mark_one_se(ax, panel, limit)
-    name_axes(ax, x=_name(panel))
-    _key(ax, data, limit)
-    return ax
+    means = dict(zip(map(repr, (point["value"] for point in points)), ys, strict=True))
+    handles = [*_mark_choices(ax, data, means), *_mark_one_se(ax, data)]
+    name_axes(ax, x=parameter_name(panel), y=better(data, of="validation "), height=1.125)
+    if handles:
+        canvas.key(ax, handles)
 
 
 def _errors(points: Sequence[Mapping[str, Any]]) -> list[float]:
     return [real(point["se"]) if is_finite(point["se"]) else 0.0 for point in points]
 
 
-def _limit(data: Mapping[str, Any]) -> Any:
+def _limit(data: Data) -> Any:
     return data["one_se"]["limit"] if data["one_se"] else None
 
 
-def _reach(data: Mapping[str, Any]) -> tuple[float, float]:
-    """From where to where losses are drawn, with room for the count of folds on the side where chosen values lie."""
+def _reach(data: Data) -> tuple[float, float]:
+    """The ends of the axis of losses, with room for the count of folds on the side where chosen values lie."""
     points = _shown(data["panels"][0])
-    means = [real(point["mean"]) for point in points]
-    low, high = ends(
-        [*(m + side * e for m, e in zip(means, _errors(points), strict=True) for side in (-1, 1)), _limit(data)]
-    )
+    pairs = list(zip(column(points, "mean"), _errors(points), strict=True))
+    low, high = ends([*(mean + side * error for mean, error in pairs for side in (-1, 1)), _limit(data)])
     free = 0.14 * (high - low)
     return (low, high + free) if data["greater_is_better"] else (low - free, high)
 
@@ -130,13 +88,13 @@ def _scale(panel: Panel) -> str:
 
 def _values(panel: Panel) -> list[Any]:
     """Every value on the axis, each once: those with a mean, those chosen, and the simplest."""
-    found = [point["value"] for point in panel["points"]] + [value for value, _ in panel["chosen"]]
-    found += [] if panel["simplest"] is None else [panel["simplest"]]
-    return list({repr(value): value for value in found}.values())
+    values = [point["value"] for point in panel["points"]] + [value for value, _ in panel["chosen"]]
+    values += [] if panel["simplest"] is None else [panel["simplest"]]
+    return list({repr(value): value for value in values}.values())
 
 
 def _shown(panel: Panel) -> list[Mapping[str, Any]]:
-    return [point for point in panel["points"] if is_finite(point["mean"])]
+    return finite(panel["points"], "mean")
 
 
 def _places(panel: Panel, values: Sequence[Any]) -> list[float]:
@@ -147,25 +105,13 @@ def _places(panel: Panel, values: Sequence[Any]) -> list[float]:
 
 
 def _lies(values: Sequence[Any]) -> bool:
-    return sum(len(_word(value)) + 2 for value in values) <= ACROSS
+    return sum(len(value_words(value)) + 2 for value in values) <= ACROSS
 
 
-def _word(value: Any) -> str:
-    return number(value) if isinstance(value, float) else line(value)
-
-
-def _name(panel: Panel) -> str:
-    family = line(panel["family"] or "")
-    return f"{shortened(panel['param'], 36)} of {shortened(family, 18)}" if family else shortened(panel["param"], 56)
-
-
-def _x_axis(ax: Any, panel: Panel) -> None:
+def _draw_x_axis(ax: Any, panel: Panel) -> None:
     values, scale = _values(panel), _scale(panel)
     if scale == "log":
-        low, high = log_ends([real(value) for value in values])
-        ax.set_xlim(low, high)  # before the scale, which else would look for limits of its own
-        ax.set_xscale("log")
-        powers(ax.xaxis, low, high)
+        logarithmic(ax, [real(value) for value in values])
     elif scale == "linear":
         ax.set_xlim(*ends(values))
         linear(ax.xaxis, most=6, whole=all(isinstance(value, int) for value in values))
@@ -173,87 +119,59 @@ def _x_axis(ax: Any, panel: Panel) -> None:
         ax.set_xlim(-0.6, len(values) - 0.4)
         lies = _lies(values)
         step = -(-len(values) // MOST_NAMED)
-        words = [_word(value) if lies else shortened(_word(value), UPRIGHT) for value in values]
-        named(ax.xaxis, range(0, len(values), step), words[::step], rotation=0 if lies else 90)
+        words = [value_words(value) if lies else shortened(value_words(value), UPRIGHT) for value in values]
+        canvas.named(ax.xaxis, range(0, len(values), step), words[::step], rotation=0 if lies else 90)
     ax.tick_params(which="both", length=0)
 
 
-def _mark_choices(ax: Any, data: Mapping[str, Any], means: Mapping[str, float]) -> None:
-    """A ring round each value that a fold chose, and how many did."""
+def _mark_choices(ax: Any, data: Data, means: Mapping[str, float]) -> list[Any]:
+    """A ring round each value that a fold chose, and how many did; and what that means, for the key."""
     panel, up = data["panels"][0], bool(data["greater_is_better"])
     taken = [(value, count) for value, count in panel["chosen"] if repr(value) in means]
-    xs = _places(panel, [value for value, _ in taken])
-    ys = [means[repr(value)] for value, _ in taken]
-    look: dict[str, Any] = {"facecolors": "none", "edgecolors": VERMILION, "linewidths": 1.8}
-    ax.scatter(xs, ys, s=110, zorder=5, clip_on=False, **look)
+    xs, ys = _places(panel, [value for value, _ in taken]), [means[repr(value)] for value, _ in taken]
+    ax.scatter(xs, ys, s=110, zorder=5, clip_on=False, facecolors="none", edgecolors=VERMILION, linewidths=1.8)
+    how = {"textcoords": "offset points", "ha": "left", "va": "bottom" if up else "top", "zorder": 6}
+    how |= {"fontsize": SMALL + 0.5, "fontweight": "bold", "color": INK}
     for x, y, (_, count) in zip(xs, ys, taken, strict=True):
-        ax.annotate(
-            f"{count:,}",
-            (x, y),
-            xytext=(5, 5 if up else -5),
-            textcoords="offset points",
-            ha="left",
-            va="bottom" if up else "top",
-            fontsize=SMALL + 0.5,
-            fontweight="bold",
-            color=INK,
-            zorder=6,
-        )
+        ax.annotate(f"{count:,}", (x, y), xytext=(5, 5 if up else -5), **how)
+    ring = {"markerfacecolor": "none", "markeredgecolor": VERMILION, "markeredgewidth": 1.8, "markersize": 8}
+    return [line_key("chosen (by folds)", marker="o", linestyle="none", **ring)] if panel["chosen"] else []
 
 
-def _mark_one_se(ax: Any, panel: Panel, limit: Any) -> None:
+def _mark_one_se(ax: Any, data: Data) -> list[Any]:
+    """The line of the one-standard-error rule and its choice; and what they mean, for the key."""
+    panel, limit = data["panels"][0], _limit(data)
     if not is_finite(limit):
-        return
-    ax.axhline(real(limit), color=SOFT, linewidth=1.1, linestyle=DASHED, zorder=1.5)
+        return []
+    look = {"color": SOFT, "linewidth": 1.1}
+    ax.axhline(real(limit), linestyle=DASHED, zorder=1.5, **look)
+    handles = [line_key("best + 1 std. error", linestyle=DASHED, **look)]
     if panel["simplest"] is not None:
-        (x,) = _places(panel, [panel["simplest"]])
-        ax.axvline(x, color=SOFT, linewidth=1.1, linestyle=DOTTED, zorder=1.5)
+        ax.axvline(*_places(panel, [panel["simplest"]]), linestyle=DOTTED, zorder=1.5, **look)
+        handles.append(line_key("its choice", linestyle=DOTTED, **look))
+    return handles
 
 
-def _key(ax: Any, data: Mapping[str, Any], limit: Any) -> None:
-    """What is on the y axis, and under it what the marks mean."""
-    from matplotlib.lines import Line2D
-
-    name_axes(ax, y=better(data, of="validation "))
-    ax.yaxis.set_label_coords(0, 1.125)
-    handles: list[Any] = []
+def _describe(data: Data) -> Description:
     panel = data["panels"][0]
-    if panel["chosen"]:
-        ring = Line2D([], [], marker="o", linestyle="none", markersize=8, label="chosen (by folds)")
-        ring.set(markerfacecolor="none", markeredgecolor=VERMILION, markeredgewidth=1.8)
-        handles.append(ring)
-    if is_finite(limit):
-        handles.append(Line2D([], [], color=SOFT, linewidth=1.1, linestyle=DASHED, label="best + 1 std. error"))
-        if panel["simplest"] is not None:
-            handles.append(Line2D([], [], color=SOFT, linewidth=1.1, linestyle=DOTTED, label="its choice"))
-    if handles:
-        key(ax, handles)
-
-
-def describe_panel(data: Mapping[str, Any]) -> Description:
-    """One parameter in words and numbers."""
-    panel = data["panels"][0]
+    name = parameter_name(panel)
     points, chosen = _shown(panel), {repr(value): count for value, count in panel["chosen"]}
-    alt = f"{counted(len(panel['points']), 'value')} of {_name(panel)} by {better(data, of='validation ')}."
+    alt = f"{counted(len(panel['points']), 'value')} of {name} by {better(data, of='validation ')}."
     if points:
         pick = max if data["greater_is_better"] else min
         best = pick(points, key=lambda point: real(point["mean"]))
-        alt += f" Best at {_word(best['value'])}: {amount(best['mean'])}."
+        alt += f" Best at {value_words(best['value'])}: {amount(best['mean'])}."
     if chosen:
-        told = "; ".join(
-            f"{shortened(_word(value), 40)} by {counted(count, 'fold')}" for value, count in panel["chosen"][:5]
-        )
-        alt += f" Chosen: {told}{'; …' if len(chosen) > 5 else ''}."
+        texts = [f"{shortened(value_words(value), 40)} by {counted(count, 'fold')}" for value, count in panel["chosen"]]
+        alt += f" Chosen: {listed(texts, 5)}"
     if panel["simplest"] is not None:
-        alt += f" The one-standard-error rule would take {shortened(_word(panel['simplest']), 40)}."
-    listed = evenly(list(panel["points"]))
+        alt += f" The one-standard-error rule would take {shortened(value_words(panel['simplest']), 40)}."
+    rows = evenly(list(panel["points"]))
     return describe(
-        title=f"Risk against {_name(panel)}",
-        alt=alt + left_out(len(listed), len(panel["points"]), "values"),
-        head=(_name(panel), "mean", "standard error", "candidates", "chosen by folds"),
-        rows=tuple(
-            (_cell(p["value"]), p["mean"], p["se"], p["candidates"], chosen.get(repr(p["value"]), 0)) for p in listed
-        ),
+        title=f"Risk against {name}",
+        alt=alt + left_out(len(rows), len(panel["points"]), "values"),
+        head=(name, "mean", "standard error", "candidates", "chosen by folds"),
+        rows=[(_cell(p["value"]), p["mean"], p["se"], p["candidates"], chosen.get(repr(p["value"]), 0)) for p in rows],
         tips=[_tip(point, chosen.get(repr(point["value"]), 0)) for point in points],
     )
 
@@ -265,4 +183,7 @@ def _cell(value: Any) -> Any:
 def _tip(point: Mapping[str, Any], times: int) -> str:
     error = f" ± {amount(point['se'])}" if is_finite(point["se"]) else ""
     taken = f", chosen by {counted(times, 'fold')}" if times else ""
-    return f"{shortened(_word(point['value']), 60)}: {amount(point['mean'])}{error}{taken}"
+    return f"{shortened(value_words(point['value']), 60)}: {amount(point['mean'])}{error}{taken}"
+
+
+PARAMETERS = Kind(shape=_shape, draw=_draw, describe=_describe, panels=one_each("panels"))

@@ -9,26 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.words import line, shortened
-from heldout.report.figures.canvas import (
-    BLUE,
-    GREY,
-    INK,
-    ORANGE,
-    TEXT,
-    Shape,
-    drawing,
-    key,
-    literal,
-    name_axes,
-    named,
-    quiet,
-)
-from heldout.report.figures.describe import (
-    MOST_ROWS,
-    Description,
-    describe,
-    left_out,
-)
+from heldout.report.figures import canvas
+from heldout.report.figures.canvas import TEXT, Shape, patch_key
+from heldout.report.figures.describe import MOST_ROWS, Data, Description, Kind, describe, left_out
+from heldout.report.figures.palette import BLUE, GREY, INK, ORANGE
 from heldout.report.words import counted
 from heldout.splits.summary import Picture
 
@@ -46,19 +30,18 @@ Counts = NDArray[np.intp]
 Heights = NDArray[np.float64]
 
 
-def shape_of_splits(data: Mapping[str, Any]) -> Shape:
+def _shape(data: Data) -> Shape:
     """A lane a part."""
     lanes = min(LANE_INCHES * max(len(data["lanes"]), 6), ALL_LANES)
     return Shape(height=1.12 + lanes, top=0.6, left=0.54, right=0.24)
 
 
-@drawing(shape_of_splits)
-def draw_splits(data: Mapping[str, Any], ax: Any) -> None:
+def _draw(data: Data, ax: Any) -> None:
     """Each stretch of rows is a column in each lane, filled from below by the share of its rows that is held out.
 
     Above those come the rows that are neither held out nor trained on, then those that are trained on.
     """
-    quiet(ax)
+    canvas.quiet(ax)
     edges, counts = _stretches(data)
     tops = _tops(counts)
     for lane in range(len(data["lanes"])):
@@ -66,10 +49,11 @@ def draw_splits(data: Mapping[str, Any], ax: Any) -> None:
         for side in ("train", "unused", "held"):  # each from the foot up, the later over the earlier: no seams
             if counts[side][lane].any():
                 _fill(ax, edges, foot - LANE * tops[side][lane], foot, COLOURS[side])
-    _dress(ax, data, shown=[side for side in COLOURS if counts[side].any()])
+    _label(ax, data)
+    canvas.key(ax, [patch_key(WORDS[side], COLOURS[side]) for side in COLOURS if counts[side].any()])
 
 
-def _stretches(data: Mapping[str, Any]) -> tuple[Counts, dict[str, Counts]]:
+def _stretches(data: Data) -> tuple[Counts, dict[str, Counts]]:
     """The edges of the stretches and the rows in each, joined where lanes are many and stretches too thin to see."""
     edges = np.asarray(data["edges"], dtype=np.intp)
     counts = {side: np.asarray(data[side], dtype=np.intp).reshape(len(data["lanes"]), -1) for side in COLOURS}
@@ -100,28 +84,25 @@ def _fill(ax: Any, edges: Counts, heads: Heights, foot: float, colour: str) -> N
     ax.stairs(heads[first], np.append(edges[first], edges[-1]), baseline=foot, fill=True, color=colour, linewidth=0)
 
 
-def _dress(ax: Any, data: Mapping[str, Any], *, shown: list[str]) -> None:
-    from matplotlib.patches import Patch
-
+def _label(ax: Any, data: Data) -> None:
     lanes, parts = len(data["lanes"]), int(data["parts"])
     step = -(-lanes // 10)
     ax.set_ylim(lanes - 0.5, -0.5)
     ax.set_xlim(data["edges"][0], data["edges"][-1])
-    named(ax.yaxis, range(0, lanes, step), [f"{data['lanes'][lane]:,}" for lane in range(0, lanes, step)])
+    canvas.named(ax.yaxis, range(0, lanes, step), [f"{data['lanes'][lane]:,}" for lane in range(0, lanes, step)])
     marks = _marks(data)
-    named(ax.xaxis, [place for place, _ in marks], [words for _, words in marks])
+    canvas.named(ax.xaxis, [place for place, _ in marks], [words for _, words in marks])
     labels = [tick.label1 for tick in ax.xaxis.get_major_ticks()]
     for label, side in ((labels[0], "left"), (labels[-1], "right")):
         label.set_horizontalalignment(side)
-    name_axes(ax, x="rows in time order" if data["in_time"] else "rows in the order of the data")
+    canvas.name_axes(ax, x="rows in time order" if data["in_time"] else "rows in the order of the data")
     ax.set_ylabel(f"{lanes:,} of {parts:,} parts" if parts > lanes else "part", fontsize=TEXT, color=INK)
     words = shortened(data["words"], LONGEST_TITLE)
     size = TEXT * min(1.0, WIDE_TITLE / len(words)) if words else TEXT
-    literal((ax.set_title(words, loc="left", fontsize=size, color=INK, pad=21),))
-    key(ax, [Patch(color=COLOURS[side], label=WORDS[side], linewidth=0) for side in shown])
+    canvas.literal((ax.set_title(words, loc="left", fontsize=size, color=INK, pad=21),))
 
 
-def _marks(data: Mapping[str, Any]) -> list[tuple[Any, str]]:
+def _marks(data: Data) -> list[tuple[Any, str]]:
     """As many of the marks along the rows as have room beside each other; the first and the last always."""
     marks = [(place, shortened(words, 25)) for place, words in data["marks"]]
     for step in (1, 2):
@@ -130,19 +111,15 @@ def _marks(data: Mapping[str, Any]) -> list[tuple[Any, str]]:
     return marks if len(marks) < 2 else [marks[0], marks[-1]]
 
 
-def describe_splits(data: Mapping[str, Any]) -> Description:
-    """The splits in words, and each part's rows in numbers."""
+def _describe(data: Data) -> Description:
     parts, lanes = int(data["parts"]), list(data["lanes"])
-    sums = {side: [sum(int(n) for n in row) for row in data[side]] for side in COLOURS}
+    sums = {side: [sum(map(int, row)) for row in data[side]] for side in COLOURS}
     order = "in time order" if data["in_time"] else "in the order of the data"
     alt = f"{line(data['words'])}: {counted(parts, 'part')}, rows {order}."
     if lanes:
         alt += f" Part {lanes[0]} trains on {sums['train'][0]:,} rows and holds out {sums['held'][0]:,}"
         alt += f", {sums['unused'][0]:,} serve neither." if sums["unused"][0] else "."
-    rows = tuple(
-        (lane, sums["train"][place], sums["held"][place], sums["unused"][place])
-        for place, lane in enumerate(lanes[:MOST_ROWS])
-    )
+    rows = list(zip(lanes, sums["train"], sums["held"], sums["unused"], strict=True))[:MOST_ROWS]
     return describe(
         title="Who is held out when",
         alt=alt + left_out(len(rows), parts, "parts"),
@@ -151,6 +128,9 @@ def describe_splits(data: Mapping[str, Any]) -> Description:
     )
 
 
+SPLITS = Kind(shape=_shape, draw=_draw, describe=_describe)
+
+
 def draw_picture(picture: Picture, ax: Any = None) -> Any:
-    """Draw a picture of :mod:`heldout.splits.summary`, and give back its axes."""
-    return draw_splits({name: getattr(picture, name) for name in Picture.__slots__}, ax)
+    """Draw a picture of :mod:`heldout.splits.summary`, and return its axes."""
+    return SPLITS.plot({name: getattr(picture, name) for name in Picture.__slots__}, ax)
