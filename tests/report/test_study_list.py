@@ -22,7 +22,14 @@ MADE = "2026-01-09T00:00:00+00:00"
 
 
 def study(number: int, **changes: Any) -> StudyRow:
-    words = {"learner": ["Ridge()"], "candidates": 3, "test": "5-fold, shuffled", "rows": 60, "columns": 3}
+    words = {
+        "learner": ["Ridge()"],
+        "candidates": 3,
+        "test": "5-fold, shuffled",
+        "rows": 60,
+        "columns": 3,
+        "beside": False,
+    }
     words |= {"fingerprint": "ab" * 16} | changes.pop("words", {})
     made: dict[str, Any] = {
         "number": number,
@@ -154,8 +161,8 @@ def test_one_that_was_stopped_is_unfinished_and_tells_how_far_it_was():
 
 
 def test_what_is_asked_beside_a_study_is_counted_and_while_it_runs_the_study_does():
-    interval = study(2, words={"test": None}, state="unfinished")
-    curve = study(3, words={"test": "5-fold, shuffled, at 4 smaller training sizes"})
+    interval = study(2, words={"test": None, "beside": True}, state="unfinished")
+    curve = study(3, words={"test": "5-fold, shuffled, at 4 smaller training sizes", "beside": True})
     other = study(4, state="unfinished", words={"fingerprint": "cd"})
     rows = [study(1, state="unfinished"), interval, curve, other]
     found = index(rows, told=live(2))

@@ -52,6 +52,7 @@ class StudyWords(Struct):
     rows: int
     columns: int | None
     fingerprint: str
+    beside: bool  # it was asked for the interval or the learning curve of another study
     race: str | None = None
 
 
@@ -256,19 +257,20 @@ class StudyEntry:
 def words_of(study: Study, task: Task) -> dict[str, Any]:
     """Describe a study in plain values."""
     search = study.search
-    tested = study.of_level(TEST) and OUTER in study.splits
+    outer = study.splits.get(OUTER) if study.of_level(TEST) else None
     words = StudyWords(
         learner=[" ".join(repr(family.estimator).split())[:_LONGEST] for family in search.families],
         families=[family.name for family in search.families],
         candidates=len(search),
         tuned=search.tuned,
         losses=[loss.name for loss in study.reported],
-        test=study.splits[OUTER].recipe.words if tested else None,
+        test=None if outer is None else outer.recipe.words,
         validation=repr(search.validation)[:_LONGEST] if search.tuned else None,
         seed=search.seed,
         rows=len(task),
         columns=task.n_columns,
         fingerprint=task.fingerprint,
+        beside=outer is None or outer.recipe.smaller,
         race=None if study.race is None else study.race.kind,
     )
     return fields_of(words)

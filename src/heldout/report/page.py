@@ -210,13 +210,8 @@ _FILTERS: dict[str, Callable[..., Any]] = {
 
 @cache
 def _environment() -> Environment:
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError:
-        raise OptionError(
-            "The page of a report needs Jinja2. Install it with pip install 'heldout[report]', or print the result "
-            "and read it as text."
-        ) from None
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     made = Environment(
         loader=PackageLoader("heldout.report", "assets/templates"),
         autoescape=True,

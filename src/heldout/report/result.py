@@ -171,14 +171,19 @@ def foot(summary: Mapping[str, Any]) -> Facts:
     )
 
 
+def explained(summary: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The estimates that a page lists and explains."""
+    estimates = summary["estimates"].items()
+    return {name: one for name, one in estimates if name in ("risk", "fold_predictors") or is_shown(name, one)}
+
+
 def meanings(summary: Mapping[str, Any]) -> Facts:
     """What each number that is shown means, with its estimand and how its interval was made."""
-    texts, found = summary["verdict"]["meanings"], {}
-    for name, one in summary["estimates"].items():
-        if name in texts and (name in ("risk", "fold_predictors") or is_shown(name, one)):
-            how = f" Interval: {one['method']}, {one['guarantee']}." if one["method"] else f" {one['reason'] or ''}"
-            found[texts[name]["label"]] = f"{texts[name]['text']} It estimates: {one['estimand']}.{how}"
-    return Facts(found)
+    texts, facts = summary["verdict"]["meanings"], {}
+    for name, one in explained(summary).items():
+        how = f" Interval: {one['method']}, {one['guarantee']}." if one["method"] else f" {one['reason'] or ''}"
+        facts[texts[name]["label"]] = f"{texts[name]['text']} It estimates: {one['estimand']}.{how}"
+    return Facts(facts)
 
 
 def made_by(about: Mapping[str, Any]) -> list[Block]:

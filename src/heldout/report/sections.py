@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heldout.report.blocks import Block, Cell, Code, Details, Facts, Figure, Note, Number, Span, Table, Text
+from heldout.report.blocks import Block, Cell, Code, Details, Facts, Figure, Note, Number, Span, Table
 from heldout.report.comparison import (
     ALONE,
     choices_table,
@@ -19,6 +19,7 @@ from heldout.report.comparison import (
 from heldout.report.plan import plan_blocks
 from heldout.report.result import (
     OPTIMISTIC,
+    explained,
     failures_table,
     findings_block,
     folds_table,
@@ -27,14 +28,42 @@ from heldout.report.result import (
     value_cell,
 )
 from heldout.report.words import between, counted, row_count
-from heldout.results.summary import is_shown
+from heldout.results.summary import short_names
 
 MOST_LEARNERS = 50  # of a comparison, whose choices are listed one by one
 MOST_PARAMS = 8  # columns of candidates; the other parameters share one
 MOST_TRACEBACKS = 5
 _ROOM = 500_000  # bytes of the table of candidates: a thousand rows must fit into the page
 _CHOICES_ROOM = 8_000  # bytes of the choices of one of several learners
-_NOTHING = Note(Span("Nothing was found.", "quiet"))
+
+_TITLES = {  # of each section: its title, and a sentence on how to read it
+    "splits": ("How the rows were split", "Each lane is one round: what was trained on, and what was held out."),
+    "folds": ("How it did in each fold", "The wider the dots lie apart, the less one number says."),
+    "estimates": (
+        "The number, and the numbers beside it",
+        "Optimistic numbers were seen while choosing, so on average they are better than what to expect.",
+    ),
+    "parameters": (
+        "Risk against each parameter",
+        "Validation only: these numbers chose, so the best of them is too good. Bars are one standard error.",
+    ),
+    "candidates": ("All candidates", "By their validation loss, the best first. Select a heading to sort by it."),
+    "stability": ("Is the choice stable?", "How often each choice won over the folds of the test."),
+    "predictions": ("Where it errs", "Answers on held-out rows alone."),
+    "learning": ("Would more rows help?", "The risk at smaller training sizes, and where it seems to be going."),
+    "time": ("Where the time went", "Seconds of fitting and scoring, summed over all workers."),
+    "plan": ("The plan and what its rules saved", "What was done to get the same numbers with less work."),
+    "ranking": ("Ranking", ALONE),
+    "differences": (
+        "Differences, pair by pair",
+        "These intervals hold together, and they are what tells whether two learners differ.",
+    ),
+    "paired": ("The same folds, side by side", "Each line follows one fold through the learners."),
+    "learners": ("Each learner by itself", "What it is, what its folds chose, and what it cost."),
+    "findings": ("Findings", "What a reader should know before believing the numbers."),
+    "failures": ("Failures", "What failed is named, never averaged away."),
+    "record": ("How to get it again", "The data, the splits, the versions and the call that this page rests on."),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,130 +76,63 @@ class Section:
     blocks: tuple[Block, ...]
 
 
+def _sections(blocks: Mapping[str, Sequence[Block]]) -> list[Section]:
+    return [Section(key, *_TITLES[key], tuple(shown)) for key, shown in blocks.items()]
+
+
 def result_sections(summary: Mapping[str, Any]) -> list[Section]:
     """The sections of the page of a result. Those whose blocks are empty are left out when the page is written."""
-    figures = summary["figures"]
-    missing = {name: data["none"] for name, data in figures.items() if "none" in data}
-    return [
-        Section(
-            "splits",
-            "How the rows were split",
-            "Each lane is one round: what was trained on, and what was held out.",
-            _figures(figures, "splits"),
-        ),
-        Section(
-            "folds",
-            "How it did in each fold",
-            "The wider the dots lie apart, the less one number says.",
-            (*_figures(figures, "folds"), folds_table(summary)) if len(summary["folds"]) > 1 else (),
-        ),
-        Section(
-            "estimates",
-            "The number, and the numbers beside it",
-            "Optimistic numbers were seen while choosing, so on average they are better than what to expect.",
-            _estimates(summary),
-        ),
-        Section(
-            "parameters",
-            "Risk against each parameter",
-            "Validation only: these numbers chose, so the best of them is too good. Bars are one standard error.",
-            (*_figures(figures, "parameters"), _not_drawn(figures["parameters"])),
-        ),
-        Section(
-            "candidates",
-            "All candidates",
-            "By their validation loss, the best first. Select a heading to sort by it.",
-            (candidates_table(summary),),
-        ),
-        Section(
-            "stability",
-            "Is the choice stable?",
-            "How often each choice won over the folds of the test.",
-            _stability(summary) if summary["choices"] else (),
-        ),
-        Section("predictions", "Where it errs", "Answers on held-out rows alone.", _predictions(figures, missing)),
-        Section(
-            "learning",
-            "Would more rows help?",
-            ""
-            if "learning_curve" in missing
-            else "The risk at smaller training sizes, and where it seems to be going.",
-            (*_figures(figures, "learning_curve"), _quiet(missing.get("learning_curve", ""))),
-        ),
-        Section(
-            "time",
-            "Where the time went",
-            "Seconds of fitting and scoring, summed over all workers.",
-            _figures(figures, "time"),
-        ),
-        Section(
-            "plan",
-            "The plan and what its rules saved",
-            "What was done to get the same numbers with less work.",
-            tuple(plan_blocks(summary["plan"])),
-        ),
-        _findings(summary, "number"),
-        Section(
-            "failures",
-            "Failures",
-            "A fit that failed is named, never averaged away.",
-            (failures_table(summary["failures"]), *_tracebacks(summary["failures"])),
-        ),
-        _record(summary["about"]),
-    ]
+    figures, failures = summary["figures"], summary["failures"]
+    return _sections(
+        {
+            "splits": _figures(figures, "splits"),
+            "folds": [*_figures(figures, "folds"), folds_table(summary)] if len(summary["folds"]) > 1 else [],
+            "estimates": _estimates(summary),
+            "parameters": [*_figures(figures, "parameters"), _not_drawn(figures["parameters"])],
+            "candidates": [candidates_table(summary)],
+            "stability": _stability(summary) if summary["choices"] else [],
+            "predictions": _predictions(figures),
+            "learning": [
+                *_figures(figures, "learning_curve"),
+                _quiet(figures.get("learning_curve", {}).get("none", "")),
+            ],
+            "time": _figures(figures, "time"),
+            "plan": plan_blocks(summary["plan"]),
+            "findings": _findings(summary),
+            "failures": [failures_table(failures), *_tracebacks(failures)],
+            "record": made_by(summary["about"]),
+        }
+    )
 
 
 def comparison_sections(summary: Mapping[str, Any]) -> list[Section]:
     """The sections of the page of a comparison."""
-    figures = summary["figures"]
-    alike = dict.fromkeys(("ranking", "comparison", "paired_folds"), figures["comparison"])
-    return [
-        Section("ranking", "Ranking", ALONE, (*_figures(alike, "ranking"), ranking_table(summary["ranking"]))),
-        Section(
-            "differences",
-            "Differences, pair by pair",
-            "These intervals hold together, and they are what tells whether two learners differ.",
-            _differences(alike, summary) if summary["pairs"] else (),
-        ),
-        Section(
-            "paired",
-            "The same folds, side by side",
-            "Each line follows one fold through the learners.",
-            _figures(alike, "paired_folds"),
-        ),
-        Section(
-            "learners",
-            "Each learner by itself",
-            "What it is, what its folds chose, and what it cost.",
-            _learners(summary["learners"]),
-        ),
-        _findings(summary, "numbers"),
-        Section("failures", "Failures", "Learners without a result, and why.", (failed_table(summary["failures"]),)),
-        _record({"level": summary["level"], **summary["about"]}),
-    ]
+    alike = dict.fromkeys(("ranking", "comparison", "paired_folds"), summary["figures"]["comparison"])
+    pairs = summary["pairs"]
+    differences = [pairs_table(pairs), tests_table(pairs), comparison_facts(summary)]
+    return _sections(
+        {
+            "ranking": [*_figures(alike, "ranking"), ranking_table(summary["ranking"])],
+            "differences": [*_figures(alike, "comparison"), *differences] if pairs else [],
+            "paired": _figures(alike, "paired_folds"),
+            "learners": _learners(summary["learners"]),
+            "findings": _findings(summary),
+            "failures": [failed_table(summary["failures"])],
+            "record": made_by({"level": summary["level"], **summary["about"]}),
+        }
+    )
 
 
 def _figures(figures: Mapping[str, Any], *names: str) -> tuple[Figure, ...]:
     return tuple(Figure(name, figures[name]) for name in names if "none" not in figures[name])
 
 
-def _differences(figures: Mapping[str, Any], summary: Mapping[str, Any]) -> tuple[Block, ...]:
-    pairs = summary["pairs"]
-    return (*_figures(figures, "comparison"), pairs_table(pairs), tests_table(pairs), comparison_facts(summary))
-
-
 def _quiet(text: str) -> Note:
     return Note(Span(text, "quiet") if text else "")
 
 
-def _findings(summary: Mapping[str, Any], what: str) -> Section:
-    blocks = (findings_block(summary["findings"]),) if summary["findings"] else (_NOTHING,)
-    return Section("findings", "Findings", f"What a reader should know before believing the {what}.", blocks)
-
-
-def _record(about: Mapping[str, Any]) -> Section:
-    lede = "The data, the splits, the versions and the call that this page rests on."
-    return Section("record", "How to get it again", lede, tuple(made_by(about)))
+def _findings(summary: Mapping[str, Any]) -> list[Block]:
+    return [findings_block(summary["findings"]) if summary["findings"] else _quiet("Nothing was found.")]
 
 
 def _not_drawn(data: Mapping[str, Any]) -> Note:
@@ -184,11 +146,6 @@ def _not_drawn(data: Mapping[str, Any]) -> Note:
 def _estimates(summary: Mapping[str, Any]) -> tuple[Block, ...]:
     """Every estimate with its kind; a figure where there are several to compare."""
     figures, texts = summary["figures"], summary["verdict"]["meanings"]
-    shown = {
-        name: one
-        for name, one in summary["estimates"].items()
-        if name in ("risk", "fold_predictors") or is_shown(name, one)
-    }
     rows = tuple(
         (
             texts[name]["label"],
@@ -199,7 +156,7 @@ def _estimates(summary: Mapping[str, Any]) -> tuple[Block, ...]:
             one["n"],
             OPTIMISTIC if one["optimistic"] else one["guarantee"] or "no interval",
         )
-        for name, one in shown.items()
+        for name, one in explained(summary).items()
     )
     head = ("estimate", "loss", "value", "interval", "training rows", "held-out rows", "kind")
     table = Table(title="Every estimate of this study", head=head, rows=rows, key="estimates")
@@ -212,10 +169,10 @@ def _stability(summary: Mapping[str, Any]) -> tuple[Block, ...]:
     return (*_figures(summary["figures"], "stability"), Details("What each fold chose", (table,)))
 
 
-def _predictions(figures: Mapping[str, Any], missing: Mapping[str, str]) -> tuple[Block, ...]:
+def _predictions(figures: Mapping[str, Any]) -> list[Block]:
+    reason = figures["calibration"].get("none") if "none" not in figures["confusion"] else None
     drawn = _figures(figures, "confusion", "calibration", "residuals")
-    uncalibrated = "confusion" not in missing and "calibration" in missing
-    return (*drawn, _quiet(f"No calibration curve: {missing['calibration']}" if uncalibrated else ""))
+    return [*drawn, _quiet(f"No calibration curve: {reason}" if reason else "")]
 
 
 def _tracebacks(failures: Sequence[Mapping[str, Any]]) -> list[Details]:
@@ -264,37 +221,26 @@ def candidates_table(summary: Mapping[str, Any]) -> Table:
     head = (
         "place",
         "family",
-        *_short_names(shown),
+        *short_names(shown),
         "other parameters",
         f"validation {summary['about']['chosen_by']}",
         "standard error",
         "chosen in folds",
         "note",
     )
-    title, gone = "All candidates, the best first", summary["about"]["candidates"] - len(rows)
     return Table(
-        title=title,
+        title="All candidates, the best first",
         head=head,
         rows=tuple(made),
         most=len(rows),
         room=_ROOM,
-        left_out=max(gone, 0),
+        left_out=max(summary["about"]["candidates"] - len(rows), 0),
         key="candidates",
         titled=False,
     )
 
 
-def _short_names(params: Collection[str]) -> list[str]:
-    """The last part of each name, as in `step__param`, where that tells them apart."""
-    short = [name.rpartition("__")[2] for name in params]
-    return short if len(set(short)) == len(short) else list(params)
-
-
 def _value(params: Mapping[str, Any], name: str) -> Cell:
     """A parameter's value; words for what a cell would take for nothing or for a number that it is not."""
     value = params.get(name, "")
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else _words(value)
-
-
-def _words(value: Any) -> Text:
-    return value if isinstance(value, str) else str(value)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else str(value)

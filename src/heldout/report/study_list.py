@@ -12,7 +12,6 @@ from heldout.journal.reader import Contents, StudyRow, SummaryRow
 from heldout.report.blocks import Block, Note, Span, Style, Table, is_infinite
 from heldout.report.result import GRAVE_FIRST
 from heldout.report.words import between, moment, told
-from heldout.splits.learning_curve import SMALLER
 
 VERSION = 1
 SHOWN_VERSION = 2  # of the summaries that pages are made from
@@ -38,9 +37,9 @@ def index_of(contents: Contents, live: ProgressSnapshot | None, *, busy: bool, m
     only counted here.
     """
     kept = {row.key: row for row in contents.summaries}
-    own = [row for row in contents.studies if row.key in kept or not is_beside(row)]
-    told = _told_of(own, contents, live)
-    running = told if live is not None and live.stopped is None else set()
+    own = [row for row in contents.studies if row.key in kept or not row.words["beside"]]
+    busy_with = _busy_with(own, contents, live)
+    running = busy_with if live is not None and live.stopped is None else set()
     whole = [row for row in contents.summaries if _has_page(row.head)]
     parts = {study: row.key.hex()[:KEY] for row in whole for study in row.head["studies"]}
     entries = [_entry(row, kept.get(row.key), running=running) for row in own]
@@ -62,14 +61,10 @@ def index_of(contents: Contents, live: ProgressSnapshot | None, *, busy: bool, m
         "beside": len(contents.studies) - len(own),
         "damaged": list(contents.damaged),
         "busy": busy,
-        "running": None if live is None else {**live.as_dict(), "studies": sorted(key.hex()[:KEY] for key in told)},
+        "running": None
+        if live is None
+        else {**live.as_dict(), "studies": sorted(key.hex()[:KEY] for key in busy_with)},
     }
-
-
-def is_beside(row: StudyRow) -> bool:
-    """Whether a study has no test of its own: it was asked for another one's interval or learning curve."""
-    test = row.words.get("test")
-    return test is None or str(test).endswith(SMALLER)
 
 
 def page_name(key: str) -> str:
@@ -77,18 +72,16 @@ def page_name(key: str) -> str:
     return f"study-{key}.html"
 
 
-def _told_of(own: Iterable[StudyRow], contents: Contents, live: ProgressSnapshot | None) -> set[bytes]:
+def _busy_with(own: Iterable[StudyRow], contents: Contents, live: ProgressSnapshot | None) -> set[bytes]:
     """The studies that a program at work is, or was, busy with: what is asked beside a study belongs to it."""
-    if live is None:
-        return set()
-    found = {row.key for row in contents.studies if row.key.hex() == live.study}
-    beside = [row for row in contents.studies if row.key in found and is_beside(row)]
-    alike = {(row.words.get("fingerprint"), str(row.words.get("learner"))) for row in beside}
-    return found | {
-        row.key
-        for row in own
-        if row.state == UNFINISHED and (row.words.get("fingerprint"), str(row.words.get("learner"))) in alike
-    }
+    rows = [row for row in contents.studies if live is not None and row.key.hex() == live.study]
+    likeness = [_likeness(row) for row in rows if row.words["beside"]]
+    alike = [row for row in own if row.state == UNFINISHED and _likeness(row) in likeness]
+    return {row.key for row in (*rows, *alike)}
+
+
+def _likeness(row: StudyRow) -> tuple[Any, Any]:
+    return row.words.get("fingerprint"), row.words.get("learner")
 
 
 def _entry(row: StudyRow, kept: SummaryRow | None, *, running: set[bytes]) -> dict[str, Any]:

@@ -64,13 +64,17 @@ def choice_words(family: Any, params: Mapping[str, Any]) -> str:
     >>> choice_words("Pipeline", {"ridge__alpha": 0.1, "select__k": 5})
     'Pipeline alpha=0.1, k=5'
     """
-    short = [name.rpartition("__")[2] for name in params]
-    names = short if len(set(short)) == len(short) else list(params)
     words = ", ".join(
         f"{name}={number(value) if isinstance(value, float) else value}"
-        for name, value in zip(names, params.values(), strict=True)
+        for name, value in zip(short_names(params), params.values(), strict=True)
     )
     return line(f"{family} {words}")
+
+
+def short_names(params: Collection[str]) -> list[str]:
+    """The last part of each name, as in `step__param`, where that tells them apart."""
+    short = [name.rpartition("__")[2] for name in params]
+    return short if len(set(short)) == len(short) else list(params)
 
 
 def words_of_choice(choice: Mapping[str, Any]) -> str:

@@ -29,6 +29,7 @@ class Recipe:
     drawn: bool = False  # chance had a part in it
     buffer: int | str | None = None  # as lengths.as_distance writes it
     embargo: int | str | None = None
+    smaller: bool = False  # the training sides of other splits, cut down for a learning curve
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -17,8 +17,6 @@ from heldout.splits.strata import strata_of
 from heldout.splits.time_blocks import in_time_order
 from heldout.task import Task
 
-SMALLER = "smaller training sizes"  # how the words of thinned splits end
-
 
 def smaller_training_sets(task: Task, outer: Splits, sizes: Sequence[float], *, seed: int) -> Splits:
     """The parts of `outer` at each of these training sizes, size after size, part after part.
@@ -37,8 +35,8 @@ def smaller_training_sets(task: Task, outer: Splits, sizes: Sequence[float], *, 
         for size in sizes
         for part, (order, ends) in enumerate(orders)
     ]
-    words = f"{outer.recipe.words}, at {len(sizes)} {SMALLER}"
-    recipe = replace(outer.recipe, words=words, partition=False)
+    words = f"{outer.recipe.words}, at {len(sizes)} smaller training sizes"
+    recipe = replace(outer.recipe, words=words, partition=False, smaller=True)
     return Splits.from_pairs(outer.rows, pairs, recipe)
 
 
