@@ -8,7 +8,7 @@ import numpy as np
 
 from heldout.base.errors import OptionError, did_you_mean
 from heldout.risk.intervals import METHODS
-from heldout.risk.intervals.method import Method, Refusal, count_draws
+from heldout.risk.intervals.method import Method, count_draws
 from heldout.risk.intervals.shapes import LEANING
 from heldout.risk.record import Record
 from heldout.risk.sampling import end_to_end, mean_weights, sampling_of
@@ -44,7 +44,7 @@ def choose_method(record: Record, asked: str | None = None) -> Method | NoInterv
     `asked` is the key of a method, such as "clopper-pearson". One that refuses the record is an error.
     """
     if asked is not None:
-        return _as_asked(record, asked)
+        return check_asked(record, asked)
     reason = ""
     for key in _preferred(record):
         refusal = METHODS[key].refusal(record)
@@ -75,41 +75,26 @@ def leans(record: Record) -> bool:
 
 def choose_method_leniently(record: Record, asked: str) -> tuple[Method | NoInterval, str | None]:
     """The method that was asked for where it accepts the record, else the one that suits and a sentence on why."""
-    refusal = _known(asked).refusal(record)
-    if refusal is None:
-        return METHODS[asked], None
+    method = _known(asked)
+    if (refusal := method.refusal(record)) is None:
+        return method, None
     instead = choose_method(record)
     if isinstance(instead, NoInterval):
         return instead, None
-    return instead, f"{METHODS[asked].name} was asked for, but {refusal}; so this is {instead.name}."
+    return instead, f"{method.name} was asked for, but {refusal}; so this is {instead.name}."
 
 
-def check_asked(record: Record, asked: str) -> None:
-    """Refuse a method that is unknown, or that this recipe and this kind of loss rule out whatever the losses.
-
-    The record needs no losses yet: NaN stands for each.
-    """
+def check_asked(record: Record, asked: str) -> Method:
+    """The method of this key; an error where it is unknown or refuses the record, whose losses may be unknown yet."""
     method = _known(asked)
-    refusal = method.early_refusal(record)
-    if refusal is not None:
-        raise _mismatch(record, method, refusal, [other.early_refusal for other in METHODS.values()])
-
-
-def _as_asked(record: Record, asked: str) -> Method:
-    method = _known(asked)
-    refusal = method.refusal(record)
-    if refusal is None:
+    if (refusal := method.refusal(record)) is None:
         return method
-    raise _mismatch(record, method, refusal, [other.refusal for other in METHODS.values()])
+    others = [repr(key) for key, other in METHODS.items() if other.refusal(record) is None]
+    way_out = f"Ask for {' or '.join(others)}." if others else "No other method takes it either; leave interval out."
+    raise OptionError(f"{method.name} cannot be had here: {refusal}. {way_out}")
 
 
 def _known(asked: str) -> Method:
     if asked not in METHODS:
         raise OptionError(f"There is no interval method {asked!r}. {did_you_mean(asked, [*METHODS, *WITH_FITS])}")
     return METHODS[asked]
-
-
-def _mismatch(record: Record, method: Method, refusal: str, refusals: list[Refusal]) -> OptionError:
-    others = [repr(key) for key, refuse in zip(METHODS, refusals, strict=True) if refuse(record) is None]
-    way_out = f"Ask for {' or '.join(others)}." if others else "No other method takes it either; leave interval out."
-    return OptionError(f"{method.name} cannot be had here: {refusal}. {way_out}")

@@ -101,6 +101,11 @@ class Record:
         return len(self.fold_losses)
 
     @property
+    def unknown(self) -> bool:
+        """Whether no loss is known yet, as before any fit: NaN stands for each."""
+        return self.pooled is None and bool(np.isnan(self.fold_losses).all())
+
+    @property
     def leaves_one_out(self) -> bool:
         """Whether each part holds out a single row, by whatever name it was asked for."""
         return self.kind == "loo" or (self.parts > 1 and bool(np.all(self.held_sizes == 1)))

@@ -59,7 +59,7 @@ def in_time(record: Record) -> Floats:
     return losses if record.order is None else losses[np.argsort(np.concatenate(record.order), kind="stable")]
 
 
-def _early(record: Record) -> str | None:
+def _refusal(record: Record) -> str | None:
     if not record.timed:
         return "it is for rows that follow each other in time"
     if record.row_losses is None:
@@ -69,14 +69,8 @@ def _early(record: Record) -> str | None:
     rows = int(np.sum(record.held_sizes))
     if rows < FEWEST * BATCHES:
         return f"{rows} test rows in time are too few for {BATCHES} stretches of at least {FEWEST}"
-    return None
-
-
-def _refusal(record: Record) -> str | None:
-    if (reason := _early(record)) is not None:
-        return reason
     worth = effective_rows(in_time(record))
-    if worth < FEWEST_EFFECTIVE:
+    if worth < FEWEST_EFFECTIVE:  # never where the losses are unknown, and that is NaN
         return (
             f"neighbouring losses depend on each other so much that the test rows are worth about {worth:.0f} "
             f"independent ones, and {FEWEST_EFFECTIVE} are needed; test on a longer stretch of time"
@@ -94,7 +88,6 @@ BATCH_MEANS = Method(
     key="batch-means",
     name="five batch means",
     refusal=_refusal,
-    early=_early,
     interval=lambda record, value, level: batch_means(in_time(record), level=level, centre=value),
     spread=_spread,
 )

@@ -9,7 +9,7 @@ from math import exp, log
 import numpy as np
 
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.bounded import refuse_bounded, refuse_recipe
+from heldout.risk.intervals.bounded import refuse_bounded
 from heldout.risk.intervals.method import Method, interval_around, scaled_draws, unscaled
 from heldout.risk.intervals.resampling import Oriented, orient
 from heldout.risk.record import Floats
@@ -148,7 +148,6 @@ BETTING = Method(
     key="betting",
     name="betting",
     refusal=refuse_bounded,
-    early=refuse_recipe,
     interval=lambda record, value, level: unscaled(
         betting(scaled_draws(record), level=level, seed=record.seed), record, value
     ),

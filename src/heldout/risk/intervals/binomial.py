@@ -27,20 +27,11 @@ def clopper_pearson(errors: int, rows: int, *, level: float, guarantee: str = "e
     return Interval(low=low, high=high, level=level, method="Clopper–Pearson", guarantee=guarantee)
 
 
-def refuse_unless_right_or_wrong(record: Record) -> str | None:
-    """Why this loss, whatever the rows turn out to be, does not count errors of independent rows, or None."""
-    if (reason := refuse_dependent_test_rows(record)) is not None:
-        return reason
-    if record.high - record.low != 1.0:
-        return f"it counts rows that are right or wrong, and the loss {record.loss!r} takes other values"
-    return None
-
-
 def refuse_other_than_right_or_wrong(record: Record) -> str | None:
     """Why the rows of this record are not independent errors to be counted, or None."""
-    if (reason := refuse_unless_right_or_wrong(record)) is not None:
+    if (reason := refuse_dependent_test_rows(record)) is not None:
         return reason
-    if zero_one_errors(record) is None:
+    if record.high - record.low != 1.0 or (zero_one_errors(record) is None and not record.unknown):
         return f"it counts rows that are right or wrong, and the loss {record.loss!r} takes other values"
     return None
 
@@ -75,7 +66,6 @@ CLOPPER_PEARSON = Method(
     key="clopper-pearson",
     name="Clopper–Pearson",
     refusal=refuse_other_than_right_or_wrong,
-    early=refuse_unless_right_or_wrong,
     # A stratified draw has less spread than the binomial that the method inverts; it covered .98 to 1.0.
     interval=lambda record, value, level: unscaled(clopper_pearson(*_counted(record), level=level), record, value),
 )
@@ -83,6 +73,5 @@ WILSON = Method(
     key="wilson",
     name="Wilson",
     refusal=refuse_other_than_right_or_wrong,
-    early=refuse_unless_right_or_wrong,
     interval=lambda record, value, level: unscaled(wilson(*_counted(record), level=level), record, value),
 )

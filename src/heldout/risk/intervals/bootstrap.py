@@ -74,17 +74,17 @@ def _quantiles(t: Floats, n: int, level: float) -> tuple[float, float]:
     return min(0.0, float(t[rank - 1])) * stretch, max(0.0, float(t[-rank])) * stretch
 
 
-def _bootstrap_t_early(record: Record) -> str | None:
+def _refuse_few_draws(record: Record, fewest: int, why: str) -> str | None:
     if (reason := refuse_unequal_draws(record)) is not None:
         return reason
-    if (draws := count_draws(record)) < FEWEST:
-        what = "groups" if record.grouped else "rows"
-        return f"it resamples the test set, and {draws} {what} are too few to tell how they lean ({FEWEST} are needed)"
+    draws, what = count_draws(record), "groups" if record.grouped else "rows"
+    if draws < fewest:
+        return f"it resamples the test set, and {draws} {what} are too few to {why} ({fewest} are needed)"
     return None
 
 
 def _bootstrap_t_refusal(record: Record) -> str | None:
-    if (reason := _bootstrap_t_early(record)) is not None:
+    if (reason := _refuse_few_draws(record, FEWEST, "tell how they lean")) is not None or record.unknown:
         return reason
     draws, _, scale = standardised(independent_draws(record))
     if scale > 0 and share_without_spread(draws) > RARE:
@@ -96,7 +96,6 @@ BOOTSTRAP_T = Method(
     key="bootstrap-t",
     name="bootstrap-t",
     refusal=_bootstrap_t_refusal,
-    early=_bootstrap_t_early,
     interval=lambda record, value, level: bootstrap_t(
         independent_draws(record), level=level, seed=record.seed, centre=value
     ),
@@ -150,21 +149,10 @@ def _moved(means: Floats, ordered: Floats, tails: Floats) -> Floats:
     return np.where(steady > 0, moved, np.where(z > 0, 1.0, 0.0))
 
 
-def _bca_refusal(record: Record) -> str | None:
-    if (reason := refuse_unequal_draws(record)) is not None:
-        return reason
-    if (draws := count_draws(record)) < FEWEST_FOR_BCA:
-        what = "groups" if record.grouped else "rows"
-        return (
-            f"it resamples the test set, and {draws} {what} are too few to stand for all ({FEWEST_FOR_BCA} are needed)"
-        )
-    return None
-
-
 BCA = Method(
     key="bca",
     name="BCa",
-    refusal=_bca_refusal,
+    refusal=lambda record: _refuse_few_draws(record, FEWEST_FOR_BCA, "stand for all"),
     interval=lambda record, value, level: bca(independent_draws(record), level=level, seed=record.seed, centre=value),
     resamples=True,
 )

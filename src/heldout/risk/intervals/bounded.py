@@ -43,21 +43,15 @@ def hoeffding(losses: Floats, *, level: float) -> Interval:
     return symmetric(mean, half, level=level, method="Hoeffding", guarantee="finite-sample")
 
 
-def refuse_recipe(record: Record) -> str | None:
-    """Why this is not one test set of independent draws of a bounded loss, whatever the losses, or None."""
-    return refuse_unequal_draws(record) or refuse_unbounded(record)
-
-
 def refuse_bounded(record: Record) -> str | None:
-    """The same, once the losses are known."""
-    return refuse_recipe(record) or refuse_out_of_range(record)
+    """Why this is not one test set of independent draws of a bounded loss, or None."""
+    return refuse_unequal_draws(record) or refuse_unbounded(record) or refuse_out_of_range(record)
 
 
 HOEFFDING = Method(
     key="hoeffding",
     name="Hoeffding",
     refusal=refuse_bounded,
-    early=refuse_recipe,
     interval=lambda record, value, level: unscaled(hoeffding(scaled_draws(record), level=level), record, value),
 )
 
@@ -77,20 +71,15 @@ def maurer_pontil(losses: Floats, *, level: float) -> Interval:
     return symmetric(mean, half, level=level, method="Maurer–Pontil", guarantee="finite-sample")
 
 
-def _variance_early(record: Record) -> str | None:
-    if (reason := refuse_recipe(record)) is not None:
-        return reason
-    return None if count_draws(record) > 1 else "a single draw has no variance"
-
-
-def _variance_refusal(record: Record) -> str | None:
-    return _variance_early(record) or refuse_bounded(record)
+def _refuse_single(record: Record) -> str | None:
+    reason = refuse_unequal_draws(record) or refuse_unbounded(record)
+    reason = reason or (None if count_draws(record) > 1 else "a single draw has no variance")
+    return reason or refuse_out_of_range(record)
 
 
 MAURER_PONTIL = Method(
     key="maurer-pontil",
     name="Maurer–Pontil",
-    refusal=_variance_refusal,
-    early=_variance_early,
+    refusal=_refuse_single,
     interval=lambda record, value, level: unscaled(maurer_pontil(scaled_draws(record), level=level), record, value),
 )

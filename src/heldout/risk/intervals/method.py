@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, isfinite
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
@@ -50,6 +50,7 @@ def standardised(sample: Floats) -> tuple[Floats, float, float]:
 
 LARGEST = sys.float_info.max
 ROUNDING = 1e-12  # of the ends: an interval narrower than that is a point
+TOLERANCE = 1e-9  # how far rounding may take a loss out of its range, in widths of the range
 NO_WIDTH = "No interval: the losses do not vary, so nothing tells by how much they would on other rows."
 
 
@@ -127,9 +128,6 @@ class Spread:
         return float(2 * stdtr(self.freedom, -abs(middle) / self.error if self.error > 0 else -inf))
 
 
-TOLERANCE = 1e-9  # how far rounding may take a loss out of its range, in widths of the range
-
-
 def refuse_other_than_one_test_set(record: Record) -> str | None:
     """Why this record is not one test set with losses of single rows that owe nothing to time, or None."""
     if record.parts != 1:
@@ -191,6 +189,8 @@ def refuse_unbounded(record: Record) -> str | None:
 
 def refuse_out_of_range(record: Record) -> str | None:
     """Why the losses themselves break the range that the loss declares, or None."""
+    if record.unknown:
+        return None
     assert record.row_losses is not None
     width = record.high - record.low
     low, high = (float(extreme(record.row_losses[0])) for extreme in (np.min, np.max))
@@ -223,21 +223,11 @@ def scaled_draws(record: Record) -> Floats:
     return np.clip(scaled, 0.0, 1.0)
 
 
-class HowDrawn(Protocol):
-    """What a record and a recipe of splits both say of how rows were held out."""
+def promised(guarantee: str, how: Any) -> str:
+    """The guarantee that is left for rows that a record, or the recipe of splits, says were drawn in this way.
 
-    @property
-    def kind(self) -> str: ...
-    @property
-    def stratified(self) -> bool: ...
-    @property
-    def drawn(self) -> bool: ...
-
-
-def promised(guarantee: str, how: HowDrawn) -> str:
-    """The guarantee that is left: a stratified draw is no sample of independent rows, so nothing is proved for it.
-
-    Nor is anything where someone else's splitter drew the rows, for it may have done so by strata.
+    A stratified draw is no sample of independent rows, so nothing is proved for it, nor for rows that someone else's
+    splitter drew, which may have done so by strata.
     """
     unknown = how.stratified or (how.kind == "foreign" and how.drawn)
     return "heuristic" if unknown and guarantee in ("exact", "finite-sample") else guarantee
@@ -245,17 +235,15 @@ def promised(guarantee: str, how: HowDrawn) -> str:
 
 Refusal = Callable[[Record], str | None]
 
-__all__ = ["Method", "Refusal", "refuse_dependent_test_rows"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
     """A way to make an interval from a record.
 
     `refusal` says in a clause why the method cannot speak of a record ("it needs one test set, and there are 5
-    parts"), or gives None where it can. `interval` takes a record that was not refused, the value that is
-    shown, and the level; its interval is finite, holds the value, and holds the interval of every lower level. `p`
-    takes the same.
+    parts"), or gives None where it can; it is asked before any fit too, of a record whose losses are `unknown`.
+    `interval` takes a record that was not refused, the value that is shown, and the level; its interval is finite,
+    holds the value, and holds the interval of every lower level. `p` takes the same.
     """
 
     key: str  # as a user asks for it
@@ -265,10 +253,5 @@ class Method:
     p: Callable[[Record, float, float], float] | None = None  # that the mean is 0; None: the interval is inverted
     spread: Callable[[Record], Spread] | None = None  # of methods that know the standard error over rows
     resamples: bool = False
-    early: Refusal | None = None  # `refusal` as far as it needs no loss; None: `refusal` looks at no loss
     belongs_to: str | None = None  # the estimate it is an interval of, where that is not the risk
     estimand: str | None = None  # that estimate in words
-
-    def early_refusal(self, record: Record) -> str | None:
-        """Why the recipe and the kind of loss rule the method out, before any loss is known."""
-        return (self.refusal if self.early is None else self.early)(record)

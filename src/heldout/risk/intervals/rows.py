@@ -139,15 +139,10 @@ def _refusal(record: Record) -> str | None:
         return refuse_score(record)
     if record.grouped and record.groups is None:
         return "the rows come in groups, and the record does not say which row belongs to which"
+    if record.unknown:
+        return None
     drawn = sampling_of(record, end_to_end(record.row_losses), mean_weights(record, pooled=False))
     return refuse_few(drawn.units, drawn.effective, record=record)
-
-
-def _early(record: Record) -> str | None:
-    record = recorded_rows(record)
-    if record.timed:
-        return "the held-out rows follow each other in time, so they are not independent"
-    return refuse_score(record) if record.row_losses is None else None
 
 
 def _interval(record: Record, value: float, level: float) -> Interval:
@@ -164,4 +159,4 @@ def _interval(record: Record, value: float, level: float) -> Interval:
     return interval_around(value, low, high, level=level, method=name, guarantee=guarantee)
 
 
-ROWS = Method(key="rows", name="spread of rows", refusal=_refusal, early=_early, interval=_interval)
+ROWS = Method(key="rows", name="spread of rows", refusal=_refusal, interval=_interval)

@@ -48,13 +48,12 @@ UNKNOWN_SHARE = 1.6  # κ of these where the fold predictors were not asked abou
 
 def refuse_score(record: Record) -> str | None:
     """Why a score of whole sets has no interval by rows, or None. Before a fit nothing but the score is known."""
-    unknown = bool(np.isnan(record.fold_losses).all()) and record.pooled is None
-    if not unknown and (worth := effective_draws(record, mean_weights(record, pooled=True))) < FEWEST:
+    if not record.unknown and (worth := effective_draws(record, mean_weights(record, pooled=True))) < FEWEST:
         return f"the test {'groups' if record.grouped else 'rows'} tell no more than {worth:.1f} of equal weight would"
     if record.family == "auc":
-        return None if unknown or record.answers is not None else "the scores of single rows were not kept"
+        return None if record.unknown or record.answers is not None else "the scores of single rows were not kept"
     if record.pooled is None or record.pooled.influence is None:
-        if unknown and record.family in POOLED:
+        if record.unknown and record.family in POOLED:
             return None
         return (
             "this score belongs to whole sets and does not tell what single rows add to it; "
