@@ -10,7 +10,7 @@ from math import sqrt
 import numpy as np
 
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.method import Method, standard_deviation, symmetric, z_quantile
+from heldout.risk.intervals.method import Method, root_mean_square, standard_deviation, symmetric, z_quantile
 from heldout.risk.record import Floats, Record
 
 FOLD_PREDICTORS, ESTIMAND = "fold_predictors", "the mean risk of the fold predictors"
@@ -19,13 +19,11 @@ FOLD_PREDICTORS, ESTIMAND = "fold_predictors", "the mean risk of the fold predic
 def bayle(losses: Sequence[Floats], *, level: float, within: bool = False, centre: float | None = None) -> Interval:
     """The interval of the mean risk of the K predictors of a cross-validation: R̂ ± zσ̂/√n (Bayle et al. 2020).
 
-    It holds for large n where the learner is stable, that is where swapping one training row moves its losses by less
-    than about 1/n. It does not speak of the expected risk of the learner: that the training rows might have been
-    others adds a variance that these losses do not show.
+    It holds for large n where swapping one training row moves the losses by less than about 1/n. It does not speak of
+    the expected risk of the learner: other training rows would add a variance that these losses do not show.
 
     `losses` are the row losses of each fold, every row held out once. With `within`, σ̂² is the mean of the variances
-    inside folds; otherwise it is the variance over all rows ("all pairs"), which holds for any number of folds and is
-    not below it by more than the loss of degrees of freedom.
+    inside folds; otherwise it is the variance over all rows ("all pairs"), which holds for any number of folds.
 
     >>> interval = bayle([np.array([0.0, 1.0]), np.array([1.0, 2.0])], level=0.95)
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -34,9 +32,7 @@ def bayle(losses: Sequence[Floats], *, level: float, within: bool = False, centr
     rows = np.concatenate(losses)
     n = len(rows)
     if within:
-        spreads = np.array([standard_deviation(fold) for fold in losses])
-        largest = float(np.max(spreads))
-        sigma = 0.0 if largest == 0 else largest * sqrt(float(np.mean((spreads / largest) ** 2)))
+        sigma = root_mean_square(np.array([standard_deviation(fold) for fold in losses]))
     else:
         sigma = standard_deviation(rows) * sqrt((n - 1) / n)
     middle = float(np.mean(rows)) if centre is None else centre
@@ -45,30 +41,19 @@ def bayle(losses: Sequence[Floats], *, level: float, within: bool = False, centr
     return symmetric(middle, half, level=level, method=method, guarantee="asymptotic")
 
 
-def _refusal(record: Record) -> str | None:
-    if record.parts < 2:
-        return "it speaks of the predictors of several folds, and there is one held-out part"
-    if record.timed:
-        return "the parts follow each other in time, so their rows are not independent"
-    if record.row_losses is None:
-        return "this score belongs to whole sets, and the method needs the losses of single rows"
-    if not record.partition:
-        return "it needs folds that hold out each row once, as KFold draws them"
-    if record.repeats > 1:
-        return f"it speaks of one set of folds, and there are {record.repeats}, which share all rows"
-    if record.grouped:
-        return "the rows come in groups, so they are not independent"
-    if record.weights is not None:
-        return "the rows have weights, and this method counts each row once"
-    if not np.sum(record.train_sizes):
-        return "nothing was trained, so there are no fold predictors"
-    return None
-
-
-def _refusal_within(record: Record) -> str | None:
-    if (reason := _refusal(record)) is not None:
-        return reason
-    return None if np.min(record.held_sizes) > 1 else "a fold of one row has no variance inside"
+def _refusal(record: Record, *, within: bool = False) -> str | None:
+    reasons = {
+        "it speaks of the predictors of several folds, and there is one held-out part": record.parts < 2,
+        "the parts follow each other in time, so their rows are not independent": record.timed,
+        "this score belongs to whole sets, and the method needs the losses of single rows": record.row_losses is None,
+        "it needs folds that hold out each row once, as KFold draws them": not record.partition,
+        f"it speaks of one set of folds, and there are {record.repeats}, which share all rows": record.repeats > 1,
+        "the rows come in groups, so they are not independent": record.grouped,
+        "the rows have weights, and this method counts each row once": record.weights is not None,
+        "nothing was trained, so there are no fold predictors": not np.sum(record.train_sizes),
+        "a fold of one row has no variance inside": within and np.min(record.held_sizes) < 2,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
 
 
 def _interval(record: Record, value: float, level: float, *, within: bool = False) -> Interval:
@@ -89,7 +74,7 @@ BAYLE = Method(
 BAYLE_WITHIN = Method(
     key="bayle-within",
     name="Bayle, within folds",
-    refusal=_refusal_within,
+    refusal=partial(_refusal, within=True),
     interval=partial(_interval, within=True),
     belongs_to=FOLD_PREDICTORS,
     estimand=ESTIMAND,

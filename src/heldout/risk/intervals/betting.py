@@ -22,20 +22,14 @@ RUNGS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)  # levels that bets are 
 def betting(losses: Floats, *, level: float, seed: int = 0) -> Interval:
     """The hedged capital interval of the mean of independent losses in [0, 1] (Waudby-Smith & Ramdas 2023).
 
-    For each m two gamblers bet, row by row, that the mean is above m and that it is below. Were m the mean, neither
-    could expect to win, and the chance that the larger of half their capitals ever reaches 1/δ is at most δ; the
-    interval is made of the m against which neither got that far. With σ²_t = (¼ + Σ(x − μ_i)²)/(t + 1) and
-    μ_t = (½ + Σx)/(t + 1), the stake before row t is λ_t = √(2 ln(2/δ)/(n σ²_{t−1})), at most ½/m or ½/(1−m).
+    For each m two gamblers bet, row by row, that the mean is above m and that it is below. Were m the mean, the chance
+    that the larger of half their capitals ever reaches 1/δ is at most δ; the interval holds every m against which
+    neither got that far. With σ²_t = (¼ + Σ(x − μ_i)²)/(t + 1) and μ_t = (½ + Σx)/(t + 1), the stake before row t is
+    λ_t = √(2 ln(2/δ)/(n σ²_{t−1})), at most ½/m or ½/(1−m). Capital is monotone in m, so each end is found by halving
+    and rounded outward. Rows are shuffled once, by a seed that comes from the losses and from `seed`.
 
-    Capital falls (or rises) with m throughout, so each end is found by halving and rounded outward. The order of rows
-    matters: they are shuffled once, by a seed that comes from the losses and from `seed` and is kept in the interval.
-
-    Stakes depend on the level, so that two levels are two different games, and nothing in the formula keeps the
-    interval of the higher level around that of the lower. It is kept here: stakes are sized for the next of the
-    levels .5, .8, .9, .95, .98, .99, .995, .999, .9999, …, where the formula is followed to the letter, and whatever
-    the interval of a lower one of these holds is held too.
-
-    Losses are in [0, 1]; another seed is another shuffle.
+    Stakes depend on the level, and nothing in the formula keeps the interval of a higher level around that of a lower.
+    So stakes are sized for the next of the levels in `RUNGS`, and what the interval of a lower rung holds is held too.
 
     >>> interval = betting(np.tile([0.1, 0.3], 100), level=0.95)
     >>> round(interval.low, 2), round(interval.high, 2)
@@ -60,8 +54,7 @@ def betting(losses: Floats, *, level: float, seed: int = 0) -> Interval:
 def betting_p(losses: Floats, *, level: float, seed: int = 0, mean: float = 0.5) -> float:
     """One over the most that was won by betting against a mean of losses in [0, 1]: a valid p-value.
 
-    The bets are those of the interval of this level, in the same order. Were the mean right, no way to bet would win
-    1/α more often than α, at any α.
+    The bets are those of the interval of this level, in the same order.
 
     >>> betting_p(np.array([0.5, 0.5, 0.5]), level=0.95)
     1.0
@@ -88,7 +81,7 @@ def lower_end(losses: Floats, level: float) -> float:
     for number, rung in enumerate(_rungs_down(level)):
         stakes = stakes_of(losses, rung)
         target = log(2 / (1 - (level if number == 0 else rung)))
-        if number == 0 or not _refuted(losses, stakes, low, target):
+        if number == 0 or _most_won(losses, stakes, low) < target:
             low = halve(losses, stakes, target)
         if low == 0:
             break
@@ -119,11 +112,6 @@ def stakes_of(losses: Floats, level: float) -> Floats:
     return np.asarray(np.sqrt(2 * log(2 / (1 - level)) / (n * before)))
 
 
-def _refuted(losses: Floats, stakes: Floats, m: float, target: float) -> bool:
-    """Whether the log capital of the gambler who bets on a mean above m reaches the target after some row."""
-    return _most_won(losses, stakes, m) >= target
-
-
 def _most_won(losses: Floats, stakes: Floats, m: float) -> float:
     """The largest log capital of the gambler who bets on a mean above m."""
     bets = stakes if m == 0 else np.minimum(stakes, TRUNCATION / m)
@@ -132,12 +120,12 @@ def _most_won(losses: Floats, stakes: Floats, m: float) -> float:
 
 def halve(losses: Floats, stakes: Floats, target: float) -> float:
     """The largest mean that bets with these stakes refute, found by halving."""
-    if not _refuted(losses, stakes, 0.0, target):
+    if _most_won(losses, stakes, 0.0) < target:
         return 0.0
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        if _refuted(losses, stakes, middle, target):
+        if _most_won(losses, stakes, middle) >= target:
             low = middle
         else:
             high = middle

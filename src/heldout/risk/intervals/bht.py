@@ -1,12 +1,11 @@
 """Intervals from predictors trained without two blocks: Bates–Hastie–Tibshirani, and the ratio of jackknives.
 
-How far a K-fold estimate is off cannot be read off its own folds. But leave out block i altogether and cross-validate
-on the others. Bates, Hastie and Tibshirani (2023): block i tells how far that estimate was off; averaged over blocks
-and over repetitions this is the mean squared error of a (K−1)-fold estimate, and scaled, that of the K-fold estimate.
+Leave out block i and cross-validate on the others. Bates, Hastie and Tibshirani (2023): block i tells how far that
+estimate was off; averaged over blocks and repetitions this is the mean squared error of a (K−1)-fold estimate, and
+scaled, that of the K-fold estimate.
 
-The ratio of jackknives: the spread of rows tells how far a mean over test rows is off, but not what the same rows
-add as training rows. Over the blocks, estimates without block i spread for both reasons. The means of the study's own
-losses outside block i spread for the first reason alone. The ratio of the two variances widens the spread of rows.
+The ratio of jackknives: estimates without block i vary by the test rows and by what these rows add as training rows,
+the means of the study's own losses outside block i by the first alone. The ratio of the variances widens the interval.
 """
 
 from __future__ import annotations
@@ -50,8 +49,8 @@ class Bht:
     interval: Interval
 
 
-def count_blocks(repetitions: Sequence[Repetition], method: str) -> int:
-    """K, the same in all repetitions and at least three, or a refusal that names the method."""
+def _count_blocks(repetitions: Sequence[Repetition], method: str) -> int:
+    """K, the same in all repetitions and at least three, or an error that names the method."""
     blocks = {len(repetition.folds) for repetition in repetitions}
     if len(blocks) != 1 or min(blocks) < 3:
         raise OptionError(f"{method} needs repetitions of one number of blocks, at least three.")
@@ -73,7 +72,7 @@ def bht(repetitions: Sequence[Repetition], *, level: float) -> Bht:
     >>> round(found.centre, 3), round(found.se, 3)
     (0.5, 0.236)
     """
-    k = count_blocks(repetitions, BHT_METHOD)
+    k = _count_blocks(repetitions, BHT_METHOD)
     inner: list[float] = []
     outer: list[float] = []
     errors: list[float] = []  # standard errors of the means of blocks
@@ -81,9 +80,7 @@ def bht(repetitions: Sequence[Repetition], *, level: float) -> Bht:
     for repetition in repetitions:
         sizes = np.array([len(fold) for fold in repetition.folds])
         if sizes.min() < 2:
-            raise OptionError(
-                "Bates–Hastie–Tibshirani needs the variance inside each block: at least two rows in each."
-            )
+            raise OptionError(f"{BHT_METHOD} needs the variance inside each block: at least two rows in each.")
         for i, fold in enumerate(repetition.folds):
             others = np.arange(k) != i
             inner.append(float(np.average(repetition.inner[i, others], weights=sizes[others])))
@@ -118,7 +115,7 @@ def variance_ratio(repetitions: Sequence[Repetition]) -> float:
     >>> round(variance_ratio([Repetition(folds=folds, inner=inner)]), 3)
     1.853
     """
-    k = count_blocks(repetitions, RATIO_METHOD)
+    k = _count_blocks(repetitions, RATIO_METHOD)
     others = ~np.eye(k, dtype=bool)
     inner = np.array([repetition.inner for repetition in repetitions])
     outer = np.array([[fold.mean() for fold in repetition.folds] for repetition in repetitions])

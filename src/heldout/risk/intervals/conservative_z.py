@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.method import Method, symmetric, z_quantile
+from heldout.risk.intervals.method import Method, spread_of_pairs, symmetric, z_quantile
 from heldout.risk.record import Floats, Record
 
 FEWEST = 5  # pairs of halves
@@ -26,9 +24,7 @@ def conservative_z(halves: Floats, *, level: float, centre: float | None = None)
     >>> round(interval.low, 4), round(interval.high, 4)
     (-0.0772, 0.4772)
     """
-    away = halves[:, 0] / 2 - halves[:, 1] / 2
-    largest = float(np.max(np.abs(away)))
-    sigma = 0.0 if largest == 0 else largest * sqrt(2 * float(np.mean((away / largest) ** 2)))
+    sigma = spread_of_pairs(halves)
     middle = float(np.mean(halves)) if centre is None else centre
     return symmetric(middle, z_quantile(level) * sigma, level=level, method="conservative Z", guarantee="heuristic")
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import fdtrc, fdtri, stdtr
 
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.method import Method, symmetric, t_quantile
+from heldout.risk.intervals.method import Method, spread_of_pairs, symmetric, t_quantile
 from heldout.risk.record import Floats, Record
 
 REPEATS = 5
@@ -36,8 +36,8 @@ def combined_f(losses: Floats, *, level: float, centre: float | None = None) -> 
 def five_by_two_t_interval(losses: Floats, *, level: float, centre: float | None = None) -> Interval:
     """The interval with the standard error of Dietterich: mean ± t·√(Σs²/5), 5 degrees of freedom.
 
-    His test looks at the first of the ten numbers alone, so that the verdict hangs on the order of folds. Here the
-    middle is their mean, which varies no more than the first does, so the interval is the more careful.
+    His test looks at the first of the ten numbers alone. Here the middle is their mean, which varies no more than the
+    first does, so the interval is the more careful.
 
     >>> interval = five_by_two_t_interval(np.array([0.1, 0.2] * 5), level=0.95)
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -48,11 +48,8 @@ def five_by_two_t_interval(losses: Floats, *, level: float, centre: float | None
 
 def _around(losses: Floats, quantile: float, level: float, centre: float | None, method: str) -> Interval:
     repeats = np.asarray(losses, dtype=np.float64).reshape(REPEATS, 2)
-    away = repeats[:, 0] / 2 - repeats[:, 1] / 2  # each of a pair is this far from their mean
-    largest = float(np.max(np.abs(away)))
-    error = 0.0 if largest == 0 else largest * sqrt(2 * float(np.mean((away / largest) ** 2)))
     middle = float(np.mean(repeats)) if centre is None else centre
-    return symmetric(middle, quantile * error, level=level, method=method, guarantee="heuristic")
+    return symmetric(middle, quantile * spread_of_pairs(repeats), level=level, method=method, guarantee="heuristic")
 
 
 def five_by_two_t(differences: Floats) -> float:
@@ -61,22 +58,21 @@ def five_by_two_t(differences: Floats) -> float:
     >>> round(five_by_two_t(np.array([0.04, 0.02, 0.03, 0.05, 0.01, 0.03, 0.04, 0.04, 0.02, 0.05])), 4)
     0.0398
     """
-    scaled = _scaled(differences)
-    first = float(scaled[0])
+    scaled, squares = _scaled(differences)
+    first, spread = float(scaled[0]), sqrt(float(np.mean(squares)))
     if first == 0:
         return 1.0
-    spread = sqrt(float(np.mean(_squares(scaled))))
     return float(2 * stdtr(REPEATS, -abs(first) / spread)) if spread > 0 else 0.0
 
 
 def five_by_two_f(differences: Floats) -> float:
-    """The p-value of Alpaydin, which takes all ten differences and so does not hang on their order.
+    """The p-value of Alpaydin, which takes all ten differences and so does not depend on their order.
 
     >>> round(five_by_two_f(np.array([0.04, 0.02, 0.03, 0.05, 0.01, 0.03, 0.04, 0.04, 0.02, 0.05])), 4)
     0.0313
     """
-    scaled = _scaled(differences)
-    return _f_p(float(np.sum(scaled**2)), scaled)
+    scaled, squares = _scaled(differences)
+    return _f_p(float(np.sum(scaled**2)), squares)
 
 
 def five_by_two_mean(differences: Floats) -> float:
@@ -88,28 +84,23 @@ def five_by_two_mean(differences: Floats) -> float:
     >>> round(five_by_two_mean(np.array([0.04, 0.02, 0.03, 0.05, 0.01, 0.03, 0.04, 0.04, 0.02, 0.05])), 4)
     0.0416
     """
-    scaled = _scaled(differences)
-    return _f_p(float(np.mean(scaled)) ** 2 * 2 * REPEATS, scaled)
+    scaled, squares = _scaled(differences)
+    return _f_p(float(np.mean(scaled)) ** 2 * 2 * REPEATS, squares)
 
 
-def _f_p(squares: float, differences: Floats) -> float:
+def _f_p(total: float, squares: Floats) -> float:
     """The p-value of a sum of squares over the spread inside the repeats, F with 10 and 5 degrees of freedom."""
-    spread = 2 * float(np.sum(_squares(differences)))
-    if squares == 0:
+    spread = 2 * float(np.sum(squares))
+    if total == 0:
         return 1.0
-    return float(fdtrc(2 * REPEATS, REPEATS, squares / spread if spread > 0 else inf))
+    return float(fdtrc(2 * REPEATS, REPEATS, total / spread if spread > 0 else inf))
 
 
-def _scaled(differences: Floats) -> Floats:
-    """The same with 1 as the largest, for squares of huge or tiny differences to stay finite; the tests do not mind."""
-    largest = float(np.max(np.abs(differences)))
-    return differences if largest == 0 else differences / largest
-
-
-def _squares(differences: Floats) -> Floats:
-    """The sum of squares around the mean of each of the five repeats."""
-    repeats = np.asarray(differences, dtype=np.float64).reshape(REPEATS, 2)
-    return np.asarray((repeats[:, 0] - repeats[:, 1]) ** 2 / 2)
+def _scaled(differences: Floats) -> tuple[Floats, Floats]:
+    """The differences with 1 as the largest, for finite squares, and the sum of squares inside each repeat."""
+    scaled = differences / (float(np.max(np.abs(differences))) or 1.0)
+    repeats = np.asarray(scaled, dtype=np.float64).reshape(REPEATS, 2)
+    return scaled, np.asarray((repeats[:, 0] - repeats[:, 1]) ** 2 / 2)
 
 
 def _refusal(record: Record) -> str | None:

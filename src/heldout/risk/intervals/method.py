@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import inf, isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,19 @@ def standardised(sample: Floats) -> tuple[Floats, float, float]:
     away = ordered - mean
     scale = float(np.max(np.abs(away)))
     return away / scale, mean, scale
+
+
+def root_mean_square(numbers: Floats) -> float:
+    """√(mean of squares), scaled so that squares of huge or tiny numbers stay finite."""
+    largest = float(np.max(np.abs(numbers)))
+    return 0.0 if largest == 0 else largest * sqrt(float(np.mean((numbers / largest) ** 2)))
+
+
+def spread_of_pairs(pairs: Floats) -> float:
+    """√(Σ(first − second)²/2M) of M pairs, a pair a row: the standard deviation of one of a pair."""
+    away = pairs[:, 0] / 2 - pairs[:, 1] / 2  # each of a pair is this far from their mean
+    largest = float(np.max(np.abs(away)))
+    return 0.0 if largest == 0 else largest * sqrt(2 * float(np.mean((away / largest) ** 2)))
 
 
 LARGEST = sys.float_info.max

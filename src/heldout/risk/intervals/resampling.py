@@ -1,8 +1,7 @@
-"""Chance for the methods that shuffle or resample: its seed comes from the losses and from the study's own seed.
+"""Random numbers for the methods that shuffle or resample, seeded by the losses and the study's own seed.
 
-The losses are taken in sorted order, so that neither the seed nor the result depends on the order of rows, and of a
-sample and its mirror image one is drawn from for both, so that the difference of two learners has the interval that
-the difference the other way round has. The seed that was used is kept with the interval.
+Losses are sorted, so that the order of rows does not matter. A sample and its mirror image share one seed, so that
+the difference of two learners has the mirrored interval of the difference the other way round.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ freedom, and is the default where no row is known.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf, sqrt
 from typing import Any
 
@@ -42,8 +43,7 @@ def student(losses: Floats, *, level: float, centre: float | None = None) -> Int
     """
     n = len(losses)
     half = t_quantile(n - 1, level) * standard_deviation(losses) / sqrt(n)
-    middle = float(np.mean(losses)) if centre is None else centre
-    return symmetric(middle, half, level=level, method="Student", guarantee="asymptotic")
+    return symmetric(_middle(losses, centre), half, level=level, method="Student", guarantee="asymptotic")
 
 
 def student_p(differences: Floats, *, centre: float | None = None) -> float:
@@ -52,7 +52,11 @@ def student_p(differences: Floats, *, centre: float | None = None) -> float:
     >>> round(student_p(np.array([0.0, 1.0, 2.0])), 4)
     0.2254
     """
-    return _t_p(differences, 1 / len(differences), centre)
+    return corrected_t_p(differences, test_ratio=0.0, centre=centre)
+
+
+def _middle(losses: Floats, centre: float | None) -> float:
+    return float(np.mean(losses)) if centre is None else centre
 
 
 def _student_refusal(record: Record) -> str | None:
@@ -79,9 +83,8 @@ def cluster_t(
     """The interval of a weighted mean over rows of which only the groups are independent.
 
     The mean is a ratio of two sums over groups, Σw·loss over Σw, with the variance G/(G−1)·Σ_g(Σ_{i∈g} w_i(loss_i −
-    mean))²/(Σw)². The t has G − 1 degrees of freedom for groups of equal weight; for others G is (ΣW_g)²/ΣW_g², the
-    number of equal groups that would weigh the mean as evenly. Without groups each row is one; without weights and
-    groups this is Student's interval.
+    mean))²/(Σw)². The t has G − 1 degrees of freedom, with G = (ΣW_g)²/ΣW_g², which counts groups of unequal weight as
+    fewer equal ones. Without groups each row is one; without weights and groups this is Student's interval.
 
     >>> losses = np.array([0.0, 0.2, 1.0, 1.2, 3.0])
     >>> interval = cluster_t(losses, level=0.95, groups=np.array([0, 0, 1, 1, 2]))
@@ -127,65 +130,59 @@ def _cluster_interval(record: Record, value: float, level: float) -> Interval:
 CLUSTER_T = Method(key="cluster-t", name="cluster t", refusal=_cluster_refusal, interval=_cluster_interval)
 
 
-def corrected_t(losses: Floats, *, test_ratio: float, level: float, centre: float | None = None) -> Interval:
+def corrected_t(
+    losses: Floats, *, test_ratio: float, level: float, centre: float | None = None, most: float = inf
+) -> Interval:
     """The interval of an expected risk from the mean losses of J splits that share training rows.
 
-    The variance is s²(1/J + n_test/n_train) with J − 1 degrees of freedom (Nadeau & Bengio 2003). The second
-    term stands for the correlation of splits that share rows; it does not shrink with J, since more repeats on
-    the same rows bring no independent information. It is a rule of thumb: no unbiased estimator of the
-    variance of K-fold cross-validation exists (Bengio & Grandvalet 2004), so the guarantee is "heuristic".
-    `test_ratio` is the number of held-out rows for each training row of a split.
+    The variance is s²(1/J + n_test/n_train) with J − 1 degrees of freedom (Nadeau & Bengio 2003), `test_ratio` being
+    n_test/n_train. The second term stands for the correlation of splits that share rows; it does not shrink with J,
+    since more repeats on the same rows bring no independent information. It is a rule of thumb: no unbiased estimator
+    of the variance of K-fold cross-validation exists (Bengio & Grandvalet 2004), so the guarantee is "heuristic".
+    `most` limits the degrees of freedom.
 
     >>> interval = corrected_t(np.array([0.1, 0.2, 0.3]), test_ratio=0.5, level=0.95)
     >>> round(interval.low, 4), round(interval.high, 4)
     (-0.1928, 0.5928)
     """
-    half = t_quantile(len(losses) - 1, level) * _error(losses, test_ratio)
-    middle = float(np.mean(losses)) if centre is None else centre
-    return symmetric(middle, half, level=level, method="corrected t", guarantee="heuristic")
+    method = CORRECTED_T.name if most == inf else CAUTIOUS_T.name
+    half = t_quantile(min(len(losses) - 1, most), level) * _error(losses, test_ratio)
+    return symmetric(_middle(losses, centre), half, level=level, method=method, guarantee="heuristic")
 
 
 def cautious_t(losses: Floats, *, test_ratio: float, level: float, centre: float | None = None) -> Interval:
     """The interval of :func:`corrected_t`, but with min(J − 1, 4) degrees of freedom.
 
-    More folds, repeats or resamples of the same rows make the spread between them smoother, but do not tell better how
-    far their mean is off: all of them share training rows and move together. With J − 1 degrees of freedom the
-    corrected t of repeats and resamples misses more often than it says in ordinary settings (`make coverage`).
+    All splits of the same rows move together, so more of them make their spread smoother without telling better how
+    far the mean is off. With J − 1 degrees of freedom repeats and resamples miss too often (`make coverage`).
 
     >>> losses = np.array([0.1, 0.2, 0.3] * 5)
     >>> cautious_t(losses, test_ratio=0.5, level=0.95).high > corrected_t(losses, test_ratio=0.5, level=0.95).high
     True
     """
-    half = t_quantile(min(len(losses) - 1, MOST_FREEDOM), level) * _error(losses, test_ratio)
-    middle = float(np.mean(losses)) if centre is None else centre
-    return symmetric(middle, half, level=level, method="cautious t", guarantee="heuristic")
+    return corrected_t(losses, test_ratio=test_ratio, level=level, centre=centre, most=MOST_FREEDOM)
 
 
 def _error(losses: Floats, test_ratio: float) -> float:
     return standard_deviation(losses) * sqrt(1 / len(losses) + test_ratio)
 
 
-def corrected_t_p(differences: Floats, *, test_ratio: float, centre: float | None = None) -> float:
+def corrected_t_p(differences: Floats, *, test_ratio: float, centre: float | None = None, most: float = inf) -> float:
     """The two-sided p-value of the corrected t, dual to :func:`corrected_t`.
 
     >>> round(corrected_t_p(np.array([0.1, 0.2, 0.3]), test_ratio=0.5), 4)
     0.1598
     """
-    return _t_p(differences, 1 / len(differences) + test_ratio, centre)
-
-
-def cautious_t_p(differences: Floats, *, test_ratio: float, centre: float | None = None) -> float:
-    """The same with the degrees of freedom of five parts at most, dual to :func:`cautious_t`."""
-    return _t_p(differences, 1 / len(differences) + test_ratio, centre, most=MOST_FREEDOM)
-
-
-def _t_p(differences: Floats, share: float, centre: float | None, *, most: float = inf) -> float:
-    middle = float(np.mean(differences)) if centre is None else centre
-    error = standard_deviation(differences) * sqrt(share)
+    middle, error = _middle(differences, centre), _error(differences, test_ratio)
     if middle == 0:
         return 1.0
     t = inf if error == 0 else abs(middle) / error
     return float(2 * stdtr(min(len(differences) - 1, most), -t))
+
+
+def cautious_t_p(differences: Floats, *, test_ratio: float, centre: float | None = None) -> float:
+    """The two-sided p-value dual to :func:`cautious_t`."""
+    return corrected_t_p(differences, test_ratio=test_ratio, centre=centre, most=MOST_FREEDOM)
 
 
 def held_to_trained(record: Record) -> float:
@@ -209,21 +206,17 @@ def _refuse_parts(record: Record) -> str | None:
     return None
 
 
-CORRECTED_T = Method(
-    key="corrected-t",
-    name="corrected t",
-    refusal=_refuse_parts,
-    interval=lambda record, value, level: corrected_t(
-        record.fold_losses, test_ratio=held_to_trained(record), level=level, centre=value
-    ),
-    p=lambda record, value, level: corrected_t_p(record.fold_losses, test_ratio=held_to_trained(record), centre=value),
-)
-CAUTIOUS_T = Method(
-    key="cautious-t",
-    name="cautious t",
-    refusal=_refuse_parts,
-    interval=lambda record, value, level: cautious_t(
-        record.fold_losses, test_ratio=held_to_trained(record), level=level, centre=value
-    ),
-    p=lambda record, value, level: cautious_t_p(record.fold_losses, test_ratio=held_to_trained(record), centre=value),
-)
+def _over_parts(key: str, name: str, interval: Callable[..., Interval], p: Callable[..., float]) -> Method:
+    return Method(
+        key=key,
+        name=name,
+        refusal=_refuse_parts,
+        interval=lambda record, value, level: interval(
+            record.fold_losses, test_ratio=held_to_trained(record), level=level, centre=value
+        ),
+        p=lambda record, value, level: p(record.fold_losses, test_ratio=held_to_trained(record), centre=value),
+    )
+
+
+CORRECTED_T = _over_parts("corrected-t", "corrected t", corrected_t, corrected_t_p)
+CAUTIOUS_T = _over_parts("cautious-t", "cautious t", cautious_t, cautious_t_p)
