@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from heldout.base.words import clipped, line, safe
+from heldout.base.words import clipped, safe
 from heldout.report.blocks import (
     Block,
     Cell,
@@ -20,7 +20,7 @@ from heldout.report.blocks import (
     Table,
     is_infinite,
 )
-from heldout.report.words import amount, spaced
+from heldout.report.words import amount, one_line, spaced
 
 LABEL = 10  # characters of the names of facts
 MESSAGE = 500  # characters of a finding: the way out comes last, and the texts of fits can be long
@@ -50,7 +50,7 @@ def plain_text(text: Cell) -> str:
         return "".join(spaced(span.text if isinstance(span, Span) else span) for span in text)
     if isinstance(text, Span | str):
         words = text.text if isinstance(text, Span) else text
-        return amount(words) if is_infinite(words) else line(words)
+        return amount(words) if is_infinite(words) else one_line(words)
     return text.words if isinstance(text, Number) else amount(text)
 
 
@@ -63,16 +63,16 @@ def _lines(block: Block) -> Iterator[str]:
                 title, [*([plain_text(text)] if text else []), *(f"  - {plain_text(one)}" for one in items)]
             )
         case Facts(rows, title):
-            width = max([LABEL, *(len(line(label)) for label in rows)])
-            given = [(line(label), text) for label, text in rows.items() if text not in (None, "")]
+            width = max([LABEL, *(len(one_line(label)) for label in rows)])
+            given = [(one_line(label), text) for label, text in rows.items() if text not in (None, "")]
             yield from _under(title, [f"  {label:<{width}}  {plain_text(text)}" for label, text in given if text])
         case Table():
             yield from table_lines(block)
         case Findings(rows, title=title):
             shown = []
             for code, severity, message, facts in rows:
-                shown.append(f"  {line(code)} {line(severity)}: {clipped(line(message), MESSAGE)}")
-                shown += [f"    {line(text)}" for text in facts.values()]
+                shown.append(f"  {one_line(code)} {one_line(severity)}: {clipped(one_line(message), MESSAGE)}")
+                shown += [f"    {one_line(text)}" for text in facts.values()]
             yield from _under(title, shown)
         case Code(text, title):
             yield from _under(title, [f"  {one}" for one in safe(text).splitlines()] if text else [])
@@ -83,7 +83,7 @@ def _lines(block: Block) -> Iterator[str]:
 def _under(title: str, lines: Sequence[str]) -> Iterator[str]:
     """Lines under their title; nothing where there are none."""
     if lines and title:
-        yield line(title)
+        yield one_line(title)
     yield from lines
 
 
@@ -93,10 +93,10 @@ def table_lines(table: Table) -> Iterator[str]:
     kept = {place: numeric for place, numeric in table.columns().items() if place < len(table.head) - table.sentences}
     if not cells or not kept:
         return
-    rows = [tuple(map(line, table.head)), *cells]
+    rows = [tuple(map(one_line, table.head)), *cells]
     widths = {place: max(len(row[place]) for row in rows) for place in kept}
     if table.title:
-        yield line(table.title)
+        yield one_line(table.title)
     for at, row in enumerate(rows):
         words = [row[p].rjust(widths[p]) if numeric else row[p].ljust(widths[p]) for p, numeric in kept.items()]
         yield ("  " + "  ".join(words)).rstrip()

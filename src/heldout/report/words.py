@@ -11,19 +11,29 @@ SHARES = ("zero_one", "accuracy")  # losses that count rows
 DASH = "–"
 
 
+def one_line(text: Any) -> str:
+    """A text on one line with nothing that a terminal would act on; most texts are so already.
+
+    >>> one_line("one\\n  two")
+    'one two'
+    """
+    text = str(text)
+    return text if text.isprintable() and "  " not in text and text == text.strip() else line(text)
+
+
 def amount(value: float | str | None) -> str:
     """A number with four digits, and all of those before the point; a dash for none.
 
     >>> amount(0.123456), amount(12345.6), amount(None), amount(-0.00002), amount("inf")
     ('0.1235', '12,346', '–', '-2e-05', '∞')
     """
+    if value is None:
+        return DASH
     if value in ("inf", "-inf"):
         return "∞" if value == "inf" else "-∞"
-    if isinstance(value, int) and abs(value) < 10**15:
-        return f"{value:,}"
-    if isinstance(value, float) and 1000 <= abs(value) < 1e7:
-        return f"{value:,.0f}"
-    return number(value)
+    if isinstance(value, float):
+        return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) and abs(value) < 10**15 else number(value)
 
 
 def of_loss(value: float | str | None, loss: str) -> str:
@@ -52,7 +62,7 @@ def spaced(text: str) -> str:
     >>> spaced("  a\\n b ")
     '  a b '
     """
-    words = line(text)
+    words = one_line(text)
     if not words:
         return text if text.isspace() and "\n" not in text else ""
     return " " * (len(text) - len(text.lstrip(" "))) + words + " " * (len(text) - len(text.rstrip(" ")))
@@ -127,4 +137,4 @@ def moment(text: str | None) -> str:
     >>> moment("2026-11-16T12:32:07+00:00"), moment(None)
     ('2026-11-16 12:32', '–')
     """
-    return DASH if text is None else line(text)[:16].replace("T", " ")
+    return DASH if text is None else one_line(text)[:16].replace("T", " ")
