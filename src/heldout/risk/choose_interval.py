@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -24,34 +24,29 @@ _UNKNOWN_ROWS = ("rows", "cautious-t")  # where nothing took the spread out of t
 _IN_TIME = ("batch-means",)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoInterval:
-    """There is no interval, and this is why."""
-
-    reason: str
-
-
-def choose_method(record: Record, asked: str | None = None) -> Method | NoInterval:
-    """The interval method for this record.
+def choose_method(record: Record, asked: str | None = None) -> Method | str:
+    """The interval method for this record, or why it has none.
 
     Left to itself it takes the first that accepts the record. On one test set: Clopper–Pearson for right and wrong;
     betting for bounded losses; for others the bootstrap-t, or Student with fewer than 20 rows (or groups), more than
     20,000, or one value that is most common; the spread of rows where groups differ in size or rows have weights, where
-    losses lean far, and for scores of whole sets. Over several parts: the
-    spread of rows, widened, or of a sample of them where the others were not kept; where no rows are known the
-    cautious t, but never over stratified parts, whose means have lost their spread. In time: five batch means.
+    losses lean far, and for scores of whole sets. Over several parts: the spread of rows, widened, or of a sample of
+    them where the others were not kept; where no rows are known the cautious t, but never over stratified parts, whose
+    means have lost their spread. In time: five batch means.
 
     `asked` is the key of a method, such as "clopper-pearson". One that refuses the record is an error.
     """
-    if asked is not None:
-        return check_asked(record, asked)
-    reason = ""
-    for key in _preferred(record):
-        refusal = METHODS[key].refusal(record)
-        if refusal is None:
-            return METHODS[key]
-        reason = refusal
-    return NoInterval(reason=f"No interval: {reason}.")
+    return first_that_accepts(record, _preferred(record)) if asked is None else check_asked(record, asked)
+
+
+def first_that_accepts(record: Record, methods: Iterable[Method | str]) -> Method | str:
+    """The first of these methods that accepts the record, or why the last of them does not."""
+    reason: str | None = ""
+    for method in methods:
+        method = METHODS[method] if isinstance(method, str) else method
+        if (reason := method.refusal(record)) is None:
+            return method
+    return f"No interval: {reason}."
 
 
 def _preferred(record: Record) -> tuple[str, ...]:
@@ -73,13 +68,13 @@ def leans(record: Record) -> bool:
     return sampling_of(record, end_to_end(record.row_losses), weights).lean > LEANING
 
 
-def choose_method_leniently(record: Record, asked: str) -> tuple[Method | NoInterval, str | None]:
+def choose_method_leniently(record: Record, asked: str) -> tuple[Method | str, str | None]:
     """The method that was asked for where it accepts the record, else the one that suits and a sentence on why."""
     method = _known(asked)
     if (refusal := method.refusal(record)) is None:
         return method, None
     instead = choose_method(record)
-    if isinstance(instead, NoInterval):
+    if isinstance(instead, str):
         return instead, None
     return instead, f"{method.name} was asked for, but {refusal}; so this is {instead.name}."
 

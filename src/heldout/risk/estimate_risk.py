@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from heldout.base.errors import Argument, OptionError, Sentence
-from heldout.risk.choose_interval import NoInterval, choose_method, choose_method_leniently
+from heldout.risk.choose_interval import choose_method, choose_method_leniently
 from heldout.risk.estimands import Estimand, Sizes
 from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
 from heldout.risk.intervals.method import NO_WIDTH, Method, has_no_width
@@ -91,14 +91,14 @@ def scale_of(record: Record) -> LossRange:
 
 def _method(record: Record, asked: str | Method | None, *, strict: bool) -> tuple[Method | None, str | None]:
     """The method, and what must be said of it; or None, and why."""
-    note: str | None = None
     if isinstance(asked, Method):
         return asked, None
+    note: str | None = None
     if asked is None or strict:
         method = choose_method(record, asked)
     else:
         method, note = choose_method_leniently(record, asked)
-    return (None, method.reason) if isinstance(method, NoInterval) else (method, note)
+    return (None, method) if isinstance(method, str) else (method, note)
 
 
 def record_value(record: Record, *, pool: bool | None = None) -> float | None:

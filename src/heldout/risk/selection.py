@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 from heldout.base.errors import OptionError
 from heldout.risk.estimate import Interval
+from heldout.risk.intervals.binomial import clopper_pearson_ends
 from heldout.risk.record import Floats
 from heldout.risk.rows_needed import dev_gap
 
@@ -237,16 +237,8 @@ def simultaneous_intervals(
     width, share = high - low, (1 - level) / len(means)
     scaled = (means - low) / width
     if counted:
-        lows, highs = _clopper_pearson(np.round(scaled * n), n, share)
-        return low + width * lows, low + width * highs, CLOPPER_PEARSON
+        counts, places = np.unique(np.round(scaled * n), return_inverse=True)  # equal counts are computed once
+        lows, highs = clopper_pearson_ends(counts, n, share / 2)
+        return low + width * lows[places], low + width * highs[places], CLOPPER_PEARSON
     half = sqrt(log(2 / share) / (2 * n))
     return low + width * np.maximum(scaled - half, 0), low + width * np.minimum(scaled + half, 1), HOEFFDING
-
-
-def _clopper_pearson(errors: Floats, n: int, delta: float) -> tuple[Floats, Floats]:
-    """Both ends for many counts at once; candidates of equal counts are computed once."""
-    counts, places = np.unique(errors, return_inverse=True)
-    inside = np.clip(counts, 1, None), np.clip(counts, None, n - 1)
-    lows = np.where(counts == 0, 0.0, betaincinv(inside[0], n - inside[0] + 1, delta / 2))
-    highs = np.where(counts == n, 1.0, betaincinv(inside[1] + 1, n - inside[1], 1 - delta / 2))
-    return np.asarray(lows[places], dtype=np.float64), np.asarray(highs[places], dtype=np.float64)

@@ -8,12 +8,12 @@ from itertools import combinations
 
 import numpy as np
 
-from heldout.risk.choose_interval import NoInterval
+from heldout.risk.choose_interval import first_that_accepts
 from heldout.risk.comparison.bayesian import Probabilities, correlated_t, t_posterior
 from heldout.risk.comparison.differences import ROUNDING, contributions, difference_record, has_no_spread
 from heldout.risk.comparison.p_values import holm, mcnemar, p_of_method
 from heldout.risk.comparison.paired_rows import PAIRED_ROWS
-from heldout.risk.comparison.sentences import Pair, Verdict, judge, pair_sentence
+from heldout.risk.comparison.sentences import Pair, judge, pair_sentence
 from heldout.risk.estimands import Estimand, Sizes, Subject, risk_words, rows_words
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk, failed_parts, record_value
@@ -60,35 +60,32 @@ def compare_records(
     family = max(1, able * (able - 1) // 2)
     each = 1 - (1 - level) / family
     pairs = [_compare(two, records, each, rope, options) for two in combinations(records, 2)]
-    tested = [index for index, pair in enumerate(pairs) if pair.p is not None]
-    adjusted = holm([p for pair in pairs if (p := pair.p) is not None])
-    for index, p_holm in zip(tested, adjusted, strict=True):
-        pairs[index] = replace(pairs[index], p_holm=p_holm)
-    return tuple(_judged(replace(pair, family_level=level)) for pair in pairs)
+    adjusted = iter(holm([pair.p for pair in pairs if pair.p is not None]))
+    return tuple(_judged(pair, None if pair.p is None else next(adjusted), level) for pair in pairs)
 
 
 def _compare(
     names: tuple[str, str], records: Mapping[str, Record], level: float, rope: float | None, options: _Options
 ) -> Pair:
-    """A pair before its p-value is adjusted."""
+    """A pair before its p-value is adjusted and it is judged."""
     first, second = (records[name] for name in names)
     record = difference_record(first, second)
-    reason = _reason_of_no_value(names, (first, second), record, pool=options.pool)
-    method = _method(record, options.interval) if reason is None else NoInterval(reason=reason)
+    no_value = _reason_of_no_value(names, (first, second), record, pool=options.pool)
+    method = no_value or _method(record, options.interval)
     difference = estimate_risk(
         record,
         name="difference",
         estimand=_estimand(names, (first, second), record),
         level=level,
-        interval=None if isinstance(method, NoInterval) else method,
+        interval=None if isinstance(method, str) else method,
         pool=options.pool,
-        reason=method.reason if isinstance(method, NoInterval) else None,
+        reason=method if isinstance(method, str) else None,
     )
-    if reason:
+    if no_value:
         difference = replace(difference, value=None)
-    if difference.value is not None and abs(difference.value) <= ROUNDING * float(np.max(np.abs(record.fold_losses))):
+    elif abs(difference.value or 0.0) <= ROUNDING * float(np.max(np.abs(record.fold_losses))):
         difference = replace(difference, value=0.0)  # differences that cancel leave rounding behind
-    p, p_method = (None, None) if reason else _p_value((first, second, record), difference, method, pool=options.pool)
+    p, p_method = (None, None) if no_value else _p_value((first, second, record), difference, method, options)
     return Pair(
         first=names[0],
         second=names[1],
@@ -96,20 +93,15 @@ def _compare(
         family_level=level,
         p=p,
         p_method=p_method,
-        p_holm=None,
-        probabilities=_posterior(record, method, rope, pool=options.pool) if difference.low is not None else None,
+        probabilities=None if difference.low is None else _posterior(record, method, rope, pool=options.pool),
         rope=rope,
-        verdict=Verdict.NONE,
-        sentence="",
     )
 
 
-def _judged(pair: Pair) -> Pair:
-    verdict = judge(pair.difference, pair.p_holm, level=pair.family_level, rope=pair.rope)
-    sentence = pair_sentence(
-        (pair.first, pair.second), pair.difference, verdict, p=pair.p, p_holm=pair.p_holm, rope=pair.rope
-    )
-    return replace(pair, verdict=verdict, sentence=sentence)
+def _judged(pair: Pair, p_holm: float | None, level: float) -> Pair:
+    verdict = judge(pair.difference, p_holm, level=level, rope=pair.rope)
+    pair = replace(pair, p_holm=p_holm, family_level=level, verdict=verdict)
+    return replace(pair, sentence=pair_sentence(pair))
 
 
 def _reason_of_no_value(
@@ -156,10 +148,10 @@ def _sample(record: Record) -> tuple[Floats | None, str]:
 
 
 def _p_value(
-    records: tuple[Record, Record, Record], difference: Estimate, method: Method | NoInterval, *, pool: bool | None
+    records: tuple[Record, Record, Record], difference: Estimate, method: Method | str, options: _Options
 ) -> tuple[float | None, str | None]:
     first, second, record = records
-    if difference.low is None or isinstance(method, NoInterval):
+    if difference.low is None or isinstance(method, str):
         known = contributions(record) is not None or record.parts > 1
         same = known and not record.fold_losses.any() and _same_rows(record)
         return (1.0, "no difference in any part") if same else (None, None)
@@ -167,42 +159,35 @@ def _p_value(
         wrong = zero_one_errors(first), zero_one_errors(second)
         if wrong[0] is not None and wrong[1] is not None:
             return mcnemar(wrong[0], wrong[1]).p, "exact McNemar"
-    value = record_value(record, pool=pool)
+    value = record_value(record, pool=options.pool)
     assert value is not None
     return p_of_method(method, record, value, difference.level), method.name
 
 
-def _method(record: Record, asked: str | None) -> Method | NoInterval:
-    """The method for a record of differences: the one asked for where it takes them, else the one that suits.
+def _method(record: Record, asked: str | None) -> Method | str:
+    """The method for a record of differences: the one asked for where it takes them, else the one that suits; or why
+    there is none.
 
     Over several parts that is paired rows; batch means where rows follow each other in time. Scores of whole sets that
     do not tell what rows add to them have fold means alone, and those of stratified folds vary too little.
     """
     if (no_spread := _reason_of_no_spread(record)) is not None:
-        return NoInterval(reason=no_spread)
+        return no_spread
     if asked in METHODS and (record.parts == 1 or asked in BY_FOLDS):
         method = METHODS[asked]
         if method.belongs_to is None and method.refusal(record) is None:
             return method
     if record.timed:
-        return _first_that_takes(record, METHODS["batch-means"])
+        return first_that_accepts(record, ["batch-means"])
     if record.parts == 1 and record.row_losses is not None:
         # Differences lean neither way, and their tails are heavy: there Student keeps its level, and the bootstrap-t
         # told learners that are alike apart in 8 % of studies.
-        return _first_that_takes(record, *(METHODS[key] for key in ("betting", "student", "cluster-t")))
+        return first_that_accepts(record, ["betting", "student", "cluster-t"])
     if record.parts == 1 or contributions(record) is not None:
-        return _first_that_takes(record, PAIRED_ROWS)
-    found = _first_that_takes(
-        record, METHODS["corrected-t" if record.partition and record.repeats == 1 else "cautious-t"]
-    )
-    return NoInterval(reason=STRATIFIED) if record.stratified and not isinstance(found, NoInterval) else found
-
-
-def _first_that_takes(record: Record, *methods: Method) -> Method | NoInterval:
-    refusals = [method.refusal(record) for method in methods]
-    if None in refusals:
-        return methods[refusals.index(None)]
-    return NoInterval(reason=f"No interval: {refusals[-1]}.")
+        return first_that_accepts(record, [PAIRED_ROWS])
+    by_means = "corrected-t" if record.partition and record.repeats == 1 else "cautious-t"
+    found = first_that_accepts(record, [by_means])
+    return STRATIFIED if record.stratified and isinstance(found, Method) else found
 
 
 def _same_rows(record: Record) -> bool:
@@ -210,15 +195,12 @@ def _same_rows(record: Record) -> bool:
     return rows is None or not any(part.any() for part in rows)
 
 
-def _posterior(
-    record: Record, method: Method | NoInterval, rope: float | None, *, pool: bool | None
-) -> Probabilities | None:
+def _posterior(record: Record, method: Method | str, rope: float | None, *, pool: bool | None) -> Probabilities | None:
     """By the standard error of the interval; one test set has no such posterior."""
-    if isinstance(method, NoInterval):
+    if isinstance(method, str):
         return None
     if method.spread is not None:
-        spread = method.spread(record)
-        value = record_value(record, pool=pool)
+        spread, value = method.spread(record), record_value(record, pool=pool)
         assert value is not None
         return t_posterior(spread.shrink * value, spread.error, spread.freedom, rope=rope or 0.0)
     if METHODS["corrected-t"].refusal(record) is not None:

@@ -34,11 +34,11 @@ class Pair:
     family_level: float
     p: float | None
     p_method: str | None
-    p_holm: float | None
+    p_holm: float | None = None
     probabilities: Probabilities | None  # left: the first is better
     rope: float | None
-    verdict: Verdict
-    sentence: str
+    verdict: Verdict = Verdict.NONE
+    sentence: str = ""
 
 
 def judge(difference: Estimate, p_holm: float | None, *, level: float, rope: float | None) -> Verdict:
@@ -62,17 +62,9 @@ def judge(difference: Estimate, p_holm: float | None, *, level: float, rope: flo
     return Verdict.SECOND_BUT_EQUAL if equal else Verdict.SECOND
 
 
-def pair_sentence(
-    names: tuple[str, str],
-    difference: Estimate,
-    verdict: Verdict,
-    *,
-    p: float | None,
-    p_holm: float | None,
-    rope: float | None,
-) -> str:
+def pair_sentence(pair: Pair) -> str:
     """The verdict in words, with the numbers it rests on."""
-    first, second = names
+    first, second, difference, verdict = pair.first, pair.second, pair.difference, pair.verdict
     if verdict is Verdict.NONE:
         return f"{first} and {second} cannot be compared. {difference.reason}"
     if difference.low is None or difference.high is None:
@@ -80,16 +72,16 @@ def pair_sentence(
     between = f"{_number(difference.low)} to {_number(difference.high)}"
     if verdict is Verdict.NOT_SHOWN:
         return f"No difference shown between {first} and {second}: the interval of {first} minus {second} is {between}."
-    equal = f"practically equal (within ±{_number(rope or 0.0)})"
+    equal = f"practically equal (within ±{_number(pair.rope or 0.0)})"
     if verdict is Verdict.EQUAL:
         return f"{first} and {second} are {equal}: the interval of their difference is {between}."
-    better, worse = names if verdict in (Verdict.FIRST, Verdict.FIRST_BUT_EQUAL) else (second, first)
+    better, worse = (first, second) if verdict in (Verdict.FIRST, Verdict.FIRST_BUT_EQUAL) else (second, first)
     tail = f", {equal}" if verdict in (Verdict.FIRST_BUT_EQUAL, Verdict.SECOND_BUT_EQUAL) else ""
     if difference.low <= 0 <= difference.high:
-        adjusted = "p" if p == p_holm else "Holm p"
+        adjusted = "p" if pair.p == pair.p_holm else "Holm p"
         return (
-            f"{better} is better than {worse} ({adjusted} = {_number(p_holm or 0.0)}){tail}; by how much is not shown: "
-            f"the interval of {first} minus {second} is {between}."
+            f"{better} is better than {worse} ({adjusted} = {_number(pair.p_holm or 0.0)}){tail}; by how much is not "
+            f"shown: the interval of {first} minus {second} is {between}."
         )
     least, most = sorted((abs(difference.low), abs(difference.high)))
     return f"{better} is better than {worse} by {_number(least)} to {_number(most)}{tail}."

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
+import numpy as np
 from scipy.special import betaincinv
 
 from heldout.risk.estimate import Interval
@@ -21,10 +23,16 @@ def clopper_pearson(errors: int, rows: int, *, level: float, guarantee: str = "e
     >>> interval.low, round(interval.high, 4)
     (0.0, 0.3085)
     """
-    tail = (1 - level) / 2
-    low = 0.0 if errors == 0 else float(betaincinv(errors, rows - errors + 1, tail))
-    high = 1.0 if errors == rows else float(betaincinv(errors + 1, rows - errors, 1 - tail))
+    low, high = (float(end) for end in clopper_pearson_ends(np.float64(errors), rows, (1 - level) / 2))
     return Interval(low=low, high=high, level=level, method="Clopper–Pearson", guarantee=guarantee)
+
+
+def clopper_pearson_ends(errors: Any, rows: int, tail: float) -> tuple[Any, Any]:
+    """Both ends for one count of errors, or for an array of them; `tail` is the probability to miss on each side."""
+    least, most = np.maximum(errors, 1), np.minimum(errors, rows - 1)
+    low = np.where(errors == 0, 0.0, betaincinv(least, rows - least + 1, tail))
+    high = np.where(errors == rows, 1.0, betaincinv(most + 1, rows - most, 1 - tail))
+    return low, high
 
 
 def refuse_other_than_right_or_wrong(record: Record) -> str | None:
