@@ -107,13 +107,13 @@ def _echo(label: str, text: str, *, err: bool) -> None:
 
 def _head(model: SavedModel, path: str, *, verbose: bool) -> dict[str, str]:
     """Describe the model and its risk, for people."""
-    from heldout.report.words import interval, told
+    from heldout.report.words import estimate_words, interval
 
     head = {"model": f"{path} predicts {model.schema.target or 'the target'} from {model.schema.width} columns"}
     if model.estimate is not None:
         risk = model.estimate.as_dict()
         within = f" ({interval(risk)})" if risk["low"] is not None else ""
-        head["risk"] = f"{risk['loss']} {told(risk)}{within}: {risk['estimand']}"
+        head["risk"] = f"{risk['loss']} {estimate_words(risk)}{within}: {risk['estimand']}"
         head["covers"] = model.covers or ""
     if verbose:
         head["columns"] = ", ".join(f"{column.name} ({column.kind})" for column in model.schema.columns)

@@ -20,9 +20,9 @@ ALONE = "Each interval holds by itself: two that overlap do not mean that there 
 def comparison_blocks(summary: Mapping[str, Any]) -> list[Block]:
     """The verdict, ranking, differences of pairs, findings, and how they were made."""
     verdict, pairs, ranking = summary["verdict"], summary["pairs"], summary["ranking"]
-    said = tuple(pair["sentence"] for pair in pairs[:MOST_PAIRS])
-    said += (f"… {len(pairs) - MOST_PAIRS} more pairs",) if len(pairs) > MOST_PAIRS else ()
-    every = Note(items=said)
+    sentences = tuple(pair["sentence"] for pair in pairs[:MOST_PAIRS])
+    sentences += (f"… {len(pairs) - MOST_PAIRS} more pairs",) if len(pairs) > MOST_PAIRS else ()
+    every = Note(items=sentences)
     return [
         Headline(verdict["sentence"]),
         Note(verdict["promise"]),
@@ -38,7 +38,7 @@ def comparison_blocks(summary: Mapping[str, Any]) -> list[Block]:
         Details("What would make it more certain", (Note(items=tuple(verdict["surer"])),)),
         Details(
             "What the learners chose",
-            tuple(choices_table(name, one["choices"]) for name, one in summary["learners"].items()),
+            tuple(choices_table(name, learner["choices"]) for name, learner in summary["learners"].items()),
         ),
         Details("How it was made", tuple(made_by({"level": summary["level"], **summary["about"]}))),
     ]
@@ -49,13 +49,15 @@ def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> Table:
     rows = tuple(
         (
             place,
-            one["name"],
-            value_cell(one),
-            Number(one["low"], between(one)),
-            Number(one["train_size"], row_count(one["train_size"])),
-            f"{one['method']}, {one['guarantee']}" if one["method"] else one["reason"] or "no interval",
+            estimate["name"],
+            value_cell(estimate),
+            Number(estimate["low"], between(estimate)),
+            Number(estimate["train_size"], row_count(estimate["train_size"])),
+            f"{estimate['method']}, {estimate['guarantee']}"
+            if estimate["method"]
+            else estimate["reason"] or "no interval",
         )
-        for place, one in enumerate(ranking, 1)
+        for place, estimate in enumerate(ranking, 1)
     )
     loss = ranking[0]["loss"] if ranking else "risk"
     level = f"{level_words(ranking[0]['level'])} interval" if ranking else "interval"
@@ -66,8 +68,8 @@ def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> Table:
 def pairs_table(pairs: Sequence[Mapping[str, Any]]) -> Table:
     """A row a pair: the difference of the first less the second, and what it shows."""
     rows = tuple(
-        (one["first"], one["second"], one["difference"], Number(one["low"], between(one)), one["verdict"])
-        for one in pairs
+        (pair["first"], pair["second"], pair["difference"], Number(pair["low"], between(pair)), pair["verdict"])
+        for pair in pairs
     )
     level = f"{level_words(pairs[0]['interval_level'])} interval" if pairs else "interval"
     head = ("first", "second", "difference", level, "what it shows")
@@ -80,13 +82,13 @@ def tests_table(pairs: Sequence[Mapping[str, Any]]) -> Table:
     chances = [key for key in _CHANCES if any(pair[key] is not None for pair in pairs)]
     rows = tuple(
         (
-            one["first"],
-            one["second"],
-            Number(one["p"], p_words(one["p"])),
-            Number(one["p_holm"], p_words(one["p_holm"])),
-            *chance_cells(one, chances),
+            pair["first"],
+            pair["second"],
+            Number(pair["p"], p_words(pair["p"])),
+            Number(pair["p_holm"], p_words(pair["p_holm"])),
+            *chance_cells(pair, chances),
         )
-        for one in pairs
+        for pair in pairs
     )
     head = ("first", "second", "p", "Holm p", *(_CHANCES[key] for key in chances))
     title = "Tests of the differences, and the chance that the first is better or worse"
@@ -107,7 +109,7 @@ def failed_table(failures: Mapping[str, Any]) -> Table:
 def comparison_facts(summary: Mapping[str, Any]) -> Facts:
     """How the differences were made, what the numbers estimate, and from what."""
     about, made = summary["about"], [pair for pair in summary["pairs"] if pair["method"]]
-    ways = dict.fromkeys(f"{one['method']}, {one['guarantee']}; p by {one['p_method']}" for one in made)
+    ways = dict.fromkeys(f"{pair['method']}, {pair['guarantee']}; p by {pair['p_method']}" for pair in made)
     level = level_words(summary["level"])
     together = len(summary["pairs"]) > 1 and bool(made)
     each = f", each at {level_words(made[0]['interval_level'])}" if together else ""
@@ -116,7 +118,7 @@ def comparison_facts(summary: Mapping[str, Any]) -> Facts:
     return Facts(
         {
             "intervals": f"{'; '.join(ways)}; {held}" if made else None,
-            "differences": "; ".join(list(dict.fromkeys(str(one["estimand"]) for one in made))[:5]),
+            "differences": "; ".join(list(dict.fromkeys(str(pair["estimand"]) for pair in made))[:5]),
             "equal": None if summary["rope"] is None else equal,
             "estimates": "; ".join(_estimands(summary["ranking"])),
             "test": f"{about['test']}, the same for all",
@@ -128,8 +130,8 @@ def comparison_facts(summary: Mapping[str, Any]) -> Facts:
 def _estimands(ranking: Iterable[Mapping[str, Any]]) -> list[str]:
     """What the numbers of a ranking estimate; learners that share it are named together."""
     by_words: dict[str, list[str]] = {}
-    for one in ranking:
-        by_words.setdefault(str(one["estimand"]), []).append(str(one["name"]))
+    for estimate in ranking:
+        by_words.setdefault(str(estimate["estimand"]), []).append(str(estimate["name"]))
     return [words if len(by_words) == 1 else f"{', '.join(names)}: {words}" for words, names in by_words.items()]
 
 
@@ -160,7 +162,7 @@ def choices_table(name: str, choices: Sequence[Mapping[str, Any]], *, room: int 
 def short_comparison(summary: Mapping[str, Any]) -> str:
     """A line a pair: its sentence, and what its difference estimates."""
     pairs = summary["pairs"]
-    lines = [f"{line(one['sentence'])} The difference estimates: {line(one['estimand'])}." for one in pairs]
+    lines = [f"{line(pair['sentence'])} The difference estimates: {line(pair['estimand'])}." for pair in pairs]
     more = [f"… {len(pairs) - MOST_PAIRS} more pairs"] if len(pairs) > MOST_PAIRS else []
     return "\n".join([*lines[:MOST_PAIRS], *more])
 
@@ -185,9 +187,10 @@ def across_blocks(summary: Mapping[str, Any]) -> list[Block]:
     """A comparison over datasets: sentences, ranks, pairs, and how they were made."""
     about, friedman, pairs = summary["about"], summary["friedman"], summary["pairs"]
     chances = [key for key in _CHANCES if any(pair[key] is not None for pair in pairs)]
-    ranks = tuple((one["name"], one["mean_rank"]) for one in summary["mean_ranks"])
+    ranks = tuple((rank["name"], rank["mean_rank"]) for rank in summary["mean_ranks"])
     rows = tuple(
-        (one["first"], one["second"], one["p_nemenyi"], one["p_permuted"], *chance_cells(one, chances)) for one in pairs
+        (pair["first"], pair["second"], pair["p_nemenyi"], pair["p_permuted"], *chance_cells(pair, chances))
+        for pair in pairs
     )
     head = ("first", "second", "Nemenyi p", "shuffled p", *(_CHANCES[key] for key in chances))
     level = level_words(about["level"])

@@ -105,7 +105,7 @@ class Writer:
                 return self._details(title, inside, opened=opened)
 
     def _element(self, name: str, *inside: Any, css: str = "", **attributes: Any) -> Html:
-        classes = " ".join(self.prefix + one for one in css.split()) or None
+        classes = " ".join(self.prefix + part for part in css.split()) or None
         return element(name, *inside, class_=classes, **attributes)
 
     def _text(self, text: Text, most: int | None = None) -> Html:
@@ -268,7 +268,7 @@ class Writer:
 
     def _figures(self, name: str, data: Any) -> Html:
         """Every panel of a figure; empty where nothing is drawn."""
-        drawn = [self._figure(one) for one in draw_all(name, data, prefix=f"{name.replace('_', '-')}-")]
+        drawn = [self._figure(drawing) for drawing in draw_all(name, data, prefix=f"{name.replace('_', '-')}-")]
         return Html(drawn[0]) if len(drawn) == 1 else element("div", *drawn, class_="several") if drawn else Html("")
 
     def _figure(self, drawn: Drawn) -> Html:

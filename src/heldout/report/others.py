@@ -38,13 +38,13 @@ def sentence_blocks(values: Mapping[str, Any]) -> list[Block]:
 
 def check_blocks(summary: Mapping[str, Any]) -> list[Block]:
     """What `check` found, the gravest first: what was seen, why it matters and the way out; then what no check sees."""
-    found = tuple(
-        (one["code"], one["severity"], one["seen"], {"why": one["why"], "way out": one["way_out"]})
-        for one in gravest_first(summary["findings"])
+    findings = tuple(
+        (finding["code"], finding["severity"], finding["seen"], {"why": finding["why"], "way out": finding["way_out"]})
+        for finding in gravest_first(summary["findings"])
     )
     unseen = f"Not seen by any check: {'. '.join(summary['not_seen'])}."
     head = Facts(summary.get("head") or {})
-    return [head, Headline(count_words(summary)), Findings(found, brief=20, title=""), Note(Span(unseen, "quiet"))]
+    return [head, Headline(count_words(summary)), Findings(findings, brief=20, title=""), Note(Span(unseen, "quiet"))]
 
 
 def count_words(summary: Mapping[str, Any]) -> str:
@@ -56,7 +56,10 @@ def count_words(summary: Mapping[str, Any]) -> str:
     '2 warnings, 1 info in 10 rows and 3 columns; ignored: H601'
     """
     counts = summary["counts"]
-    found = ", ".join(_of_severity(counts[one], one) for one in GRAVE_FIRST if counts[one]) or "Nothing found"
+    found = (
+        ", ".join(_of_severity(counts[severity], severity) for severity in GRAVE_FIRST if counts[severity])
+        or "Nothing found"
+    )
     rows, looked = summary["rows"], summary["rows_looked_at"]
     of_rows = counted(rows, "row") if looked == rows else f"{looked:,} rows drawn at random from {rows:,}"
     ignored = f"; ignored: {', '.join(summary['ignored'])}" if summary["ignored"] else ""
@@ -100,27 +103,27 @@ def _needs(advice: Mapping[str, Any]) -> Note:
 
 
 def _needed(advice: Mapping[str, Any]) -> list[str]:
-    rows, found = advice["test_rows"], []
+    rows, needs = advice["test_rows"], []
     if advice["dev_rows"] is not None:
         best = counted(advice["candidates"], "candidate")
-        found.append(
+        needs.append(
             f"choose within {amount(advice['gap'])} of the best of {best}: {advice['dev_rows']:,} development rows"
         )
     if advice["width"] is not None:
         ways = (("bound", "whatever the losses"), ("normal", "by normal planning"))
         words = [f"{rows[by]:,} test rows {how}" for by, how in ways if rows[by] is not None]
-        found.append(f"an interval {amount(advice['width'])} wide: {', '.join(words)}")
-    return found
+        needs.append(f"an interval {amount(advice['width'])} wide: {', '.join(words)}")
+    return needs
 
 
 def _promises(advice: Mapping[str, Any]) -> Note:
     gap, width = advice["bounds"]["dev_gap"], advice["bounds"]["test_width"]
-    found = []
+    promises = []
     if gap is not None:
-        found.append(f"choosing on {advice['sizes']['dev']:,} rows once: within {amount(gap)} of the best candidate")
+        promises.append(f"choosing on {advice['sizes']['dev']:,} rows once: within {amount(gap)} of the best candidate")
     if width is not None:
-        found.append(f"testing on {advice['sizes']['test']:,} rows once: an interval at most {amount(width)} wide")
-    return Note(title="What the rows at hand promise", items=tuple(found))
+        promises.append(f"testing on {advice['sizes']['test']:,} rows once: an interval at most {amount(width)} wide")
+    return Note(title="What the rows at hand promise", items=tuple(promises))
 
 
 def over_lines(command: str, most: int = 76) -> str:
@@ -172,14 +175,14 @@ def splits_summary_blocks(summary: Mapping[str, Any]) -> list[Block]:
         brief=MOST_PARTS,
     )
     thrown = f"buffers throw away {_mean(totals['buffer_mean'])} rows a part on average"
-    found: tuple[Remark, ...] = tuple(("H101", "warning", note, {}) for note in totals.get("notes", ()))
+    remarks: tuple[Remark, ...] = tuple(("H101", "warning", note, {}) for note in totals.get("notes", ()))
     return [
         Headline(f"{summary['words']}: {counted(totals['parts'], 'part')} of {totals['rows']:,} rows"),
         table,
         Note(_training_words(totals)),
         Note(thrown if buffered else ""),
         Note(_share_words(totals) if "strata" in totals else ""),
-        Findings(found),
+        Findings(remarks),
     ]
 
 
@@ -222,9 +225,9 @@ def ledger_blocks(summary: Mapping[str, Any]) -> list[Block]:
     if not summary["test_sets"]:
         return [Note(f"No test set was looked at, by {summary['journal']}. Cross-validation is no look.")]
     blocks: list[Block] = []
-    for one in summary["test_sets"]:
-        name: tuple[Text, ...] = (Span(f"test set {one['rows_key'][:8]}", "strong"), f"  {_looks_of(one)}")
-        blocks += [Headline(name), _looks(one["looks"]), Note(width_words(one, summary["level"]))]  # type: ignore[arg-type]
+    for test_set in summary["test_sets"]:
+        name: tuple[Text, ...] = (Span(f"test set {test_set['rows_key'][:8]}", "strong"), f"  {_looks_of(test_set)}")
+        blocks += [Headline(name), _looks(test_set["looks"]), Note(width_words(test_set, summary["level"]))]  # type: ignore[arg-type]
     return blocks
 
 
@@ -236,22 +239,23 @@ def short_ledger(summary: Mapping[str, Any]) -> str:
     'abababab  50 rows, 1 look  next look: an interval up to 0.4 wide at 95%, for a loss from 0 to 1'
     """
     return "\n".join(
-        f"{one['rows_key'][:8]}  {_looks_of(one)}  {width_words(one, summary['level'])}" for one in summary["test_sets"]
+        f"{test_set['rows_key'][:8]}  {_looks_of(test_set)}  {width_words(test_set, summary['level'])}"
+        for test_set in summary["test_sets"]
     )
 
 
-def width_words(one: Mapping[str, Any], level: float) -> str:
+def width_words(test_set: Mapping[str, Any], level: float) -> str:
     """What the next look may still tell."""
-    if one["next_width"] is None:
+    if test_set["next_width"] is None:
         return "next look: no bound covers a learner chosen after these. Test on fresh rows"
-    if one["next_width"] >= 1:
+    if test_set["next_width"] >= 1:
         return "next look: these rows are used up, the interval would tell nothing. Test on fresh rows"
-    width = amount(one["next_width"])
+    width = amount(test_set["next_width"])
     return f"next look: an interval up to {width} wide at {level_words(level)}, for a loss from 0 to 1"
 
 
-def _looks_of(one: Mapping[str, Any]) -> str:
-    return f"{one['rows']:,} rows, {counted(len(one['looks']), 'look')}"
+def _looks_of(test_set: Mapping[str, Any]) -> str:
+    return f"{test_set['rows']:,} rows, {counted(len(test_set['looks']), 'look')}"
 
 
 def _looks(looks: Sequence[Mapping[str, Any]]) -> Table:

@@ -21,7 +21,7 @@ from heldout.report.html import asset, named, page_writer, sorted_by
 from heldout.report.interval_strip import scale_of
 from heldout.report.result import GRAVE_FIRST, estimate_facts, no_model_words
 from heldout.report.sections import comparison_sections, result_sections
-from heldout.report.words import amount, between, counted, interval, level_words, of_loss, row_count, told
+from heldout.report.words import amount, between, counted, estimate_words, interval, level_words, of_loss, row_count
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -101,7 +101,7 @@ def _result_head(summary: Mapping[str, Any]) -> dict[str, Any]:
         "key": {
             "label": label["label"],
             "loss": f"{risk['loss']}, {'higher' if risk['greater_is_better'] else 'lower'} is better",
-            "value": told(risk) if risk["value"] is None else of_loss(risk["value"], risk["loss"]),
+            "value": estimate_words(risk) if risk["value"] is None else of_loss(risk["value"], risk["loss"]),
             "answer": risk["answer"] if risk["value"] is not None else None,
             "interval": interval(risk, loss=risk["loss"]),
             "scale": scale_of(summary),
@@ -121,7 +121,7 @@ def _result_head(summary: Mapping[str, Any]) -> dict[str, Any]:
 def _comparison_head(summary: Mapping[str, Any]) -> dict[str, Any]:
     """What stands above the sections of a comparison."""
     about, verdict = summary["about"], summary["verdict"]
-    names = ", ".join(line(one["name"]) for one in summary["ranking"])
+    names = ", ".join(line(learner["name"]) for learner in summary["ranking"])
     return {
         "title": f"{clipped(names, 80)}: which is better",
         "eyebrow": "Which is better?",
@@ -141,8 +141,8 @@ def _comparison_head(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 def _counts(findings: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """How many findings there are of each severity that there is, the gravest first."""
-    found = [one["severity"] for one in findings]
-    counts = {severity: found.count(severity) for severity in GRAVE_FIRST if severity in found}
+    severities = [finding["severity"] for finding in findings]
+    counts = {severity: severities.count(severity) for severity in GRAVE_FIRST if severity in severities}
     return [(severity, f"{n} {severity}{'s' * (n > 1 and severity != 'info')}") for severity, n in counts.items()]
 
 
@@ -204,7 +204,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "prose": _prose,
     "seconds": show_seconds,
     "shortened": shortened,
-    "told": told,
+    "estimate_words": estimate_words,
 }
 
 

@@ -27,7 +27,7 @@ def plan_blocks(plan: Mapping[str, Any]) -> list[Block]:
     """The facts of a plan, its steps, checks, rules and notes."""
     lines, passes = plan["lines"], plan["passes"]
     fits = sum(line["fits"] for line in lines)
-    saved = sum(one["fits_before"] - one["fits_after"] for one in passes)
+    saved = sum(rule["fits_before"] - rule["fits_after"] for rule in passes)
     return [
         Facts(
             {
@@ -41,8 +41,8 @@ def plan_blocks(plan: Mapping[str, Any]) -> list[Block]:
         _steps(lines),
         _checks(plan.get("checks", ())),
         Note(title="Checks", items=tuple(plan.get("checked", ()))),
-        _rules([one for one in passes if one["used"]]),
-        _refusals([one for one in passes if one["refusals"] or not one["used"]]),
+        _rules([rule for rule in passes if rule["used"]]),
+        _refusals([rule for rule in passes if rule["refusals"] or not rule["used"]]),
         Note(title="Notes", items=tuple(plan["notes"])),
     ]
 
@@ -90,30 +90,30 @@ def _steps(lines: Sequence[Mapping[str, Any]]) -> Table:
 def _rules(passes: Iterable[Mapping[str, Any]]) -> Note:
     """What each rule saved, in its own words where it has some, since not all that rules save are fits."""
     items: list[Text] = []
-    for one in passes:
-        before, after = one["fits_before"], one["fits_after"]
+    for rule in passes:
+        before, after = rule["fits_before"], rule["fits_after"]
         words = f"{before:,} fits → {fit_words(0)}" if before and not after else f"{before:,} → {after:,} fits"
-        note = f", {one['note']}" if one["note"] else ""
-        slow = f", planned in {show_seconds(one['seconds'])}" if one["seconds"] >= SLOW else ""
-        items.append((Span(one["name"], "strong"), f": {words}{note}{slow}"))
+        note = f", {rule['note']}" if rule["note"] else ""
+        slow = f", planned in {show_seconds(rule['seconds'])}" if rule["seconds"] >= SLOW else ""
+        items.append((Span(rule["name"], "strong"), f": {words}{note}{slow}"))
     return Note(title="Rules", items=tuple(items))
 
 
 def _refusals(passes: Sequence[Mapping[str, Any]]) -> Details:
     """Rules that did nothing, and what the others left alone, each with its reasons."""
     items: list[Text] = []
-    for one in passes:
-        reasons = [] if one["used"] else ["not used"]
-        reasons += one["refusals"][:MOST_REASONS]
-        items.append((Span(one["name"], "strong"), f": {'; '.join(reasons)}"))
+    for rule in passes:
+        reasons = [] if rule["used"] else ["not used"]
+        reasons += rule["refusals"][:MOST_REASONS]
+        items.append((Span(rule["name"], "strong"), f": {'; '.join(reasons)}"))
     title = f"What {counted(len(passes), 'rule')} left alone, and why"
     return Details(title, (Note(items=tuple(items)),) if items else (), always=True)
 
 
 def _checks(checks: Sequence[Mapping[str, Any]]) -> Details:
     rows = tuple(
-        (one["kernel"], one.get("level", ""), one["cell"], one["tier"], one["difference"], _verdict(one))
-        for one in checks
+        (check["kernel"], check.get("level", ""), check["cell"], check["tier"], check["difference"], _verdict(check))
+        for check in checks
     )
     head = ("kernel", "level", "cell", "tier", "difference", "passed")
     table = Table(title="Cells answered again by brute force", head=head, rows=rows, key="checks", titled=False)

@@ -9,7 +9,7 @@ from typing import Any
 from heldout.base.words import clipped, fit_words, line
 from heldout.report.blocks import Block, Cell, Code, Details, Facts, Findings, Headline, Note, Number, Span, Table, Text
 from heldout.report.plan import plan_blocks
-from heldout.report.words import DASH, between, counted, interval, level_words, told
+from heldout.report.words import DASH, between, counted, estimate_words, interval, level_words
 from heldout.results.summary import choice_words, is_shown, words_of_choice
 
 GRAVE_FIRST = ("error", "warning", "info")
@@ -43,15 +43,20 @@ def headline(estimate: Mapping[str, Any]) -> Headline:
     """The number with its interval."""
     sure = interval(estimate)
     mark: tuple[Text, ...] = (" ", OPTIMISTIC) if estimate["optimistic"] else ()
-    words = (Span(f"{estimate['loss']} ", "strong"), Span(told(estimate), "good"), f"   {sure}" if sure else "", *mark)
+    words = (
+        Span(f"{estimate['loss']} ", "strong"),
+        Span(estimate_words(estimate), "good"),
+        f"   {sure}" if sure else "",
+        *mark,
+    )
     return Headline(words)  # type: ignore[arg-type]
 
 
 def sentences(summary: Mapping[str, Any]) -> list[str]:
     """The verdict, whether it is better than no model, and how optimistic the number that chose is."""
     verdict = summary["verdict"]
-    found = [verdict["sentence"], no_model_words(summary), verdict.get("optimism")]
-    return [sentence for sentence in found if sentence]
+    texts = [verdict["sentence"], no_model_words(summary), verdict.get("optimism")]
+    return [sentence for sentence in texts if sentence]
 
 
 def no_model_words(summary: Mapping[str, Any]) -> str | None:
@@ -79,20 +84,26 @@ def estimate_facts(estimate: Mapping[str, Any]) -> dict[str, Text | None]:
 
 def estimates_table(summary: Mapping[str, Any]) -> Table:
     """The other estimates, each with what it estimates, or why it has no value."""
-    labels = {name: one["label"] for name, one in summary["verdict"]["meanings"].items()}
-    return beside_table({name: one for name, one in summary["estimates"].items() if is_shown(name, one)}, labels)
+    labels = {name: estimate["label"] for name, estimate in summary["verdict"]["meanings"].items()}
+    return beside_table(
+        {name: estimate for name, estimate in summary["estimates"].items() if is_shown(name, estimate)}, labels
+    )
 
 
 def beside_table(estimates: Mapping[str, Any], labels: Mapping[str, str]) -> Table:
     """Estimates under each other; those that are optimistic say so."""
     rows = tuple(
         (
-            (labels.get(name, name), " ", OPTIMISTIC) if one["optimistic"] else labels.get(name, name),
-            value_cell(one),
-            Number(one["low"], "none" if one["low"] is None else between(one)),
-            Span(one["estimand"] if one["value"] is not None or one["answer"] else one["reason"] or ""),
+            (labels.get(name, name), " ", OPTIMISTIC) if estimate["optimistic"] else labels.get(name, name),
+            value_cell(estimate),
+            Number(estimate["low"], "none" if estimate["low"] is None else between(estimate)),
+            Span(
+                estimate["estimand"]
+                if estimate["value"] is not None or estimate["answer"]
+                else estimate["reason"] or ""
+            ),
         )
-        for name, one in estimates.items()
+        for name, estimate in estimates.items()
     )
     level = level_words(next(iter(estimates.values()))["level"]) if rows else ""
     return Table(
@@ -107,7 +118,7 @@ def beside_table(estimates: Mapping[str, Any], labels: Mapping[str, str]) -> Tab
 def value_cell(estimate: Mapping[str, Any]) -> Cell:
     """The number of an estimate, or what is told in its place."""
     value: float | str | None = estimate["value"]
-    return value if estimate.get("answer") is None else Number(value, told(estimate))
+    return value if estimate.get("answer") is None else Number(value, estimate_words(estimate))
 
 
 def folds_table(summary: Mapping[str, Any]) -> Table:
@@ -148,12 +159,14 @@ def chosen_table(choices: Sequence[Mapping[str, Any]]) -> Table:
 
 def findings_block(findings: Iterable[Mapping[str, Any]]) -> Findings:
     """Findings, the gravest first."""
-    return Findings(tuple((one["code"], one["severity"], one["message"], {}) for one in gravest_first(findings)))
+    return Findings(
+        tuple((finding["code"], finding["severity"], finding["message"], {}) for finding in gravest_first(findings))
+    )
 
 
 def gravest_first(findings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Findings by severity, then by code."""
-    return sorted(findings, key=lambda one: (GRAVE_FIRST.index(one["severity"]), one["code"]))
+    return sorted(findings, key=lambda finding: (GRAVE_FIRST.index(finding["severity"]), finding["code"]))
 
 
 def foot(summary: Mapping[str, Any]) -> Facts:
@@ -174,15 +187,23 @@ def foot(summary: Mapping[str, Any]) -> Facts:
 def explained(summary: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The estimates that a page lists and explains."""
     estimates = summary["estimates"].items()
-    return {name: one for name, one in estimates if name in ("risk", "fold_predictors") or is_shown(name, one)}
+    return {
+        name: estimate
+        for name, estimate in estimates
+        if name in ("risk", "fold_predictors") or is_shown(name, estimate)
+    }
 
 
 def meanings(summary: Mapping[str, Any]) -> Facts:
     """What each number that is shown means, with its estimand and how its interval was made."""
     texts, facts = summary["verdict"]["meanings"], {}
-    for name, one in explained(summary).items():
-        how = f" Interval: {one['method']}, {one['guarantee']}." if one["method"] else f" {one['reason'] or ''}"
-        facts[texts[name]["label"]] = f"{texts[name]['text']} It estimates: {one['estimand']}.{how}"
+    for name, estimate in explained(summary).items():
+        how = (
+            f" Interval: {estimate['method']}, {estimate['guarantee']}."
+            if estimate["method"]
+            else f" {estimate['reason'] or ''}"
+        )
+        facts[texts[name]["label"]] = f"{texts[name]['text']} It estimates: {estimate['estimand']}.{how}"
     return Facts(facts)
 
 
@@ -209,13 +230,15 @@ def _classes(classes: Sequence[Any] | None, most: int = 20) -> str | None:
     if not classes:
         return None
     more = f", … {len(classes):,} in all" if len(classes) > most else ""
-    return ", ".join(clipped(line(one), 40) for one in classes[:most]) + more
+    return ", ".join(clipped(line(name), 40) for name in classes[:most]) + more
 
 
 def failures_table(failures: Sequence[Mapping[str, Any]]) -> Table:
     """A row a failed cell."""
     names = ("stage", "panel", "part", "candidate", "error")
-    rows = tuple((*(one[name] for name in names), Span(clipped(line(one["message"]), 300))) for one in failures)
+    rows = tuple(
+        (*(failure[name] for name in names), Span(clipped(line(failure["message"]), 300))) for failure in failures
+    )
     head = ("stage", "where", "part", "candidate", "error", "message")
     return Table(title="Failed cells", head=head, rows=rows, most=100, key="failures", titled=False)
 
@@ -224,7 +247,7 @@ def tuned_blocks(tuned: Mapping[str, Any]) -> list[Block]:
     """A tuned learner that was fitted: the choice, its validation number and what corrects it, and what covers it."""
     of = f", of {tuned['candidates']:,} candidates" if tuned["candidates"] > 1 else ", the only candidate"
     mean = f"mean of {tuned['parts']:,} parts" if tuned["parts"] > 1 else "one part"
-    number = f"{tuned['loss']} {told({'value': tuned['value']})} in validation, {mean}"
+    number = f"{tuned['loss']} {estimate_words({'value': tuned['value']})} in validation, {mean}"
     waits = "What corrects this number is in estimates_, made when asked for."
     return [
         Note(("Chosen: ", Span(choice_words(tuned["family"], tuned["params"]), "strong"), of)),

@@ -149,14 +149,14 @@ def _estimates(summary: Mapping[str, Any]) -> tuple[Block, ...]:
     rows = tuple(
         (
             texts[name]["label"],
-            one["loss"],
-            value_cell(one),
-            Number(one["low"], between(one)),
-            Number(one["train_size"], row_count(one["train_size"])),
-            one["n"],
-            OPTIMISTIC if one["optimistic"] else one["guarantee"] or "no interval",
+            estimate["loss"],
+            value_cell(estimate),
+            Number(estimate["low"], between(estimate)),
+            Number(estimate["train_size"], row_count(estimate["train_size"])),
+            estimate["n"],
+            OPTIMISTIC if estimate["optimistic"] else estimate["guarantee"] or "no interval",
         )
-        for name, one in explained(summary).items()
+        for name, estimate in explained(summary).items()
     )
     head = ("estimate", "loss", "value", "interval", "training rows", "held-out rows", "kind")
     table = Table(title="Every estimate of this study", head=head, rows=rows, key="estimates")
@@ -177,8 +177,8 @@ def _predictions(figures: Mapping[str, Any]) -> list[Block]:
 
 def _tracebacks(failures: Sequence[Mapping[str, Any]]) -> list[Details]:
     """The first tracebacks that differ, each with the error it ends in."""
-    found = {row["traceback"]: row["error"] for row in failures if row.get("traceback")}
-    shown = list(found.items())[:MOST_TRACEBACKS]
+    errors = {row["traceback"]: row["error"] for row in failures if row.get("traceback")}
+    shown = list(errors.items())[:MOST_TRACEBACKS]
     return [Details(f"Traceback of {error}", (Code(text, "Traceback"),)) for text, error in shown]
 
 
@@ -187,13 +187,13 @@ def _learners(learners: Mapping[str, Mapping[str, Any]]) -> tuple[Block, ...]:
         Details(
             name,
             (
-                choices_table(name, one["choices"], room=_CHOICES_ROOM),
-                Facts({"took": f"{one['seconds']['total']:.3g} s"}),
-                *made_by(one["about"]),
+                choices_table(name, learner["choices"], room=_CHOICES_ROOM),
+                Facts({"took": f"{learner['seconds']['total']:.3g} s"}),
+                *made_by(learner["about"]),
             ),
             opened=len(learners) <= 2,
         )
-        for name, one in list(learners.items())[:MOST_LEARNERS]
+        for name, learner in list(learners.items())[:MOST_LEARNERS]
     ]
     more = len(learners) - MOST_LEARNERS
     return (*blocks, _quiet(f"{counted(more, 'more learner')} left out here." if more > 0 else ""))

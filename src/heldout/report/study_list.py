@@ -11,7 +11,7 @@ from heldout.engine.live_file import ProgressSnapshot
 from heldout.journal.reader import Contents, StudyRow, SummaryRow
 from heldout.report.blocks import Block, Note, Span, Style, Table, is_infinite
 from heldout.report.result import GRAVE_FIRST
-from heldout.report.words import between, moment, told
+from heldout.report.words import between, estimate_words, moment
 
 VERSION = 1
 SHOWN_VERSION = 2  # of the summaries that pages are made from
@@ -37,12 +37,12 @@ def index_of(contents: Contents, live: ProgressSnapshot | None, *, busy: bool, m
     only counted here.
     """
     kept = {row.key: row for row in contents.summaries}
-    own = [row for row in contents.studies if row.key in kept or not row.words["beside"]]
-    busy_with = _busy_with(own, contents, live)
+    listed = [row for row in contents.studies if row.key in kept or not row.words["beside"]]
+    busy_with = _busy_with(listed, contents, live)
     running = busy_with if live is not None and live.stopped is None else set()
     whole = [row for row in contents.summaries if _has_page(row.head)]
     parts = {study: row.key.hex()[:KEY] for row in whole for study in row.head["studies"]}
-    entries = [_entry(row, kept.get(row.key), running=running) for row in own]
+    entries = [_entry(row, kept.get(row.key), running=running) for row in listed]
     studies = {row.key for row in contents.studies}
     entries += [_entry_of_summary(row) for row in contents.summaries if row.key not in studies]
     for entry in entries:
@@ -50,7 +50,7 @@ def index_of(contents: Contents, live: ProgressSnapshot | None, *, busy: bool, m
             entry["note"] = _unfinished_note(entry["whole_key"], live, busy=busy)
         entry["part_of"] = parts.get(entry.pop("whole_key"))
     entries.reverse()  # of those of one second, the last to come in is the first
-    entries.sort(key=lambda one: one["ended"] or one["started"] or "", reverse=True)
+    entries.sort(key=lambda entry: entry["ended"] or entry["started"] or "", reverse=True)
     return {
         "version": VERSION,
         "kind": "index",
@@ -58,7 +58,7 @@ def index_of(contents: Contents, live: ProgressSnapshot | None, *, busy: bool, m
         "format": contents.format,
         "made": made,
         "studies": entries,
-        "beside": len(contents.studies) - len(own),
+        "beside": len(contents.studies) - len(listed),
         "damaged": list(contents.damaged),
         "busy": busy,
         "running": None
@@ -72,11 +72,11 @@ def page_name(key: str) -> str:
     return f"study-{key}.html"
 
 
-def _busy_with(own: Iterable[StudyRow], contents: Contents, live: ProgressSnapshot | None) -> set[bytes]:
+def _busy_with(listed: Iterable[StudyRow], contents: Contents, live: ProgressSnapshot | None) -> set[bytes]:
     """The studies that a program at work is, or was, busy with: what is asked beside a study belongs to it."""
     rows = [row for row in contents.studies if live is not None and row.key.hex() == live.study]
     likeness = [_likeness(row) for row in rows if row.words["beside"]]
-    alike = [row for row in own if row.state == UNFINISHED and _likeness(row) in likeness]
+    alike = [row for row in listed if row.state == UNFINISHED and _likeness(row) in likeness]
     return {row.key for row in (*rows, *alike)}
 
 
@@ -131,7 +131,7 @@ def _listed(key: bytes, asked: Mapping[str, Any], head: Mapping[str, Any]) -> di
         "columns": asked.get("columns"),
         "fingerprint": _text(asked.get("fingerprint")),
         "risk": _risk(head.get("risk")) if shown else None,
-        "findings": {one: head["findings"].get(one, 0) for one in GRAVE_FIRST} if shown else None,
+        "findings": {severity: head["findings"].get(severity, 0) for severity in GRAVE_FIRST} if shown else None,
         "page": page_name(name) if shown else None,
     }
 
@@ -174,12 +174,12 @@ def studies_blocks(index: Mapping[str, Any]) -> list[Block]:
         return [Note(f"No study is in {index['journal']}. heldout evaluate and compare enter theirs.")]
     rows = tuple(
         (
-            moment(one["ended"] or one["started"]),
-            Span(one["state"], _STYLES.get(one["state"], "")),
-            learner_words(one),
-            risk_words(one["risk"]),
+            moment(entry["ended"] or entry["started"]),
+            Span(entry["state"], _STYLES.get(entry["state"], "")),
+            learner_words(entry),
+            risk_words(entry["risk"]),
         )
-        for one in index["studies"]
+        for entry in index["studies"]
     )
     table = Table(title="", head=("when", "state", "learner", "risk"), rows=rows, brief=len(rows))
     damaged = index["damaged"]
@@ -189,14 +189,14 @@ def studies_blocks(index: Mapping[str, Any]) -> list[Block]:
 def short_studies(index: Mapping[str, Any]) -> str:
     """A line a study: its key, how far it came, its learner and its risk."""
     return "\n".join(
-        f"{one['key']}  {line(one['state'])}  {learner_words(one)}  {risk_words(one['risk'])}"
-        for one in index["studies"]
+        f"{entry['key']}  {line(entry['state'])}  {learner_words(entry)}  {risk_words(entry['risk'])}"
+        for entry in index["studies"]
     )
 
 
-def learner_words(one: Mapping[str, Any]) -> str:
+def learner_words(entry: Mapping[str, Any]) -> str:
     """The learner of a study; a comparison says that it is one."""
-    return clipped(("comparison: " if one["kind"] == "comparison" else "") + line(one["learner"]), _LEARNER)
+    return clipped(("comparison: " if entry["kind"] == "comparison" else "") + line(entry["learner"]), _LEARNER)
 
 
 def risk_words(risk: Mapping[str, Any] | None) -> str:
@@ -204,4 +204,4 @@ def risk_words(risk: Mapping[str, Any] | None) -> str:
     if risk is None:
         return "–"
     ends = "" if risk["low"] is None else f" ({between(risk)})"
-    return f"{line(risk['loss'] or '')} {told(risk)}{ends}".strip()
+    return f"{line(risk['loss'] or '')} {estimate_words(risk)}{ends}".strip()

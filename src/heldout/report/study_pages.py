@@ -25,7 +25,7 @@ def render_index(index: Mapping[str, Any], *, served: bool = False) -> str:
         "served": served,
         "live": live_facts(index),
         "name": PurePath(index["journal"]).name,
-        "studies": [_row(one, served=served) for one in index["studies"]],
+        "studies": [_row(entry, served=served) for entry in index["studies"]],
         "made": moment(index["made"]),
     }
     return render_template("index.html.j2", values, **_extras(served=served))
@@ -53,7 +53,7 @@ def render_study(summary: Mapping[str, Any]) -> str:
 def live_facts(index: Mapping[str, Any]) -> dict[str, Any]:
     """What moves, in words: how far the program at work is, and where each study stands."""
     running = index["running"]
-    studies = {one["key"]: [one["state"], one["page"] is not None] for one in index["studies"]}
+    studies = {entry["key"]: [entry["state"], entry["page"] is not None] for entry in index["studies"]}
     return {"running": None if running is None else _words(running), "studies": studies, "busy": index["busy"]}
 
 
@@ -62,15 +62,15 @@ def policy_of(*, served: bool) -> str:
     return page_policy(**_extras(served=served))
 
 
-def _row(one: Mapping[str, Any], *, served: bool) -> dict[str, Any]:
+def _row(entry: Mapping[str, Any], *, served: bool) -> dict[str, Any]:
     """A study with its links and words."""
     return {
-        **one,
-        "href": None if one["page"] is None else _href(one["key"], served=served),
-        "whole": None if one["part_of"] is None else _href(one["part_of"], served=served),
-        "when": moment(one["ended"] or one["started"]),
-        "begun": moment(one["started"]),
-        "mark": one["state"] if one["state"] in STATES else "left",
+        **entry,
+        "href": None if entry["page"] is None else _href(entry["key"], served=served),
+        "whole": None if entry["part_of"] is None else _href(entry["part_of"], served=served),
+        "when": moment(entry["ended"] or entry["started"]),
+        "begun": moment(entry["started"]),
+        "mark": entry["state"] if entry["state"] in STATES else "left",
     }
 
 

@@ -18,7 +18,7 @@ from rich.text import Text
 from heldout.base.words import clipped, line, safe
 from heldout.report.blocks import Block, Cell, Code, Details, Facts, Findings, Headline, Note, Span, Table
 from heldout.report.text import LABEL, MESSAGE, plain_text, table_lines, with_gaps
-from heldout.report.words import interval, spaced, told
+from heldout.report.words import estimate_words, interval, spaced
 
 _STYLES = {
     "strong": "bold",
@@ -56,7 +56,7 @@ def one_line(summary: Mapping[str, Any]) -> str:
     """
     risk = summary["risk"]
     sure = interval(risk)
-    return f"{line(risk['loss'])} {told(risk)}{f' ({sure})' if sure else ''}; {line(risk['estimand'])}"
+    return f"{line(risk['loss'])} {estimate_words(risk)}{f' ({sure})' if sure else ''}; {line(risk['estimand'])}"
 
 
 def terminal_view(blocks: Iterable[Block]) -> Group:

@@ -60,7 +60,7 @@ def _lines(block: Block) -> Iterator[str]:
             yield plain_text(text)
         case Note(text, items, title):
             yield from _under(
-                title, [*([plain_text(text)] if text else []), *(f"  - {plain_text(one)}" for one in items)]
+                title, [*([plain_text(text)] if text else []), *(f"  - {plain_text(item)}" for item in items)]
             )
         case Facts(rows, title):
             width = max([LABEL, *(len(one_line(label)) for label in rows)])
@@ -75,9 +75,9 @@ def _lines(block: Block) -> Iterator[str]:
                 shown += [f"    {one_line(text)}" for text in facts.values()]
             yield from _under(title, shown)
         case Code(text, title):
-            yield from _under(title, [f"  {one}" for one in safe(text).splitlines()] if text else [])
+            yield from _under(title, [f"  {item}" for item in safe(text).splitlines()] if text else [])
         case Details(title, blocks, always=True):
-            yield from _under(title, [one for inner in blocks for one in _lines(inner)])
+            yield from _under(title, [item for inner in blocks for item in _lines(inner)])
 
 
 def _under(title: str, lines: Sequence[str]) -> Iterator[str]:

@@ -99,10 +99,10 @@ def interval(estimate: Mapping[str, Any], *, loss: str = "") -> str:
     )
 
 
-def told(estimate: Mapping[str, Any]) -> str:
+def estimate_words(estimate: Mapping[str, Any]) -> str:
     """The number of an estimate, or what is told in its place: "0.12 (rounded to 0.01)", "pass: at most 0.2".
 
-    >>> told({"value": 0.12, "answer": "rounded to 0.01"}), told({"value": None, "answer": "pass: at most 0.2"})
+    >>> estimate_words({"value": 0.12, "answer": "rounded to 0.01"}), estimate_words({"value": None, "answer": "pass: at most 0.2"})
     ('0.12 (rounded to 0.01)', 'pass: at most 0.2')
     """
     value, answer = estimate["value"], estimate.get("answer")

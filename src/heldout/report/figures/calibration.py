@@ -29,10 +29,10 @@ def _draw(data: Data, ax: Any) -> None:
     """Observed share against predicted probability with its interval, the diagonal, and rows a bin below."""
     canvas.quiet(ax, grid=True)
     curves = data["curves"]
-    bins = [one for curve in curves for one in _bins(curve)]
+    bins = [point for curve in curves for point in _bins(curve)]
     single = len(curves) == 1
-    ax.set_xlim(*ends([0, 1, *(one["predicted"] for one in bins)], pad=0.02))
-    ax.set_ylim(*ends([FLOOR if single else 0.0, 1, *(one["observed"] for one in bins)], pad=0.02))
+    ax.set_xlim(*ends([0, 1, *(point["predicted"] for point in bins)], pad=0.02))
+    ax.set_ylim(*ends([FLOOR if single else 0.0, 1, *(point["observed"] for point in bins)], pad=0.02))
     ax.plot([0, 1], [0, 1], color=SOFT, linewidth=1.1, linestyle=DASHED, zorder=1.5)
     ax.set_xticks([*map(float, TICKS)], labels=TICKS)
     ax.set_yticks([*map(float, TICKS)], labels=TICKS)
@@ -71,10 +71,10 @@ def _draw_curve(ax: Any, curve: Mapping[str, Any], *, color: str, marker: str) -
 
 def _draw_rows(ax: Any, bins: Sequence[Mapping[str, Any]]) -> None:
     """How many rows stand behind each point: a bar from the first to the last probability of its bin."""
-    largest = max((int(one["rows"]) for one in bins), default=1)
-    for one in bins:
-        low, high = real(one["low"]), real(one["high"])
-        tall, wide = TALLEST * one["rows"] / largest, max(high - low, 0.012)
+    largest = max((int(point["rows"]) for point in bins), default=1)
+    for point in bins:
+        low, high = real(point["low"]), real(point["high"])
+        tall, wide = TALLEST * point["rows"] / largest, max(high - low, 0.012)
         ax.bar([(low + high) / 2], [tall], width=wide, bottom=FLOOR, color=GREY, edgecolor=PAPER, linewidth=0.6)
     words = f"rows behind each point, at most {largest:,}"
     canvas.write(ax, (0, FLOOR + TALLEST + 0.02), words, color=SOFT, fontsize=SMALL, va="bottom")
@@ -84,11 +84,13 @@ def _draw_rows(ax: Any, bins: Sequence[Mapping[str, Any]]) -> None:
 def _describe(data: Data) -> Description:
     curves = data["curves"]
     of = f" of {shortened(curves[0]['label'], 60)}" if len(curves) == 1 else ""
-    bins = [(curve, one) for curve in curves for one in _bins(curve)]
+    bins = [(curve, point) for curve in curves for point in _bins(curve)]
     alt = f"Share of rows where it was true against the predicted probability{of}, in {counted(len(bins), 'bin')}"
     alt += f" of {data['rows']:,} rows."
     if bins:
-        worst = max((one for _, one in bins), key=lambda one: abs(real(one["observed"]) - real(one["predicted"])))
+        worst = max(
+            (point for _, point in bins), key=lambda point: abs(real(point["observed"]) - real(point["predicted"]))
+        )
         alt += (
             f" Farthest from the diagonal: predicted {amount(worst['predicted'])}, observed {amount(worst['observed'])}"
             f" in {counted(int(worst['rows']), 'row')}."
@@ -98,14 +100,16 @@ def _describe(data: Data) -> Description:
         title=f"Calibration{of}",
         alt=alt,
         head=("class", "predicted", "observed", "low", "high", "rows"),
-        rows=[(line(curve["label"]), *(one[name] for name in names)) for curve, one in bins[:MOST_ROWS]],
-        tips=[_tip(one) for _, one in bins],
+        rows=[(line(curve["label"]), *(point[name] for name in names)) for curve, point in bins[:MOST_ROWS]],
+        tips=[_tip(point) for _, point in bins],
     )
 
 
-def _tip(one: Mapping[str, Any]) -> str:
-    sure = ends_words(one["observed_low"], one["observed_high"])
-    return f"predicted {amount(one['predicted'])}: true in {amount(one['observed'])}{sure} of {one['rows']:,} rows"
+def _tip(point: Mapping[str, Any]) -> str:
+    sure = ends_words(point["observed_low"], point["observed_high"])
+    return (
+        f"predicted {amount(point['predicted'])}: true in {amount(point['observed'])}{sure} of {point['rows']:,} rows"
+    )
 
 
 CALIBRATION = Kind(shape=_shape, draw=_draw, describe=_describe, panels=one_each("curves"))

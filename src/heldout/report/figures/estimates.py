@@ -90,10 +90,10 @@ def _draw_estimates(data: Data, ax: Any) -> None:
 def _estimate_rows(data: Data) -> list[Row]:
     """A row an estimate; what is optimistic is hollow and says so."""
     return [
-        _row_of(one, f"{line(one['label'])} ({OPTIMISTIC})", colour=VERMILION, hollow=True)
-        if one["optimistic"]
-        else _row_of(one, line(one["label"]))
-        for one in data["rows"]
+        _row_of(estimate, f"{line(estimate['label'])} ({OPTIMISTIC})", colour=VERMILION, hollow=True)
+        if estimate["optimistic"]
+        else _row_of(estimate, line(estimate["label"]))
+        for estimate in data["rows"]
     ]
 
 
@@ -104,7 +104,10 @@ def _describe_estimates(data: Data) -> Description:
         title="The estimates side by side",
         alt=f"{counted(len(data['rows']), 'estimate')} of {better(data)}: {_in_words(rows)}",
         head=("estimate", data["loss"], "low", "high", "level", "optimistic"),
-        rows=[(*(one[name] for name in names), "yes" if one["optimistic"] else "no") for one in data["rows"]],
+        rows=[
+            (*(estimate[name] for name in names), "yes" if estimate["optimistic"] else "no")
+            for estimate in data["rows"]
+        ],
         tips=_tips(rows),
     )
 
@@ -125,7 +128,10 @@ def _draw_ranking(data: Data, ax: Any) -> None:
 
 
 def _ranking_rows(data: Data) -> list[Row]:
-    return [_row_of(one, f"{place}. {line(one['name'])}") for place, one in enumerate(data["ranking"], start=1)]
+    return [
+        _row_of(estimate, f"{place}. {line(estimate['name'])}")
+        for place, estimate in enumerate(data["ranking"], start=1)
+    ]
 
 
 def _describe_ranking(data: Data) -> Description:
@@ -135,7 +141,10 @@ def _describe_ranking(data: Data) -> Description:
         title="The ranking",
         alt=f"{counted(len(rows), 'learner')} by {better(data)}, the best first: {_in_words(rows)}",
         head=("rank", "learner", data["loss"], "low", "high", "level"),
-        rows=[(place, *(one[name] for name in names)) for place, one in evenly([*enumerate(data["ranking"], start=1)])],
+        rows=[
+            (place, *(estimate[name] for name in names))
+            for place, estimate in evenly([*enumerate(data["ranking"], start=1)])
+        ],
         tips=_tips(rows),
     )
 
@@ -175,8 +184,8 @@ def _name_sides(ax: Any, data: Data) -> None:
 
 
 def _pair_rows(data: Data, *, letters: int = LETTERS) -> list[Row]:
-    rows = [Row(label="", value=one["difference"], low=one["low"], high=one["high"]) for one in data["pairs"]]
-    return [replace(row, label=_pair_label(one, row, letters)) for one, row in zip(data["pairs"], rows, strict=True)]
+    rows = [Row(label="", value=pair["difference"], low=pair["low"], high=pair["high"]) for pair in data["pairs"]]
+    return [replace(row, label=_pair_label(pair, row, letters)) for pair, row in zip(data["pairs"], rows, strict=True)]
 
 
 def _pair_label(pair: Mapping[str, Any], row: Row, letters: int) -> str:

@@ -58,7 +58,7 @@ def _beyond(data: Data) -> list[Mapping[str, Any]]:
 def _reach(data: Data) -> tuple[float, float]:
     """The ends of the axis of risks: every dot, and the ends of intervals that have one."""
     points = _points(data)
-    values = [one["value"] for one in (*points, *_beyond(data))]
+    values = [point["value"] for point in (*points, *_beyond(data))]
     return ends([*values, *(point[end] for point in points for end in ("low", "high"))])
 
 

@@ -31,16 +31,16 @@ def _views(data: Data) -> list[Data]:
     """Whole choices first, then each parameter by itself where a choice is made of several."""
     views = [{**data, "params": []}]
     if len(data["params"]) > 1:
-        disputed = [one for one in data["params"] if len(one["values"]) > 1]  # on the others all folds agree
-        views += [{**data, "choices": [], "params": [one]} for one in disputed]
+        disputed = [param for param in data["params"] if len(param["values"]) > 1]  # on the others all folds agree
+        views += [{**data, "choices": [], "params": [param]} for param in disputed]
     return views
 
 
 def only_param(data: Data, param: str) -> Data:
     """The same data for the values of one parameter alone."""
-    values = {one["param"]: one for one in reversed(data["params"])}
+    values = {member["param"]: member for member in reversed(data["params"])}
     if param not in values:
-        names = [one["param"] for one in data["params"]]
+        names = [member["param"] for member in data["params"]]
         raise OptionError(f"No fold chose a value of {param!r}. {did_you_mean(param, names)}")
     return {**data, "choices": [], "params": [values[param]]}
 
@@ -65,9 +65,9 @@ def _draw(data: Data, ax: Any) -> None:
 def _bars(data: Data) -> tuple[list[tuple[str, int]], str | None]:
     """Words and count of each bar; and the parameter, where the bars are its values."""
     if data["choices"]:
-        return [(line(one["words"]), int(one["count"])) for one in data["choices"]], None
+        return [(line(bar["words"]), int(bar["count"])) for bar in data["choices"]], None
     param = data["params"][0]
-    return [(value_words(one["value"]), int(one["count"])) for one in param["values"]], parameter_name(param)
+    return [(value_words(bar["value"]), int(bar["count"])) for bar in param["values"]], parameter_name(param)
 
 
 def _describe(data: Data) -> Description:
