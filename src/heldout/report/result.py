@@ -41,15 +41,9 @@ def result_blocks(summary: Mapping[str, Any]) -> list[Block]:
 
 def headline(estimate: Mapping[str, Any]) -> Headline:
     """The number with its interval."""
-    sure = interval(estimate)
-    mark: tuple[Text, ...] = (" ", OPTIMISTIC) if estimate["optimistic"] else ()
-    words = (
-        Span(f"{estimate['loss']} ", "strong"),
-        Span(estimate_words(estimate), "good"),
-        f"   {sure}" if sure else "",
-        *mark,
-    )
-    return Headline(words)  # type: ignore[arg-type]
+    sure, value = interval(estimate), Span(estimate_words(estimate), "good")
+    words = (Span(f"{estimate['loss']} ", "strong"), value, f"   {sure}" if sure else "")
+    return Headline((*words, " ", OPTIMISTIC) if estimate["optimistic"] else words)
 
 
 def sentences(summary: Mapping[str, Any]) -> list[str]:

@@ -102,8 +102,8 @@ def interval(estimate: Mapping[str, Any], *, loss: str = "") -> str:
 def estimate_words(estimate: Mapping[str, Any]) -> str:
     """The number of an estimate, or what is told in its place: "0.12 (rounded to 0.01)", "pass: at most 0.2".
 
-    >>> estimate_words({"value": 0.12, "answer": "rounded to 0.01"}), estimate_words({"value": None, "answer": "pass: at most 0.2"})
-    ('0.12 (rounded to 0.01)', 'pass: at most 0.2')
+    >>> estimate_words({"value": 0.12, "answer": "rounded to 0.01"})
+    '0.12 (rounded to 0.01)'
     """
     value, answer = estimate["value"], estimate.get("answer")
     if answer is None:
