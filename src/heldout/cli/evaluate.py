@@ -119,7 +119,7 @@ def evaluate(
     from heldout.cli.question import prepare
     from heldout.engine.run import Running
     from heldout.report.plan import plan_view, short_plan_view
-    from heldout.report.terminal import one_line
+    from heldout.report.result import short_result
 
     _check_files(save, page, write_study, read=files_read(question))
     prepared = prepare(question)
@@ -140,7 +140,7 @@ def evaluate(
     if saves_model:
         _make_predictor(result)
     summary = result.summary()
-    output.result(summary, kind="result", short=one_line)
+    output.result(summary, kind="result", short=short_result)
     if output.verbose:
         use = result.journal
         done = "none" if use is None else f"{use.recalled:,} cells from it, {use.computed:,} computed"

@@ -94,7 +94,7 @@ def _report_one(ctx: click.Context, result: str, *, page: str | None, table: str
     """Show one saved result."""
     from heldout.api.result import load
     from heldout.report.plan import plan_view
-    from heldout.report.terminal import one_line
+    from heldout.report.result import short_result
 
     check_page(page, option="--html", read=(result,))
     loaded = load(result)
@@ -106,7 +106,7 @@ def _report_one(ctx: click.Context, result: str, *, page: str | None, table: str
         click.echo(table_text(loaded.record.tables[table]), nl=False)
         return
     summary = loaded.summary()
-    output.result(summary, kind="result", short=one_line)
+    output.result(summary, kind="result", short=short_result)
     if output.verbose:
         output.show(plan_view(summary["plan"]))
     write_page(loaded.report, page, output, option="--html")

@@ -60,6 +60,19 @@ def no_model_words(summary: Mapping[str, Any]) -> str | None:
     return verdict["against"] or (f"No model: not compared. {reason}" if reason else None)
 
 
+def short_result(summary: Mapping[str, Any]) -> str:
+    """The risk, its interval, and what it estimates at which training size, on one line.
+
+    >>> words = "expected squared risk of the learner trained on 80 rows"
+    >>> risk = {"loss": "squared", "value": 2.0, "low": 1.5, "high": 2.5, "level": 0.95, "estimand": words}
+    >>> short_result({"risk": risk})
+    'squared 2 (95% interval 1.5 to 2.5); expected squared risk of the learner trained on 80 rows'
+    """
+    risk = summary["risk"]
+    sure = f" ({interval(risk)})" if risk["low"] is not None else ""
+    return f"{line(risk['loss'])} {estimate_words(risk)}{sure}; {line(risk['estimand'])}"
+
+
 def estimate_blocks(estimate: Mapping[str, Any]) -> list[Block]:
     """One estimate by itself."""
     return [headline(estimate), Facts(estimate_facts(estimate))]

@@ -6,19 +6,17 @@ a terminal would act on; so names in the data are shown as they are, whatever th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable
 
 from rich import table as rich_table
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from heldout.base.words import clipped, line, safe
-from heldout.report.blocks import Block, Cell, Code, Details, Facts, Findings, Headline, Note, Span, Table
-from heldout.report.text import LABEL, MESSAGE, plain_text, table_lines, with_gaps
-from heldout.report.words import estimate_words, interval, spaced
+from heldout.base.words import safe
+from heldout.report.blocks import Block, Cell, Code, Span, Table
+from heldout.report.text import Line, plain_text, table_lines, with_gaps
+from heldout.report.words import one_line, spaced
 
 _STYLES = {
     "strong": "bold",
@@ -46,19 +44,6 @@ def show(view: RenderableType, console: Console) -> None:
     console.file.write("\n".join(row.rstrip() for row in captured.get().split("\n")))
 
 
-def one_line(summary: Mapping[str, Any]) -> str:
-    """The risk, its interval, and what it estimates at which training size, on one line.
-
-    >>> words = "expected squared risk of the learner trained on 80 rows"
-    >>> risk = {"loss": "squared", "value": 2.0, "low": 1.5, "high": 2.5, "level": 0.95, "estimand": words}
-    >>> one_line({"risk": risk})
-    'squared 2 (95% interval 1.5 to 2.5); expected squared risk of the learner trained on 80 rows'
-    """
-    risk = summary["risk"]
-    sure = interval(risk)
-    return f"{line(risk['loss'])} {estimate_words(risk)}{f' ({sure})' if sure else ''}; {line(risk['estimand'])}"
-
-
 def terminal_view(blocks: Iterable[Block]) -> Group:
     """All blocks, with an empty line before and after those that have a title."""
     return Group(*with_gaps(blocks, _view, gap=Text()))
@@ -72,77 +57,34 @@ def _text(text: Cell) -> Text:
     return Text(plain_text(text))
 
 
-def _view(block: Block) -> RenderableType | None:
-    match block:
-        case Headline(text):
-            shown = _text(text)
-            shown.stylize("bold")
-            return shown
-        case Note(text, items, title):
-            listed = rich_table.Table.grid(padding=(0, 1, 0, 0))
-            for item in items:
-                listed.add_row(Text("-"), _text(item))
-            sentence = [_text(text)] if text else []
-            return _titled(title, [*sentence, *([listed] if items else [])])
-        case Facts(rows, title):
-            given = {label: text for label, text in rows.items() if text not in (None, "")}
-            return _titled(title, [_facts(given)] if given else [])
+def _view(line: Line | Table | Code) -> RenderableType:
+    match line:
         case Table():
-            return _table(block)
-        case Findings(rows, title=title):
-            return _titled(title, [_findings(rows)] if rows else [])
-        case Code(text, title):
-            return _titled(title, [Padding(Text(safe(text)), (0, 0, 0, 2))] if text else [])
-        case Details(title, blocks, always=True):
-            inside = [view for view in map(_view, blocks) if view is not None]
-            return _titled(title, [Padding(Group(*inside), (0, 0, 0, 2))] if inside else [])
-    return None
-
-
-def _titled(title: str, views: list[RenderableType]) -> RenderableType | None:
-    if not views:
-        return None
-    return Group(*([Text(line(title), style="bold")] if title else []), *views)
-
-
-def _facts(rows: Mapping[str, Any]) -> RenderableType:
-    grid = rich_table.Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True, style="dim", min_width=LABEL)
+            return _table(line)
+        case Code(text):
+            return Padding(Text(safe(text)), (0, 0, 0, 2))
+    shown, style = _text(line.text), _STYLES.get(line.style, "")
+    if not line.before:
+        shown.stylize(style)
+        return Padding(shown, (0, 0, 0, line.indent))
+    grid = rich_table.Table.grid()
+    grid.add_column(no_wrap=True, style=style)
     grid.add_column(ratio=1, overflow="fold")
-    for label, text in rows.items():
-        grid.add_row(Text(line(label)), _text(text))
-    return grid
+    grid.add_row(Text(line.before), shown)
+    return Padding(grid, (0, 0, 0, line.indent))
 
 
-def _findings(rows: Iterable[tuple[str, str, str, Mapping[str, str]]]) -> RenderableType:
-    grid = rich_table.Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True)
-    grid.add_column(no_wrap=True, min_width=7)
-    grid.add_column(ratio=1, overflow="fold")
-    for code, severity, message, facts in rows:
-        style = _STYLES.get(severity, "")
-        grid.add_row(
-            Text(line(code), style=style), Text(line(severity), style=style), Text(clipped(line(message), MESSAGE))
-        )
-        for label, text in facts.items():
-            grid.add_row(Text(), Text(line(label), style="dim"), Text(line(text), style="dim"))
-    return Padding(grid, (0, 0, 0, 2))
-
-
-def _table(table: Table) -> RenderableType | None:
-    columns, rows = table.columns(), table.rows[: table.brief]
-    if not rows or not columns:
-        return None
+def _table(table: Table) -> RenderableType:
     if table.sentences:
-        lines = list(table_lines(replace(table, title="")))
-        indents = [len(row) - len(row.lstrip()) - 2 for row in lines]  # text is two further in
-        shown = [Padding(Text(row.lstrip()), (0, 0, 0, indent)) for row, indent in zip(lines, indents, strict=True)]
-        return _titled(table.title, [*shown])
+        lines = [(row.lstrip(), len(row) - len(row.lstrip())) for row in table_lines(table)]
+        return Group(*(Padding(Text(row), (0, 0, 0, indent)) for row, indent in lines))
+    columns, rows = table.columns(), table.rows[: table.brief]
     made = rich_table.Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for place, numeric in columns.items():
-        title = Text(line(table.head[place]))
+        title = Text(one_line(table.head[place]))
         made.add_column(title, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
     for row in rows:
         made.add_row(*(_text(row[place]) for place in columns))
     more = len(table.rows) - len(rows) + table.left_out
-    return _titled(table.title, [made, *([Text(f"… {more:,} more", style="dim")] if more else [])])
+    left_out = [Text(f"… {more:,} more", style="dim")] if more else []
+    return Padding(Group(made, *left_out), (0, 0, 0, 2))

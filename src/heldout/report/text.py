@@ -1,8 +1,9 @@
-"""Blocks as plain text, no wider than its own words."""
+"""Blocks as lines and tables, which a terminal shows in colours; and the same as plain text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from heldout.base.words import clipped, safe
@@ -17,6 +18,7 @@ from heldout.report.blocks import (
     Note,
     Number,
     Span,
+    Style,
     Table,
     is_infinite,
 )
@@ -26,22 +28,70 @@ LABEL = 10  # characters of the names of facts
 MESSAGE = 500  # characters of a finding: the way out comes last, and the texts of fits can be long
 
 
-def render_text(blocks: Iterable[Block]) -> str:
-    """All blocks, with an empty line before and after those that have a title."""
-    return "\n".join(with_gaps(blocks, lambda block: "\n".join(_lines(block)), gap=""))
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a report. Its text is broken where a terminal is narrow, what stands before it never is."""
+
+    text: Cell
+    before: str = ""
+    indent: int = 0
+    style: Style = ""  # of what stands before; of the text where nothing does
 
 
-def with_gaps(blocks: Iterable[Block], show: Callable[[Block], Any], *, gap: Any) -> list[Any]:
-    """What is shown of each block, with a gap before and after those that have a title, and before headlines."""
+def lines_of(block: Block) -> list[Line | Table | Code]:
+    """What is shown of a block where nothing can be clicked; nothing where the block is empty."""
+    lines: list[Line | Table | Code] = []
+    match block:
+        case Headline(text):
+            lines = [Line(text, style="strong")]
+        case Note(text, items):
+            lines = [Line(text)] if text else []
+            lines += [Line(item, "- ", 2) for item in items]
+        case Facts(rows):
+            given = {one_line(label): text for label, text in rows.items() if text not in (None, "")}
+            width = max([LABEL, *map(len, given)])
+            lines = [Line(text, f"{label:<{width}}  ", 2, "quiet") for label, text in given.items()]
+        case Table():
+            lines = [replace(block, title="")] if block.rows and block.columns() else []
+        case Findings(rows):
+            for code, severity, message, facts in rows:
+                style: Style = severity if severity in ("info", "warning", "error") else ""  # type: ignore[assignment]
+                before = f"{one_line(code)} {one_line(severity)}: "
+                lines.append(Line(clipped(one_line(message), MESSAGE), before, 2, style))
+                lines += [Line(text, indent=4, style="quiet") for text in facts.values()]
+        case Code(text):
+            lines = [Code(text)] if text else []
+        case Details(_, blocks, always=True):
+            lines = [line for inner in blocks for line in lines_of(inner)]
+    title = getattr(block, "title", "")
+    return [Line(title, style="strong"), *lines] if lines and title else lines
+
+
+def with_gaps(blocks: Iterable[Block], show: Callable[[Any], Any], *, gap: Any) -> list[Any]:
+    """Every line as it is shown, with a gap before and after blocks that have a title, and before headlines."""
     shown: list[Any] = []
     close = False  # whether the block before has no title
     for block in blocks:
-        made, untitled = show(block), not getattr(block, "title", "")
-        if made:
+        untitled = not getattr(block, "title", "")
+        if lines := lines_of(block):
             below = close and untitled and not isinstance(block, Headline)
-            shown += [made] if below or not shown else [gap, made]
+            shown += [gap] * (not below and len(shown) > 0) + [show(line) for line in lines]
             close = untitled
     return shown
+
+
+def render_text(blocks: Iterable[Block]) -> str:
+    """All blocks as plain text, no wider than its own words."""
+    return "\n".join(with_gaps(blocks, _plain, gap=""))
+
+
+def _plain(line: Line | Table | Code) -> str:
+    match line:
+        case Table():
+            return "\n".join(table_lines(line))
+        case Code(text):
+            return "\n".join(f"  {row}" for row in safe(text).splitlines())
+    return f"{'':{line.indent}}{line.before}{plain_text(line.text)}" if line.indent else plain_text(line.text)
 
 
 def plain_text(text: Cell) -> str:
@@ -54,49 +104,12 @@ def plain_text(text: Cell) -> str:
     return text.words if isinstance(text, Number) else amount(text)
 
 
-def _lines(block: Block) -> Iterator[str]:
-    match block:
-        case Headline(text):
-            yield plain_text(text)
-        case Note(text, items, title):
-            yield from _under(
-                title, [*([plain_text(text)] if text else []), *(f"  - {plain_text(item)}" for item in items)]
-            )
-        case Facts(rows, title):
-            width = max([LABEL, *(len(one_line(label)) for label in rows)])
-            given = [(one_line(label), text) for label, text in rows.items() if text not in (None, "")]
-            yield from _under(title, [f"  {label:<{width}}  {plain_text(text)}" for label, text in given if text])
-        case Table():
-            yield from table_lines(block)
-        case Findings(rows, title=title):
-            shown = []
-            for code, severity, message, facts in rows:
-                shown.append(f"  {one_line(code)} {one_line(severity)}: {clipped(one_line(message), MESSAGE)}")
-                shown += [f"    {one_line(text)}" for text in facts.values()]
-            yield from _under(title, shown)
-        case Code(text, title):
-            yield from _under(title, [f"  {item}" for item in safe(text).splitlines()] if text else [])
-        case Details(title, blocks, always=True):
-            yield from _under(title, [item for inner in blocks for item in _lines(inner)])
-
-
-def _under(title: str, lines: Sequence[str]) -> Iterator[str]:
-    """Lines under their title; nothing where there are none."""
-    if lines and title:
-        yield one_line(title)
-    yield from lines
-
-
 def table_lines(table: Table) -> Iterator[str]:
     """Each column as wide as its widest cell, numbers to the right, and sentences below their row."""
     cells = [tuple(map(plain_text, row)) for row in table.rows[: table.brief]]
     kept = {place: numeric for place, numeric in table.columns().items() if place < len(table.head) - table.sentences}
-    if not cells or not kept:
-        return
     rows = [tuple(map(one_line, table.head)), *cells]
     widths = {place: max(len(row[place]) for row in rows) for place in kept}
-    if table.title:
-        yield one_line(table.title)
     for at, row in enumerate(rows):
         words = [row[p].rjust(widths[p]) if numeric else row[p].ljust(widths[p]) for p, numeric in kept.items()]
         yield ("  " + "  ".join(words)).rstrip()
