@@ -58,7 +58,8 @@ def lines_of(block: Block) -> list[Line | Table | Code]:
                 style: Style = severity if severity in ("info", "warning", "error") else ""  # type: ignore[assignment]
                 before = f"{one_line(code)} {one_line(severity)}: "
                 lines.append(Line(clipped(one_line(message), MESSAGE), before, 2, style))
-                lines += [Line(text, indent=4, style="quiet") for text in facts.values()]
+                width = max(map(len, facts), default=0)
+                lines += [Line(text, f"{label:<{width}}  ", 4, "quiet") for label, text in facts.items()]
         case Code(text):
             lines = [Code(text)] if text else []
         case Details(_, blocks, always=True):
