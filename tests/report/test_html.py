@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from heldout.report.blocks import Code, Details, Facts, Findings, Headline, Note, Number, Span, Table
-from heldout.report.html import notebook_fragment, page_writer
+from heldout.report.html import PAGE, notebook_fragment
 
 
 def inside(*blocks):
@@ -64,7 +64,7 @@ def test_rows_past_the_most_are_counted():
 
 
 def test_what_the_summary_left_out_is_counted_too():
-    assert "7 more rows left out here" in page_writer().block(table(("n",), (1,), left_out=7))
+    assert "7 more rows left out here" in PAGE.block(table(("n",), (1,), left_out=7))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_what_the_summary_left_out_is_counted_too():
 )
 def test_nothing_is_shown_of_nothing(empty):
     assert inside(empty) == ""
-    assert page_writer().block(empty) == ""
+    assert PAGE.block(empty) == ""
 
 
 def test_code_keeps_its_lines():
@@ -99,7 +99,7 @@ def test_spans_stay_apart_where_blanks_keep_them_apart():
 
 
 def test_a_cell_of_a_page_sorts_by_its_number_and_a_row_that_is_too_large_makes_room_for_later_ones():
-    writer = page_writer()
+    writer = PAGE
     rows = ((Number(0, "closed form"), "x"), ("-inf", "y" * 10_000), (10**400, "z"))
     made = writer.block(Table(title="t", head=("n", "name"), rows=rows, key="k", room=400))
     assert '<table id="k-table"><caption>t</caption>' in made

@@ -53,6 +53,11 @@ class Facts:
     rows: Mapping[str, Text | None]
     title: str = ""
 
+    @property
+    def given(self) -> dict[str, Text]:
+        """The facts that are not left out."""
+        return {label: text for label, text in self.rows.items() if text is not None and text != ""}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:

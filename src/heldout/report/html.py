@@ -42,20 +42,11 @@ _TIPPED = 0.25  # share of a table's room after which cut names have no tooltip 
 
 def notebook_fragment(blocks: Iterable[Block]) -> str:
     """Blocks as one fragment with its style, for `_repr_html_`."""
-    writer = Writer(prefix="heldout-", page=False, text=600, cell=80, code=2_000)
-    return f'<style>{_notebook_style()}</style><div class="{_FRAME}">{writer.blocks(blocks)}</div>'
-
-
-def page_writer() -> Writer:
-    """What writes the blocks of a page."""
-    return Writer(prefix="", page=True, text=1_500, cell=40, code=20_000)
+    style = asset("notebook.css").replace("\n", "")
+    return f'<style>{style}</style><div class="{_FRAME}">{NOTEBOOK.blocks(blocks)}</div>'
 
 
 @cache
-def _notebook_style() -> str:
-    return asset("notebook.css").replace("\n", "")
-
-
 def asset(name: str) -> str:
     """A style or a script of ours."""
     return files("heldout.report").joinpath("assets", name).read_text(encoding="utf-8").strip()
@@ -146,11 +137,9 @@ class Writer:
         return self._titled(note.title, together(sentence, items))
 
     def _facts(self, facts: Facts) -> Html:
-        given = {label: text for label, text in facts.rows.items() if text not in (None, "")}
         rows = [
             element("div", element("dt", html(label, self.cell)), element("dd", self._text(text)))
-            for label, text in given.items()
-            if text is not None
+            for label, text in facts.given.items()
         ]
         return self._titled(facts.title, self._element("dl", *rows, css="facts")) if rows else Html("")
 
@@ -280,6 +269,10 @@ class Writer:
             Html(drawn.svg),  # svg.py escapes what it draws
             self._details(together("The numbers", unseen), self._table(numbers)),
         )
+
+
+NOTEBOOK = Writer(prefix="heldout-", page=False, text=600, cell=80, code=2_000)
+PAGE = Writer(prefix="", page=True, text=1_500, cell=40, code=20_000)
 
 
 def sorted_by(value: Any) -> Html:

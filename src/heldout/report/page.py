@@ -17,7 +17,7 @@ from heldout.base.markup import Html
 from heldout.base.words import clipped, line, shortened
 from heldout.report.blocks import Facts
 from heldout.report.figures.palette import PALETTE_CSS
-from heldout.report.html import asset, named, page_writer, sorted_by
+from heldout.report.html import PAGE, asset, named, sorted_by
 from heldout.report.interval_strip import scale_of
 from heldout.report.result import GRAVE_FIRST, estimate_facts, no_model_words
 from heldout.report.sections import comparison_sections, result_sections
@@ -70,8 +70,7 @@ def render_page(summary: Mapping[str, Any]) -> str:
     if "figures" not in summary:
         raise OptionError("The page needs what its figures show. Make the summary with summary(figures=True).")
     check_page_packages()
-    writer = page_writer()
-    written = [(section, writer.blocks(section.blocks)) for section in _SECTIONS[kind](summary)]
+    written = [(section, PAGE.blocks(section.blocks)) for section in _SECTIONS[kind](summary)]
     values = {
         "kind": "evaluation" if kind == "result" else "comparison",
         "counts": _counts(summary["findings"]),
@@ -106,7 +105,7 @@ def _result_head(summary: Mapping[str, Any]) -> dict[str, Any]:
             "interval": interval(risk, loss=risk["loss"]),
             "scale": scale_of(summary),
             "meaning": label["text"],
-            "facts": page_writer().block(Facts({**estimate_facts(risk), "training rows": trained})),
+            "facts": PAGE.block(Facts({**estimate_facts(risk), "training rows": trained})),
         },
         "points": {
             "Why there is no interval" if risk["low"] is None else "What the interval promises": verdict["promise"],
@@ -160,14 +159,14 @@ def render_template(
             values,
             policy=page_policy(script=script, style=style, connect=connect),
             style=Html(_style() + style),
-            scripts=[Html(text) for text in (_script(), script) if text],
+            scripts=[Html(text) for text in (asset("script.js"), script) if text],
         )
     )
 
 
 def page_policy(*, script: str = "", style: str = "", connect: bool = False) -> str:
     """The content security policy of a page: our style and scripts by their hashes, pictures in the page, no more."""
-    scripts = " ".join(_hash(text) for text in (_script(), script) if text)
+    scripts = " ".join(_hash(text) for text in (asset("script.js"), script) if text)
     rules = ["default-src 'none'", f"style-src {_hash(_style() + style)}", f"script-src {scripts}", "img-src data:"]
     rules += ["connect-src 'self'"] if connect else []
     return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])
@@ -178,14 +177,8 @@ def _hash(text: str) -> str:
     return f"'sha256-{b64encode(digest).decode('ascii')}'"
 
 
-@cache
 def _style() -> str:
     return PALETTE_CSS.strip() + "\n" + asset("style.css")
-
-
-@cache
-def _script() -> str:
-    return asset("script.js")
 
 
 def _prose(text: Any) -> str:

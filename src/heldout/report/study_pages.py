@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from pathlib import PurePath
 from typing import Any
 
@@ -96,14 +95,4 @@ def _words(running: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _extras(*, served: bool) -> dict[str, Any]:
-    return {"style": _style(), "script": _script() if served else "", "connect": served}
-
-
-@cache
-def _style() -> str:
-    return "\n" + asset("index.css")
-
-
-@cache
-def _script() -> str:
-    return asset("live.js")
+    return {"style": "\n" + asset("index.css"), "script": asset("live.js") if served else "", "connect": served}

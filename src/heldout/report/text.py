@@ -47,8 +47,8 @@ def lines_of(block: Block) -> list[Line | Table | Code]:
         case Note(text, items):
             lines = [Line(text)] if text else []
             lines += [Line(item, "- ", 2) for item in items]
-        case Facts(rows):
-            given = {one_line(label): text for label, text in rows.items() if text not in (None, "")}
+        case Facts():
+            given = {one_line(label): text for label, text in block.given.items()}
             width = max([LABEL, *map(len, given)])
             lines = [Line(text, f"{label:<{width}}  ", 2, "quiet") for label, text in given.items()]
         case Table():
