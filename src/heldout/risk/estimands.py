@@ -182,18 +182,14 @@ def predictor_risk(loss: str, *, train_size: float | Sizes | None, sign: int = 1
     return Estimand(f"{risk_words(loss, sign)} of this predictor, {origin}", Subject.PREDICTOR)
 
 
-def family_risk(loss: str, *, train_size: float | Sizes, candidates: int, sign: int = 1) -> Estimand:
-    """min_θ ℓ_D(A_θ(S)): of the best predictor of a family on this training set.
+def kept_predictor_risk(loss: str, *, train_size: float | Sizes, sign: int = 1) -> Estimand:
+    """ℓ_D(A_θ̂(S)) of the predictor that development rows chose and that was not trained on them.
 
-    >>> family_risk("zero_one", train_size=96, candidates=17)
-    'smallest zero-one risk among the 17 predictors of the family, trained on 96 rows'
+    >>> kept_predictor_risk("zero_one", train_size=96)
+    'zero-one risk of the chosen predictor, trained on 96 rows without the development rows'
     """
-    best = "smallest" if sign > 0 else "largest"
-    return Estimand(
-        f"{best} {risk_words(loss, sign)} among the {candidates} predictors of the family, "
-        f"trained on {rows_words(train_size)}",
-        Subject.CANDIDATES,
-    )
+    trained = f"trained on {rows_words(train_size)} without the development rows"
+    return Estimand(f"{risk_words(loss, sign)} of the chosen predictor, {trained}", Subject.PREDICTOR)
 
 
 def learner_risk(loss: str, *, train_size: float | Sizes, tuned: bool, sign: int = 1) -> Estimand:
@@ -212,44 +208,19 @@ def fold_predictors_risk(loss: str, *, train_size: float | Sizes, parts: int, si
     return Estimand(words, Subject.FOLD_PREDICTORS)
 
 
-def best_validation(loss: str, *, train_size: float | Sizes | None, candidates: int, sign: int = 1) -> Estimand:
-    """min_θ CV(θ): optimistic, since the rows that chose θ also judge it. None: the splits were not drawn.
+def _of_candidates(words: str) -> Estimand:
+    return Estimand(words, Subject.CANDIDATES)
 
-    >>> best_validation("zero_one", train_size=120, candidates=17)
-    'best validation zero-one risk of 17 candidates trained on 120 rows, on the rows that chose it: optimistic'
+
+def family_risk(loss: str, *, train_size: float | Sizes, candidates: int, sign: int = 1) -> Estimand:
+    """min_θ ℓ_D(A_θ(S)): of the best predictor of a family on this training set.
+
+    >>> family_risk("zero_one", train_size=96, candidates=17)
+    'smallest zero-one risk among the 17 predictors of the family, trained on 96 rows'
     """
-    trained = "" if train_size is None else f" trained on {rows_words(train_size)}"
-    return Estimand(
-        f"best validation {risk_words(loss, sign)} of {candidates} candidates{trained}, "
-        "on the rows that chose it: optimistic",
-        Subject.CANDIDATES,
-    )
-
-
-def corrected_validation(loss: str, *, train_size: float | Sizes | None, candidates: int, sign: int = 1) -> Estimand:
-    """E ℓ_D(A_θ̂(S)) again, from the validation losses alone, with a correction for the optimism of choosing.
-
-    >>> corrected_validation("zero_one", train_size=120, candidates=17)
-    'expected zero-one risk of the best of 17 candidates trained on 120 rows, corrected for the optimism of choosing it'
-    """
-    trained = "" if train_size is None else f" trained on {rows_words(train_size)}"
-    return Estimand(
-        f"expected {risk_words(loss, sign)} of the best of {candidates} candidates{trained}, "
-        "corrected for the optimism of choosing it",
-        Subject.CANDIDATES,
-    )
-
-
-def kept_predictor_risk(loss: str, *, train_size: float | Sizes, sign: int = 1) -> Estimand:
-    """ℓ_D(A_θ̂(S)) of the predictor that development rows chose and that was not trained on them.
-
-    >>> kept_predictor_risk("zero_one", train_size=96)
-    'zero-one risk of the chosen predictor, trained on 96 rows without the development rows'
-    """
-    return Estimand(
-        f"{risk_words(loss, sign)} of the chosen predictor, trained on {rows_words(train_size)} "
-        "without the development rows",
-        Subject.PREDICTOR,
+    best = f"{'smallest' if sign > 0 else 'largest'} {risk_words(loss, sign)}"
+    return _of_candidates(
+        f"{best} among the {candidates} predictors of the family, trained on {rows_words(train_size)}"
     )
 
 
@@ -259,8 +230,29 @@ def excess_risk(loss: str, *, train_size: float | Sizes, candidates: int) -> Est
     >>> excess_risk("zero_one", train_size=96, candidates=17)
     'by how much the chosen predictor is worse in zero-one than the best of the 17 of the family, trained on 96 rows'
     """
-    return Estimand(
-        f"by how much the chosen predictor is worse in {risk_words(loss, -1)} than the best of the {candidates} of the "
-        f"family, trained on {rows_words(train_size)}",
-        Subject.CANDIDATES,
-    )
+    best = f"the best of the {candidates} of the family, trained on {rows_words(train_size)}"
+    return _of_candidates(f"by how much the chosen predictor is worse in {risk_words(loss, -1)} than {best}")
+
+
+def best_validation(loss: str, *, train_size: float | Sizes | None, candidates: int, sign: int = 1) -> Estimand:
+    """min_θ CV(θ): optimistic, since the rows that chose θ also judge it. None: the splits were not drawn.
+
+    >>> best_validation("zero_one", train_size=120, candidates=17)
+    'best validation zero-one risk of 17 candidates trained on 120 rows, on the rows that chose it: optimistic'
+    """
+    best = f"best validation {risk_words(loss, sign)} of {_trained(candidates, train_size)}"
+    return _of_candidates(f"{best}, on the rows that chose it: optimistic")
+
+
+def corrected_validation(loss: str, *, train_size: float | Sizes | None, candidates: int, sign: int = 1) -> Estimand:
+    """E ℓ_D(A_θ̂(S)) again, from the validation losses alone, with a correction for the optimism of choosing.
+
+    >>> corrected_validation("zero_one", train_size=120, candidates=17)
+    'expected zero-one risk of the best of 17 candidates trained on 120 rows, corrected for the optimism of choosing it'
+    """
+    best = f"expected {risk_words(loss, sign)} of the best of {_trained(candidates, train_size)}"
+    return _of_candidates(f"{best}, corrected for the optimism of choosing it")
+
+
+def _trained(candidates: int, train_size: float | Sizes | None) -> str:
+    return f"{candidates} candidates" + ("" if train_size is None else f" trained on {rows_words(train_size)}")
