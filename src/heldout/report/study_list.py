@@ -86,16 +86,14 @@ def _likeness(row: StudyRow) -> tuple[Any, Any]:
 
 def _entry(row: StudyRow, kept: SummaryRow | None, *, running: set[bytes]) -> dict[str, Any]:
     words, head = row.words, {} if kept is None else kept.head
-    state = RUNNING if row.key in running else row.state
     families = words.get("families") or []
     learner = " or ".join(families) if len(families) > 1 else ", ".join(words.get("learner") or [])
+    state = RUNNING if row.key in running else row.state
     return {
         **_listed(row.key, words, head),
-        "kind": "result",
         "state": state,
         "learner": clipped(learner, _LONGEST),
         "candidates": words.get("candidates"),
-        "best": None,
         "started": row.started,
         "ended": row.ended,
         "seconds": row.seconds,
@@ -109,14 +107,11 @@ def _entry_of_summary(row: SummaryRow) -> dict[str, Any]:
     return {
         **_listed(row.key, head, head),
         "kind": _text(head.get("kind")),
-        "state": FINISHED,
         "learner": _text(head.get("learner")) or "",
-        "candidates": None,
         "best": _text(head.get("best")),
-        "started": None,
         "ended": _text(head.get("kept")),
         "seconds": head.get("seconds"),
-        "note": "" if _has_page(head) else _OTHER_SUMMARY,
+        "note": _note(FINISHED, head),
     }
 
 
@@ -126,6 +121,8 @@ def _listed(key: bytes, asked: Mapping[str, Any], head: Mapping[str, Any]) -> di
     return {
         "whole_key": key.hex(),
         "key": name,
+        "kind": "result",
+        "state": FINISHED,
         "test": _text(asked.get("test")),
         "rows": asked.get("rows"),
         "columns": asked.get("columns"),
@@ -133,6 +130,7 @@ def _listed(key: bytes, asked: Mapping[str, Any], head: Mapping[str, Any]) -> di
         "risk": _risk(head.get("risk")) if shown else None,
         "findings": {severity: head["findings"].get(severity, 0) for severity in GRAVE_FIRST} if shown else None,
         "page": page_name(name) if shown else None,
+        **dict.fromkeys(("candidates", "best", "started")),
     }
 
 
