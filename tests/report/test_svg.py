@@ -13,7 +13,6 @@ from xml.etree import ElementTree
 import pytest
 
 from heldout.base.errors import OptionError
-from heldout.report.figures.canvas import POINTS
 from heldout.report.figures.describe import Description
 from heldout.report.figures.palette import DARK, NAMES, PALETTE_CSS
 from heldout.report.svg import draw_all, page_svg
@@ -275,6 +274,6 @@ def test_marks_and_words_that_do_not_agree_are_refused():
         '<path d="M 0 0 L 1 1" style="stroke: #0072b2"/><path d="M 0 0 L 2 2" style="stroke: #0072b2"/></g></svg>'
     )
     for tips, error in ((("one",), "more marks than words"), (("one", "two", "three"), "fewer marks than words")):
-        told = Description(title="t", alt="a", head=(), rows=(), tips={POINTS: tips})
+        told = Description(title="t", alt="a", head=(), rows=(), tips=tips)
         with pytest.raises(ValueError, match=error):
             page_svg(raw, told, prefix="x-")

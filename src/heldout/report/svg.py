@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -106,8 +106,8 @@ def page_svg(text: str, words: Description, *, prefix: str) -> str:
     svg = Element("svg", {"viewBox": _rounded(source.get("viewBox", "")), "class": "fig"})
     svg.set("role", "group" if words.tips else "img")  # what is an image to a screen reader has nothing in it to reach
     svg.set("aria-labelledby", f"{prefix}t {prefix}d")
-    for tag, said in (("title", words.title), ("desc", words.alt)):
-        SubElement(svg, tag, {"id": f"{prefix}{tag[0]}"}).text = said
+    for tag, content in (("title", words.title), ("desc", words.alt)):
+        SubElement(svg, tag, {"id": f"{prefix}{tag[0]}"}).text = content
     _Copy(source, words.tips, prefix).into(SubElement(svg, "g", {"stroke-linejoin": "round", "fill": "none"}))
     return ElementTree.tostring(svg, encoding="unicode")
 
@@ -115,46 +115,45 @@ def page_svg(text: str, words: Description, *, prefix: str) -> str:
 class _Copy:
     """Copies the marks of one drawing without matplotlib's own styles and ids."""
 
-    def __init__(self, source: Element, tips: Mapping[str, tuple[str, ...]], prefix: str) -> None:
-        self.source, self.prefix = source, prefix
-        self.paths = {one.get("id", ""): one for one in source.iter() if _tag(one) == "path" and one.get("id")}
-        self.tips: dict[str, Iterator[str]] = {name: iter(texts) for name, texts in tips.items()}
+    def __init__(self, source: Element, tips: tuple[str, ...], prefix: str) -> None:
+        self.source, self.prefix, self.with_tips, self.tips = source, prefix, bool(tips), iter(tips)
+        self.paths = {path.get("id", ""): path for path in source.iter() if _tag(path) == "path" and path.get("id")}
         self.used: dict[str, str] = {}  # marks that are drawn many times, by their old id
 
     def into(self, parent: Element) -> None:
         """Everything; all words must have found their mark."""
-        self._children(parent, self.source, None)
+        self._children(parent, self.source, marked=False)
         defs = Element("defs")
         for old, new in self.used.items():
             path = self.paths[old]
             SubElement(defs, "path", {"id": new, "d": _rounded(path.get("d", "")), **_looks(path)})
         parent.insert(0, defs)
-        if any(next(texts, None) is not None for texts in self.tips.values()):
+        if next(self.tips, None) is not None:
             raise ValueError(f"The drawing {self.prefix!r} has fewer marks than words for them.")
 
-    def _children(self, parent: Element, source: Element, group: str | None) -> None:
-        for one in source:
-            tag, looks = _tag(one), _looks(one)
+    def _children(self, parent: Element, source: Element, *, marked: bool) -> None:
+        for child in source:
+            tag, looks = _tag(child), _looks(child)
             if tag == "g":
-                name = one.get("id")
-                uses = [use for use in one.iter() if _tag(use) == "use"]
-                if name == POINTS and name not in self.tips and len(uses) >= DOTS_FROM:
+                points = child.get("id") == POINTS
+                uses = [use for use in child.iter() if _tag(use) == "use"]
+                if points and not self.with_tips and len(uses) >= DOTS_FROM:
                     self._dots(parent, uses)
                 else:
-                    self._children(parent, one, name if name in self.tips else group)
+                    self._children(parent, child, marked=marked or (points and self.with_tips))
             elif tag == "use":
-                new = self.used.setdefault(_target(one), f"{self.prefix}m{len(self.used)}")
-                self._mark(SubElement(parent, "use", {"href": f"#{new}", **_place(one), **looks}), group)
-            elif tag == "path" and one.get("d") and (looks.keys() & {"class", "fill", "stroke"} or group):
+                new = self.used.setdefault(_target(child), f"{self.prefix}m{len(self.used)}")
+                self._mark(SubElement(parent, "use", {"href": f"#{new}", **_place(child), **looks}), marked)
+            elif tag == "path" and child.get("d") and (looks.keys() & {"class", "fill", "stroke"} or marked):
                 # A path that is neither filled nor stroked is a background.
-                self._mark(SubElement(parent, "path", {"d": _rounded(one.get("d", "")), **looks}), group)
-            elif tag == "text" and (one.text or "").strip():
-                _text(parent, one)
+                self._mark(SubElement(parent, "path", {"d": _rounded(child.get("d", "")), **looks}), marked)
+            elif tag == "text" and (child.text or "").strip():
+                _text(parent, child)
 
-    def _mark(self, element: Element, group: str | None) -> None:
-        if group is None:
+    def _mark(self, element: Element, marked: bool) -> None:
+        if not marked:
             return
-        words = next(self.tips[group], None)
+        words = next(self.tips, None)
         if words is None:
             raise ValueError(f"The drawing {self.prefix!r} has more marks than words for them.")
         element.attrib.update({"data-tip": words, "tabindex": "0", "role": "img", "aria-label": words})
@@ -162,7 +161,9 @@ class _Copy:
     def _dots(self, parent: Element, uses: list[Element]) -> None:
         """Very many round marks as one path: lines of no length with round ends."""
         across = [float(number) for number in _NUMBER.findall(self.paths[_target(uses[0])].get("d", ""))[::2]]
-        looks = {name.replace("fill", "stroke"): one for name, one in _looks(uses[0]).items() if "stroke" not in name}
+        looks = {
+            name.replace("fill", "stroke"): value for name, value in _looks(uses[0]).items() if "stroke" not in name
+        }
         looks["class"] = looks.get("class", "").split(" ")[0].replace("f-", "s-")
         path = "".join(f"M{place['x']} {place['y']}h0" for place in map(_place, uses))
         width = f"{max(across) - min(across):.2f}"
@@ -205,15 +206,15 @@ def _looks(element: Element) -> dict[str, str]:
     return looks | {name: _rounded(style[name]) for name in kept}
 
 
-def _text(parent: Element, one: Element) -> None:
-    style = _style(one)
+def _text(parent: Element, source: Element) -> None:
+    style = _style(source)
     if "font" in style and (font := _FONT.match(style["font"])):  # as matplotlib wrote it before 3.10
         style |= {f"font-{name}": value for name, value in font.groupdict().items() if value is not None}
     looks = {name: style[name].removesuffix("px") for name in _TEXT if name in style}
-    looks |= {name: value for name, value in _place(one).items() if one.get(name)}
-    turn = _NO_TURN.sub("", one.get("transform", "")).strip()
+    looks |= {name: value for name, value in _place(source).items() if source.get(name)}
+    turn = _NO_TURN.sub("", source.get("transform", "")).strip()
     colour = style.get("fill", "#000000")
     name = _CLASS_OF.get(colour.lower())
     looks |= {"transform": _rounded(turn)} if turn else {}
     looks |= {"class": f"f-{name}"} if name else {"fill": colour}
-    SubElement(parent, "text", looks).text = one.text
+    SubElement(parent, "text", looks).text = source.text

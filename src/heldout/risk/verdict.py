@@ -81,7 +81,7 @@ def sentence_of(risk: Estimate) -> str:
         return f"This study has no risk to tell. {risk.reason or ''}".strip()
     between = ""
     if risk.low is not None and risk.high is not None:
-        between = f" ({_percent(risk.level)} interval {_said(risk, risk.low)} to {_said(risk, risk.high)})"
+        between = f" ({_percent(risk.level)} interval {_amount(risk, risk.low)} to {_amount(risk, risk.high)})"
     rows = "On later rows" if risk.estimand.later else "On new rows"
     if risk.value is None:
         who = _subject(risk).removesuffix(",")
@@ -151,7 +151,7 @@ def _optimism(risk: Estimate, best: Estimate | None) -> str | None:
         return f"There is no best validation number to set beside the risk. {best.reason or ''}".strip()
     size = "" if best.sizes is None else f", from training sets of {rows_words(best.sizes)}"
     head = (
-        f"The best validation number is {_said(best, best.value)}{size}. Such numbers flatter on average, since the "
+        f"The best validation number is {_amount(best, best.value)}{size}. Such numbers flatter on average, since the "
         "same rows chose the winner"
     )
     if risk.value is None:
@@ -159,7 +159,7 @@ def _optimism(risk: Estimate, best: Estimate | None) -> str | None:
     gap, of = risk.value - best.value, "the risk minus that number"
     if risk.greater_is_better:
         gap, of = -gap, "that number minus the score to quote"
-    text = f"{head}; the number to quote is {_said(risk, risk.value)}. The optimism is {_size(risk, gap)}: {of}."
+    text = f"{head}; the number to quote is {_amount(risk, risk.value)}. The optimism is {_size(risk, gap)}: {of}."
     if gap < 0:
         text += " It is negative: in this study the number to quote happens to be the better one."
     both = Sizes.of([risk.train_size or 0.0, best.train_size or 0.0])
@@ -179,17 +179,17 @@ def _predicate(risk: Estimate, value: float | None = None) -> str:
     value = risk.value if value is None else value
     assert value is not None  # asked for only where there is a value
     if risk.loss in _SHARES:
-        return f"be {_SHARES[risk.loss]} {_said(risk, value)} of the time"
+        return f"be {_SHARES[risk.loss]} {_amount(risk, value)} of the time"
     if risk.greater_is_better:
-        return f"score {_said(risk, value)} by {_loss(risk)}"
-    return f"have a mean {_loss(risk)} loss of {_said(risk, value)}"
+        return f"score {_amount(risk, value)} by {_loss(risk)}"
+    return f"have a mean {_loss(risk)} loss of {_amount(risk, value)}"
 
 
 def _loss(risk: Estimate) -> str:
     return risk_words(risk.loss, 1).removesuffix(" risk")
 
 
-def _said(risk: Estimate, value: float) -> str:
+def _amount(risk: Estimate, value: float) -> str:
     """A value of this loss as people say it: shares in per cent, everything else to three digits."""
     if risk.loss in _SHARES:
         return share(value)
@@ -198,7 +198,7 @@ def _said(risk: Estimate, value: float) -> str:
 
 
 def _size(risk: Estimate, width: float) -> str:
-    return share(width).removesuffix("%") + " points" if risk.loss in _SHARES else _said(risk, width)
+    return share(width).removesuffix("%") + " points" if risk.loss in _SHARES else _amount(risk, width)
 
 
 def _percent(level: float) -> str:

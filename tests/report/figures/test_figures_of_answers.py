@@ -63,7 +63,7 @@ def test_calibration_in_words_and_numbers():
         f"{worst['rows']} rows."
     )
     assert told.rows[0] == ("class 0", 0.05, bins[0]["observed"], bins[0]["observed_low"], bins[0]["observed_high"], 40)
-    assert len(told.tips[POINTS]) == 10
+    assert len(told.tips) == 10
 
 
 def test_every_cell_has_its_place_its_shade_and_its_count():
@@ -104,7 +104,7 @@ def test_confusion_in_words_and_numbers():
         "“no” taken for “yes” in 2 rows."
     )
     assert told.rows[2] == ("yes", "no", 7, 7 / 48)
-    assert told.tips[POINTS][1] == "“no” taken for “yes”: 2 of 52 rows"
+    assert told.tips[1] == "“no” taken for “yes”: 2 of 52 rows"
 
 
 def test_residuals_stand_over_predictions_with_their_bands():
@@ -150,4 +150,4 @@ def test_residuals_in_words_and_numbers():
     assert told.alt.startswith("Residuals of 400 rows, from ")
     assert told.head == ("predicted", "low", "middle", "high")
     assert told.rows[0] == (50, -12, 2.0, 12)
-    assert told.tips == {}
+    assert told.tips == ()

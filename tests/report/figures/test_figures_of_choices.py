@@ -129,8 +129,8 @@ def test_a_panel_in_words_and_numbers():
         "Chosen: 0.001 by 2 folds; 0.01 by 8 folds. The one-standard-error rule would take 0.1."
     )
     assert told.rows[4] == (0.01, 0.3, 0.012, 3, 8)
-    assert told.tips[POINTS][4] == "0.01: 0.3 ± 0.012, chosen by 8 folds"
-    assert len(told.tips[POINTS]) == 9
+    assert told.tips[4] == "0.01: 0.3 ± 0.012, chosen by 8 folds"
+    assert len(told.tips) == 9
 
 
 def test_a_bar_is_as_long_as_the_folds_that_chose():

@@ -69,10 +69,7 @@ def test_repeats_are_columns_with_their_folds_side_by_side():
     assert found[:4, 0].mean() == pytest.approx(0)
     np.testing.assert_allclose(found[:, 1], [point["value"] for point in figure["points"]])
     assert ax.get_xlabel() == "repeat"
-    assert (
-        FOLDS.describe(figure).tips[POINTS][5]
-        == f"fold 5, repeat 1: {figure['points'][5]['value']:.4g} (105 rows held out)"
-    )
+    assert FOLDS.describe(figure).tips[5] == f"fold 5, repeat 1: {figure['points'][5]['value']:.4g} (105 rows held out)"
 
 
 def test_a_fold_without_a_value_has_no_dot_and_is_told():
@@ -82,7 +79,7 @@ def test_a_fold_without_a_value_has_no_dot_and_is_told():
     told = FOLDS.describe(figure)
     assert told.alt.endswith("1 fold without a value.")
     assert told.rows[2] == (2, 0, None, 900, 102)
-    assert len(told.tips[POINTS]) == 4
+    assert len(told.tips) == 4
 
 
 def test_of_very_many_folds_some_are_drawn_and_that_is_said():
@@ -95,7 +92,7 @@ def test_of_very_many_folds_some_are_drawn_and_that_is_said():
     told = FOLDS.describe(figure)
     assert len(told.rows) == 200
     assert told.alt.endswith("The table has 200 of 5,000 folds.")
-    assert told.tips == {}
+    assert told.tips == ()
 
 
 def test_the_folds_in_words():

@@ -73,7 +73,7 @@ def test_estimates_in_words_and_numbers():
         "validation mean (optimistic) 0.275; the same, corrected for choosing by a bootstrap 0.29 (0.24 to ∞)."
     )
     assert told.rows[1] == ("best validation mean", 0.275, None, None, 0.95, "yes")
-    assert told.tips[POINTS][0] == "nested 10-fold cross-validation: 0.31 (0.27 to 0.36)"
+    assert told.tips[0] == "nested 10-fold cross-validation: 0.31 (0.27 to 0.36)"
 
 
 def test_the_ranking_has_the_best_on_top_and_a_failed_learner_no_dot():
@@ -88,7 +88,7 @@ def test_the_ranking_has_the_best_on_top_and_a_failed_learner_no_dot():
     assert words(failed)[-1] == "–"
     told = RANKING.describe(figure)
     assert told.rows[2] == (3, "nearest neighbours", None, None, None, 0.95)
-    assert len(told.tips[POINTS]) == 2
+    assert len(told.tips) == 2
 
 
 def test_differences_with_zero_and_the_region_of_practical_equivalence():
@@ -170,8 +170,8 @@ def test_paired_folds_in_words_and_a_fold_that_failed():
     told = PAIRED_FOLDS.describe(figure)
     assert told.head == ("fold", "forest", "ridge")
     assert told.rows[2] == (2, figure["folds"]["values"][0][2], None)
-    assert len(told.tips[POINTS]) == 7
-    assert told.tips[POINTS][0] == f"forest, fold 0: {figure['folds']['values'][0][0]:.4g}"
+    assert len(told.tips) == 7
+    assert told.tips[0] == f"forest, fold 0: {figure['folds']['values'][0][0]:.4g}"
     many = data.comparison(2, parts=1_000)
     assert PAIRED_FOLDS.plot(many).get_xlabel() == "log_loss (lower is better), 200 of 1,000 folds"
     assert PAIRED_FOLDS.describe(many).alt.endswith("The table has 200 of 1,000 folds.")
@@ -194,7 +194,7 @@ def test_time_that_nobody_took_has_no_bar_and_no_words():
     figure = data.time()
     figure["bars"][1]["score"] = 0.0
     assert len(TIME.plot(figure).patches) == 5
-    assert len(TIME.describe(figure).tips[POINTS]) == 5
+    assert len(TIME.describe(figure).tips) == 5
     empty = {**figure, "bars": []}
     assert TIME.panels(empty) == []
     with pytest.raises(OptionError, match=NO_BARS):

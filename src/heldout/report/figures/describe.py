@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from heldout.base.errors import OptionError
 from heldout.base.words import line, number, shortened
-from heldout.report.figures.canvas import POINTS, Shape, axes_of
+from heldout.report.figures.canvas import Shape, axes_of
 from heldout.report.figures.scales import is_finite
 from heldout.report.words import amount
 
@@ -29,7 +29,7 @@ class Description:
     alt: str
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    tips: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tips: tuple[str, ...] = ()
 
 
 def _whole(data: Data) -> list[Data]:
@@ -91,7 +91,7 @@ def describe(
         alt=shortened(alt, 900),
         head=tuple(shortened(name, LONGEST) for name in head),
         rows=tuple(tuple(shortened(cell, LONGEST) if isinstance(cell, str) else cell for cell in row) for row in rows),
-        tips={POINTS: tuple(shortened(tip, LONGEST) for tip in tips)} if 0 < len(tips) <= MOST_TIPS else {},
+        tips=tuple(shortened(tip, LONGEST) for tip in tips) if len(tips) <= MOST_TIPS else (),
     )
 
 

@@ -185,9 +185,8 @@ def _method(record: Record, asked: str | None) -> Method | str:
         return first_that_accepts(record, ["betting", "student", "cluster-t"])
     if record.parts == 1 or contributions(record) is not None:
         return first_that_accepts(record, [PAIRED_ROWS])
-    by_means = "corrected-t" if record.partition and record.repeats == 1 else "cautious-t"
-    found = first_that_accepts(record, [by_means])
-    return STRATIFIED if record.stratified and isinstance(found, Method) else found
+    by_means = first_that_accepts(record, ["corrected-t" if record.partition and record.repeats == 1 else "cautious-t"])
+    return STRATIFIED if record.stratified and isinstance(by_means, Method) else by_means
 
 
 def _same_rows(record: Record) -> bool:

@@ -108,7 +108,7 @@ def verdict_of_comparison(ranking: Mapping[str, Estimate], pairs: Sequence[Pair]
         return {"sentence": "No learner has a risk, so there is nothing to compare.", "promise": "", "surer": []}
     best, others = valued[0], [name for name in ranking if name != valued[0]]
     risk = ranking[best]
-    shown = {name: _said_of(pairs, best, name) for name in others}
+    shown = {name: _shown_of(pairs, best, name) for name in others}
     most = "largest" if risk.greater_is_better else "smallest"
     assert risk.value is not None  # the ranking has values first
     quantity = risk_words(risk.loss, -1 if risk.greater_is_better else 1)
@@ -135,7 +135,7 @@ _CLAUSES = {
 }
 
 
-def _said_of(pairs: Sequence[Pair], best: str, other: str) -> str:
+def _shown_of(pairs: Sequence[Pair], best: str, other: str) -> str:
     """What is shown of the best and another, from the best one's side."""
     for pair in pairs:
         if {pair.first, pair.second} == {best, other}:
