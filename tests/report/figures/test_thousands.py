@@ -62,7 +62,7 @@ def test_numbers_beside_an_axis_have_room(scale):
     """None of them is cut at the edge of the figure, however many digits they have."""
     folds = [{"fold": k, "repeat": 0, "value": scale * (0.5 + k / 10), "train_rows": 8, "held_rows": 2} for k in (0, 4)]
     data = {"loss": "squared", "greater_is_better": False, "points": folds, "value": scale * 0.7}
-    ax = KINDS["folds"].draw({**data, "low": None, "high": None, "level": 0.95}, None)
+    ax = KINDS["folds"].plot({**data, "low": None, "high": None, "level": 0.95})
     ax.figure.canvas.draw()
     lefts = [tick.get_window_extent().x0 for tick in ax.get_yticklabels() if tick.get_text()]
     assert lefts
