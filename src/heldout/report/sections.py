@@ -109,7 +109,7 @@ def comparison_sections(summary: Mapping[str, Any]) -> list[Section]:
     """The sections of the page of a comparison."""
     alike = dict.fromkeys(("ranking", "comparison", "paired_folds"), summary["figures"]["comparison"])
     pairs = summary["pairs"]
-    differences = [pairs_table(pairs), tests_table(pairs), comparison_facts(summary)]
+    differences: list[Block] = [pairs_table(pairs), tests_table(pairs), comparison_facts(summary)]
     return _sections(
         {
             "ranking": [*_figures(alike, "ranking"), ranking_table(summary["ranking"])],

@@ -130,7 +130,7 @@ def _mark_choices(ax: Any, data: Data, means: Mapping[str, float]) -> list[Any]:
     taken = [(value, count) for value, count in panel["chosen"] if repr(value) in means]
     xs, ys = _places(panel, [value for value, _ in taken]), [means[repr(value)] for value, _ in taken]
     ax.scatter(xs, ys, s=110, zorder=5, clip_on=False, facecolors="none", edgecolors=VERMILION, linewidths=1.8)
-    how = {"textcoords": "offset points", "ha": "left", "va": "bottom" if up else "top", "zorder": 6}
+    how: dict[str, Any] = {"textcoords": "offset points", "ha": "left", "va": "bottom" if up else "top", "zorder": 6}
     how |= {"fontsize": SMALL + 0.5, "fontweight": "bold", "color": INK}
     for x, y, (_, count) in zip(xs, ys, taken, strict=True):
         ax.annotate(f"{count:,}", (x, y), xytext=(5, 5 if up else -5), **how)

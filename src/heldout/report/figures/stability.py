@@ -29,7 +29,7 @@ THICK = 0.3
 
 def _views(data: Data) -> list[Data]:
     """Whole choices first, then each parameter by itself where a choice is made of several."""
-    views = [{**data, "params": []}]
+    views: list[Data] = [{**data, "params": []}]
     if len(data["params"]) > 1:
         disputed = [param for param in data["params"] if len(param["values"]) > 1]  # on the others all folds agree
         views += [{**data, "choices": [], "params": [param]} for param in disputed]
