@@ -193,12 +193,10 @@ def foot(summary: Mapping[str, Any]) -> Facts:
 
 def explained(summary: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The estimates that a page lists and explains."""
-    estimates = summary["estimates"].items()
-    return {
-        name: estimate
-        for name, estimate in estimates
-        if name in ("risk", "fold_predictors") or is_shown(name, estimate)
-    }
+    names = [name for name in summary["estimates"] if name in summary["verdict"]["meanings"]]
+    estimates = {name: summary["estimates"][name] for name in names}
+    beside = ("risk", "fold_predictors")
+    return {name: value for name, value in estimates.items() if name in beside or is_shown(name, value)}
 
 
 def meanings(summary: Mapping[str, Any]) -> Facts:
