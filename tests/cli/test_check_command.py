@@ -78,10 +78,10 @@ def test_what_people_see(leaky: str) -> None:
     assert done.exit_code == 1
     text = done.stdout
     assert text.startswith(
-        "data        leaky.csv: 320 rows\ntarget      sold: 2 classes\n\n"
-        "1 error, 2 warnings, 1 info in 320 rows and 6 columns\n  H605  error    Column 'again'"
+        "  data        leaky.csv: 320 rows\n  target      sold: 2 classes\n\n"
+        "1 error, 2 warnings, 1 info in 320 rows and 6 columns\n  H605 error: Column 'again'"
     )
-    assert text.index("H605") < text.index("H601  warning") < text.index("H603  warning") < text.index("H610  info")
+    assert text.index("H605") < text.index("H601 warning") < text.index("H603 warning") < text.index("H610 info")
     assert "20 rows of 320 (6.25%) repeat another row" in text
     assert "way out  Leave the column out (--drop on the command line)." in text
     assert "\x1b" not in text

@@ -108,7 +108,7 @@ def test_several_losses(iris: str) -> None:
     assert said["about"]["losses"] == ["log", "accuracy"]
     assert said["about"]["chosen_by"] == "log"
     shown = run("evaluate", iris, "-t", "species", *words, "--loss", "log", "--loss", "accuracy").stdout
-    assert "\naccuracy  " in shown
+    assert "\n  accuracy  " in shown
 
 
 def test_what_people_see(iris: str) -> None:
@@ -116,7 +116,7 @@ def test_what_people_see(iris: str) -> None:
     assert done.exit_code == 0
     text = done.stdout
     first, risk, optimistic = (text.index(word) for word in ("9 candidates", "zero_one 0", "optimistic"))
-    assert first < risk < optimistic < text.index("chosen\n") < text.index("\npredictor")
+    assert first < risk < optimistic < text.index("chosen\n") < text.index("\n  predictor")
     assert "species: 3 classes" in text
     assert "iris.csv: 75 rows, 4 columns to learn from (4 numbers)" in text
     assert "plan        9 candidates, 138 cells, " in text
@@ -131,14 +131,14 @@ def test_what_people_see(iris: str) -> None:
 
 def test_each_number_beside_the_risk_has_its_name(iris: str) -> None:
     shown = run("evaluate", iris, "-t", "species", "-l", "knn", "--test", "kfold:3", "--jobs", "1").stdout
-    assert "\ncorrected by BBC-CV" in shown
-    assert "\ncorrected by Tibshirani" in shown
+    assert "\n  corrected by BBC-CV" in shown
+    assert "\n  corrected by Tibshirani" in shown
     words = ["--test", "holdout:0.3", "--validation", "holdout:0.3", "--loss", "accuracy", "--jobs", "1"]
     shown = run("evaluate", iris, "-t", "species", "-l", "knn", *words).stdout
-    assert "\nbest of the family optimistic  " in shown
-    assert re.search(r"\ncost of choosing +0 +0 to 0\.", shown)
-    assert shown.count("\nbest validation number ") == 1
-    assert "\naccuracy   " not in shown
+    assert "\n  best of the family optimistic  " in shown
+    assert re.search(r"\n  cost of choosing +0 +0 to 0\.", shown)
+    assert shown.count("\n  best validation number ") == 1
+    assert "\n  accuracy   " not in shown
 
 
 def test_many_folds_are_counted(iris: str) -> None:
