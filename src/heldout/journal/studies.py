@@ -52,7 +52,7 @@ class StudyWords(Struct):
     rows: int
     columns: int | None
     fingerprint: str
-    beside: bool  # it was asked for the interval or the learning curve of another study
+    beside: bool = False  # it was asked for the interval or the learning curve of another study
     race: str | None = None
 
 

@@ -37,7 +37,7 @@ def index_of(contents: Contents, live: ProgressSnapshot | None, *, busy: bool, m
     only counted here.
     """
     kept = {row.key: row for row in contents.summaries}
-    listed = [row for row in contents.studies if row.key in kept or not row.words["beside"]]
+    listed = [row for row in contents.studies if row.key in kept or not row.words.get("beside")]
     busy_with = _busy_with(listed, contents, live)
     running = busy_with if live is not None and live.stopped is None else set()
     whole = [row for row in contents.summaries if _has_page(row.head)]
@@ -75,7 +75,7 @@ def page_name(key: str) -> str:
 def _busy_with(listed: Iterable[StudyRow], contents: Contents, live: ProgressSnapshot | None) -> set[bytes]:
     """The studies that a program at work is, or was, busy with: what is asked beside a study belongs to it."""
     rows = [row for row in contents.studies if live is not None and row.key.hex() == live.study]
-    likeness = [_likeness(row) for row in rows if row.words["beside"]]
+    likeness = [_likeness(row) for row in rows if row.words.get("beside")]
     alike = [row for row in listed if row.state == UNFINISHED and _likeness(row) in likeness]
     return {row.key for row in (*rows, *alike)}
 
