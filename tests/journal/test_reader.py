@@ -194,6 +194,7 @@ def test_no_lock_is_left_behind(path: Path):
 def test_a_reader_waits_for_a_commit_to_end_and_not_for_ever(path: Path, monkeypatch: pytest.MonkeyPatch):
     shutil.copyfile(FIXTURE, path)
     with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as writer:
+        monkeypatch.setattr(reader, "PATIENCE", 60.0)
         writer.execute("BEGIN EXCLUSIVE")
         ending = threading.Timer(0.4, writer.execute, ["COMMIT"])
         ending.start()

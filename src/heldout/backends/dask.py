@@ -70,6 +70,7 @@ class DaskBackend:
         self.on_lost: OnLost = settings.on_lost or (lambda cause, again: None)
         self.sendings = 0  # how often the data were sent
         self._modules = (*ALWAYS_COMPARED, *(name for name in COMPARED_IF_LOADED if name in sys.modules))
+        self._versions = versions_of(self._modules)
         self._mapped = True  # workers see our files, until one does not
         self._data: tuple[str, Future] | None = None  # by fingerprint
 
@@ -89,6 +90,11 @@ class DaskBackend:
         finally:
             with suppress(OSError):
                 os.unlink(context.path)
+
+    @property
+    def versions(self) -> str:
+        """The versions that workers must have, in a message."""
+        return ", ".join(f"{name} {version}" for name, version in self._versions.items())
 
     def send_data(self, work: Work) -> Future:
         """Submit the task that loads the data of the study, unless that was done before."""
@@ -136,7 +142,7 @@ class DaskBackend:
         left = self.limits.time_left()
         settings = BatchSettings(
             modules=self._modules,
-            versions=frozenset(versions_of(self._modules).items()),
+            versions=frozenset(self._versions.items()),
             fits=tuple(max(1, step.fits) for step in steps),
             threads=threads,
             fit_seconds=self.limits.fit_seconds,
@@ -284,7 +290,11 @@ class InFlight:
         except (HeldoutError, OutOfTime):
             raise
         except Exception as error:
-            raise BackendError(f"A Dask worker could not do its task: {type(error).__name__}: {error}") from error
+            way_out = []
+            if isinstance(error, ImportError | AttributeError):  # it lacks heldout, or has another version
+                way_out = [f"Install the versions of the client there: {self._backend.versions}."]
+            text = f"A Dask worker could not do its task: {type(error).__name__}: {error}."
+            raise BackendError(text, *way_out) from error
         self._drop(key)
         for cause, again in report.lost:
             self._backend.on_lost(cause, again)

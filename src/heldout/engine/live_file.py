@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import msgspec
 
 from heldout.base.words import clipped
 from heldout.engine.progress import Progress
-from heldout.journal.lock import may_live
+from heldout.journal.lock import may_live, this_program
 from heldout.journal.study_journal import JournalUse
 
 FIRST_AFTER = 0.7  # seconds: shorter studies leave no trace
@@ -64,7 +63,7 @@ def publish_progress(use: JournalUse | None, progress: Progress) -> Iterator[Non
         yield
         return
     path, stop = live_path(use.path), threading.Event()
-    facts = {"study": use.study.hex(), "words": _study_in_words(use.words), **_this_program()}
+    facts = {"study": use.study.hex(), "words": _study_in_words(use.words), **this_program()}
     thread = threading.Thread(
         target=write_until_stopped, args=(path, facts, progress, stop), name="heldout-live", daemon=True
     )
@@ -122,11 +121,6 @@ def replace_file(path: Path, facts: Mapping[str, Any]) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(json.dumps(facts, allow_nan=False).encode("ascii"))
         part.replace(path)
-
-
-def _this_program() -> dict[str, Any]:
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"pid": os.getpid(), "host": socket.gethostname(), "started": now}
 
 
 def _study_in_words(words: Mapping[str, Any]) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class JournalLock:
         try:
             os.ftruncate(handle, 0)
             os.lseek(handle, 0, os.SEEK_SET)
-            os.write(handle, json.dumps(_this_program()).encode())
+            os.write(handle, json.dumps(this_program()).encode())
         except OSError as error:
             self.release()
             raise self._refusal(error) from error
@@ -129,7 +129,8 @@ def may_live(pid: int) -> bool:
     return True
 
 
-def _this_program() -> dict[str, Any]:
+def this_program() -> dict[str, Any]:
+    """Describe this process to other programs."""
     return {
         "pid": os.getpid(),
         "host": socket.gethostname(),

@@ -371,6 +371,17 @@ def test_a_load_that_killed_workers_is_done_again_and_blames_no_step(asked, clie
     assert not any(answer.failures for _, answers in answered for answer in answers)
 
 
+def test_a_worker_without_our_package_is_told_what_to_install(asked, client, monkeypatch) -> None:
+    work, steps = steps_of(asked(Ridge(), X, y, test=ho.KFold(4)))
+    lacks = ModuleNotFoundError("No module named 'heldout'")
+    monkeypatch.setattr(dask_backend.DaskBackend, "submit", lambda *_, **__: FakeFuture("lacks", lacks))
+    with (
+        open_backend(client, BackendSettings()) as opened,
+        pytest.raises(BackendError, match=r"No module named 'heldout'\. Install the versions .* heldout \d"),
+    ):
+        list(opened.run(work, steps))
+
+
 def test_a_cluster_that_loses_all_workers_is_given_up(asked, client, monkeypatch) -> None:
     work, steps = steps_of(asked(Ridge(), X, y, test=ho.KFold(4)))
     monkeypatch.setattr(dask_backend, "threads_by_worker", lambda client: {})
