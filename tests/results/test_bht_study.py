@@ -106,7 +106,7 @@ def test_a_failed_fit_leaves_no_value():
 
 def test_very_many_blocks_are_refused(asked, monkeypatch):
     X, y = problem()
-    monkeypatch.setattr("heldout.results.interval_by_pairs.MOST_NUMBERS", 10 * 9 * 45 - 1)
+    monkeypatch.setattr("heldout.results.extra_fits.MOST_NUMBERS", 10 * 9 * 45 - 1)
     with pytest.raises(OptionError, match="4,050 held-out rows would have to be named"):
         asked(Ridge(), X, y, test=ho.KFold(9), options=ho.Options(interval="bht"))
 

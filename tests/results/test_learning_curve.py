@@ -126,7 +126,7 @@ def test_where_it_cannot_be_had_it_is_refused_before_any_fit(asked, learner, que
 
 def test_leave_one_out_of_many_rows_would_name_too_many(asked, monkeypatch):
     X, y = problem()
-    monkeypatch.setattr("heldout.results.learning_curve.MOST_NUMBERS", 4 * 60 * 59 - 1)
+    monkeypatch.setattr("heldout.results.extra_fits.MOST_NUMBERS", 4 * 60 * 59 - 1)
     with pytest.raises(OptionError, match="over 60 test parts"):
         asked(Ridge(), X, y, test=ho.LeaveOneOut(), options=ho.Options(learning_curve=True))
 

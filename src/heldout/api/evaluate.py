@@ -174,7 +174,7 @@ def _run(question: Question, how: Running, history: TestSetHistory | None) -> Re
         asked_by = {"stream": question.stream.source.stream.name, "passes": streamed.run.passes}
     _refuse_without_answers(outcome)
     losses = read_test_losses(task, outcome, seed=question.seed)
-    extra = run_extra(question, how)
+    extra = run_extra(question.extra, task, how)
     record = build_record(question, outcome, losses, extra=extra, history=history, asked_by=asked_by)
     if history is not None:
         enter_looks(record, question, losses, history)
@@ -208,7 +208,7 @@ def plan_of_question(question: Question) -> Account:
         return account_of_stream(study, question.stream.source, keep_rows=options.rows)
     account = account_of(study, task, options)
     note = _best_validation_note(study, task, account, options)
-    account = account_with_extra(account, question)
+    account = account_with_extra(account, question.extra, task, options)
     return account if note is None else replace(account, notes=(*account.notes, note))
 
 

@@ -22,7 +22,7 @@ from heldout.kernels.statistics.scores import all_from_squares
 from heldout.planner.account import Account
 from heldout.planner.cost import operations
 from heldout.planner.passes import make_plan
-from heldout.results.learning_curve import curve_of, pose_curve
+from heldout.results.extra_fits import curve_of, pose_curve
 from heldout.results.study_record import Question, QuestionOfStream, StudyRecord
 from heldout.results.test_losses import TestLosses
 from heldout.risk.estimate import Estimate

@@ -33,8 +33,7 @@ from heldout.losses import Loss, check_losses, family_of, is_pooled, on_target, 
 from heldout.planner.evidence import with_evidence
 from heldout.planner.passes import check_rules
 from heldout.results.estimates import check_interval
-from heldout.results.interval_by_pairs import pose_pairs
-from heldout.results.learning_curve import pose_curve
+from heldout.results.extra_fits import pose_curve, pose_pairs
 from heldout.results.study_record import Question, QuestionOfStream, Request
 from heldout.results.tables import FOLD_COLUMNS
 from heldout.results.test_set_history import check_answer

@@ -21,9 +21,9 @@ from heldout.journal import JournalUse
 from heldout.models.model import ModelParts
 from heldout.results.corrections import on_all_rows
 from heldout.results.estimates import later_estimates
+from heldout.results.extra_fits import EXTRAPOLATED, LEARNING_CURVE
 from heldout.results.figures import figures_of
 from heldout.results.figures_of_choices import candidate_rows
-from heldout.results.learning_curve import EXTRAPOLATED, LEARNING_CURVE
 from heldout.results.scope import Covers
 from heldout.results.selection import waiting_estimates
 from heldout.results.storage import load_record, save_record

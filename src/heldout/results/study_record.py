@@ -10,7 +10,7 @@ from heldout.base.findings import Finding
 from heldout.base.options import Options
 from heldout.engine.stream_source import Source
 from heldout.kernels.statistics.family import Family
-from heldout.results.interval_by_pairs import PairsOfBlocks
+from heldout.results.extra_fits import PairsOfBlocks
 from heldout.results.scope import Covers
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
