@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import cross_val_score
 
 import heldout as ho
-from heldout.results.stored_splits import from_steps, to_steps
+from heldout.results.storage import from_steps, to_steps
 
 N = 60
 CHANCE = np.random.default_rng(7)

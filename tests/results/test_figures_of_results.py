@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
-from heldout.results.figures_of_predictions import MOST_CLASSES, REST
+from heldout.results.figures import MOST_CLASSES, REST
 
 FIGURES = {
     "splits",

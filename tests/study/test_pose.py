@@ -10,8 +10,8 @@ from sklearn.model_selection import KFold
 
 import heldout as ho
 from heldout.base.errors import SplitError
-from heldout.study.advance import advance
 from heldout.study.answers import Answer, Tables
+from heldout.study.choose import advance
 from heldout.study.pose import FINAL, OUTER, draw_validation, pose_tuning
 from heldout.study.study import TEST, VALIDATION, TrainRef
 from heldout.task import declare

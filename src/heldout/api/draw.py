@@ -17,7 +17,7 @@ from heldout.base.seeds import derive
 from heldout.data.stream import is_stream, read_if_named
 from heldout.report.figures.splits import draw_picture
 from heldout.report.show import as_html, as_text
-from heldout.results.stored_splits import SplitsDescription, read_splits, save_splits
+from heldout.results.storage import SplitsDescription, read_splits, save_splits
 from heldout.results.tables import as_frame
 from heldout.splits import Splits, as_strategy
 from heldout.splits.foreign import default_strategy

@@ -30,8 +30,8 @@ from heldout.planner.expected_work import expected_work
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import Plan, ready_panels
 from heldout.planner.start_races import RaceStart, start_races
-from heldout.study.advance import advance, give_up, is_answered
 from heldout.study.answers import Tables
+from heldout.study.choose import advance, give_up, is_answered
 from heldout.study.pose import aside_of, losses_by_level
 from heldout.study.study import EVERYWHERE, TEST, VALIDATION, Study
 from heldout.task.task import Task

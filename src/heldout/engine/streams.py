@@ -29,9 +29,9 @@ from heldout.kernels.step import Held, Work
 from heldout.kernels.sums.rounding import Floats, LostDigits
 from heldout.losses import Loss
 from heldout.splits.cells import CellSplits
-from heldout.study.advance import advance
 from heldout.study.answers import Answer, Failure, Tables
 from heldout.study.answers import Rows as RowLosses
+from heldout.study.choose import advance
 from heldout.study.pose import OUTER
 from heldout.study.study import TEST, VALIDATION, Panel, Study
 
