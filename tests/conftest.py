@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,8 @@ from heldout.audit.ledger import MemoryLedger
 from heldout.base.options import RULES_VARIABLE
 from heldout.kernels.perform import ACROSS
 from heldout.results.study_record import Question, Request
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))  # where pages are made from the code
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell's background job is deaf to interrupts and so are the programs it starts; tests interrupt theirs.
