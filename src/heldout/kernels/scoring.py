@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -15,9 +13,8 @@ from numpy.typing import NDArray
 from heldout.base.errors import FitFailed, HeldoutError, PredictionError, describe_error
 from heldout.base.responses import METHODS, Responses, as_response, cut_rows, own_copy
 from heldout.base.rowkeys import Rows
-from heldout.base.warnings import catch_warnings
 from heldout.kernels.step import Held, Work
-from heldout.losses import Loss, is_mean_of_rows, is_pooled, mean_loss, needed_methods, row_losses
+from heldout.losses import Loss, block_losses, is_pooled, mean_loss, recorded_warnings, row_losses
 from heldout.study.answers import Answer, Failure, FitWarning
 from heldout.study.pose import PROBABILITIES
 from heldout.study.study import TEST, VALIDATION
@@ -171,14 +168,15 @@ def score_block(
     y = work.task.y[every]
     weight = None if work.task.weight is None else work.task.weight[every]
     losses = work.losses[level]
-    sound = False
+    scores, sound = None, False
     with suppress(Exception):
         for one in responses:
             _check_finite(one)
-        found, warned = _all_losses(losses, y, weight, responses, cuts)
-        means = np.stack([mean for mean, _ in found], axis=2)
-        sound = not warned and bool(np.isfinite(means).all())
-    if not sound:  # something in the block fails or warns: find out which cell, one at a time
+        scores = block_losses(losses, y, weight, responses, cuts)
+        if scores is not None:
+            means = np.stack([mean for mean, _ in scores], axis=2)
+            sound = bool(np.isfinite(means).all())
+    if scores is None or not sound:  # something in the block fails or warns: find out which cell, one at a time
         return _score_one_by_one(work, helds, candidates, responses, cuts)
     return [
         Answer(
@@ -186,7 +184,7 @@ def score_block(
             candidates=candidates,
             parts=parts,
             losses=means,
-            rows=tuple(kept for _, kept in found) if panel in work.keep_rows else None,
+            rows=tuple(kept for _, kept in scores) if panel in work.keep_rows else None,
             responses=tuple(responses) if panel in work.keep_responses else None,
             watched={
                 (candidate, part): own_copy(cut_rows(responses[candidates.index(candidate)], slice(*ends)))
@@ -197,50 +195,6 @@ def score_block(
             fit_seconds=seconds / max(1, means.shape[0] * means.shape[1]),
         )
     ]
-
-
-def _all_losses(
-    losses: Sequence[Loss], y: NDArray[Any], weight: Any, responses: Sequence[Responses], cuts: NDArray[np.intp]
-) -> tuple[list[tuple[NDArray[np.float64], NDArray[np.float64] | None]], bool]:
-    """What `_block_losses` finds of each loss, and whether other code that a loss calls warned of something."""
-    if not any(loss.calls_other_code for loss in losses if not _from_rows(loss, y, weight, responses)):
-        return [_block_losses(loss, y, weight, responses, cuts) for loss in losses], False
-    with _recorded() as caught:
-        found = [_block_losses(loss, y, weight, responses, cuts) for loss in losses]
-    return found, bool(caught)
-
-
-def _from_rows(loss: Loss, y: NDArray[Any], weight: Any, responses: Sequence[Responses]) -> bool:
-    """Whether heldout's own row losses alone give the numbers of this loss."""
-    return loss.scorer is not None and all(is_mean_of_rows(loss, y, one, weight) for one in responses)
-
-
-def _block_losses(
-    loss: Loss, y: NDArray[Any], weight: Any, responses: Sequence[Responses], cuts: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """Mean losses (candidates × parts), and the row losses they come from where the loss has them."""
-    parts = len(cuts) - 1
-    kept = [row_losses(loss, y, one) for one in responses]
-    table = None if any(one is None for one in kept) else np.stack([one for one in kept if one is not None])
-    means = np.empty((len(responses), parts))
-    if table is not None and all(is_mean_of_rows(loss, y, one, weight) for one in responses):
-        if parts == len(y):  # leave-one-out: a row is its own mean, whatever its weight
-            return table.astype(float), table
-        for part in range(parts):
-            rows = slice(cuts[part], cuts[part + 1])
-            means[:, part] = (
-                table[:, rows].mean(axis=1)
-                if weight is None
-                else np.average(table[:, rows], axis=1, weights=weight[rows])
-            )
-        return means, table
-    for part in range(parts):
-        rows = slice(cuts[part], cuts[part + 1])
-        for number, one in enumerate(responses):
-            means[number, part] = mean_loss(
-                loss, y[rows], cut_rows(one, rows), None if weight is None else weight[rows]
-            )
-    return means, table
 
 
 def _score_one_by_one(
@@ -255,7 +209,7 @@ def _score_one_by_one(
             except PredictionError as error:
                 answers.append(failed_cell(work, held, candidate, failure_of(error, "predict")))
                 continue
-            with _recorded() as caught:
+            with recorded_warnings() as caught:
                 answer = score_cell(work, held, candidate, one)
             answers.append(answer.warned(plain_warnings(caught)))
     return answers
@@ -263,23 +217,12 @@ def _score_one_by_one(
 
 def _less_unsound_wishes(responses: Responses, losses: Sequence[Loss]) -> Responses:
     """The responses without probabilities that are not finite, where intervals alone wish for them."""
-    methods = needed_methods(losses)
+    methods = [alternatives for loss in losses for alternatives in loss.methods]
     needed = any("predict_proba" in alternatives for alternatives in methods if alternatives != PROBABILITIES)
     proba = responses.predict_proba
     if needed or PROBABILITIES not in methods or proba is None or np.isfinite(proba).all():
         return responses
     return replace(responses, predict_proba=None)
-
-
-_RECORDING = Lock()
-
-
-@contextmanager
-def _recorded() -> Iterator[list[warnings.WarningMessage]]:
-    """Warnings of scores of whole sets, which belong to their cells; one thread at a time, as filters are shared."""
-    with _RECORDING, catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield caught
 
 
 def _check_finite(responses: Responses) -> None:

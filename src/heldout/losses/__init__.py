@@ -5,7 +5,15 @@ from heldout.losses.loss import ABSOLUTE, BUILT_IN, LOG, SQUARED, ZERO_ONE, Loss
 from heldout.losses.pooled import family_of, is_pooled, parts_score, pool_score, positive_label
 from heldout.losses.resolve import OWN_NAMES, resolve_losses, row_loss
 from heldout.losses.scorers import score_loss
-from heldout.losses.scoring import Replay, call_scorer, is_mean_of_rows, mean_loss, row_losses
+from heldout.losses.scoring import (
+    Replay,
+    block_losses,
+    call_scorer,
+    is_mean_of_rows,
+    mean_loss,
+    recorded_warnings,
+    row_losses,
+)
 
 __all__ = [
     "ABSOLUTE",
@@ -16,6 +24,7 @@ __all__ = [
     "ZERO_ONE",
     "Loss",
     "Replay",
+    "block_losses",
     "call_scorer",
     "check_losses",
     "family_of",
@@ -27,6 +36,7 @@ __all__ = [
     "parts_score",
     "pool_score",
     "positive_label",
+    "recorded_warnings",
     "resolve_losses",
     "row_loss",
     "row_losses",

@@ -52,11 +52,6 @@ class Loss:
         """Tell whether each row is either right or wrong, so that a mean loss is a count of errors."""
         return self.rows in (zero_one_rows, accuracy_rows)
 
-    @property
-    def calls_other_code(self) -> bool:
-        """Tell whether this loss runs code that is not heldout's, and may warn: a scorer, or a user's function."""
-        return self.scorer is not None or isinstance(self.rows, OwnRows)
-
     def __repr__(self) -> str:
         if isinstance(self.rows, OwnRows | RangedRows):
             return self.rows.spelled(self.name)

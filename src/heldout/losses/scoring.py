@@ -6,7 +6,10 @@ need no model.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -14,8 +17,9 @@ from numpy.typing import NDArray
 from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags
 
 from heldout.base.errors import LossError
-from heldout.base.responses import METHODS, Responses
-from heldout.losses.loss import Loss
+from heldout.base.responses import METHODS, Responses, cut_rows
+from heldout.base.warnings import catch_warnings
+from heldout.losses.loss import Loss, OwnRows
 from heldout.losses.rows import BrierRows, ErrorRows, TopRows, absolute_rows, accuracy_rows, squared_rows
 from heldout.losses.scorers import accepts_weight
 
@@ -83,6 +87,65 @@ def mean_loss(loss: Loss, y: NDArray[Any], responses: Responses, weight: NDArray
     if rows is None:
         raise LossError(f"The loss {loss.name!r} has neither row losses nor a scorer.")
     return float(np.mean(rows) if weight is None else np.average(rows, weights=weight))
+
+
+BlockLosses = tuple[NDArray[np.float64], NDArray[np.float64] | None]
+
+
+def block_losses(
+    losses: Sequence[Loss], y: NDArray[Any], weight: Any, responses: Sequence[Responses], cuts: NDArray[np.intp]
+) -> list[BlockLosses] | None:
+    """Compute each loss of several candidates on neighbouring parts, from responses on all rows of those parts.
+
+    Returns mean losses (candidates × parts) and the row losses (candidates × rows) where the loss has them; None where
+    a scorer or a user's function gave a warning, as it belongs to one cell of the block.
+    """
+    are_means = [all(is_mean_of_rows(loss, y, answer, weight) for answer in responses) for loss in losses]
+    if all(are_means) and not any(isinstance(loss.rows, OwnRows) for loss in losses):
+        return [_one_block(loss, y, weight, responses, cuts, is_mean=True) for loss in losses]
+    with recorded_warnings() as caught:
+        answers = [
+            _one_block(loss, y, weight, responses, cuts, is_mean=mean)
+            for loss, mean in zip(losses, are_means, strict=True)
+        ]
+    return None if caught else answers
+
+
+def _one_block(
+    loss: Loss,
+    y: NDArray[Any],
+    weight: Any,
+    responses: Sequence[Responses],
+    cuts: NDArray[np.intp],
+    *,
+    is_mean: bool,
+) -> BlockLosses:
+    table = None if loss.rows is None else np.stack([loss.rows(y, answer) for answer in responses])
+    parts = len(cuts) - 1
+    if table is not None and is_mean and parts == len(y):  # leave-one-out: a row is its own mean, whatever its weight
+        return table.astype(float), table
+    means = np.empty((len(responses), parts))
+    for part in range(parts):
+        rows = slice(cuts[part], cuts[part + 1])
+        weights = None if weight is None else weight[rows]
+        if table is None or not is_mean:
+            means[:, part] = [mean_loss(loss, y[rows], cut_rows(answer, rows), weights) for answer in responses]
+        elif weights is None:
+            means[:, part] = table[:, rows].mean(axis=1)
+        else:
+            means[:, part] = np.average(table[:, rows], axis=1, weights=weights)
+    return means, table
+
+
+_RECORDING = Lock()
+
+
+@contextmanager
+def recorded_warnings() -> Iterator[list[warnings.WarningMessage]]:
+    """Record warnings of scores, which belong to their cells; one thread at a time, as filters are shared."""
+    with _RECORDING, catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield caught
 
 
 def is_mean_of_rows(loss: Loss, y: NDArray[Any], responses: Responses, weight: Any = None) -> bool:

@@ -16,7 +16,7 @@ from heldout.kernels.fitting import make_candidate
 from heldout.kernels.step import Training
 from heldout.kernels.sums.data import class_codes, data_problem, numeric_type, smallest_class
 from heldout.kernels.sums.rounding import Refuse
-from heldout.losses import Loss, needed_methods
+from heldout.losses import Loss
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
 from heldout.task.task import Task
@@ -122,7 +122,7 @@ def lacking(methods: tuple[str, ...], losses: tuple[Loss, ...]) -> str | None:
     for loss in losses:
         if loss.asks_predictor:
             return f"the loss {loss.name!r} asks the fitted estimator itself"
-    for alternatives in needed_methods(losses):
+    for alternatives in (alternatives for loss in losses for alternatives in loss.methods):
         if not any(method in methods for method in alternatives):
             return f"the loss needs {' or '.join(alternatives)}, which these learners lack"
     return None
@@ -130,7 +130,8 @@ def lacking(methods: tuple[str, ...], losses: tuple[Loss, ...]) -> str | None:
 
 def methods_asked(methods: tuple[str, ...], losses: tuple[Loss, ...]) -> frozenset[str]:
     """Those of an estimator's response methods that brute force would call for these losses."""
-    first = (next((m for m in alternatives if m in methods), None) for alternatives in needed_methods(losses))
+    needed = [alternatives for loss in losses for alternatives in loss.methods]
+    first = (next((m for m in alternatives if m in methods), None) for alternatives in needed)
     return frozenset(method for method in first if method is not None)
 
 
