@@ -34,7 +34,7 @@ def test_who_leaves_first_frees_nothing_and_who_leaves_last_frees_all() -> None:
     def hold() -> None:
         with one_thread():
             entered.set()
-            leave.wait(10)
+            leave.wait(60)
             seen.append(blas())
 
     before, seen = blas(), []
@@ -42,10 +42,10 @@ def test_who_leaves_first_frees_nothing_and_who_leaves_last_frees_all() -> None:
     other = threading.Thread(target=hold)
     with one_thread():
         other.start()
-        assert entered.wait(10)
+        assert entered.wait(60)
     assert set(blas()) == {1}
     leave.set()
-    other.join(10)
+    other.join(60)
     assert seen == [[1] * len(before)]
     assert blas() == before
 

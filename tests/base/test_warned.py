@@ -24,16 +24,16 @@ def in_turns(catch: Any = catch_warnings, **how: Any) -> None:
     def other() -> None:
         with catch(**how):
             inside.set()
-            leave.wait(10)
+            leave.wait(60)
             warnings.simplefilter("ignore")
 
     thread = threading.Thread(target=other)
     with catch(**how):
         warnings.simplefilter("always")
         thread.start()
-        assert inside.wait(10)
+        assert inside.wait(60)
     leave.set()
-    thread.join(10)
+    thread.join(60)
 
 
 @pytest.mark.parametrize("record", [False, True])

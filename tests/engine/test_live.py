@@ -60,14 +60,22 @@ def written(journal: Path, **changes: Any) -> Path:
     return live_path(journal)
 
 
-def start(journal: Path, *words: object) -> subprocess.Popen[str]:
+def start(journal: Path, *words: object, holds: tuple[int, ...] = ()) -> subprocess.Popen[str]:
+    """Start a study whose candidates from one of `holds` on wait until `release` lets them go."""
+    for number in holds:
+        (journal.parent / f"hold-{number}").touch()
     line = [sys.executable, SLOW, journal, *map(str, words)]
-    return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    environment = {**os.environ, "HELDOUT_HOLDS": str(journal.parent)}
+    return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def release(journal: Path, number: int) -> None:
+    (journal.parent / f"hold-{number}").unlink()
 
 
 def test_a_running_study_tells_how_far_it_is_and_takes_the_file_away(journal: Path):
-    program = start(journal, 61, 0.03, 20)
-    first = within(30, lambda: read_live(journal))
+    program = start(journal, 61, 0.03, 20, holds=(10, 25))
+    first = within(60, lambda: (now := read_live(journal)) and now.done and now)
     assert (first.pid, first.host, first.stopped) == (program.pid, socket.gethostname(), None)
     assert first.words["learner"] == "Sleeper(fails_from=20)"
     assert (first.words["rows"], first.words["columns"], first.words["candidates"]) == (60, 3, 30)
@@ -76,7 +84,9 @@ def test_a_running_study_tells_how_far_it_is_and_takes_the_file_away(journal: Pa
     assert 0 < first.share < 1
     assert first.seconds > 0.7
     assert first.seconds_left is not None
-    last = within(30, lambda: (now := read_live(journal)) and now.done > first.done and now.failed > 0 and now)
+    release(journal, 10)
+    last = within(60, lambda: (now := read_live(journal)) and now.done > first.done and now.failed > 0 and now)
+    release(journal, 25)
     assert last.share > first.share
     assert last.failure == "ValueError: <img src=x onerror=alert(1)> too much"
     _, errors = program.communicate(timeout=60)
@@ -86,10 +96,11 @@ def test_a_running_study_tells_how_far_it_is_and_takes_the_file_away(journal: Pa
 
 
 def test_a_program_that_is_killed_leaves_word_of_how_far_it_was_and_the_next_one_goes_on(journal: Path):
-    program = start(journal, 41, 0.03)
-    within(30, lambda: read_live(journal))
+    program = start(journal, 41, 0.03, holds=(10,))
+    within(60, lambda: (now := read_live(journal)) and now.done)
     program.send_signal(signal.SIGKILL)
     program.communicate()
+    release(journal, 10)
     left = read_live(journal)
     assert left is not None
     assert left.stopped == (
@@ -104,8 +115,8 @@ def test_a_program_that_is_killed_leaves_word_of_how_far_it_was_and_the_next_one
 
 
 def test_an_interrupted_study_takes_the_file_away(journal: Path):
-    program = start(journal, 61, 0.03)
-    within(30, lambda: read_live(journal))
+    program = start(journal, 61, 0.03, holds=(10,))
+    within(60, lambda: read_live(journal))
     program.send_signal(signal.SIGINT)
     _, errors = program.communicate(timeout=60)
     assert "KeyboardInterrupt" in errors
@@ -162,7 +173,7 @@ def test_it_goes_however_the_study_ends(journal: Path, monkeypatch: pytest.Monke
 
     def break_off() -> None:
         with publish_progress(use_of(journal), Progress(shown=False)):
-            within(5, lambda: read_live(journal))
+            within(60, lambda: read_live(journal))
             raise error
 
     with pytest.raises(error):
@@ -181,7 +192,7 @@ def test_a_file_that_cannot_be_written_costs_the_study_nothing(
     original = module.replace_file
     monkeypatch.setattr(module, "replace_file", lambda *given: tries.append(given) or original(*given))
     with publish_progress(use_of(journal), Progress(shown=False)):
-        within(5, lambda: tries)
+        within(60, lambda: tries)
     assert (journal.parent / name / "in the way").exists()
     assert read_live(journal) is None
 
@@ -193,14 +204,14 @@ def test_a_link_that_somebody_put_there_is_not_followed(journal: Path, monkeypat
     for name in ("study.db.live", "study.db.live.part"):
         (journal.parent / name).symlink_to(victim)
     with publish_progress(use_of(journal), Progress(shown=False)):
-        within(5, lambda: read_live(journal))
+        within(60, lambda: read_live(journal))
     assert victim.read_text() == "mine"
 
 
 def test_texts_of_any_kind_are_told_and_long_ones_cut(journal: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "FIRST_AFTER", 0.0)
     with publish_progress(use_of(journal, HOSTILE + "n" * 10_000), Progress(shown=False)):
-        found = within(5, lambda: read_live(journal))
+        found = within(60, lambda: read_live(journal))
         assert live_path(journal).stat().st_size < 2_000
     assert found.words["learner"].startswith(HOSTILE)
     assert len(found.words["learner"]) == 500
