@@ -201,7 +201,7 @@ def exchange_of(task: Task) -> Exchange:
     Shuffling rows within their groups alone would leave every group its own targets, and so all that features which
     groups have in common can tell: a learner would do as well on the shuffled targets.
     """
-    strata = np.zeros(len(task), dtype=np.intp) if task.strata is None else task.strata
+    strata = np.zeros(task.size, dtype=np.intp) if task.strata is None else task.strata
     within = "" if task.strata is None else " within each stratum"
     if task.groups is None:
         _refuse_still(task, strata)

@@ -142,7 +142,7 @@ def check(
         traps += find_drift(table.without(trap for trap in traps if trap.code == "H603"))
     return Checked(
         findings=tuple(sorted(traps, key=lambda trap: trap.code)),
-        rows=len(task),
+        rows=task.size,
         rows_looked_at=len(table),
         columns=task.n_columns or 1,
         classification=classification,

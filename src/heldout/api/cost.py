@@ -53,7 +53,7 @@ def expected_cost(question: Question) -> Cost:
 def _seconds_a_row(question: Question) -> dict[str, float]:
     """By family, how long a fit takes for each of its training rows."""
     task = question.task
-    rows = np.sort(np.random.default_rng(question.seed).permutation(len(task))[:MOST_ROWS])
+    rows = np.sort(np.random.default_rng(question.seed).permutation(task.size)[:MOST_ROWS])
     found = {}
     for family in question.study.search.families:
         params = family.candidates[len(family.candidates) // 2]

@@ -171,7 +171,7 @@ def _checked_losses(search: Search, loss: Any, task: Task, options: Options) -> 
 def _check_classes_in_parts(task: Task, outer: Splits, loss: Loss, pool: bool | None) -> None:
     """Refuse a score that needs every class in each part where a part lacks one, before anything is fitted."""
     needs_all = family_of(loss) == "auc" or (pool is False and is_pooled(loss))
-    if not needs_all or task.classes is None or task.y.ndim != 1 or len(task.y) != len(task):
+    if not needs_all or task.classes is None or task.y.ndim != 1 or len(task.y) != task.size:
         return
     for part in range(len(outer)):
         present = np.unique(task.y[outer.held_rows(part)])

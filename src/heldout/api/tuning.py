@@ -57,12 +57,12 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
     """Choose, make the final predictor, and set the attributes that a fitted search has."""
     weight = params.pop(WEIGHT, None)
     task = declare(X, y, classification=is_classifier(tuned), sample_weight=weight, **roles)
-    if len(task) == 1:
+    if task.size == 1:
         raise InputError("Tuned holds rows out to choose by, but there is only 1 sample. Pass more rows.")
     search = tuned.as_search(seed=int(np.random.default_rng().integers(2**31)), timed=task.time is not None)
     check_search(search, task)
     search = replace(search, losses=on_target(search.losses, task.classes))
-    fit_params = {name: _as_array(value, len(task)) for name, value in params.items()}
+    fit_params = {name: _as_array(value, task.size) for name, value in params.items()}
     options = own_options(tuned.options)
     study = pose_tuning(search, task, task.all_rows, race=race_of(options))
     how = Running(jobs=tuned.jobs, options=options)
@@ -71,7 +71,7 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
     predictor, seconds = final_of(outcome, task, chosen, fit_params=fit_params)
     _leave_attributes(tuned, outcome, predictor, chosen=chosen, seconds=seconds)
     tuned._estimates = Selection.of(task, outcome, level=LEVEL)
-    tuned._covers = scope_of_tuning(tuned._estimates, rows=len(task))
+    tuned._covers = scope_of_tuning(tuned._estimates, rows=task.size)
     return tuned
 
 

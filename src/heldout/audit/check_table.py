@@ -199,7 +199,7 @@ class Table:
     @property
     def sampled(self) -> bool:
         """Whether some rows are not looked at."""
-        return len(self.rows) < len(self.task)
+        return len(self.rows) < self.task.size
 
     @cached_property
     def responses(self) -> Floats:
@@ -211,7 +211,7 @@ class Table:
         """Which rows of the task are in a test part that was given; None where no part was, or all rows take turns."""
         if not self.given or self.splits is None or self.splits.recipe.partition:
             return None
-        held = np.zeros(len(self.task), dtype=bool)
+        held = np.zeros(self.task.size, dtype=bool)
         held[self.splits.held] = True
         return held
 
@@ -237,7 +237,7 @@ def open_table(task: Task, *, most_rows: int, splits: Splits | None, given: bool
     """Read the columns of a task, in a sample of its rows where they are many."""
     width = task.n_columns or 1
     most = min(most_rows, max(FEWEST_ROWS, MOST_CELLS // width))
-    rows = np.random.default_rng(seed).permutation(len(task))[:most].astype(np.intp)
+    rows = np.random.default_rng(seed).permutation(task.size)[:most].astype(np.intp)
     part = take_rows(task.X, rows)
     if isinstance(part, np.ndarray):
         part = np.asfortranarray(part)  # columns are read one by one

@@ -38,7 +38,7 @@ def run_checks(table: Table, *, ignore: frozenset[str] = frozenset()) -> CheckRe
     dates, rotated = find_dates(table), find_rotated(table)
     dated = any(trap.severity == WARNING for trap in dates)
     by = next((trap.columns[0] for trap in grouped if trap.severity == WARNING), None)
-    same = np.arange(len(table.task)) if "H601" in ignore else same_rows(telling)
+    same = np.arange(table.task.size) if "H601" in ignore else same_rows(telling)
     near = [] if "H602" in ignore else near_rows(telling)
     traps = [
         *find_rare_classes(table),
@@ -58,7 +58,7 @@ def run_checks(table: Table, *, ignore: frozenset[str] = frozenset()) -> CheckRe
         *encoded,
     ]
     kept = tuple(trap for trap in traps if trap.code not in ignore)
-    return CheckReport(traps=kept, groups=_joined(len(table.task), same, near, kept))
+    return CheckReport(traps=kept, groups=_joined(table.task.size, same, near, kept))
 
 
 def _joined(n: int, same: Codes, near: list[NearRows], traps: tuple[Trap, ...]) -> NDArray[np.intp] | None:

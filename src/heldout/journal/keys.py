@@ -58,7 +58,7 @@ def setting_of(task: Task, splits: Mapping[str, Splits], parts: Iterable[Identit
         code.update(part.code)
         libraries.update(part.libraries)
     return {
-        "data": {"fingerprint": task.fingerprint, "rows": len(task), "columns": task.n_columns},
+        "data": {"fingerprint": task.fingerprint, "rows": task.size, "columns": task.n_columns},
         "splits": {name: drawn.fingerprint for name, drawn in splits.items()},
         "code": dict(sorted(code.items())),
         "libraries": dict(sorted(libraries.items())),

@@ -267,7 +267,7 @@ def words_of(study: Study, task: Task) -> dict[str, Any]:
         test=None if outer is None else outer.recipe.words,
         validation=repr(search.validation)[:_LONGEST] if search.tuned else None,
         seed=search.seed,
-        rows=len(task),
+        rows=task.size,
         columns=task.n_columns,
         fingerprint=task.fingerprint,
         beside=outer is None or outer.recipe.smaller,

@@ -122,7 +122,7 @@ def fit_size(study: Study) -> float | None:
 
 def size_at_all_rows(task: Task, study: Study) -> Sizes:
     """All rows, and how many of them a single fit would use where development rows stay out."""
-    rows, fit = float(len(task)), fit_size(study)
+    rows, fit = float(task.size), fit_size(study)
     share = None if fit is None else fit / float(np.mean(study.splits[OUTER].train_sizes))
     return Sizes(rows, rows, rows, None if share is None else rows * share)
 

@@ -166,7 +166,7 @@ def _by_bht(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None, *
     """The estimate at all rows that takes the place of the plain one."""
     size = size_at_all_rows(task, study)
     words = learner_risk(loss.name, train_size=size, tuned=study.search.tuned, sign=loss.sign)
-    about = EstimateInfo(name=plain.name, estimand=words, level=plain.level, train_size=size, n=len(task))
+    about = EstimateInfo(name=plain.name, estimand=words, level=plain.level, train_size=size, n=task.size)
     if repetitions is not None:
         made = bht(repetitions, level=plain.level)
         return shown_estimate(loss, about, made.centre, made.interval)

@@ -59,7 +59,7 @@ def _of_classes(task: Task, study: Study, losses: TestLosses) -> Iterator[Findin
     inner = [study.splits[panel.splits] for panel in study.of_level(VALIDATION)]
     for message in class_notes(task, study.splits[OUTER], inner):
         yield Finding(code="H101", severity="warning", message=message)
-    by_class = study.splits[OUTER].recipe.stratified and task.strata is None and len(task.y) == len(task)
+    by_class = study.splits[OUTER].recipe.stratified and task.strata is None and len(task.y) == task.size
     answered = [tested for tested in losses.parts if tested.responses is not None]
     if not by_class or task.classes is None or len(task.classes) != 2 or not answered or task.y.ndim > 1:
         return

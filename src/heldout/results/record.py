@@ -134,7 +134,7 @@ def _about(question: Question, outcome: Outcome) -> dict[str, Any]:
         "test": outer.recipe.words,
         "validation": outcome.account.inner,
         "splits_fingerprint": outer.fingerprint,
-        "rows": len(task),
+        "rows": task.size,
         "columns": task.n_columns,
         "roles": [name for name, role in roles.items() if role is not None],
         "classes": None if task.classes is None else np.asarray(task.classes).tolist(),

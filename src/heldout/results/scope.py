@@ -45,7 +45,7 @@ def scope_of(study: Study, task: Task, *, extrapolated: bool = False) -> Covers:
         sentence = f"The risk is that of this very predictor: the one that was tested. {_of_development(study)}"
         return Covers(estimate="risk", exactly=True, sentence=sentence.strip())
     if extrapolated:
-        size = f"extrapolated to all {len(task)} rows"
+        size = f"extrapolated to all {task.size} rows"
     else:
         size = f"that of the learner at {rows_words(sizes)}"
     sentence = (

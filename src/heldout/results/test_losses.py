@@ -140,8 +140,8 @@ def _record_of_stream(record: Record, stream: OfStream, study: Study, number: in
         return record
     sample = _record_of_sample(record, sampled, study, number)
     if not kept:
-        return replace(record, sample=replace(sample, share=len(sampled.task) / len(task)))
-    if task.classification and len(sampled.task) == len(task):  # probabilities are known of the sample alone
+        return replace(record, sample=replace(sample, share=len(sampled.task) / task.size))
+    if task.classification and len(sampled.task) == task.size:  # probabilities are known of the sample alone
         record = replace(record, answers=sample.answers)
     return record if record.answers is None else replace(record, elsewhere=sample.elsewhere)
 

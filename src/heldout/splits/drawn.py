@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +53,15 @@ class Splits:
 
     def __len__(self) -> int:
         return len(self.held_cuts) - 1
+
+    @cached_property
+    def held_sides(self) -> tuple[Rows, ...]:
+        """The held-out rows of each part."""
+        cuts = self.held_cuts.tolist()
+        return tuple(self.held[start:stop] for start, stop in pairwise(cuts))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "held_sides"}
 
     def held_rows(self, part: int) -> Rows:
         return self.held[self.held_cuts[part] : self.held_cuts[part + 1]]

@@ -100,13 +100,13 @@ class Pairs:
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """The pairs given. `seed` has no say in it."""
         who = repr(self)
-        if len(rows) < len(task):
+        if len(rows) < task.size:
             raise SplitError(
                 f"{who} cannot split the training part of a level above: row numbers are those of the whole task. "
                 "Use a strategy that draws, such as KFold or Holdout."
             )
         for side in (side for part in self.parts for side in part):
-            side.refuse_other_length(len(task), who=who)
+            side.refuse_other_length(task.size, who=who)
         pairs = ((train.numbers, held.numbers) for train, held in self.parts)
         return _as_splits(task, rows, pairs, Recipe(kind="foreign", words=who))
 

@@ -113,8 +113,8 @@ class Given(FrozenStrategy):
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """The parts given, as :class:`~heldout.splits.drawn.Splits`. `seed` has no say in it."""
         who = repr(self)
-        held, sizes = given_parts(self, len(task))
-        self._refuse_outsiders(held, rows, len(task), who)
+        held, sizes = given_parts(self, task.size)
+        self._refuse_outsiders(held, rows, task.size, who)
         words = f"{len(held)} {task.row_name} given" if self.rows is not None else f"{len(sizes)} folds given"
         repeats = partition_repeats(rows, held, np.concatenate([[0], np.cumsum(sizes)]))
         recipe = Recipe(kind="given", words=words, partition=repeats == 1, grouped=task.groups is not None)

@@ -57,7 +57,7 @@ def class_note(task: Task, splits: Splits) -> str | None:
     Nothing is said of parts that hold out single rows, groups or times, nor of rows that somebody else drew.
     """
     recipe = splits.recipe
-    if len(task.y) != len(task) or recipe.kind not in ("kfold", "holdout", "resample", "forward"):  # or a stream
+    if len(task.y) != task.size or recipe.kind not in ("kfold", "holdout", "resample", "forward"):  # or a stream
         return None
     note = None
     if recipe.stratified and recipe.kind == "kfold" and not recipe.timed:

@@ -33,7 +33,7 @@ def task_pieces(task: Task) -> dict[str, str]:
     """
     names = tuple(task.X.columns) if is_frame(task.X) else task.n_columns
     return {
-        "rows": str(len(task)),
+        "rows": str(task.size),
         "columns": digest_value(names).hex(),
         "y": _digest(task.y),
         "kind": "classes" if task.classification else "numbers",
@@ -122,7 +122,7 @@ class SavedSplits:
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
         """The splits themselves, or a refusal when they were drawn from another task. `seed` has no say in it."""
         who = f"These splits ({self.splits.recipe.words})"
-        if len(rows) < len(task):
+        if len(rows) < task.size:
             raise SplitError(
                 f"{who} are of all rows, so they cannot split the training part of a level above. Use them as test=, "
                 "or a strategy that draws, such as KFold or Holdout, as validation=."

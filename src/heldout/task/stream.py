@@ -63,8 +63,8 @@ class StreamedTask(Task):
     name: str
     content: str  # the stream's fingerprint
 
-    def __len__(self) -> int:
-        return self.rows
+    def __post_init__(self) -> None:
+        vars(self)["size"] = self.rows
 
     @property
     def fingerprint(self) -> str:

@@ -36,8 +36,13 @@ class Task:
     columns: tuple[str, ...] | None = None  # names, where X has them
     frame: str = "pandas"  # which library result tables are made with: "pandas" or "polars"
 
-    def __len__(self) -> int:
+    @cached_property
+    def size(self) -> int:
+        """The number of rows."""
         return len(self.y)
+
+    def __len__(self) -> int:
+        return self.size
 
     @cached_property
     def n_columns(self) -> int | None:
@@ -60,7 +65,7 @@ class Task:
 
     @cached_property
     def all_rows(self) -> Rows:
-        rows = np.arange(len(self), dtype=np.intp)
+        rows = np.arange(self.size, dtype=np.intp)
         rows.setflags(write=False)
         return rows
 
@@ -72,7 +77,7 @@ class Task:
     @cached_property
     def index_hashes(self) -> Hashes:
         """A 128-bit hash of each row's number: what tells row sets of this task apart."""
-        return index_hashes(len(self))
+        return index_hashes(self.size)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -24,7 +24,7 @@ def same_rows(table: Table) -> Codes:
     task, hashes, places = table.task, table.task.row_hashes, [column.position for column in table.columns]
     if len(places) < (task.n_columns or 1):
         if not places:
-            return np.arange(len(task), dtype=np.intp)
+            return np.arange(task.size, dtype=np.intp)
         X = task.X.iloc[:, places] if is_pandas(task.X, "DataFrame") else task.X[:, places]
         hashes = row_hashes(X, task.y)
     return np.unique(hashes[:, 0], return_inverse=True)[1].astype(np.intp)
@@ -36,12 +36,12 @@ def find_same_rows(table: Table, codes: Codes, identifiers: list[Trap]) -> list[
     copies = len(codes) - int(codes.max()) - 1
     if not copies or _within_groups(codes, task.groups):
         return []
-    share = copies / len(task)
+    share = copies / task.size
     by_chance = _by_chance(table.without(identifiers))
     names = ", ".join(sorted(name for trap in identifiers for name in trap.columns))
     apart = f", columns that look like identifiers aside ({names})" if identifiers else ""
     verb = "repeats" if copies == 1 else "repeat"
-    seen = f"{plural(copies, 'row')} of {len(task):,} ({share:.2%}) {verb} another row{apart}"
+    seen = f"{plural(copies, 'row')} of {task.size:,} ({share:.2%}) {verb} another row{apart}"
     severity = WARNING if share >= LEAST_SHARE else INFO
     evidence = {"copies": copies, "share": share, "by_chance": by_chance}
     instead = ""

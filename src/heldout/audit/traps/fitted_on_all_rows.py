@@ -55,7 +55,7 @@ def _by_moments(table: Table, column: Column) -> str | None:
     if not _may_be_centred(column):
         return None
     mean, deviation = table.moments(column)
-    n = round(len(column.order) * len(table.task) / len(table))
+    n = round(len(column.order) * table.task.size / len(table))
     if abs(mean) > DIGITS * deviation:
         return None
     if abs(deviation - 1) <= DIGITS or abs(deviation * sqrt(n / (n - 1)) - 1) <= DIGITS:

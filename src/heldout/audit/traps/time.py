@@ -82,7 +82,7 @@ def _one_a_group(table: Table, grouped_by: str | None) -> Codes:
         position = next(column.position for column in table.columns if column.name == grouped_by)
         codes = read_column(task.X, position).codes
     if codes is None:
-        return np.arange(len(task), dtype=np.intp)
+        return np.arange(task.size, dtype=np.intp)
     return np.sort(np.unique(codes, return_index=True)[1]).astype(np.intp)
 
 
