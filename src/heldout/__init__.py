@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from heldout.base.options import Options
     from heldout.losses import row_loss
     from heldout.models.model import SavedModel, load_model, save_model
-    from heldout.search.space import Sample, log_grid
+    from heldout.search.search import Sample, log_grid
     from heldout.splits import Forward, Given, Holdout, KFold, LeaveOneOut, Resample, SharedBlocks
 
 __version__ = "0.1.0"

@@ -11,8 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from heldout.kernels.claims import candidates_of, last_type
 from heldout.kernels.fitting import make_candidate
-from heldout.search.search import Family, Search
-from heldout.search.space import build_candidates
+from heldout.search.search import Family, Search, build_candidates
 
 CHAIN = make_pipeline(StandardScaler(), Lasso())
 INSIDE = make_pipeline(StandardScaler(), make_pipeline(StandardScaler(), Lasso()))

@@ -4,8 +4,7 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
-from heldout.search.search import Family, Search
-from heldout.search.space import build_candidates
+from heldout.search.search import Family, Search, build_candidates
 
 
 def search(**families):

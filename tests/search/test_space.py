@@ -10,7 +10,7 @@ from scipy.stats import loguniform
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from heldout.base.errors import SpaceError
-from heldout.search.space import Sample, build_candidates, log_grid
+from heldout.search.search import Sample, build_candidates, log_grid
 
 VALUES = st.lists(st.integers(0, 9), min_size=1, max_size=4)
 GRIDS = st.dictionaries(st.sampled_from("abcd"), VALUES, min_size=1, max_size=3)

@@ -9,9 +9,8 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from heldout.base.errors import OptionError, SpaceError
 from heldout.losses import resolve_losses
-from heldout.search.search import Family, Search
+from heldout.search.search import Family, Search, build_candidates
 from heldout.search.simplicity import simplicity
-from heldout.search.space import build_candidates
 from heldout.study.answers import PanelTable
 from heldout.study.choose import check_parts, choose
 

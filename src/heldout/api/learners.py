@@ -19,8 +19,7 @@ from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
 from heldout.catalogue.learners import families_named
 from heldout.losses import Loss, resolve_losses, score_loss
-from heldout.search.search import Family, Search
-from heldout.search.space import Candidates, build_candidates
+from heldout.search.search import Candidates, Family, Search, build_candidates
 from heldout.splits import as_strategy
 from heldout.splits.drawn import Splits
 from heldout.task.task import Task

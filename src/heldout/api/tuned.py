@@ -29,8 +29,7 @@ from heldout.results.scope import Covers
 from heldout.results.selection import Selection
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import label_of
-from heldout.search.search import Family, Search
-from heldout.search.space import build_candidates
+from heldout.search.search import Family, Search, build_candidates
 from heldout.splits import as_strategy
 from heldout.splits.foreign import default_strategy
 

@@ -34,8 +34,8 @@ PUBLIC = {
     "LeaveOneOut": "heldout.splits",
     "Resample": "heldout.splits",
     "SharedBlocks": "heldout.splits",
-    "Sample": "heldout.search.space",
-    "log_grid": "heldout.search.space",
+    "Sample": "heldout.search.search",
+    "log_grid": "heldout.search.search",
 }
 
 # Classes that model files, pickles and journal keys name by a short name too, though users make none of them.

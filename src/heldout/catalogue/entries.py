@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from heldout.catalogue.boosters import from_library, is_installed
 from heldout.catalogue.preparation import CODED, MEASURED, NOTHING, SCALED, UNSCALED, Table
-from heldout.search.space import log_grid
+from heldout.search.search import log_grid
 
 Space = dict[str, Any]
 STRENGTHS = (-6, 4, 21)  # exponents of ten, in half steps: how strongly to shrink, from not at all to nearly all

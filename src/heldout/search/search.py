@@ -1,19 +1,181 @@
-"""A search as a plain value: families of candidates, how they are validated, chosen between and made final."""
+"""A search as a plain value: families of candidates, how they are validated, chosen between and made final.
+
+The candidates of a space are counted before they are built, and each is built when it is asked for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Any
+from math import inf, prod
+from typing import Any, overload
 
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import ParameterGrid, ParameterSampler
+
+from heldout.base.errors import SpaceError
+from heldout.base.registered import registered
 from heldout.base.words import shortened
 from heldout.losses import Loss
-from heldout.search.space import Candidates, Params
 
+Params = dict[str, Any]
+MOST_CANDIDATES = 10_000_000
 BRIEF = 80  # characters of a candidate in a message: terminals and notebooks show some 300 of the whole
-Chooser = Callable[[Mapping[str, Any]], int]
+
+
+def log_grid(low: float, high: float, count: int) -> NDArray[np.float64]:
+    """Values that are uniform on the log scale, from 10**low to 10**high: what regularisation wants.
+
+    Parameters
+    ----------
+    low, high : float
+        Exponents of ten.
+    count : int
+        How many values.
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> ho.log_grid(-2, 2, 5).tolist()
+    [0.01, 0.1, 1.0, 10.0, 100.0]
+    """
+    if isinstance(count, bool) or int(count) != count or count < 1:
+        raise SpaceError(f"log_grid needs a whole number of values, at least 1, not {count!r}.")
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise SpaceError(f"log_grid needs finite exponents of ten, not {low!r} and {high!r}.")
+    return np.logspace(low, high, int(count))
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A space of `n` candidates drawn at random, with the seed of the `Tuned` that holds it.
+
+    Parameters
+    ----------
+    n : int
+        How many candidates to draw.
+    space : mapping, or list of mappings
+        From parameter names to scipy distributions (anything with `rvs`) or lists of values.
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> from scipy.stats import loguniform
+    >>> ho.Sample(20, {"alpha": loguniform(1e-6, 1e2)}).n
+    20
+    """
+
+    n: int
+    space: Any
+
+    def __post_init__(self) -> None:
+        if isinstance(self.n, bool) or not isinstance(self.n, int | np.integer) or self.n < 1:
+            raise SpaceError(f"Sample needs a whole number of candidates, at least 1, not {self.n!r}.")
+        if self.n > MOST_CANDIDATES:
+            raise SpaceError(f"Sample({self.n:,}) asks for more than {MOST_CANDIDATES:,} candidates. Draw fewer.")
+
+
+class Candidates(Sequence[Params]):
+    """The candidates of one space in order, each built when it is asked for."""
+
+    def __init__(
+        self, source: Sequence[Params] | ParameterGrid, names: tuple[str, ...], always: tuple[str, ...] | None = None
+    ) -> None:
+        self._source = source
+        self._count = len(source)  # a ParameterGrid counts its candidates anew each time, and is asked often
+        self._at = lru_cache(maxsize=4096)(self._build)
+        self.names = names  # every parameter that some candidate sets
+        self.always = names if always is None else always  # every parameter that each candidate sets
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> Params: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Params]: ...
+    def __getitem__(self, index: int | slice) -> Params | list[Params]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(self._count))]
+        if not -self._count <= index < self._count:
+            raise IndexError(index)
+        return dict(self._at(index % self._count))
+
+    def _build(self, index: int) -> Params:
+        params = self._source[index]
+        return dict(sorted(params.items())) if isinstance(self._source, ParameterGrid) else params  # as iterating gives
+
+    def __iter__(self) -> Iterator[Params]:
+        return map(dict, self._source)  # quicker than by indexes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Candidates, (self._source, self.names, self.always))
+
+    @property
+    def surely_differ(self) -> bool:
+        """Whether no two candidates are equal, as a glance at the values tells. False where it does not tell."""
+        if not isinstance(self._source, ParameterGrid) or len(self._source.param_grid) > 1:
+            return False
+        plain = (bool, int, float, str, type(None))
+        return all(
+            all(type(value) in plain for value in values) and len({(type(v), v) for v in values}) == len(values)
+            for values in self._source.param_grid[0].values()
+        )
+
+
+def build_candidates(space: Any, *, seed: int) -> Candidates:
+    """The candidates of a dict of lists, a list of such dicts, a `Sample`, or None (the learner as it is)."""
+    if space is None or (isinstance(space, Mapping | list | tuple) and not space):
+        return Candidates([{}], ())
+    sample = space if isinstance(space, Sample) else None
+    several = space if sample is None else sample.space
+    grids = list(several) if isinstance(several, list | tuple) else [several]
+    for grid in grids:
+        _check_grid(grid, sampled=sample is not None)
+    names = tuple(dict.fromkeys(name for grid in grids for name in sorted(grid)))
+    always = tuple(name for name in names if all(name in grid for grid in grids))
+    finite = not any(hasattr(values, "rvs") for grid in grids for values in grid.values())
+    count = sum(prod(map(len, grid.values())) for grid in grids) if finite else inf
+    if sample is not None and sample.n < count:  # a sample as large as the grid is the grid
+        return Candidates(list(ParameterSampler(sample.space, int(sample.n), random_state=seed)), names, always)
+    if count > MOST_CANDIDATES:
+        raise SpaceError(
+            f"This grid has {count:,} candidates, more than the {MOST_CANDIDATES:,} heldout takes. "
+            "Give fewer values, or draw from it with Sample(n, …)."
+        )
+    listed = [{name: _listed(values) for name, values in grid.items()} for grid in grids]
+    return Candidates(ParameterGrid(listed), names, always)
+
+
+def _check_grid(grid: Any, *, sampled: bool) -> None:
+    if not isinstance(grid, Mapping) or (sampled and not grid):
+        raise SpaceError(
+            "A space is a dict from parameter names to lists of values (in a Sample to distributions too), a list of "
+            f"such dicts, or Sample(n, …), not {type(grid).__name__}."
+        )
+    for name, values in grid.items():
+        if not isinstance(name, str):
+            raise SpaceError(f"Parameter names are strings, not {name!r}.")
+        if hasattr(values, "rvs"):
+            if sampled:
+                continue
+            raise SpaceError(f"{name!r} is a distribution; wrap the space in Sample(n, …) to draw from it.")
+        if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+            raise SpaceError(f"{name!r} needs a list of values, not {values!r}. For one value write [{values!r}].")
+        if isinstance(values, np.ndarray) and values.ndim > 1:
+            raise SpaceError(f"{name!r} needs a one-dimensional list of values, not shape {values.shape}.")
+        if len(values) == 0:
+            raise SpaceError(f"{name!r} has no values, so the space is empty.")
+
+
+def _listed(values: Any) -> list[Any]:
+    """Values as a list; an array's numbers become Python's own, which print and compare as people write them."""
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,7 +195,7 @@ class Search:
     losses: tuple[Loss, ...]
     seed: int
     validation: Any = None  # a strategy of heldout.splits; None for an untuned learner
-    choose: str | Chooser = "best"  # "best", "one_se" or a callable on cv_results
+    choose: str | Callable[[Mapping[str, Any]], int] = "best"  # "best", "one_se" or a callable on cv_results
     final: str = "retrain"  # "retrain", "ensemble" or "keep"
     simplest: Any = None  # what "one_se" calls simple
     error_score: float | str | None = None  # someone else's search: the score of a failed fit, or "raise"
@@ -47,37 +209,31 @@ class Search:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "memo"}
 
-    @property
+    @cached_property
     def tuned(self) -> bool:
         return self.validation is not None
 
     @cached_property
     def _starts(self) -> Sequence[int]:
-        return [0, *accumulate(len(f.candidates) for f in self.families)]
+        return [0, *accumulate(len(family.candidates) for family in self.families)]
 
     def __len__(self) -> int:
         return self._starts[-1]
 
     def family_of(self, candidate: int) -> Family:
-        return self.families[self._place(candidate)[0]]
+        return self.families[bisect_right(self._starts, candidate) - 1]
 
     def params_of(self, candidate: int) -> Params:
-        family, index = self._place(candidate)
-        return self.families[family].candidates[index]
-
-    def _place(self, candidate: int) -> tuple[int, int]:
-        family = 0
-        while candidate >= self._starts[family + 1]:
-            family += 1
-        return family, candidate - self._starts[family]
+        family = bisect_right(self._starts, candidate) - 1
+        return self.families[family].candidates[candidate - self._starts[family]]
 
     def describe(self, candidate: int) -> str:
         """The candidate in words: ``ridge(alpha=0.1)``."""
-        family = self.family_of(candidate)
-        inside = ", ".join(f"{name}={_short(value)}" for name, value in self.params_of(candidate).items())
-        if len(self.families) > 1 or not inside:
-            return f"{family.name}({inside})" if inside else family.name
-        return inside
+        name = self.family_of(candidate).name
+        params = ", ".join(f"{name}={_short(value)}" for name, value in self.params_of(candidate).items())
+        if len(self.families) > 1 and params:
+            return f"{name}({params})"
+        return params or name
 
     def brief(self, candidate: int) -> str:
         """The same in words so few that what is said of the candidate after them stays in sight."""
@@ -85,7 +241,5 @@ class Search:
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    text = str(value)
-    return text if len(text) <= 60 else text[:57] + "…"
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"

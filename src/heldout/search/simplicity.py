@@ -8,7 +8,7 @@ decides among equals, and so on; then the smaller mean loss, then the order of t
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -62,59 +62,57 @@ _BY_DIRECTIONS: list[tuple[tuple[str, ...], dict[str, Direction]]] = [
     (("SelectPercentile",), {"percentile": SMALLER}),
 ]
 KNOWN = {name: directions for names, directions in _BY_DIRECTIONS for name in names}
+WHAT_SIMPLEST_IS = (
+    'simplest= is a function of a candidate\'s parameters, or a dict such as {"ridge__alpha": "larger"}, '
+    'most important first, with "smaller" or "larger" for each parameter, or a list of its values, the simplest '
+    "first; for families, a list of their names."
+)
 _FEW_COLUMNS = {"log2": -2.0, "sqrt": -1.0}  # fewer columns than the shares that people give
-
-
-def simplicity_of(search: Search, candidates: Iterable[int]) -> list[tuple[Any, ...]]:
-    """A key for each of these candidates, the smaller the simpler."""
-    return list(map(simplicity(search), candidates))
 
 
 def simplicity(search: Search) -> Callable[[int], tuple[Any, ...]]:
     """A key for candidates, the smaller the simpler; refused where nobody said what simple means."""
-    simplest = search.simplest
+    simplest, names = search.simplest, [family.name for family in search.families]
     if callable(simplest):
         return lambda candidate: (simplest(search.params_of(candidate)),)
-    if isinstance(simplest, list | tuple):
-        return _by_family(search, [str(name) for name in simplest])
-    if simplest is not None:
-        directions = _checked(simplest)
-        return lambda candidate: _key(search, candidate, directions)
-    if len(search.families) > 1:
-        names = ", ".join(repr(family.name) for family in search.families)
-        raise SpaceError(
-            Sentence("{} does not know which family is simplest.", ONE_SE),
-            f"Say it: simplest=[{names}], the simplest first, or a function of a candidate's parameters, the smaller "
-            "the simpler.",
-        )
-    directions = _known_directions(search.families[0])
-    return lambda candidate: _key(search, candidate, directions)
-
-
-def _by_family(search: Search, order: list[str]) -> Callable[[int], tuple[Any, ...]]:
-    """Families in the order said, the simplest first; inside a family, what is known of its parameters."""
-    names = [family.name for family in search.families]
-    if sorted(order) != sorted(names):
-        raise SpaceError(f"simplest= lists the families {', '.join(order)}, but they are {', '.join(names)}.")
-    directions = {family.name: _known_directions(family) for family in search.families}
+    if isinstance(simplest, Mapping):
+        directions = dict.fromkeys(names, _checked(simplest))
+        rank = dict.fromkeys(names, 0)
+    else:
+        rank = {name: place for place, name in enumerate(_families_in_order(simplest, names))}
+        directions = {family.name: _known_directions(family) for family in search.families}
 
     def key(candidate: int) -> tuple[Any, ...]:
-        name = search.family_of(candidate).name
-        return (order.index(name), *_key(search, candidate, directions[name]))
+        family, params = search.family_of(candidate), search.params_of(candidate)
+        values = (_rank_of_value(family, params, *item) for item in directions[family.name].items())
+        return (rank[family.name], *values)
 
     return key
 
 
-def _checked(simplest: Any) -> dict[str, Direction]:
-    if isinstance(simplest, Mapping):
-        directions = {name: tuple(way) if isinstance(way, list) else way for name, way in simplest.items()}
-        if all(isinstance(way, tuple) or way in (SMALLER, LARGER) for way in directions.values()):
-            return directions
-    raise SpaceError(
-        'simplest= is a function of a candidate\'s parameters, or a dict such as {"ridge__alpha": "larger"}, '
-        'most important first, with "smaller" or "larger" for each parameter, or a list of its values, the simplest '
-        "first; for families, a list of their names."
-    )
+def _families_in_order(simplest: Any, names: list[str]) -> list[str]:
+    """The names of the families, the simplest first."""
+    if simplest is None:
+        if len(names) > 1:
+            raise SpaceError(
+                Sentence("{} does not know which family is simplest.", ONE_SE),
+                f"Say it: simplest=[{', '.join(map(repr, names))}], the simplest first, or a function of a candidate's "
+                "parameters, the smaller the simpler.",
+            )
+        return names
+    if not isinstance(simplest, list | tuple):
+        raise SpaceError(WHAT_SIMPLEST_IS)
+    order = [str(name) for name in simplest]
+    if sorted(order) != sorted(names):
+        raise SpaceError(f"simplest= lists the families {', '.join(order)}, but they are {', '.join(names)}.")
+    return order
+
+
+def _checked(simplest: Mapping[str, Any]) -> dict[str, Direction]:
+    directions = {name: tuple(way) if isinstance(way, list) else way for name, way in simplest.items()}
+    if not all(isinstance(way, tuple) or way in (SMALLER, LARGER) for way in directions.values()):
+        raise SpaceError(WHAT_SIMPLEST_IS)
+    return directions
 
 
 def _known_directions(family: Family) -> dict[str, Direction]:
@@ -132,29 +130,20 @@ def _known_directions(family: Family) -> dict[str, Direction]:
     return directions
 
 
-def _key(search: Search, candidate: int, directions: Mapping[str, Direction]) -> tuple[float, ...]:
-    params, family = search.params_of(candidate), search.family_of(candidate)
-    key = []
-    for name, direction in directions.items():
-        value = params[name] if name in params else _own_value(family, name)
-        if isinstance(direction, tuple):
-            key.append(_place(value, direction, name))
-            continue
-        number = _as_number(value, name)
-        key.append(number if direction == SMALLER else -number)
-    return tuple(key)
+def _rank_of_value(family: Family, params: Mapping[str, Any], name: str, direction: Direction) -> float:
+    """How simple the candidate's value of a parameter is, its own or that of the estimator, the smaller the simpler."""
+    value = params[name] if name in params else _value_of_estimator(family, name)
+    if isinstance(direction, tuple):
+        if value not in direction:
+            raise SpaceError(
+                f"simplest= says which {name} is simpler among {list(direction)!r}, but a candidate has {value!r}."
+            )
+        return float(direction.index(value))
+    number = _as_number(value, name)
+    return number if direction == SMALLER else -number
 
 
-def _place(value: Any, order: tuple[Any, ...], name: str) -> float:
-    if value not in order:
-        raise SpaceError(
-            f"simplest= says which {name} is simpler among {list(order)!r}, but a candidate has {value!r}."
-        )
-    return float(order.index(value))
-
-
-def _own_value(family: Family, name: str) -> Any:
-    """What a candidate that does not set this parameter has: the estimator's own value."""
+def _value_of_estimator(family: Family, name: str) -> Any:
     known = family.estimator.get_params(deep=True)
     if name not in known:
         raise SpaceError(f"simplest= names {name!r}, which {family.name} does not have. {did_you_mean(name, known)}")

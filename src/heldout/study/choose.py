@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import Argument, OptionError, Sentence, SpaceError
 from heldout.search.search import Search
-from heldout.search.simplicity import simplicity_of
+from heldout.search.simplicity import simplicity
 from heldout.study.answers import PanelTable, Tables, mean_over_parts
 from heldout.study.race import SEVERAL_PARTS, Block, blocks, next_round
 from heldout.study.study import Chosen, Panel, Study
@@ -59,8 +59,8 @@ def _pick(search: Search, table: PanelTable, means: Any, best: int) -> int:
 def _simplest_within_one_se(search: Search, table: PanelTable, means: Any, best: int) -> int:
     error = _standard_error(table.losses[best, :, 0], table.weights)
     near = np.flatnonzero(means <= means[best] + error).tolist()
-    keys = simplicity_of(search, [table.candidates[c] for c in near])
-    return min(zip(keys, means[near], near, strict=True))[2]
+    simple = simplicity(search)
+    return min((simple(table.candidates[c]), means[c], c) for c in near)[2]
 
 
 def _standard_error(folds: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
