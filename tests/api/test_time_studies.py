@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
 from heldout.base.errors import SplitError
-from heldout.study.pose import OUTER
+from heldout.study.study import OUTER
 
 N = 360
 RANDOM = np.random.default_rng(5)

@@ -14,7 +14,7 @@ import heldout as ho
 from heldout.base.errors import OptionError
 from heldout.engine import run as module
 from heldout.engine.run import Running, run_study
-from heldout.study.pose import pose_tuning
+from heldout.study.study import pose_tuning
 
 X, y = (part[:48] for part in load_diabetes(return_X_y=True))
 LEARNER = ho.Tuned(DecisionTreeRegressor(), {"max_depth": [1, 2, 4]}, validation=ho.KFold(3))

@@ -28,7 +28,7 @@ from heldout.kernels.neighbours.doubt import doubtful
 from heldout.kernels.neighbours.lists import EuclideanSearcher, list_length, smallest
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.answers import PanelTable, Tables
-from heldout.study.pose import pose_tuning
+from heldout.study.study import pose_tuning
 from heldout.task import declare
 
 BOTH = ["uniform", "distance"]

@@ -12,7 +12,7 @@ from heldout.losses import resolve_losses
 from heldout.search.search import Family, Search, build_candidates
 from heldout.search.simplicity import simplicity
 from heldout.study.answers import PanelTable
-from heldout.study.choose import check_parts, choose
+from heldout.study.choose import choose
 
 
 def made(losses, *, space=None, start=0, **how):
@@ -81,13 +81,6 @@ def test_one_se_takes_the_better_of_equally_simple_ones():
     losses = [[1.1, 2.1, 3.1], [1, 2, 3], [1, 2, 3]]
     equal = choose(*made(losses, choose="one_se", simplest=lambda params: 0))
     assert equal.candidate == 1
-
-
-def test_one_se_needs_two_parts():
-    search, _ = made([[1], [2]], choose="one_se")
-    check_parts(search, 2)
-    with pytest.raises(OptionError, match="at least two validation parts"):
-        check_parts(search, 1)
 
 
 def test_a_function_chooses_from_cv_results():

@@ -50,6 +50,6 @@ def test_a_tuned_learner_chooses_once_inside_each_training_set(asked):
     assert len(study.choices) == len(study.of_level(VALIDATION)) == 6 + 3
     for panel in study.of_level(SPREAD):
         choice = next(one for one in study.choices if one.key == panel.waits_for)
-        inner = study.splits[study.panel(choice.panel).splits]
+        inner = study.validation_splits(choice)
         (train,) = rows_behind(study, panel, panel.parts.start)
         assert set(inner.rows) == train  # the choice saw the training rows and nothing else

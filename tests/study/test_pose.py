@@ -9,11 +9,10 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import KFold
 
 import heldout as ho
-from heldout.base.errors import SplitError
+from heldout.base.errors import OptionError, SplitError
 from heldout.study.answers import Answer, Tables
 from heldout.study.choose import advance
-from heldout.study.pose import FINAL, OUTER, draw_validation, pose_tuning
-from heldout.study.study import TEST, VALIDATION, TrainRef
+from heldout.study.study import FINAL, OUTER, TEST, VALIDATION, TrainRef, draw_validation, pose_tuning
 from heldout.task import declare
 
 X, y = (part[:60] for part in load_diabetes(return_X_y=True))
@@ -105,6 +104,11 @@ def test_final_says_what_the_tested_predictor_is_trained_on(asked):
 def test_keep_needs_a_single_development_set(asked):
     with pytest.raises(SplitError, match="this validation has 4 parts"):
         asked(tuned(final="keep"), X, y)
+
+
+def test_one_se_needs_two_parts(asked):
+    with pytest.raises(OptionError, match="at least two validation parts"):
+        asked(tuned(choose="one_se", validation=ho.Holdout(0.25)), X, y)
 
 
 def test_given_names_rows_of_the_whole_task(asked):

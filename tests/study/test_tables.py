@@ -17,8 +17,7 @@ import heldout as ho
 from heldout.base.responses import Responses
 from heldout.study.answers import Answer, Failure, FitWarning, PanelTable, Tables
 from heldout.study.choose import as_cv_results
-from heldout.study.pose import OUTER
-from heldout.study.study import TEST, Panel
+from heldout.study.study import OUTER, TEST, Panel
 from heldout.task import declare
 
 FAILURE = Failure(kind="ValueError", message="no", traceback="", stage="fit")

@@ -34,7 +34,7 @@ from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.record import Record
 from heldout.splits import as_strategy
-from heldout.study.pose import OUTER
+from heldout.study.study import OUTER
 
 
 def compare(

@@ -26,8 +26,7 @@ from heldout.results.extra_fits import curve_of, pose_curve
 from heldout.results.study_record import Question, QuestionOfStream, StudyRecord
 from heldout.results.test_losses import TestLosses
 from heldout.risk.estimate import Estimate
-from heldout.study.pose import FINAL, OUTER, pose_tuning
-from heldout.study.study import TEST, Study
+from heldout.study.study import FINAL, OUTER, TEST, Study, pose_tuning
 from heldout.task import Task
 
 

@@ -43,9 +43,8 @@ from heldout.splits import Given, as_strategy
 from heldout.splits.cells import plan_cells
 from heldout.splits.drawn import Splits
 from heldout.splits.foreign import default_strategy
-from heldout.study.pose import pose_evaluation
 from heldout.study.race import race_of
-from heldout.study.study import TEST
+from heldout.study.study import TEST, pose_evaluation
 from heldout.task import Task, declare
 
 

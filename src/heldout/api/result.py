@@ -32,7 +32,7 @@ from heldout.results.summary import summarise
 from heldout.results.tables import as_frame, one_se_columns
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import verdict_of
-from heldout.study.pose import OUTER
+from heldout.study.study import OUTER
 
 
 @registered

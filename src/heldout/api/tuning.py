@@ -29,9 +29,8 @@ from heldout.search.simplicity import simplicity
 from heldout.splits.drawn import Splits
 from heldout.study.answers import mean_over_parts
 from heldout.study.choose import as_cv_results
-from heldout.study.pose import FINAL, pose_tuning
 from heldout.study.race import race_of
-from heldout.study.study import TEST, VALIDATION
+from heldout.study.study import FINAL, TEST, VALIDATION, pose_tuning
 from heldout.task import Task, declare
 
 if TYPE_CHECKING:

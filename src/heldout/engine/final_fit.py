@@ -15,8 +15,7 @@ from heldout.kernels.step import Work
 from heldout.planner.checked_cells import KernelCheck
 from heldout.planner.plan import Plan
 from heldout.search.search import Search
-from heldout.study.pose import FINAL
-from heldout.study.study import Study
+from heldout.study.study import FINAL, Study
 
 
 class FinalFit(NamedTuple):

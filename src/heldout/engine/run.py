@@ -32,8 +32,7 @@ from heldout.planner.plan import Plan, ready_panels
 from heldout.planner.start_races import RaceStart, start_races
 from heldout.study.answers import Tables
 from heldout.study.choose import advance, give_up, is_answered
-from heldout.study.pose import aside_of, losses_by_level
-from heldout.study.study import EVERYWHERE, TEST, VALIDATION, Study
+from heldout.study.study import EVERYWHERE, TEST, VALIDATION, Study, aside_of, losses_by_level
 from heldout.task.task import Task
 
 if TYPE_CHECKING:

@@ -26,8 +26,7 @@ from heldout.kernels.sums.shifts import Shift, column_shift
 from heldout.losses import SQUARED, Loss
 from heldout.planner.checked_cells import KernelCheck
 from heldout.splits.drawn import Splits
-from heldout.study.pose import OUTER, PROBABILITIES, asked_parts
-from heldout.study.study import TEST, Panel, Study
+from heldout.study.study import OUTER, PROBABILITIES, TEST, Panel, Study, asked_parts
 from heldout.task.stream import Chunk
 from heldout.task.task import Task
 

@@ -32,8 +32,7 @@ from heldout.splits.cells import CellSplits
 from heldout.study.answers import Answer, Failure, Tables
 from heldout.study.answers import Rows as RowLosses
 from heldout.study.choose import advance
-from heldout.study.pose import OUTER
-from heldout.study.study import TEST, VALIDATION, Panel, Study
+from heldout.study.study import OUTER, TEST, VALIDATION, Panel, Study
 
 AT_ONCE = 1 << 13  # rows of the sample that a family is asked about together
 

@@ -25,8 +25,7 @@ from heldout.journal.records import decode, encode
 from heldout.journal.schema import checksum, is_whole
 from heldout.journal.store import Store, open_journal
 from heldout.splits.drawn import Recipe, Splits
-from heldout.study.pose import OUTER
-from heldout.study.study import EVERYWHERE, TEST, Study
+from heldout.study.study import EVERYWHERE, OUTER, TEST, Study
 from heldout.task.task import Task
 
 COMPARISON = "comparison"

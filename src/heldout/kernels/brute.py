@@ -23,8 +23,7 @@ from heldout.kernels.scoring import (
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.losses import call_scorer, needed_methods
 from heldout.study.answers import Answer
-from heldout.study.pose import PROBABILITIES
-from heldout.study.study import EVERYWHERE
+from heldout.study.study import EVERYWHERE, PROBABILITIES
 
 
 def answer_by_brute_force(step: Step, work: Work) -> Iterator[Answer]:

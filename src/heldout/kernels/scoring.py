@@ -16,8 +16,7 @@ from heldout.base.rowkeys import Rows
 from heldout.kernels.step import Held, Work
 from heldout.losses import Loss, block_losses, is_pooled, mean_loss, recorded_warnings, row_losses
 from heldout.study.answers import Answer, Failure, FitWarning
-from heldout.study.pose import PROBABILITIES
-from heldout.study.study import TEST, VALIDATION
+from heldout.study.study import PROBABILITIES, TEST, VALIDATION
 
 LARGEST_STORED_WARNING = 2_000  # characters
 MOST_STORED_WARNINGS = 20  # a fit: some put a number into each, and give thousands

@@ -20,8 +20,7 @@ from heldout.kernels.step import Step
 from heldout.kernels.trainings import Held, Sides, sides_of, splits_of
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.pose import OUTER
-from heldout.study.study import TEST, Panel, Study
+from heldout.study.study import OUTER, TEST, Panel, Study
 from heldout.task.task import Task
 
 EIGEN = 9  # operations of a symmetric eigendecomposition, in cubes of its size

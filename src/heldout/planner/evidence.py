@@ -15,8 +15,7 @@ from heldout.kernels.step import Step
 from heldout.kernels.trainings import Held, Plain, Training, join, pieces_of
 from heldout.losses import needed_methods
 from heldout.planner.cost import Prices, costly, prices_of
-from heldout.study.pose import OUTER, aside_of, asked_parts, with_everywhere
-from heldout.study.study import EVERYWHERE, TEST, Everywhere, Study
+from heldout.study.study import EVERYWHERE, OUTER, TEST, Everywhere, Study, aside_of, asked_parts, with_everywhere
 from heldout.task.task import Task
 
 EVIDENCE = "evidence"  # the name that switches it off: Options(rules={"evidence": False})

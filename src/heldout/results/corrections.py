@@ -29,7 +29,7 @@ from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, u
 from heldout.risk.intervals.method import promised
 from heldout.risk.selection import Correction, Development, bbc, development_bounds, tibshirani
 from heldout.splits.drawn import Splits
-from heldout.study.pose import FINAL
+from heldout.study.study import FINAL
 from heldout.task import Task
 
 DEV_CHOSEN, DEV_BEST, DEV_GAP = "development_chosen", "development_best", "development_gap"

@@ -19,8 +19,7 @@ from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.record import POOLED, Record
 from heldout.splits.drawn import Splits
-from heldout.study.pose import OUTER
-from heldout.study.study import Study
+from heldout.study.study import OUTER, Study
 from heldout.task import Task
 
 RISK = "risk"

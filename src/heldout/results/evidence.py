@@ -22,8 +22,7 @@ from heldout.engine.run import Outcome
 from heldout.losses import Loss, family_of, positive_label, row_losses
 from heldout.risk.record import Answers, Elsewhere, Floats
 from heldout.splits.drawn import Splits
-from heldout.study.pose import aside_of
-from heldout.study.study import EVERYWHERE, TEST
+from heldout.study.study import EVERYWHERE, TEST, aside_of
 from heldout.task import Task
 
 # Estimators that fit a squared loss by something linear, and derived classes, by name.

@@ -28,8 +28,7 @@ from heldout.risk.learning_curve import FEWEST_SIZES, fit_power_law
 from heldout.risk.record import Floats, Record
 from heldout.splits import Given, KFold, SharedBlocks
 from heldout.splits.learning_curve import smaller_training_sets
-from heldout.study.pose import BLOCKS, OUTER, pose_evaluation, pose_pairs_of_blocks, without
-from heldout.study.study import VALIDATION, Study
+from heldout.study.study import BLOCKS, OUTER, VALIDATION, Study, pose_evaluation, pose_pairs_of_blocks, without
 from heldout.task import Task
 
 BHT, RATIO = WITH_FITS

@@ -17,9 +17,8 @@ from heldout.results.test_losses import TestLosses
 from heldout.risk.doubts import interval_warnings, leaning_note
 from heldout.splits.remarks import class_notes, mixed_time_note, near_validation_note
 from heldout.study.answers import PanelTable
-from heldout.study.pose import OUTER
 from heldout.study.race import PAIRED
-from heldout.study.study import TEST, VALIDATION, Study
+from heldout.study.study import OUTER, TEST, VALIDATION, Study
 from heldout.task import Task
 
 MOST_WARNINGS = 20  # findings, each with its words; all of them are in `result.warnings`

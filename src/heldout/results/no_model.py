@@ -32,7 +32,7 @@ from heldout.risk.estimate_risk import failed_parts, record_value
 from heldout.risk.record import Floats, PooledScore, Record
 from heldout.risk.verdict import BETTER, NOT_SHOWN, WORSE, Reference
 from heldout.splits.drawn import Recipe, Splits
-from heldout.study.pose import OUTER
+from heldout.study.study import OUTER
 from heldout.task import Task
 
 Paired = tuple[Record, Record, str]  # the learner and no model on the same rows, and what no model answers

@@ -32,8 +32,7 @@ from heldout.results.test_set_history import TestSetHistory, disclosed
 from heldout.risk.estimate import Estimate
 from heldout.risk.record import Record
 from heldout.risk.verdict import Reference
-from heldout.study.pose import OUTER
-from heldout.study.study import SPREAD, Study
+from heldout.study.study import OUTER, SPREAD, Study
 
 Number = TypeVar("Number", Estimate, Reference)
 NO_ROWS = (

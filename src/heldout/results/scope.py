@@ -11,8 +11,7 @@ from heldout.results.estimates import size_at_all_rows, sizes_of
 from heldout.results.selection import BEST_VALIDATION, FOLD_PREDICTORS, Selection
 from heldout.risk.estimands import Sizes, rows_words
 from heldout.search.search import Search
-from heldout.study.pose import OUTER
-from heldout.study.study import Study
+from heldout.study.study import OUTER, Study
 from heldout.task import Task
 
 

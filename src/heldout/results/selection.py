@@ -34,8 +34,7 @@ from heldout.risk.record import Record
 from heldout.splits.cells import CellSplits
 from heldout.splits.drawn import Splits
 from heldout.study.answers import PanelTable, Tables
-from heldout.study.pose import FINAL
-from heldout.study.study import Choice, Study
+from heldout.study.study import FINAL, Choice, Study
 from heldout.task import Task
 
 FOLD_PREDICTORS = "fold_predictors"

@@ -17,8 +17,7 @@ from heldout.results.test_losses import TestLosses
 from heldout.search.search import Search
 from heldout.study.answers import PanelTable, mean_over_parts
 from heldout.study.choose import by_one_se
-from heldout.study.pose import OUTER
-from heldout.study.study import Choice, Study
+from heldout.study.study import OUTER, Choice, Study
 from heldout.task import Task
 
 Columns = dict[str, Any]

@@ -34,8 +34,7 @@ from heldout.risk.record import Answers, Floats, PooledScore, Record
 from heldout.splits.cells import CellSplits
 from heldout.splits.drawn import Splits
 from heldout.study.answers import Rows as RowLosses
-from heldout.study.pose import OUTER
-from heldout.study.study import TEST, Study
+from heldout.study.study import OUTER, TEST, Study
 from heldout.task import Task
 
 

@@ -41,7 +41,7 @@ from heldout.risk.estimate import Estimate
 from heldout.risk.record import Record
 from heldout.risk.verdict import NOT_SHOWN, Reference
 from heldout.splits.drawn import Splits
-from heldout.study.pose import OUTER
+from heldout.study.study import OUTER
 
 ESCAPES = "Rows that were reordered, and changed in more than scale or columns, are not recognised."
 # Findings that tell of the predictions or losses of single test rows.

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.errors import Argument, OptionError, Sentence, SpaceError
+from heldout.base.errors import OptionError, SpaceError
 from heldout.search.search import Search
 from heldout.search.simplicity import simplicity
 from heldout.study.answers import PanelTable, Tables, mean_over_parts
-from heldout.study.race import SEVERAL_PARTS, Block, blocks, next_round
+from heldout.study.race import Block, blocks, next_round
 from heldout.study.study import Chosen, Panel, Study
 
 
@@ -32,18 +32,6 @@ def choose(search: Search, table: PanelTable) -> Chosen:
     tied = int(np.count_nonzero(means == means[best]))
     index = _pick(search, table, means, best)
     return Chosen(candidate=table.candidates[index], inside=float(means[index]), tied=tied, failed=failed)
-
-
-def check_parts(search: Search, parts: int) -> None:
-    """Refuse a rule that cannot choose on this many validation parts."""
-    if search.choose == "one_se" and parts < 2:
-        raise OptionError(
-            Sentence(
-                "{} needs at least two validation parts to know a standard error, but there is one.",
-                Argument("choose", "one_se"),
-            ),
-            Sentence("Use {} or {}, or {}.", *SEVERAL_PARTS, Argument("choose", "best")),
-        )
 
 
 def _pick(search: Search, table: PanelTable, means: Any, best: int) -> int:

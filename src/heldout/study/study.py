@@ -1,20 +1,43 @@
-"""Panels: candidates × parts of one drawn splits, which is how cells are kept; and the study that holds them."""
+"""The question that a study asks: panels of cells, choices between candidates, and how both are posed.
+
+A panel is candidates × parts of one drawn splits, which is how cells are kept. For the rules of intervals some
+predictors of test parts also answer a fixed set of rows, at no further fits: how far they differ there, and how much
+better they do on the rows that they were trained on, tells how far an estimate from them spreads. Nothing else may look
+at these answers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any, NamedTuple
 
-from heldout.losses import Loss
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.errors import Argument, OptionError, Sentence, SplitError, Splitter
+from heldout.base.responses import Responses
+from heldout.base.rowkeys import Rows
+from heldout.base.seeds import derive
+from heldout.losses import Loss, needed_methods
 from heldout.search.search import Search
-from heldout.splits.drawn import Splits
-from heldout.study.race import Block, Race, RaceRule
+from heldout.splits.drawn import Recipe, Splits
+from heldout.splits.given import Given
+from heldout.splits.shared_blocks import SharedBlocks, refuse_unshareable, shared_blocks
+from heldout.splits.strategy import draw_in_sequence
+from heldout.study.race import SEVERAL_PARTS, Block, Race, RaceRule, check_race
+from heldout.task.task import Task
 
 TEST = "test"
 VALIDATION = "validation"
 SPREAD = "spread"  # held out to learn how far an estimate spreads: never shown, never chosen by
-EVERYWHERE = "everywhere"  # a fixed set of rows, some of them trained on: for intervals alone, see study/pose.py
+EVERYWHERE = "everywhere"  # a fixed set of rows, some of them trained on: for intervals alone, see `with_everywhere`
+OUTER = "outer"  # the test splits
+FINAL = "final"  # the choice made on all rows
+BLOCKS = "blocks"  # those that are left out in pairs
+# A predictor is asked by the first of these that it has. The last is no method: it tells a wish from what a loss needs.
+PROBABILITIES = ("predict_proba", "predict", "if sound")
 
 
 class TrainRef(NamedTuple):
@@ -91,15 +114,223 @@ class Study:
     races: Mapping[str, Race] = field(default_factory=dict)  # by validation panel, once they have begun
     everywhere: Everywhere = field(default_factory=Everywhere)  # for intervals alone
 
-    def panel(self, key: str) -> Panel:
-        return next(p for p in self.panels if p.key == key)
-
     def validation_splits(self, choice: Choice) -> Splits:
         """The splits on whose held-out parts a choice is made."""
-        return self.splits[self.panel(choice.panel).splits]
+        return next(self.splits[panel.splits] for panel in self.panels if panel.key == choice.panel)
 
     def losses_at(self, level: str) -> tuple[Loss, ...]:
         return self.search.losses if level == VALIDATION else self.reported
 
     def of_level(self, level: str) -> tuple[Panel, ...]:
         return tuple(p for p in self.panels if p.level == level)
+
+
+@dataclass(kw_only=True, eq=False)
+class _Posed:
+    """A study in the making: each choice brings its validation splits, a panel of them, and the panels that wait."""
+
+    search: Search
+    splits: dict[str, Splits]
+    race: RaceRule | None = None
+    validation: list[Panel] = field(default_factory=list)
+    tests: list[Panel] = field(default_factory=list)
+    choices: list[Choice] = field(default_factory=list)
+
+    def choose(self, choice: Choice, splits_key: str, inner: Splits, waiting: Sequence[Panel]) -> None:
+        """Ask for this choice on the validation splits `inner`; the panels in `waiting` test what it chooses."""
+        search, parts = self.search, range(len(inner))
+        if self.race is not None:
+            check_race(self.race, search, len(parts))
+        if search.choose == "one_se" and len(parts) < 2:
+            raise OptionError(
+                Sentence(
+                    "{} needs at least two validation parts to know a standard error, but there is one.",
+                    Argument("choose", "one_se"),
+                ),
+                Sentence("Use {} or {}, or {}.", *SEVERAL_PARTS, Argument("choose", "best")),
+            )
+        every = range(len(search))
+        asked = Panel(key=choice.panel, level=VALIDATION, splits=splits_key, parts=parts, candidates=every)
+        trains, averaged = _final_trains(search, splits_key, len(parts)), search.final == "ensemble"
+        self.splits[splits_key] = inner
+        self.validation.append(asked)
+        self.choices.append(choice)
+        self.tests += [replace(panel, waits_for=choice.key, trains=trains, averaged=averaged) for panel in waiting]
+
+    def study(self, reported: tuple[Loss, ...]) -> Study:
+        panels, choices = (*self.validation, *self.tests), tuple(self.choices)
+        search, splits, race = self.search, self.splits, self.race
+        return Study(search=search, splits=splits, panels=panels, choices=choices, reported=reported, race=race)
+
+
+def pose_evaluation(
+    search: Search, task: Task, outer: Splits, *, reported: tuple[Loss, ...], race: RaceRule | None = None
+) -> Study:
+    """The risk of a learner on the held-out rows of `outer`; for a tuned one, a choice inside each part first."""
+    posed, parts = _Posed(search=search, splits={OUTER: outer}, race=race), range(len(outer))
+    if not search.tuned:
+        posed.tests = [Panel(key=TEST, level=TEST, splits=OUTER, parts=parts, candidates=range(len(search)))]
+        return posed.study(reported)
+    if isinstance(search.validation, Given) and len(parts) > 1:
+        raise SplitError(
+            f"Given names rows of the whole task, so it cannot be the validation of each of {len(parts)} test folds.",
+            Sentence(
+                "Use {} or {}, or {} or {}.",
+                Argument("validation", Splitter("Holdout", "…")),
+                Splitter("KFold", "…"),
+                Argument("test", Splitter("Given", "…")),
+                Splitter("Holdout", "…"),
+            ),
+        )
+    for part in parts:
+        inner = draw_validation(search, task, outer.train_rows(part), outer=outer, part=part)
+        choice = Choice(key=f"fold/{part}", panel=f"{VALIDATION}/{part}", fold=part)
+        panel = Panel(key=f"{TEST}/{part}", level=TEST, splits=OUTER, parts=range(part, part + 1), candidates=None)
+        posed.choose(choice, f"inner/{part}", inner, [panel])
+    return posed.study(reported)
+
+
+def pose_tuning(
+    search: Search, task: Task, rows: Rows, *, outer: Splits | None = None, race: RaceRule | None = None
+) -> Study:
+    """The choice of a candidate on `rows` alone: what fitting a tuned learner asks."""
+    if isinstance(search.validation, SharedBlocks) and outer is not None:
+        refuse_unshareable(outer)
+        inner = outer
+    else:
+        inner = draw_validation(search, task, rows)
+    posed = _Posed(search=search, splits={}, race=race)
+    posed.choose(Choice(key=FINAL, panel=VALIDATION), FINAL, inner, ())
+    return posed.study(search.losses)
+
+
+def draw_validation(
+    search: Search, task: Task, rows: Rows, *, outer: Splits | None = None, part: int | None = None
+) -> Splits:
+    """Validation splits of these rows in their order: they depend on the seed and the content, not on which fold."""
+    if isinstance(search.validation, SharedBlocks) and outer is not None and part is not None:
+        return shared_blocks(outer, part)
+    # A foreign splitter may name a training row twice: validation could then hold out what it trains on.
+    if not (np.diff(rows) > 0).all() and (np.diff(np.sort(rows)) == 0).any():
+        raise SplitError(
+            f"The training rows of test fold {part} repeat, so validation would train on rows that it holds out. "
+            "Use test splits that name each training row once."
+        )
+    seeded = getattr(search.validation, "seeded", True)
+    seed = derive(search.seed, VALIDATION, task.content_key(rows)) if seeded else 0
+    try:
+        return draw_in_sequence(search.validation, task, rows, seed=seed)
+    except SplitError as error:
+        if part is None:
+            raise
+        raise SplitError(f"Validation splits inside test fold {part}: {error}") from error
+
+
+def _final_trains(search: Search, inner_key: str, parts: int) -> tuple[TrainRef, ...] | None:
+    """What the predictor that gets tested is trained on: None stands for all rows of the part."""
+    if search.final == "keep" and parts != 1:
+        raise SplitError(
+            f'final="keep" keeps the predictor trained without the development rows, but this validation has '
+            f'{parts} parts. Use validation=Holdout(…) or Given(…), or final="retrain" or "ensemble".'
+        )
+    return None if search.final == "retrain" else tuple(TrainRef(inner_key, part) for part in range(parts))
+
+
+def asked_parts(study: Study, most: int) -> tuple[int, ...]:
+    """At most so many test parts of the first repeat, spread evenly."""
+    outer = study.splits[OUTER]
+    first = len(outer) // outer.recipe.repeats
+    return tuple(np.unique(np.linspace(0, first - 1, min(first, most)).round().astype(int)).tolist())
+
+
+def with_everywhere(study: Study, task: Task, everywhere: Everywhere, *, rows: int) -> Study:
+    """The study with these predictors asked about so many of its rows, which the seed and the rows' content draw.
+
+    The splits that it adds have a part for each of them and no training sides: these rows are answered, not held out.
+    """
+    drawn, times = study.splits[OUTER].rows, len(everywhere.parts)
+    if rows < len(drawn):
+        chance = np.random.default_rng(derive(study.search.seed, EVERYWHERE, task.content_key(drawn)))
+        drawn = np.sort(chance.permutation(drawn)[:rows])
+    asked = Splits(
+        rows=drawn,
+        held=np.tile(drawn, times),
+        held_cuts=np.arange(times + 1) * len(drawn),
+        train=np.empty(0, dtype=np.intp),
+        train_cuts=np.zeros(times + 1, dtype=np.intp),
+        recipe=Recipe(kind=EVERYWHERE, words="rows that predictors are asked about for the interval"),
+    )
+    return replace(study, splits={**study.splits, EVERYWHERE: asked}, everywhere=everywhere)
+
+
+def aside_of(candidate: int) -> str:
+    """The name under which the answers of the predictors of one candidate are kept."""
+    return f"{EVERYWHERE}/{candidate}"
+
+
+def losses_by_level(study: Study) -> dict[str, tuple[Loss, ...]]:
+    """The losses of each level, which say what predictors are asked for there."""
+    losses = {level: study.losses_at(level) for level in (TEST, VALIDATION, SPREAD)}
+    methods = (PROBABILITIES,) if study.everywhere.probabilities else needed_methods(study.reported)
+    nothing = Loss(name=EVERYWHERE, methods=methods, sign=1, low=0.0, high=0.0, rows=_nothing)
+    if study.everywhere.tests_too:
+        first, *rest = study.reported
+        losses[TEST] = (replace(first, methods=(*first.methods, PROBABILITIES)), *rest)
+    return {**losses, EVERYWHERE: (nothing,)}
+
+
+def _nothing(y: NDArray[Any], responses: Responses) -> NDArray[np.float64]:
+    """No loss: the responses are what is wanted."""
+    return np.zeros(len(y))
+
+
+def without(part: int) -> str:
+    """The name of the splits that leave out block `part` altogether, and hold out each other block in turn."""
+    return f"without/{part}"
+
+
+def pose_pairs_of_blocks(
+    search: Search, task: Task, blocks: Splits, *, known: int, reported: tuple[Loss, ...]
+) -> Study:
+    """The question behind intervals that take fits of their own: every pair of blocks left out, in every repetition.
+
+    For K blocks and each pair of them the learner is trained on the K − 2 others and asked on both, so that leaving out
+    block i altogether there is a (K−1)-fold estimate on the others. It is compared with what happened on block i
+    (Bates–Hastie–Tibshirani), or with the estimates that leave out other blocks (ratio of jackknives). A tuned learner
+    chooses inside each of these training sets: that is a third level of splitting.
+
+    Parameters
+    ----------
+    blocks : Splits
+        K blocks a repetition, that partition the rows.
+    known : int
+        How many of its parts the study itself answers; only the others are asked here too.
+    """
+    posed = _Posed(search=search, splits={BLOCKS: blocks})
+    posed.splits |= {without(part): shared_blocks(blocks, part) for part in range(len(blocks))}
+    if not search.tuned:
+        asked = [_spread_panel(key, key, range(len(posed.splits[key]))) for key in list(posed.splits)[1:]]
+        if known < len(blocks):
+            asked.append(_spread_panel(BLOCKS, BLOCKS, range(known, len(blocks))))
+        posed.tests = [replace(panel, candidates=range(len(search))) for panel in asked]
+        return posed.study(reported)
+    for part in range(known, len(blocks)):
+        _choose_for(posed, task, f"{BLOCKS}/{part}", (BLOCKS, part))
+    size = len(blocks) // blocks.recipe.repeats
+    for start in range(0, len(blocks), size):
+        for i, j in combinations(range(start, start + size), 2):  # a block's place is that among the other blocks
+            _choose_for(posed, task, f"pair/{i}/{j}", (without(i), j - start - 1), (without(j), i - start))
+    return posed.study(reported)
+
+
+def _spread_panel(key: str, splits: str, parts: range) -> Panel:
+    """Predictors asked on parts of blocks, whose row losses the interval needs, or of blocks without one of them."""
+    return Panel(key=key, level=SPREAD, splits=splits, parts=parts, candidates=None, keeps_rows=splits == BLOCKS)
+
+
+def _choose_for(posed: _Posed, task: Task, name: str, *sides: tuple[str, int]) -> None:
+    """A choice on the training rows of the first side (splits, part), whose predictor answers every side."""
+    splits, part = sides[0]
+    inner = draw_validation(posed.search, task, posed.splits[splits].train_rows(part))
+    panels = [_spread_panel(f"{splits}/{part}", splits, range(part, part + 1)) for splits, part in sides]
+    posed.choose(Choice(key=name, panel=f"{VALIDATION}/{name}"), f"inner/{name}", inner, panels)
