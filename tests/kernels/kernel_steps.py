@@ -12,16 +12,21 @@ from heldout.api.question import prepare
 from heldout.engine.run import work_of
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.step import Held, Step, Training, Work
+from heldout.results.study_record import Question, Request
 from heldout.study.answers import PanelTable
+
+
+def ask(learner: Any, X: Any, y: Any, **more: Any) -> Question:
+    """The checked question that `evaluate` would ask, over three folds unless `test` is given."""
+    roles = {name: more.pop(name, None) for name in ("groups", "time", "sample_weight", "strata")}
+    return prepare(learner, X, y, Request(**{"test": ho.KFold(3), "roles": roles, **more}))
 
 
 def posed(
     learner: Any, X: Any, y: Any, *, kernel: str, most_panels: int | None = None, **more: Any
 ) -> tuple[Step, Work]:
     """The first panels of a study (the validation panels of a tuned learner, else the test panel) as one step."""
-    roles = {name: more.pop(name, None) for name in ("groups", "time", "sample_weight", "strata")}
-    question = {"test": ho.KFold(3), "loss": None, "level": 0.95, "seed": 0, "options": None} | more
-    asked = prepare(learner, X, y, roles=roles, **question)
+    asked = ask(learner, X, y, **more)
     everything = frozenset(panel.key for panel in asked.study.panels)
     work = replace(work_of(asked.study, asked.task, {}), keep_responses=everything, keep_rows=everything)
     panels = [panel for panel in asked.study.panels if panel.candidates is not None][:most_panels]

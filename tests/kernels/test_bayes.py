@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import kernel_steps
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,11 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
-from heldout.api.question import prepare
-from heldout.engine.run import work_of
 from heldout.kernels.bayes import KERNEL
 from heldout.kernels.brute import answer_by_brute_force
-from heldout.kernels.step import Held, Step, Training, Work
+from heldout.kernels.step import Step, Work
 from heldout.study.answers import PanelTable
 
 SMOOTHINGS = [1e-12, 1e-9, 1e-4, 0.1, 1.0]
@@ -31,19 +30,7 @@ COUNTS = [MultinomialNB(), ComplementNB(), ComplementNB(norm=True), BernoulliNB(
 
 def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
     """The first validation panel of a tuned learner, or the test panel, as one step of this kernel."""
-    roles = {name: more.pop(name, None) for name in ("groups", "time", "sample_weight", "strata")}
-    question = {"test": ho.KFold(3), "loss": None, "level": 0.95, "seed": 0, "options": None} | more
-    asked = prepare(learner, X, y, roles=roles, **question)
-    study = asked.study
-    panel = next(p for p in study.panels if p.candidates is not None)
-    everything = frozenset(p.key for p in study.panels)
-    work = replace(work_of(study, asked.task, {}), keep_responses=everything, keep_rows=everything)
-    trainings = tuple(
-        Training(panel.trains_of(part), False, (Held(panel.key, panel.level, panel.splits, part),))
-        for part in panel.parts
-    )
-    kind = {"kernel": "bayes", "rule": "bayes", "tier": "rounding", "fits": 1}
-    return Step(candidates=tuple(panel.candidates or ()), trainings=trainings, **kind), work  # type: ignore[arg-type]
+    return kernel_steps.posed(learner, X, y, kernel="bayes", most_panels=1, **more)
 
 
 def table_of(answers: Any, step: Step, work: Work) -> PanelTable:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
+import kernel_steps
 import numpy as np
 import pytest
 from sklearn.covariance import LedoitWolf
@@ -15,12 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
-from heldout.api.question import prepare
 from heldout.base.responses import Responses
-from heldout.engine.run import work_of
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.discriminants import KERNEL
-from heldout.kernels.step import Held, Step, Training, Work
+from heldout.kernels.step import Step, Work
 from heldout.study.answers import PanelTable
 
 SHARES = [0.0, 0.05, 0.4, 1.0]
@@ -45,18 +43,7 @@ def data(n: int = 70, p: int = 4, kinds: int = 3, seed: int = 0) -> tuple[Any, A
 
 def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
     """The first validation panel of a tuned learner, or the test panel, as one step of this kernel."""
-    roles = dict.fromkeys(("groups", "time", "sample_weight", "strata"))
-    question = {"test": ho.KFold(3), "loss": None, "level": 0.95, "seed": 0, "options": None} | more
-    asked = prepare(learner, X, y, roles=roles, **question)
-    panel = next(p for p in asked.study.panels if p.candidates is not None)
-    everything = frozenset(p.key for p in asked.study.panels)
-    work = replace(work_of(asked.study, asked.task, {}), keep_responses=everything, keep_rows=everything)
-    trainings = tuple(
-        Training(panel.trains_of(part), False, (Held(panel.key, panel.level, panel.splits, part),))
-        for part in panel.parts
-    )
-    kind: dict[str, Any] = {"kernel": "discriminants", "rule": "discriminants", "tier": "rounding", "fits": 1}
-    return Step(candidates=tuple(panel.candidates or ()), trainings=trainings, **kind), work
+    return kernel_steps.posed(learner, X, y, kernel="discriminants", most_panels=1, **more)
 
 
 def table_of(answers: Any, step: Step, work: Work) -> PanelTable:
@@ -264,9 +251,7 @@ def test_jobs_change_no_bit() -> None:
     ],
 )
 def test_what_is_refused_and_why(model: Any, reason: str) -> None:
-    asked = prepare(model, *data(), test=ho.KFold(3),
-                roles=dict.fromkeys(("groups", "time", "sample_weight", "strata")),
-                loss=None, level=0.95, seed=0, options=None)  # fmt: skip
+    asked = kernel_steps.ask(model, *data())
     claims = KERNEL.claim(asked.study.search, asked.task)
     assert not claims.groups
     assert reason in claims.refusals[0]
@@ -288,7 +273,5 @@ def test_explain_shows_rule_and_tier() -> None:
 
 def test_candidates_that_differ_in_shrinkage_alone_go_together() -> None:
     space = {"shrinkage": [None, 0.1, 0.5], "tol": [1e-4, 1e-3]}
-    asked = prepare(ho.Tuned(LINEAR(solver="lsqr"), space), *data(), test=ho.KFold(3),
-                roles=dict.fromkeys(("groups", "time", "sample_weight", "strata")),
-                loss=None, level=0.95, seed=0, options=None)  # fmt: skip
+    asked = kernel_steps.ask(ho.Tuned(LINEAR(solver="lsqr"), space), *data())
     assert [len(group) for group in KERNEL.claim(asked.study.search, asked.task).groups] == [3, 3]

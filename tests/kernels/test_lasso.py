@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import kernel_steps
 import numpy as np
 import pytest
 from scipy import sparse
@@ -13,11 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
-from heldout.api.question import prepare
-from heldout.engine.run import work_of
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.lasso import KERNEL
-from heldout.kernels.step import Held, Step, Training, Work
+from heldout.kernels.step import Step, Work
 from heldout.study.answers import PanelTable
 
 ALPHAS = [1e-3, 1e-2, 0.1, 1.0, 10.0]
@@ -34,18 +33,7 @@ def numbers(n: int = 60, p: int = 5, *, seed: int = 0, rho: float = 0.0) -> tupl
 
 def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
     """The first validation panel of a tuned learner, or the test panel, as one step of this kernel."""
-    roles = {name: more.pop(name, None) for name in ("groups", "time", "sample_weight", "strata")}
-    question = {"test": ho.KFold(3), "loss": None, "level": 0.95, "seed": 0, "options": None} | more
-    asked = prepare(learner, X, y, roles=roles, **question)
-    panel = next(p for p in asked.study.panels if p.candidates is not None)
-    everything = frozenset(p.key for p in asked.study.panels)
-    work = replace(work_of(asked.study, asked.task, {}), keep_responses=everything)
-    trainings = tuple(
-        Training(panel.trains_of(part), False, (Held(panel.key, panel.level, panel.splits, part),))
-        for part in panel.parts
-    )
-    kind = {"kernel": "lasso", "rule": "lasso", "tier": "rounding", "fits": 1}
-    return Step(candidates=tuple(panel.candidates or ()), trainings=trainings, **kind), work  # type: ignore[arg-type]
+    return kernel_steps.posed(learner, X, y, kernel="lasso", most_panels=1, **more)
 
 
 def table_of(answers: Any, step: Step, work: Work) -> PanelTable:

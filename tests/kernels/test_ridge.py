@@ -6,6 +6,7 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
+import kernel_steps
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -20,8 +21,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
-from heldout.api.question import prepare
-from heldout.engine.run import work_of
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.ridge import KERNEL
 from heldout.kernels.step import Held, Step, Training, Work
@@ -36,19 +35,7 @@ SCALED = make_pipeline(StandardScaler(), Ridge())
 
 def posed(learner: Any, X: Any, y: Any, **more: Any) -> tuple[Step, Work]:
     """The first validation panel of a tuned learner, or the test panel, as one step of this kernel."""
-    roles = {name: more.pop(name, None) for name in ("groups", "time", "sample_weight", "strata")}
-    question = {"test": ho.KFold(3), "loss": None, "level": 0.95, "seed": 0, "options": None} | more
-    asked = prepare(learner, X, y, roles=roles, **question)
-    study = asked.study
-    panel = next(p for p in study.panels if p.candidates is not None)
-    everything = frozenset(p.key for p in study.panels)
-    work = replace(work_of(study, asked.task, {}), keep_responses=everything, keep_rows=everything)
-    trainings = tuple(
-        Training(panel.trains_of(part), False, (Held(panel.key, panel.level, panel.splits, part),))
-        for part in panel.parts
-    )
-    kind = {"kernel": "ridge", "rule": "ridge", "tier": "rounding", "fits": 1}
-    return Step(candidates=tuple(panel.candidates or ()), trainings=trainings, **kind), work  # type: ignore[arg-type]
+    return kernel_steps.posed(learner, X, y, kernel="ridge", most_panels=1, **more)
 
 
 def table_of(answers: Any, step: Step, work: Work) -> PanelTable:

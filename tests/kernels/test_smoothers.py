@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
-from heldout.api.question import prepare
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.driver import score
 from heldout.kernels.smoothers import KERNEL, solve
@@ -48,9 +47,7 @@ def worst_difference(step: Step, work: Work) -> float:
 
 
 def refusal(learner: Any, X: Any, y: Any, **more: Any) -> str:
-    roles = {name: more.pop(name, None) for name in ("groups", "time", "sample_weight", "strata")}
-    question = {"test": ho.KFold(3), "loss": None, "level": 0.95, "seed": 0, "options": None} | more
-    asked = prepare(learner, X, y, roles=roles, **question)
+    asked = kernel_steps.ask(learner, X, y, **more)
     claims = KERNEL.claim(asked.study.search, asked.task)
     assert not claims.groups
     return " ".join(claims.refusals)

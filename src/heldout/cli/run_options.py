@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import signal
@@ -130,14 +131,18 @@ def interrupted_words(ctx: click.Context) -> str:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """End the study in order at the first Ctrl-C, and the program at a second one."""
+    """End the study in order at the first Ctrl-C, and the program at a second one, up to its last moment."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.getsignal(signal.SIGINT)
+    before, is_first = signal.getsignal(signal.SIGINT), True
 
     def first(number: int, frame: Any) -> None:
+        nonlocal is_first
+        is_first = False
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+        # Python gives signals back to the system as it ends; a Ctrl-C then would change the exit code.
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
         os.write(2, b"\nStopping. Ctrl-C again to stop at once.\n")
         raise KeyboardInterrupt
 
@@ -145,7 +150,8 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        if is_first:
+            signal.signal(signal.SIGINT, before)
 
 
 def _log_to_stderr() -> None:
