@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from heldout.api.advise import advise
     from heldout.api.chance import chance
     from heldout.api.check import Checked, check
-    from heldout.api.compare import compare
+    from heldout.api.compare import Comparison, compare
     from heldout.api.compare_across import compare_across
-    from heldout.api.comparison import Comparison
     from heldout.api.draw import DrawnSplits, draw, load_splits
     from heldout.api.evaluate import evaluate, explain
     from heldout.api.result import Result, load

@@ -14,7 +14,7 @@ import heldout as ho
 from heldout.base.words import line, safe
 from heldout.report.show import as_text
 from heldout.report.words import amount
-from heldout.results.summary import VERSION, rows_of
+from heldout.results.study_record import VERSION, rows_of
 
 X, y = (part[:60] for part in load_diabetes(return_X_y=True))
 

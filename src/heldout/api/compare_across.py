@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.api.compare import answer_all, ask_all, check_rope, named_learners
-from heldout.api.comparison import Comparison, chances_and_verdict
+from heldout.api.compare import Comparison, answer_all, ask_all, chances_and_verdict, check_rope, named_learners
 from heldout.base.errors import FitFailed, HeldoutError, InputError, LossError
 from heldout.base.options import Options
 from heldout.base.plain import plain

@@ -22,7 +22,7 @@ from heldout.kernels.fitting import check_names, check_takes_weights, fit_on_row
 from heldout.losses import Loss, check_losses, on_target
 from heldout.planner.account import Account
 from heldout.planner.passes import check_rules
-from heldout.results.scope import scope_of_tuning
+from heldout.results.estimates import scope_of_tuning
 from heldout.results.selection import Selection
 from heldout.search.search import Search
 from heldout.search.simplicity import simplicity

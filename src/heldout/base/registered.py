@@ -12,7 +12,7 @@ PUBLIC = {
     "check": "heldout.api.check",
     "Checked": "heldout.api.check",
     "compare": "heldout.api.compare",
-    "Comparison": "heldout.api.comparison",
+    "Comparison": "heldout.api.compare",
     "draw": "heldout.api.draw",
     "DrawnSplits": "heldout.api.draw",
     "evaluate": "heldout.api.evaluate",

@@ -9,7 +9,7 @@ from heldout.base.words import line
 from heldout.report.blocks import Block, Cell, Details, Facts, Headline, Note, Number, Table
 from heldout.report.result import findings_block, made_by, validation_columns, value_cell
 from heldout.report.words import DASH, amount, between, level_words, p_words, row_count
-from heldout.results.summary import words_of_choice
+from heldout.results.study_record import words_of_choice
 
 MOST_PAIRS = 45  # all pairs of ten learners
 FEW_PAIRS = 6  # whose sentences stand in sight

@@ -10,7 +10,7 @@ from heldout.base.words import clipped, fit_words, line
 from heldout.report.blocks import Block, Cell, Code, Details, Facts, Findings, Headline, Note, Number, Span, Table, Text
 from heldout.report.plan import plan_blocks
 from heldout.report.words import DASH, between, counted, estimate_words, interval, level_words
-from heldout.results.summary import choice_words, is_shown, words_of_choice
+from heldout.results.study_record import choice_words, is_shown, words_of_choice
 
 GRAVE_FIRST = ("error", "warning", "info")
 OPTIMISTIC = Span("optimistic", "warning")

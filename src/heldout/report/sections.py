@@ -28,7 +28,7 @@ from heldout.report.result import (
     value_cell,
 )
 from heldout.report.words import between, counted, row_count
-from heldout.results.summary import short_names
+from heldout.results.study_record import short_names
 
 MOST_LEARNERS = 50  # of a comparison, whose choices are listed one by one
 MOST_PARAMS = 8  # columns of candidates; the other parameters share one

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from heldout.base.plain import plain
 from heldout.results.figures_of_choices import parameters_figure, stability_figure
-from heldout.results.study_record import StudyRecord
-from heldout.results.summary import is_shown, rows_of
+from heldout.results.study_record import StudyRecord, is_shown, rows_of
 from heldout.results.tables import FOLD_COLUMNS
 from heldout.risk.estimate import Estimate
 from heldout.risk.intervals.binomial import clopper_pearson

@@ -11,11 +11,10 @@ from sklearn.base import is_classifier
 
 from heldout.base.environment import environment
 from heldout.engine.run import Outcome
-from heldout.results.estimates import risk_name, study_estimates
+from heldout.results.estimates import risk_name, scope_of, study_estimates
 from heldout.results.extra_fits import EXTRAPOLATED, LEARNING_CURVE, counted_with, curve_of, interval_by_pairs
 from heldout.results.findings import findings_of, findings_of_extra, race_values
 from heldout.results.no_model import against_no_model
-from heldout.results.scope import scope_of
 from heldout.results.selection import FOLD_PREDICTORS
 from heldout.results.study_record import CURVE, Columns, Question, StudyRecord
 from heldout.results.tables import (

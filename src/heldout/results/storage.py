@@ -28,7 +28,7 @@ from heldout.base.findings import Finding
 from heldout.base.plain import plain
 from heldout.planner.account import Line
 from heldout.planner.plan import PassRecord
-from heldout.results.scope import Covers
+from heldout.results.estimates import Covers
 from heldout.results.study_record import StudyRecord
 from heldout.risk.estimate import Estimate, stored_values
 from heldout.risk.verdict import Reference
