@@ -135,9 +135,9 @@ def assert_path_equals_fits(path: Path, estimator: Any, values: Sequence[Any], p
     assert [path.value_of(one) for one in alone] == list(values)
     assert len({path.lane(value) for value in values}) == 1
     assert path.refusal(alone) is None
-    first = alone[path.order(values)[0]]
+    first = alone[path.cut(values)[0][0]]
     before = repr(first.get_params())
-    unfitted = path.start(first)
+    unfitted = path.start(first, values)
     assert repr(first.get_params()) == before
     with threadpool_limits(1), joblib.parallel_config(backend="sequential"):
         fitted = unfitted.fit(problem.X, problem.y, **problem.fit)

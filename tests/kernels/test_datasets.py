@@ -10,10 +10,8 @@ import pytest
 from sklearn.base import clone
 
 import heldout as ho
+from heldout.kernels.paths.bins import LIGHTGBM_BINS, MOST_FITS, XGBOOST_BINS, Binned
 from heldout.kernels.within import grow_branches
-from heldout.kernels.within.binned import MOST_FITS, Binned
-from heldout.kernels.within.lightgbm_bins import LIGHTGBM_BINS
-from heldout.kernels.within.xgboost_bins import XGBOOST_BINS
 
 lightgbm = pytest.importorskip("lightgbm")
 xgboost = pytest.importorskip("xgboost")
@@ -43,10 +41,11 @@ def test_members_are_their_own_fits(path: Binned, estimator: Any, space: dict[st
     weight = np.linspace(0.5, 2, len(y))
     own = members(estimator, space)
     assert path.refusal(own) is None
-    ((bound, places),) = path.cut([path.value_of(one) for one in own])
+    values = [path.value_of(one) for one in own]
+    (places,) = path.cut(values)
     assert places == list(range(len(own)))
-    fitted = bound.start(own[0]).fit(X, y, sample_weight=weight)
-    found = list(bound.responses(fitted, bound.values, X, [("predict",)]))
+    fitted = path.start(own[0], values).fit(X, y, sample_weight=weight)
+    found = list(path.responses(fitted, values, X, [("predict",)]))
     for one, response in zip(own, found, strict=True):
         np.testing.assert_array_equal(response.predict, one.fit(X, y, sample_weight=weight).predict(X))
 
@@ -61,7 +60,7 @@ def test_what_bins_depend_on_is_never_shared() -> None:
 def test_few_fits_share_and_are_counted_as_fits() -> None:
     own = members(lightgbm.LGBMRegressor(**LIGHT), {"reg_lambda": [1, 2, 3, 4, 5, 6, 7, 8], "n_estimators": [2, 5]})
     tree = grow_branches(enumerate(own))
-    assert [leaf.fits for leaf in tree.leaves] == [MOST_FITS, 8 - MOST_FITS]
+    assert [len(leaf.by_fit) for leaf in tree.leaves] == [MOST_FITS, 8 - MOST_FITS]
     assert tree.fits == 8
 
 
@@ -101,7 +100,7 @@ def test_candidates_are_told_apart_by_the_fit_they_are_read_off():
     (leaf,) = root.leaves
     assert isinstance(leaf.path, Binned)
     assert sorted(leaf.by_fit) == sorted(root.by_fit) == [(0, 1), (2, 3)]  # each number of leaves, all its rounds
-    assert leaf.fits == 2
+    assert len(leaf.by_fit) == 2
 
 
 def test_a_race_of_binned_candidates_drops_them_fit_by_fit():

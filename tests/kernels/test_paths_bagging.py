@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from heldout.kernels.paths.bagging import BAGGING
+from heldout.kernels.paths.ensembles import BAGGING
 
 SIZES = [4, 1, 6, 2]
 

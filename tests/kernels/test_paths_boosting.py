@@ -20,9 +20,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from heldout.kernels.paths.adaboost import ADABOOST
-from heldout.kernels.paths.gradient_boosting import GRADIENT_BOOSTING
-from heldout.kernels.paths.hist_boosting import HIST_BOOSTING
+from heldout.kernels.paths.ensembles import ADABOOST, GRADIENT_BOOSTING, HIST_BOOSTING
 
 SIZES = [9, 1, 12, 3]
 

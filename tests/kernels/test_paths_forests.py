@@ -15,7 +15,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from heldout.kernels.paths.forests import FORESTS
+from heldout.kernels.paths.ensembles import FORESTS
 
 SIZES = [4, 1, 6, 2]
 

@@ -8,9 +8,7 @@ import numpy as np
 import path_checks as checks
 import pytest
 
-from heldout.kernels.paths.catboost import CATBOOST
-from heldout.kernels.paths.lightgbm import LIGHTGBM
-from heldout.kernels.paths.xgboost import XGBOOST
+from heldout.kernels.paths.boosters import CATBOOST, LIGHTGBM, XGBOOST
 
 SIZES = [5, 1, 9, 2]
 

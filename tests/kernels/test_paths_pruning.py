@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 
-from heldout.kernels.paths.best_first import FOREST_LEAVES, TREE_LEAVES
-from heldout.kernels.paths.cost_complexity import FOREST_PRUNING, TREE_PRUNING
+from heldout.kernels.paths.subtrees import FOREST_LEAVES, FOREST_PRUNING, TREE_LEAVES, TREE_PRUNING
 
 ALPHAS = [0.02, 0.0, 0.003, 10.0, 1e-12, 0.1, 0.003]
 LEAVES = [9, 2, 30, 3, 5, 1000]
@@ -126,10 +125,3 @@ def test_refusals_have_reasons() -> None:
 
 def test_trees_without_a_number_of_leaves_are_fitted_apart() -> None:
     assert TREE_LEAVES.lane(3) == TREE_LEAVES.lane(np.int64(8)) != TREE_LEAVES.lane(None)
-
-
-def test_a_tree_that_was_pruned_already_is_not_pruned_on() -> None:
-    problem = checks.regression()
-    fitted = DecisionTreeRegressor(random_state=0, ccp_alpha=0.01).fit(problem.X, problem.y)
-    with pytest.raises(ValueError, match="not as start says"):
-        list(TREE_PRUNING.responses(fitted, [0.01, 0.1], problem.held, [("predict",)]))

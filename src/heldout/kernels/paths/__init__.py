@@ -1,18 +1,13 @@
-"""Paths: parameters whose smaller values can be read off one fit, one file a learner family."""
+"""Paths: parameters whose values can be read off one fit, by learner family."""
 
-from heldout.kernels.paths.adaboost import ADABOOST
-from heldout.kernels.paths.bagging import BAGGING
-from heldout.kernels.paths.best_first import FOREST_LEAVES, TREE_LEAVES
-from heldout.kernels.paths.catboost import CATBOOST
-from heldout.kernels.paths.cost_complexity import FOREST_PRUNING, TREE_PRUNING
-from heldout.kernels.paths.forests import FORESTS
-from heldout.kernels.paths.gradient_boosting import GRADIENT_BOOSTING
-from heldout.kernels.paths.hist_boosting import HIST_BOOSTING
-from heldout.kernels.paths.lightgbm import LIGHTGBM
+from heldout.kernels.paths.bins import LIGHTGBM_BINS, XGBOOST_BINS, Binned
+from heldout.kernels.paths.boosters import CATBOOST, LIGHTGBM, XGBOOST
+from heldout.kernels.paths.ensembles import ADABOOST, BAGGING, FORESTS, GRADIENT_BOOSTING, HIST_BOOSTING
 from heldout.kernels.paths.path import Path
-from heldout.kernels.paths.xgboost import XGBOOST
+from heldout.kernels.paths.subtrees import FOREST_LEAVES, FOREST_PRUNING, TREE_LEAVES, TREE_PRUNING
 
-PATHS: tuple[Path, ...] = (
+# Ways to share a fit come first; what shares only the work before it counts where that makes fewer groups still.
+PATHS: tuple[Path | Binned, ...] = (
     FORESTS,
     BAGGING,
     GRADIENT_BOOSTING,
@@ -25,6 +20,8 @@ PATHS: tuple[Path, ...] = (
     FOREST_PRUNING,
     TREE_LEAVES,
     FOREST_LEAVES,
+    LIGHTGBM_BINS,
+    XGBOOST_BINS,
 )
 
-__all__ = ["PATHS", "Path"]
+__all__ = ["PATHS", "Binned", "Path"]

@@ -2,116 +2,63 @@
 
 Nodes of a fitted tree keep their values, so that a subtree answers a row with the value of the node where the row's
 way through the large tree leaves the subtree. A forest does so tree by tree.
+
+`max_leaf_nodes`: growing expands the best node of the frontier, and a node's split is searched when the node is made,
+so that nothing depends on how far growing will go. Each expansion makes two nodes, numbered as they are made: the tree
+of m leaves is the first 2m − 1 nodes, and a node whose children come later is a leaf of it. Ties need no thought.
+
+`ccp_alpha`: pruning starts from the tree as grown, which knows nothing of alpha, and cuts the weakest branch until the
+weakest is stronger than alpha: a larger alpha goes on where a smaller one stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from math import inf
+from numbers import Real
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 
-from heldout.base.responses import Responses
-from heldout.kernels.paths.asking import Answering, Methods, ask_member, stand_in
-from heldout.kernels.paths.counting import exactly, seed_refusal
-from heldout.kernels.paths.forests import FOREST_TYPES, add_tree, empty_sums, forest_refusal, mean_member
-
-TREE_TYPES = (DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor)
+from heldout.kernels.paths.ensembles import FOREST_TYPES, add_tree, empty_sums, mean_member, refuse_ensemble
+from heldout.kernels.paths.path import Answering, Methods, Path, exactly, is_count, stand_in
 
 Leaves = NDArray[np.intp]
+Cut = Callable[[Any, Sequence[Any], Leaves], Iterator[Leaves]]  # a tree, values, leaves to nodes, by falling size
 
-is_tree = exactly(*TREE_TYPES)
+is_tree = exactly(DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor)
 is_forest = exactly(*FOREST_TYPES)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubtreePath:
-    """A path whose values are subtrees of one tree, or of each tree of one forest."""
-
-    name: str
-    parameter: str
-    takes_type: Callable[[type], bool]
-    lane_of: Callable[[Any], Hashable]  # "subtrees" for the values that this path reads off one fit
-    wrong_value: str  # what a value in another lane is
-    refuses: Callable[[Any], str | None]
-    rank: Callable[[Any], float]  # the value of lowest rank has the largest tree
-    grow: Callable[[Any], Any]  # the estimator whose tree holds all the others, from the first in order
-    cut: Callable[[Any, Sequence[Any], Leaves], Iterator[Leaves]]  # leaves of a tree to nodes, by falling size
-
-    def takes(self, estimator: Any) -> bool:
-        return self.takes_type(type(estimator))
-
-    def value_of(self, estimator: Any) -> Any:
-        return getattr(estimator, self.parameter)
-
-    def lane(self, value: Any) -> Hashable:
-        return self.lane_of(value)
-
-    def refusal(self, estimators: Sequence[Any]) -> str | None:
-        for estimator in estimators:
-            value = self.value_of(estimator)
-            if self.lane_of(value) != "subtrees":
-                return f"{self.parameter}={value!r} {self.wrong_value}."
-        first = estimators[0]
-        forest = forest_refusal(first) if is_forest(type(first)) else None
-        return seed_refusal(first) or forest or self.refuses(first)
-
-    def order(self, values: Sequence[Any]) -> list[int]:
-        return sorted(range(len(values)), key=lambda place: self.rank(values[place]))
-
-    def start(self, estimator: Any) -> Any:
-        return self.grow(estimator)
-
-    def responses(self, fitted: Any, values: Sequence[Any], X: Any, methods: Methods) -> Iterator[Responses]:
-        grown = self.value_of(self.grow(fitted))
-        ordered = sorted(set(values), key=self.rank)
-        if self.value_of(fitted) != grown or self.rank(grown) > self.rank(ordered[0]):
-            raise ValueError(f"{self.name}: fitted with {self.parameter}={self.value_of(fitted)!r}, not as start says.")
-        members = self._tree_members if is_tree(type(fitted)) else self._forest_members
-        found = dict(zip(ordered, members(fitted, ordered, X), strict=True))
-        for value in values:
-            yield ask_member(found[value], X, methods)
-
-    def _tree_members(self, fitted: Any, values: Sequence[Any], X: Any) -> list[Any]:
+def _members(cut: Cut, fitted: Any, values: Sequence[Any], X: Any) -> list[Any]:
+    if is_tree(type(fitted)):
         rows = fitted._validate_X_predict(X, check_input=True)
-        # Not checked again for every value.
-        known = {"_validate_X_predict": _passed_on}
-        return [stand_in(one, known) for one in self._subtrees(fitted, values, rows)]
-
-    def _forest_members(self, fitted: Any, values: Sequence[Any], X: Any) -> list[Any]:
-        rows = fitted._validate_X_predict(X)
-        sums = [empty_sums(fitted, rows.shape[0]) for _ in values]
-        for tree in fitted.estimators_:
-            for total, subtree in zip(sums, self._subtrees(tree, values, rows), strict=True):
-                add_tree(total, subtree, rows)
-        return [mean_member(fitted, total, len(fitted.estimators_)) for total in sums]
-
-    def _subtrees(self, estimator: Any, values: Sequence[Any], rows: Any) -> Iterator[Any]:
-        """The tree cut back to each value, as it answers these rows, in the order of rank."""
-        tree = estimator.tree_
-        node_values = tree.value
-        for nodes in self.cut(tree, values, tree.apply(rows)):
-            answer = node_values.take(nodes, axis=0)
-            if tree.n_outputs == 1:
-                answer = answer.reshape(answer.shape[0], answer.shape[2])
-            yield stand_in(estimator, {"tree_": _Answered(answer)})
+        checked = {"_validate_X_predict": lambda X, check_input: X}  # not checked again for every value
+        return [stand_in(one, checked) for one in _subtrees(cut, fitted, values, rows)]
+    rows = fitted._validate_X_predict(X)
+    sums = [empty_sums(fitted, rows.shape[0]) for _ in values]
+    for tree in fitted.estimators_:
+        for total, subtree in zip(sums, _subtrees(cut, tree, values, rows), strict=True):
+            add_tree(total, subtree, rows)
+    return [mean_member(fitted, total, len(fitted.estimators_)) for total in sums]
 
 
-class _Answered:
-    """What a fitted tree's inside answers on the rows it was asked for."""
+def _subtrees(cut: Cut, estimator: Any, values: Sequence[Any], rows: Any) -> Iterator[Any]:
+    """The tree cut back to each value, as it answers these rows, by falling size."""
+    tree = estimator.tree_
+    node_values = tree.value
+    for nodes in cut(tree, values, tree.apply(rows)):
+        answer = node_values.take(nodes, axis=0)
+        if tree.n_outputs == 1:
+            answer = answer.reshape(answer.shape[0], answer.shape[2])
+        yield stand_in(estimator, {"tree_": SimpleNamespace(predict=Answering(answer))})
 
-    def __init__(self, answer: NDArray[np.float64]) -> None:
-        self.predict = Answering(answer)
 
-
-def _passed_on(X: Any, check_input: bool) -> Any:
-    return X
-
-
-def parents_of(tree: Any) -> Leaves:
+def _parents_of(tree: Any) -> Leaves:
     """Each node's parent; -1 for the root."""
     left, right = tree.children_left, tree.children_right
     parents = np.full(len(left), -1, dtype=np.intp)
@@ -119,3 +66,127 @@ def parents_of(tree: Any) -> Leaves:
     parents[left[inner]] = inner
     parents[right[inner]] = inner
     return parents
+
+
+# ---------------------------------------------------------------------- max_leaf_nodes
+
+
+def _first_nodes(tree: Any, values: Sequence[Any], leaves: Leaves) -> Iterator[Leaves]:
+    parents = _parents_of(tree)
+    nodes = leaves.copy()
+    for value in values:
+        made = 2 * int(value) - 1
+        while (late := nodes >= made).any():
+            nodes[late] = parents[nodes[late]]
+        yield nodes
+
+
+def _refuse_pruning(estimator: Any) -> str | None:
+    if estimator.ccp_alpha != 0.0:
+        return "ccp_alpha above 0 prunes the larger tree, which then holds the smaller ones no more."
+    return None
+
+
+# ---------------------------------------------------------------------- ccp_alpha
+
+
+def _unpruned(estimator: Any) -> Any:
+    """The unpruned one, even when every alpha prunes: sums over a pruned tree's leaves have other last bits."""
+    own = copy(estimator)  # whoever fits it clones it
+    own.ccp_alpha = 0.0
+    return own
+
+
+def _pruned_nodes(tree: Any, values: Sequence[Any], leaves: Leaves) -> Iterator[Leaves]:
+    """Minimal cost-complexity pruning, cut by cut, as scikit-learn does it down to the last bit, for all alphas."""
+    left, right, above = tree.children_left.tolist(), tree.children_right.tolist(), _parents_of(tree)
+    weight = tree.weighted_n_node_samples
+    cost = weight * tree.impurity / weight[0]
+    branch_cost, leaf_count = _branch_sums(above, np.flatnonzero(tree.children_left < 0), cost)
+    inner = tree.children_left >= 0
+    strength = np.full(len(left), inf)  # of a branch; infinite where there is none, or none any more
+    strength[inner] = (cost[inner] - branch_cost[inner]) / (leaf_count[inner] - 1)
+    # Lists, since single items are what is read and written.
+    parents, costs, below, counts = above.tolist(), cost.tolist(), branch_cost.tolist(), leaf_count.tolist()
+    open_ = inner.tolist()
+    into, when = np.arange(len(left)), np.full(len(left), len(left))  # where a node went, and in which cut
+    cuts, nodes = 0, leaves.copy()
+    for alpha in map(float, values):
+        # 0 prunes nothing, not even branches of strength 0. The first of equals is cut first.
+        while alpha != 0.0 and strength[node := int(strength.argmin())] <= alpha:
+            waiting = [node]
+            while waiting:
+                one = waiting.pop()
+                if open_[one]:
+                    open_[one] = False
+                    strength[one] = inf
+                    waiting += (left[one], right[one])
+                else:  # a leaf by now, grown or cut
+                    into[one], when[one] = node, cuts
+            gone, more = counts[node] - 1, costs[node] - below[node]
+            up = parents[node]
+            while up >= 0:
+                counts[up] -= gone
+                below[up] += more
+                strength[up] = (costs[up] - below[up]) / (counts[up] - 1)
+                up = parents[up]
+            cuts += 1
+        while (cut := when[nodes] < cuts).any():
+            nodes[cut] = into[nodes[cut]]
+        yield nodes
+
+
+def _branch_sums(parents: Leaves, leaves: Leaves, cost: NDArray[np.float64]) -> tuple[NDArray[np.float64], Leaves]:
+    """The cost and number of each branch's leaves, added in the order of the leaves' numbers."""
+    above: list[Leaves] = []
+    below: list[Leaves] = []
+    start, nodes = leaves, parents[leaves]
+    while len(nodes):
+        inside = nodes >= 0
+        start, nodes = start[inside], nodes[inside]
+        above.append(nodes)
+        below.append(start)
+        nodes = parents[nodes]
+    branch, leaf = np.concatenate(above), np.concatenate(below)
+    order = np.argsort(leaf, kind="stable")
+    branch, leaf = branch[order], leaf[order]
+    # bincount adds one after another, so that each sum has the last bits of a plain loop over the leaves.
+    sums: NDArray[np.float64] = np.bincount(branch, weights=cost[leaf], minlength=len(parents)).astype(np.float64)
+    return sums, np.bincount(branch, minlength=len(parents))
+
+
+# ---------------------------------------------------------------------- the paths
+
+
+def _path(name: str, takes: Callable[[type], bool], parameter: str) -> Path:
+    leaves = parameter == "max_leaf_nodes"
+    cut = _first_nodes if leaves else _pruned_nodes
+
+    def members(fitted: Any, values: Sequence[Any], X: Any, methods: Methods) -> list[Any]:
+        return _members(cut, fitted, values, X)
+
+    def refuses(estimator: Any) -> str | None:
+        forest = refuse_ensemble(estimator) if is_forest(type(estimator)) else None
+        return forest or (_refuse_pruning(estimator) if leaves else None)
+
+    return Path(
+        name=name,
+        parameter=parameter,
+        takes_type=takes,
+        shares=(lambda value: is_count(value) and value > 1) if leaves else _is_alpha,
+        other_value="is not grown best first to a number of leaves" if leaves else "is no finite number from 0",
+        rank=(lambda value: -value) if leaves else float,
+        members=members,
+        refuses=refuses,
+        grow=(lambda estimator: estimator) if leaves else _unpruned,
+    )
+
+
+def _is_alpha(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < inf
+
+
+TREE_PRUNING = _path("pruning path", is_tree, "ccp_alpha")
+FOREST_PRUNING = _path("forest pruning path", is_forest, "ccp_alpha")
+TREE_LEAVES = _path("best-first trees", is_tree, "max_leaf_nodes")
+FOREST_LEAVES = _path("best-first forests", is_forest, "max_leaf_nodes")

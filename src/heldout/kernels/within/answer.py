@@ -172,7 +172,7 @@ def _answer_fitted(leaf: Leaf, data: Data, setting: Setting) -> Iterator[Answer]
     first = setting.fresh(leaf.members[0][1], leaf.name)
     try:
         with _recorded() as caught, _staged("fit"):
-            unfitted = first if leaf.path is None else leaf.path.start(first)
+            unfitted = first if leaf.path is None else leaf.path.start(first, leaf.values)
             fitted = unfitted.fit(data.train, setting.y.copy(), **setting.fit_arguments)
     except _Failed as error:
         if leaf.path is not None:
@@ -214,8 +214,7 @@ def _responses(leaf: Leaf, fitted: Any, X: Any, methods: Sequence[tuple[str, ...
         answer = ask_responses(fitted, X, methods, np.arange(n))
         yield from (answer for _ in leaf.members)
         return
-    values = [leaf.path.value_of(estimator) for _, estimator in leaf.members]
-    for responses in leaf.path.responses(fitted, values, X, methods):
+    for responses in leaf.path.responses(fitted, leaf.values, X, methods):
         for method in ("predict", "predict_proba", "decision_function"):
             if getattr(responses, method) is not None:
                 checked_response(getattr(responses, method), method, n)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -12,89 +13,69 @@ from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest, SelectPercentile
 
 
-class Size(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
     """A parameter of a transformer, all values of which come from a single fit, bit for bit."""
 
+    kind: type  # exactly this one
     parameter: str
-
-    def takes(self, transformer: Any) -> bool:
-        """Whether this is about transformers of this exact type."""
-        ...
-
-    def refusal(self, transformers: Sequence[Any]) -> str | None:
-        """Why these unfitted transformers, equal but for the parameter, cannot come from one fit."""
-        ...
-
-    def fit(self, transformer: Any, X: Any, y: Any) -> Any:
-        """What all sizes are read off, fitted on the training side."""
-        ...
-
-    def read(self, fitted: Any, transformer: Any, X: Any) -> tuple[Any, Any]:
-        """The transformer as if fitted on X with its own size, and its transformed training side."""
-        ...
+    refusal: Callable[[Sequence[Any]], str | None]  # why unfitted ones, equal but for it, cannot come from one fit
+    fit: Callable[[Any, Any, Any], Any]  # a transformer, X, y -> what all sizes are read off
+    # What was fitted, an unfitted transformer, X -> that one as if fitted on X, and its transformed training side.
+    read: Callable[[Any, Any, Any], tuple[Any, Any]]
 
 
-class _Scores:
+def _selector(kind: type, parameter: str) -> Size:
     """Scores do not depend on how many columns are kept."""
 
-    def __init__(self, kind: type, parameter: str) -> None:
-        self._kind = kind
-        self.parameter = parameter
-
-    def takes(self, transformer: Any) -> bool:
-        return type(transformer) is self._kind
-
-    def refusal(self, transformers: Sequence[Any]) -> str | None:
-        return None
-
-    def fit(self, transformer: Any, X: Any, y: Any) -> Any:
-        return transformer.fit(X, y)
-
-    def read(self, fitted: Any, transformer: Any, X: Any) -> tuple[Any, Any]:
+    def read(fitted: Any, transformer: Any, X: Any) -> tuple[Any, Any]:
         twin = copy.copy(fitted)
-        setattr(twin, self.parameter, getattr(transformer, self.parameter))
+        setattr(twin, parameter, getattr(transformer, parameter))
         return twin, twin.transform(X)
 
+    return Size(
+        kind=kind,
+        parameter=parameter,
+        refusal=lambda transformers: None,
+        fit=lambda transformer, X, y: transformer.fit(X, y),
+        read=read,
+    )
 
-class _Components:
+
+def _refuse_components(transformers: Sequence[Any]) -> str | None:
     """The first components of a full decomposition are those of a smaller one; a randomized one has its own."""
+    solver = transformers[0].svd_solver
+    if solver not in ("auto", "full", "covariance_eigh"):
+        return (
+            f"PCA(svd_solver={solver!r}) decomposes anew for each number of components; "
+            'with svd_solver="full" one decomposition serves all'
+        )
+    sizes = [transformer.n_components for transformer in transformers]
+    if not all(isinstance(size, int | np.integer) and not isinstance(size, bool) and size >= 1 for size in sizes):
+        return "PCA with n_components that is not a whole number"
+    return None
 
-    parameter = "n_components"
-    _CUT = ("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_")
 
-    def takes(self, transformer: Any) -> bool:
-        return type(transformer) is PCA
+def _fit_components(transformer: Any, X: Any, y: Any) -> Any:
+    solver = _solver(transformer, X)
+    if solver is None:
+        raise ValueError("On rows of this shape PCA decomposes anew for each number of components.")
+    largest = copy.deepcopy(transformer)
+    return largest, largest.fit_transform(X), solver
 
-    def refusal(self, transformers: Sequence[Any]) -> str | None:
-        if transformers[0].svd_solver not in ("auto", "full", "covariance_eigh"):
-            return (
-                f"PCA(svd_solver={transformers[0].svd_solver!r}) decomposes anew for each number of components; "
-                'with svd_solver="full" one decomposition serves all'
-            )
-        sizes = [transformer.n_components for transformer in transformers]
-        if not all(isinstance(size, int | np.integer) and not isinstance(size, bool) and size >= 1 for size in sizes):
-            return "PCA with n_components that is not a whole number"
-        return None
 
-    def fit(self, transformer: Any, X: Any, y: Any) -> Any:
-        solver = _solver(transformer, X)
-        if solver is None:
-            raise ValueError("On rows of this shape PCA decomposes anew for each number of components.")
-        largest = copy.deepcopy(transformer)
-        return largest, largest.fit_transform(X), solver
-
-    def read(self, fitted: Any, transformer: Any, X: Any) -> tuple[Any, Any]:
-        largest, train, solver = fitted
-        size = int(transformer.n_components)
-        if size > largest.n_components_:
-            raise ValueError(f"n_components={size} must be between 1 and min(n_samples, n_features).")
-        twin = copy.copy(largest)
-        twin.n_components = twin.n_components_ = size
-        for name in self._CUT:
-            setattr(twin, name, getattr(largest, name)[:size].copy(order="K"))
-        if solver == "covariance_eigh":
-            return twin, twin.transform(X)
-        return twin, train.copy(order="K")[:, :size]
+def _read_components(fitted: Any, transformer: Any, X: Any) -> tuple[Any, Any]:
+    largest, train, solver = fitted
+    size = int(transformer.n_components)
+    if size > largest.n_components_:
+        raise ValueError(f"n_components={size} must be between 1 and min(n_samples, n_features).")
+    twin = copy.copy(largest)
+    twin.n_components = twin.n_components_ = size
+    for name in ("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_"):
+        setattr(twin, name, getattr(largest, name)[:size].copy(order="K"))
+    if solver == "covariance_eigh":
+        return twin, twin.transform(X)
+    return twin, train.copy(order="K")[:, :size]
 
 
 def _solver(transformer: Any, X: Any) -> str | None:
@@ -109,9 +90,12 @@ def _solver(transformer: Any, X: Any) -> str | None:
     return "full" if max(rows, columns) <= 500 else None
 
 
-SIZES: tuple[Size, ...] = (_Scores(SelectKBest, "k"), _Scores(SelectPercentile, "percentile"), _Components())
+COMPONENTS = Size(
+    kind=PCA, parameter="n_components", refusal=_refuse_components, fit=_fit_components, read=_read_components
+)
+SIZES = (_selector(SelectKBest, "k"), _selector(SelectPercentile, "percentile"), COMPONENTS)
 
 
 def size_of(transformer: Any) -> Size | None:
     """The size parameter of a transformer, if it has one that can be read off."""
-    return next((size for size in SIZES if size.takes(transformer)), None)
+    return next((size for size in SIZES if type(transformer) is size.kind), None)

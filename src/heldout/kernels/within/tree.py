@@ -7,23 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from heldout.kernels.claims import chain_of
-from heldout.kernels.paths import PATHS
-from heldout.kernels.paths.path import Path
-from heldout.kernels.within.binned import Binned
-from heldout.kernels.within.lightgbm_bins import LIGHTGBM_BINS
+from heldout.kernels.paths import PATHS, Binned, Path
 from heldout.kernels.within.signature import signature
 from heldout.kernels.within.sizes import Size, size_of
-from heldout.kernels.within.xgboost_bins import XGBOOST_BINS
-
-# Ways to share a fit come first; what shares only the work before it counts where that makes fewer groups still.
-WAYS: tuple[Path, ...] = (*PATHS, LIGHTGBM_BINS, XGBOOST_BINS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Leaf:
     """Last steps that one fit serves: a single candidate's, equal ones, or a path of values."""
 
-    path: Path | None
+    path: Path | Binned | None
     members: tuple[tuple[int, Any], ...]  # candidate, unfitted last step; the first is the one that is fitted
     name: str = ""  # the step's name in the whole candidate, which its seeds depend on
 
@@ -32,16 +25,16 @@ class Leaf:
         return tuple(candidate for candidate, _ in self.members)
 
     @property
-    def fits(self) -> int:
-        """How many fits it takes: one, or as many as share binned data."""
-        return len(self.by_fit)
-
-    @property
     def by_fit(self) -> list[tuple[int, ...]]:
         """Its candidates in groups that one fit serves: binned data are shared by several."""
-        if not isinstance(self.path, Binned):
+        if self.path is None:
             return [self.candidates]
-        return [tuple(self.members[place][0] for place in places) for places in self.path.places_by_fit()]
+        return [tuple(self.candidates[place] for place in places) for places in self.path.by_fit(self.values)]
+
+    @property
+    def values(self) -> list[Any]:
+        """The path's value of each member."""
+        return [] if self.path is None else [self.path.value_of(estimator) for _, estimator in self.members]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -66,7 +59,7 @@ class Branch:
     @property
     def fits(self) -> int:
         """Fits of last steps, which are what brute force counts too."""
-        return sum(leaf.fits for leaf in self.leaves) + sum(branch.fits for branch in self.branches)
+        return len(self.by_fit)
 
     @property
     def by_fit(self) -> list[tuple[int, ...]]:
@@ -145,7 +138,7 @@ def _leaves(ends: Sequence[tuple[int, tuple[str, Any]]], refusals: list[str]) ->
 def _leaves_of_type(ends: Sequence[tuple[int, Any]], refusals: list[str]) -> list[Leaf]:
     """The grouping with the fewest fits, among no path and each path that takes this type."""
     best = _grouped(ends, None, refusals)
-    for path in WAYS:
+    for path in PATHS:
         if path.takes(ends[0][1]):
             grouped = _grouped(ends, path, refusals)
             if len(grouped) < len(best):
@@ -153,14 +146,12 @@ def _leaves_of_type(ends: Sequence[tuple[int, Any]], refusals: list[str]) -> lis
     return best
 
 
-def _grouped(ends: Sequence[tuple[int, Any]], path: Path | None, refusals: list[str]) -> list[Leaf]:
-    without: tuple[str, ...] = () if path is None else (path.parameter,)
-    if isinstance(path, Binned):
-        without = path.free
+def _grouped(ends: Sequence[tuple[int, Any]], path: Path | Binned | None, refusals: list[str]) -> list[Leaf]:
     groups: dict[Hashable, list[tuple[int, Any]]] = {}
     for candidate, estimator in ends:
         lane = None if path is None else path.lane(path.value_of(estimator))
-        groups.setdefault((signature(estimator, without=without), lane), []).append((candidate, estimator))
+        key = signature(estimator, without=() if path is None else path.free), lane
+        groups.setdefault(key, []).append((candidate, estimator))
     leaves: list[Leaf] = []
     for group in groups.values():
         refusal = None if path is None or len(group) == 1 else path.refusal([estimator for _, estimator in group])
@@ -169,13 +160,8 @@ def _grouped(ends: Sequence[tuple[int, Any]], path: Path | None, refusals: list[
         if path is None or len(group) == 1 or refusal is not None:
             leaves += [Leaf(path=None, members=equal) for equal in _equals(group)]
             continue
-        values = [path.value_of(estimator) for _, estimator in group]
-        if isinstance(path, Binned):
-            leaves += [
-                Leaf(path=own, members=tuple(group[place] for place in places)) for own, places in path.cut(values)
-            ]
-            continue
-        leaves.append(Leaf(path=path, members=tuple(group[place] for place in path.order(values))))
+        cut = path.cut([path.value_of(estimator) for _, estimator in group])
+        leaves += [Leaf(path=path, members=tuple(group[place] for place in places)) for places in cut]
     return leaves
 
 
