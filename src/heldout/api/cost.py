@@ -11,7 +11,7 @@ from sklearn.base import clone
 from heldout.backends.limits import allowed_jobs
 from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed
-from heldout.planner.cost import operations
+from heldout.kernels.expected_work import operations
 from heldout.planner.passes import make_plan, stand_in
 from heldout.results.study_record import Question
 

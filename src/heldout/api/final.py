@@ -17,10 +17,10 @@ from heldout.base.options import Options, plan_settings
 from heldout.engine.checks import ROUNDING
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.streams import Streamed
+from heldout.kernels.expected_work import operations
 from heldout.kernels.perform import FITS_EACH
 from heldout.kernels.statistics.scores import all_from_squares
 from heldout.planner.account import Account
-from heldout.planner.cost import operations
 from heldout.planner.passes import make_plan
 from heldout.results.extra_fits import curve_of, pose_curve
 from heldout.results.study_record import Question, QuestionOfStream, StudyRecord

@@ -22,11 +22,11 @@ from heldout.engine.live_file import publish_progress
 from heldout.engine.progress import open_progress
 from heldout.engine.stage import Stage, perform_stage
 from heldout.journal import JournalUse, journal_of
+from heldout.kernels.expected_work import expected_work
 from heldout.kernels.step import Work
 from heldout.kernels.trainings import Sides, sides_of
 from heldout.planner.account import Account, account_for, account_of_race, waiting_cells, with_race
 from heldout.planner.checked_cells import KernelCheck
-from heldout.planner.expected_work import expected_work
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import Plan, ready_panels
 from heldout.planner.start_races import RaceStart, start_races

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from heldout.base.shown import html_of, text_of
+from heldout.kernels.expected_work import operations
 from heldout.kernels.step import Step
 from heldout.kernels.trainings import Sides, count_asked, sides_of
-from heldout.planner.cost import operations
 from heldout.planner.plan import PassRecord, Plan, transform_words
 from heldout.planner.start_races import RaceStart, race_record
 from heldout.study.study import EVERYWHERE, TEST, VALIDATION, Panel, Study

@@ -10,10 +10,10 @@ import numpy as np
 
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
+from heldout.kernels.expected_work import expected_work
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.kernels.trainings import Plain, pieces_of
 from heldout.planner.brute_force import brute_step
-from heldout.planner.expected_work import expected_work
 from heldout.planner.plan import BRUTE, Plan
 from heldout.splits.drawn import Recipe, Splits
 from heldout.study.study import SPREAD, TEST, VALIDATION, Study, TrainRef

@@ -1,4 +1,4 @@
-"""What a plan costs, by counts alone: operations of a kernel's steps, and prices of predictions beside fits.
+"""What a study and further predictions of its fits cost, by counts alone.
 
 Prices are in operations, about a billion to the second, and rough: they only tell what is far below a fit's price from
 what is not. They are known before any fit, from what a learner is made of.
@@ -6,7 +6,7 @@ what is not. They are known before any fit, from what a learner is made of.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,67 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import BaseDecisionTree
 
 from heldout.kernels.claims import chain_of
-from heldout.kernels.step import Step
-from heldout.kernels.trainings import Held, Sides, sides_of, splits_of
 from heldout.search.search import Search
-from heldout.splits.drawn import Splits
 from heldout.study.study import OUTER, TEST, Panel, Study
 from heldout.task.task import Task
-
-EIGEN = 9  # operations of a symmetric eigendecomposition, in cubes of its size
-ITERATIONS = 20  # of L-BFGS that a fit takes, as a rule
-MACHINE = 40  # operations for each pair of training rows that a support vector machine is solved in
-
-
-def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | None:
-    """Floating-point operations that a kernel's step takes, to the order of magnitude; None for steps that fit."""
-    columns = task.n_columns or 1
-    used = splits_of(step.trainings)
-    read = sum(len(splits[name].rows) for name in used)
-    predicted = sum(_rows_of(sides, splits) for sides in sides_of(step.trainings))
-    answers = 2.0 * float(predicted) * len(step.candidates)
-    if step.kernel == "ridge":
-        single = all(int(splits[name].held_sizes.max()) == 1 for name in used)
-        systems = len(used) if single else len(step.trainings)
-        side = min(columns, max(len(splits[name].rows) for name in used))
-        return read * columns * side + systems * EIGEN * float(side) ** 3 + answers * columns
-    if step.kernel == "neighbours":
-        return 2.0 * len(task) * len(task) * columns + answers
-    if step.kernel == "bayes":
-        numbers = getattr(task.X, "nnz", len(task) * columns) / max(1, len(task))  # a row; of sparse rows those kept
-        return 2.0 * read * numbers + 2.0 * answers * numbers * (1 if task.classes is None else len(task.classes))
-    if step.kernel == "pls":
-        side = min(columns, max(len(splits[name].rows) for name in used))
-        runs = 8.0 * len(step.trainings) * len(step.candidates) * columns * side
-        return read * columns * side + runs + 2 * answers * columns
-    if step.kernel == "lasso":
-        passes = 25.0 * len(step.trainings) * len(step.candidates) * columns**2  # over products of columns
-        return float(read) * columns**2 + passes + answers * columns
-    if step.kernel == "approximate_loo":
-        return (12.0 + 3.0 * len(step.candidates)) * read * float(columns) ** 2
-    if step.kernel == "glm":
-        predictors = len(task.classes) if task.classes is not None and len(task.classes) > 2 else 1
-        passes = ITERATIONS * len(step.trainings) * len(step.candidates)
-        return (passes * len(task) * 4 + answers) * columns * predictors
-    if step.kernel == "discriminants":
-        kinds = 1 if task.classes is None else len(task.classes)
-        single = all(int(splits[name].held_sizes.max()) == 1 for name in used)
-        systems = len(used) if single else len(step.trainings)
-        return read * float(columns) ** 2 + systems * EIGEN * float(columns) ** 3 + answers * columns * kinds
-    if step.kernel == "smoothers":
-        rows = float(max(len(splits[name].rows) for name in used))
-        return rows**2 * columns + (EIGEN + len(step.candidates)) * rows**3 + answers * rows
-    if step.kernel == "vectors":
-        pairs = len(step.trainings) * float(max(int(splits[name].train_sizes.max()) for name in used)) ** 2
-        return pairs * (2 * columns + MACHINE * len(step.candidates))
-    return None
-
-
-def _rows_of(sides: Sequence[Held], splits: Mapping[str, Splits]) -> int:
-    if isinstance(sides, Sides):
-        return int(splits[sides.splits].held_sizes[sides.parts.start : sides.parts.stop].sum())
-    return int(sum(splits[held.splits].held_sizes[held.part] for held in sides))
-
 
 STUDY = 3.5e6  # what the smallest study takes, whatever its learner
 BEGIN = 3e5  # asking for anything more, whatever it is

@@ -1,0 +1,107 @@
+"""What steps are expected to take, by counts alone: to order them, to tell how much is left, to price checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log
+
+from heldout.kernels.step import Step
+from heldout.kernels.trainings import Held, Plain, Sides, count_trains, pieces_of, sides_of, splits_of
+from heldout.search.search import Search
+from heldout.splits.drawn import Splits
+from heldout.task.task import Task
+
+_ROUND = log(1.25)  # steps that differ by less than this ratio stay in the plan's order, where neighbours share rows
+_FIT_OPERATIONS = 50.0  # operations of a fit for each number of its training rows: it only weighs kernels against fits
+_COUNTS = ("n_estimators", "iterations")  # parameters that a fit's time grows with, whatever the learner
+
+
+EIGEN = 9  # operations of a symmetric eigendecomposition, in cubes of its size
+ITERATIONS = 20  # of L-BFGS that a fit takes, as a rule
+MACHINE = 40  # operations for each pair of training rows that a support vector machine is solved in
+
+
+def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | None:
+    """Floating-point operations that a kernel's step takes, to the order of magnitude; None for steps that fit."""
+    columns = task.n_columns or 1
+    used = splits_of(step.trainings)
+    read = sum(len(splits[name].rows) for name in used)
+    predicted = sum(_rows_of(sides, splits) for sides in sides_of(step.trainings))
+    answers = 2.0 * float(predicted) * len(step.candidates)
+    if step.kernel == "ridge":
+        single = all(int(splits[name].held_sizes.max()) == 1 for name in used)
+        systems = len(used) if single else len(step.trainings)
+        side = min(columns, max(len(splits[name].rows) for name in used))
+        return read * columns * side + systems * EIGEN * float(side) ** 3 + answers * columns
+    if step.kernel == "neighbours":
+        return 2.0 * len(task) * len(task) * columns + answers
+    if step.kernel == "bayes":
+        numbers = getattr(task.X, "nnz", len(task) * columns) / max(1, len(task))  # a row; of sparse rows those kept
+        return 2.0 * read * numbers + 2.0 * answers * numbers * (1 if task.classes is None else len(task.classes))
+    if step.kernel == "pls":
+        side = min(columns, max(len(splits[name].rows) for name in used))
+        runs = 8.0 * len(step.trainings) * len(step.candidates) * columns * side
+        return read * columns * side + runs + 2 * answers * columns
+    if step.kernel == "lasso":
+        passes = 25.0 * len(step.trainings) * len(step.candidates) * columns**2  # over products of columns
+        return float(read) * columns**2 + passes + answers * columns
+    if step.kernel == "approximate_loo":
+        return (12.0 + 3.0 * len(step.candidates)) * read * float(columns) ** 2
+    if step.kernel == "glm":
+        predictors = len(task.classes) if task.classes is not None and len(task.classes) > 2 else 1
+        passes = ITERATIONS * len(step.trainings) * len(step.candidates)
+        return (passes * len(task) * 4 + answers) * columns * predictors
+    if step.kernel == "discriminants":
+        kinds = 1 if task.classes is None else len(task.classes)
+        single = all(int(splits[name].held_sizes.max()) == 1 for name in used)
+        systems = len(used) if single else len(step.trainings)
+        return read * float(columns) ** 2 + systems * EIGEN * float(columns) ** 3 + answers * columns * kinds
+    if step.kernel == "smoothers":
+        rows = float(max(len(splits[name].rows) for name in used))
+        return rows**2 * columns + (EIGEN + len(step.candidates)) * rows**3 + answers * rows
+    if step.kernel == "vectors":
+        pairs = len(step.trainings) * float(max(int(splits[name].train_sizes.max()) for name in used)) ** 2
+        return pairs * (2 * columns + MACHINE * len(step.candidates))
+    return None
+
+
+def _rows_of(sides: Sequence[Held], splits: Mapping[str, Splits]) -> int:
+    if isinstance(sides, Sides):
+        return int(splits[sides.splits].held_sizes[sides.parts.start : sides.parts.stop].sum())
+    return int(sum(splits[held.splits].held_sizes[held.part] for held in sides))
+
+
+def expected_work(step: Step, task: Task, splits: Mapping[str, Splits], search: Search) -> float:
+    """Operations that a step is expected to take, to the order of magnitude."""
+    known = operations(step, task, splits)
+    if known is not None:
+        return known
+    rows = sum(
+        float(splits[piece.splits].train_sizes[piece.parts.start : piece.parts.stop].sum())
+        if isinstance(piece, Plain)
+        else float(sum(splits[ref.splits].train_sizes[ref.part] for training in piece for ref in training.trains))
+        for piece in pieces_of(step.trainings)
+    )
+    counted = any(_is_count(name) for family in search.families for name in family.candidates.names)
+    weight = sum(_members(search, candidate) for candidate in step.candidates) if counted else len(step.candidates)
+    # A path that is read off one fit takes fewer fits than it has candidates.
+    shared = step.fits / max(1, count_trains(step.trainings) * len(step.candidates))
+    return _FIT_OPERATIONS * rows * (task.n_columns or 1) * weight * shared
+
+
+def longest_first(steps: Sequence[Step], task: Task, splits: Mapping[str, Splits], search: Search) -> list[Step]:
+    """The steps by what they are expected to take, so that no long one is left for the end; else in their order."""
+    work = {id(step): expected_work(step, task, splits, search) for step in steps}
+    return sorted(steps, key=lambda step: -round(log(max(work[id(step)], 1.0)) / _ROUND))
+
+
+def _members(search: Search, candidate: int) -> float:
+    """How many members the candidate's ensemble has, where its parameters tell; 1 for all others."""
+    for name, value in search.params_of(candidate).items():
+        if _is_count(name) and isinstance(value, int | float) and value > 0:
+            return float(value)
+    return 1.0
+
+
+def _is_count(name: str) -> bool:
+    return name.rpartition("__")[2] in _COUNTS
