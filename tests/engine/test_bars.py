@@ -9,7 +9,7 @@ from heldout.engine import bars as module
 from heldout.engine import progress as progress_module
 from heldout.engine.bars import NotebookBar, in_notebook
 from heldout.engine.progress import Progress, open_progress
-from heldout.kernels.trainings import Plain, Sides
+from heldout.kernels.trainings import Plain
 from heldout.planner.brute_force import brute_step
 
 
@@ -133,7 +133,7 @@ def test_the_share_stays_in_the_bar(output, done, total, share):
 
 def test_progress_draws_it_under_a_kernel(output, monkeypatch):
     monkeypatch.setattr(progress_module, "SHOW_AFTER", -1.0)
-    step = brute_step((0,), Plain(Sides("test", "test", "outer", range(4))))
+    step = brute_step((0,), Plain("test", "test", "outer", range(4)))
     with Progress(shown=True) as progress:
         progress.expect([step, step])
         progress.advance(step)
@@ -148,7 +148,7 @@ def test_the_bar_is_taken_down_when_a_study_breaks(output, monkeypatch):
 
     def break_off():
         with Progress(shown=True) as progress:
-            progress.advance(brute_step((0,), Plain(Sides("test", "test", "outer", range(4)))))
+            progress.advance(brute_step((0,), Plain("test", "test", "outer", range(4))))
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

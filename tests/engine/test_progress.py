@@ -14,7 +14,7 @@ from heldout.base.errors import OptionError
 from heldout.base.events import CellFailed, StagePlanned, StepDone, StudyFinished, StudyStarted
 from heldout.engine import progress as module
 from heldout.engine.progress import Progress, open_progress
-from heldout.kernels.trainings import Plain, Sides
+from heldout.kernels.trainings import Plain
 from heldout.planner.brute_force import brute_step
 from heldout.study.answers import Answer, Failure
 
@@ -47,7 +47,7 @@ def bar(monkeypatch):
 
 
 def step_of(cells):
-    return brute_step((0,), Plain(Sides("test", "test", "outer", range(cells))))
+    return brute_step((0,), Plain("test", "test", "outer", range(cells)))
 
 
 def failed(times):

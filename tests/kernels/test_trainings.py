@@ -5,7 +5,6 @@ import pytest
 from heldout.kernels.trainings import (
     Held,
     Plain,
-    Sides,
     Training,
     count_trains,
     join,
@@ -21,7 +20,7 @@ def written_out(panel, splits, parts):
 
 
 def plain(panel, splits, parts):
-    return Plain(Sides(panel, "test", splits, parts))
+    return Plain(panel, "test", splits, parts)
 
 
 AVERAGED = Training((TrainRef("c", 0), TrainRef("c", 1)), True, (Held("p", "test", "o", 0), Held("p", "test", "o", 1)))
@@ -47,7 +46,7 @@ def test_joined_stretches_are_one_sequence():
     with pytest.raises(IndexError):
         joined[5]
     assert count_trains(joined) == count_trains(full) == 6
-    assert [held for sides in sides_of(joined) for held in sides] == [held for t in full for held in t.answers]
+    assert sides_of(joined) == [held for t in full for held in t.answers]
     assert splits_of(joined) == splits_of(full) == {"a", "b", "c"}
 
 

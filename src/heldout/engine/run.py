@@ -24,7 +24,7 @@ from heldout.engine.stage import Stage, perform_stage
 from heldout.journal import JournalUse, journal_of
 from heldout.kernels.expected_work import expected_work
 from heldout.kernels.step import Work
-from heldout.kernels.trainings import Sides, sides_of
+from heldout.kernels.trainings import Plain, pieces_of, sides_of
 from heldout.planner.account import Account, account_for, account_of_race, waiting_cells, with_race
 from heldout.planner.checked_cells import KernelCheck
 from heldout.planner.passes import make_plan
@@ -233,7 +233,7 @@ def work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Runnin
 def _open_asides(tables: Tables, plan: Plan, study: Study) -> None:
     """A table for each candidate that is asked for intervals alone; those of test cells are known by now."""
     for step in plan.steps if study.everywhere.parts else ():
-        for sides in sides_of(step.trainings):
-            for held in () if isinstance(sides, Sides) else sides:
+        for piece in pieces_of(step.trainings):
+            for held in [] if isinstance(piece, Plain) else sides_of(piece):
                 if held.level == EVERYWHERE:
                     tables.open_aside(held.panel, step.candidates[0], study.splits[EVERYWHERE].held_sizes)

@@ -56,8 +56,7 @@ def perform_stage(plans: Sequence[Plan], stage: Stage, *, queue_seed: int | None
     failed = list(dict.fromkeys(check.kernel for check in compared if not check.passed))
     wrong = [step for plan in plans for step in plan.steps if step.kernel in failed]
     for step in wrong:  # nobody may choose by them, not even where time is up before they are replaced
-        sides = (held for stretch in sides_of(step.trainings) for held in stretch)
-        stage.tables.forget(step.candidates, ((held.panel, held.part) for held in sides))
+        stage.tables.forget(step.candidates, [(held.panel, held.part) for held in sides_of(step.trainings)])
     if failed:
         seen = {check.kernel for check in known.values() if not check.passed}
         stage.journal.drop([step for step in wrong if step.kernel not in seen])

@@ -114,7 +114,7 @@ def unanswered(step: Step, tables: Tables, *, asides: bool = True) -> Step | Non
     """
     candidates = np.array(step.candidates)
     done = np.ones(len(candidates), dtype=bool)
-    for held in (held for stretch in sides_of(step.trainings) for held in stretch):
+    for held in sides_of(step.trainings):
         if asides or held.panel not in tables.asides:
             table = tables[held.panel]
             done &= table.answered[candidates - table.candidates.start, held.part - table.parts.start]
@@ -197,8 +197,8 @@ class StudyKeys:
             if isinstance(piece, Plain):
                 trains, helds = self._train(piece.splits), self._held(piece.splits)
                 parts_of_piece = slice(piece.parts.start, piece.parts.stop)
-                panel = places.panels.index(piece.sides.panel)
-                first = piece.parts.start - places.starts[piece.sides.panel]
+                panel = places.panels.index(piece.panel)
+                first = piece.parts.start - places.starts[piece.panel]
                 parts.append(digest(f"plain {panel} {first}", *trains[parts_of_piece], *helds[parts_of_piece]))
                 continue
             for training in piece:
@@ -228,7 +228,7 @@ class StepPanels:
         self.starts: dict[str, int] = {}
         for piece in pieces_of(step.trainings):
             if isinstance(piece, Plain):
-                self._see(piece.sides[0])
+                self._see(piece[0].answers[0])
                 continue
             for training in piece:
                 for held in training.answers:

@@ -53,6 +53,8 @@ class ApproximateKernel:
 
     name = "approximate_loo"
     tier = "approximate"
+    models = GLM.models
+    words = GLM.words
 
     def claim(self, search: Search, task: Task) -> Claims:
         claims = GLM.claim(search, task)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -28,6 +28,7 @@ class Claims:
 class AcrossKernel(Protocol):
     """A kernel that answers many training sets of one learner family from shared products.
 
+    Of models that are not among its `models`, whose names are `words`, it is not asked.
     It may have five more methods, a string and two flags. For panels of very many parts, as leave-one-out has:
     ``takes_all(search, task, parts, splits) -> bool`` tells that `refuses` would refuse none of these parts of a
     splits, each trained on its own rows; where it gives False they are asked one by one.
@@ -44,6 +45,12 @@ class AcrossKernel(Protocol):
 
     name: str  # also the rule's name: "ridge"
     tier: str
+    words: str
+
+    @property
+    def models(self) -> Collection[type]:
+        """The types of the last step that it knows."""
+        ...
 
     def claim(self, search: Search, task: Task) -> Claims:
         """The groups of candidates it can answer on this task."""
@@ -74,11 +81,31 @@ def chain_of(estimator: Any) -> list[tuple[str, Any]]:
     return chain
 
 
+def last_types(search: Search) -> list[type | None]:
+    """The type of each family's last step, where no candidate can have another; None where one may."""
+    if "last types" not in search.memo:
+        search.memo["last types"] = [last_type(family) for family in search.families]
+    types: list[type | None] = search.memo["last types"]
+    return types
+
+
 def last_type(family: Family) -> type | None:
-    """The type of a family's last step, where no candidate can have another; None where one may."""
     replaced = set(_step_names(family.estimator)) & set(family.candidates.names)
     chain = chain_of(family.estimator)
     return None if replaced or not chain else type(chain[-1][1])
+
+
+def claim_each(kernels: Iterable[AcrossKernel], search: Search, task: Task) -> dict[str, Claims]:
+    """What each kernel claims, by name. Kernels that know none of the models are not asked."""
+    kinds = last_types(search)
+    claims: dict[str, Claims] = {}
+    for kernel in kernels:
+        if any(kind is None or kind in kernel.models for kind in kinds):
+            claims[kernel.name] = kernel.claim(search, task)
+        else:
+            others = [f"{kind.__name__} is not {kernel.words}" for kind in kinds if kind is not None]
+            claims[kernel.name] = Claims(refusals=tuple(dict.fromkeys(others)))
+    return claims
 
 
 def _step_names(estimator: Any, prefix: str = "") -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import log
 
 from heldout.kernels.step import Step
-from heldout.kernels.trainings import Held, Plain, Sides, count_trains, pieces_of, sides_of, splits_of
+from heldout.kernels.trainings import count_trains, held_rows, splits_of, train_rows
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
 from heldout.task.task import Task
@@ -25,13 +25,12 @@ def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | 
     """Floating-point operations that a kernel's step takes, to the order of magnitude; None for steps that fit."""
     columns = task.n_columns or 1
     used = splits_of(step.trainings)
-    read = sum(len(splits[name].rows) for name in used)
-    predicted = sum(_rows_of(sides, splits) for sides in sides_of(step.trainings))
-    answers = 2.0 * float(predicted) * len(step.candidates)
+    read = sum([len(splits[name].rows) for name in used])
+    answers = 2.0 * float(held_rows(step.trainings, splits)) * len(step.candidates)
     if step.kernel == "ridge":
         single = all(int(splits[name].held_sizes.max()) == 1 for name in used)
         systems = len(used) if single else len(step.trainings)
-        side = min(columns, max(len(splits[name].rows) for name in used))
+        side = min(columns, max([len(splits[name].rows) for name in used]))
         return read * columns * side + systems * EIGEN * float(side) ** 3 + answers * columns
     if step.kernel == "neighbours":
         return 2.0 * len(task) * len(task) * columns + answers
@@ -39,7 +38,7 @@ def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | 
         numbers = getattr(task.X, "nnz", len(task) * columns) / max(1, len(task))  # a row; of sparse rows those kept
         return 2.0 * read * numbers + 2.0 * answers * numbers * (1 if task.classes is None else len(task.classes))
     if step.kernel == "pls":
-        side = min(columns, max(len(splits[name].rows) for name in used))
+        side = min(columns, max([len(splits[name].rows) for name in used]))
         runs = 8.0 * len(step.trainings) * len(step.candidates) * columns * side
         return read * columns * side + runs + 2 * answers * columns
     if step.kernel == "lasso":
@@ -57,7 +56,7 @@ def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | 
         systems = len(used) if single else len(step.trainings)
         return read * float(columns) ** 2 + systems * EIGEN * float(columns) ** 3 + answers * columns * kinds
     if step.kernel == "smoothers":
-        rows = float(max(len(splits[name].rows) for name in used))
+        rows = float(max([len(splits[name].rows) for name in used]))
         return rows**2 * columns + (EIGEN + len(step.candidates)) * rows**3 + answers * rows
     if step.kernel == "vectors":
         pairs = len(step.trainings) * float(max(int(splits[name].train_sizes.max()) for name in used)) ** 2
@@ -65,25 +64,14 @@ def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | 
     return None
 
 
-def _rows_of(sides: Sequence[Held], splits: Mapping[str, Splits]) -> int:
-    if isinstance(sides, Sides):
-        return int(splits[sides.splits].held_sizes[sides.parts.start : sides.parts.stop].sum())
-    return int(sum(splits[held.splits].held_sizes[held.part] for held in sides))
-
-
 def expected_work(step: Step, task: Task, splits: Mapping[str, Splits], search: Search) -> float:
     """Operations that a step is expected to take, to the order of magnitude."""
     known = operations(step, task, splits)
     if known is not None:
         return known
-    rows = sum(
-        float(splits[piece.splits].train_sizes[piece.parts.start : piece.parts.stop].sum())
-        if isinstance(piece, Plain)
-        else float(sum(splits[ref.splits].train_sizes[ref.part] for training in piece for ref in training.trains))
-        for piece in pieces_of(step.trainings)
-    )
+    rows = train_rows(step.trainings, splits)
     counted = any(_is_count(name) for family in search.families for name in family.candidates.names)
-    weight = sum(_members(search, candidate) for candidate in step.candidates) if counted else len(step.candidates)
+    weight = sum([_members(search, candidate) for candidate in step.candidates]) if counted else len(step.candidates)
     # A path that is read off one fit takes fewer fits than it has candidates.
     shared = step.fits / max(1, count_trains(step.trainings) * len(step.candidates))
     return _FIT_OPERATIONS * rows * (task.n_columns or 1) * weight * shared

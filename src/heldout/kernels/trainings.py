@@ -6,11 +6,13 @@ kept as a range and made one at a time when somebody looks at one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple, Self, overload
 
+from heldout.splits.drawn import Splits
 from heldout.study.study import EVERYWHERE, TrainRef
 
 
@@ -32,8 +34,8 @@ class Training(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Sides(Sequence[Held]):
-    """The held-out sides of neighbouring parts of one panel."""
+class Plain(Sequence[Training]):
+    """The trainings of neighbouring parts of one panel, each on its own rows for its own held-out side."""
 
     panel: str
     level: str
@@ -44,41 +46,14 @@ class Sides(Sequence[Held]):
         return len(self.parts)
 
     @overload
-    def __getitem__(self, place: int) -> Held: ...
-    @overload
-    def __getitem__(self, place: slice) -> Self: ...
-    def __getitem__(self, place: int | slice) -> Held | Self:
-        if isinstance(place, slice):
-            return type(self)(self.panel, self.level, self.splits, self.parts[place])
-        return Held(self.panel, self.level, self.splits, self.parts[place])
-
-
-@dataclass(frozen=True, slots=True)
-class Plain(Sequence[Training]):
-    """The trainings of neighbouring parts of one panel, each on its own rows for its own held-out side."""
-
-    sides: Sides
-
-    @property
-    def splits(self) -> str:
-        return self.sides.splits
-
-    @property
-    def parts(self) -> range:
-        return self.sides.parts
-
-    def __len__(self) -> int:
-        return len(self.sides)
-
-    @overload
     def __getitem__(self, place: int) -> Training: ...
     @overload
     def __getitem__(self, place: slice) -> Self: ...
     def __getitem__(self, place: int | slice) -> Training | Self:
         if isinstance(place, slice):
-            return type(self)(self.sides[place])
-        held = self.sides[place]
-        return Training((TrainRef(held.splits, held.part),), False, (held,))
+            return type(self)(self.panel, self.level, self.splits, self.parts[place])
+        part = self.parts[place]
+        return Training((TrainRef(self.splits, part),), False, (Held(self.panel, self.level, self.splits, part),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,26 +98,36 @@ def join(pieces: Iterable[Sequence[Training]]) -> Sequence[Training]:
 
 def count_trains(trainings: Sequence[Training]) -> int:
     """How many training sets these have together: as many fits a candidate."""
-    return sum(
-        len(piece) if isinstance(piece, Plain) else sum(len(training.trains) for training in piece)
-        for piece in pieces_of(trainings)
-    )
+    pieces = pieces_of(trainings)
+    return sum([len(p.parts) if isinstance(p, Plain) else sum([len(t.trains) for t in p]) for p in pieces])
 
 
-def sides_of(trainings: Sequence[Training]) -> list[Sequence[Held]]:
-    """The held-out sides that these answer, stretch by stretch."""
-    return [
-        piece.sides if isinstance(piece, Plain) else [held for training in piece for held in training.answers]
-        for piece in pieces_of(trainings)
-    ]
+def sides_of(trainings: Sequence[Training]) -> list[Held]:
+    """The held-out sides that these answer."""
+    sides: list[Held] = []
+    for piece in pieces_of(trainings):
+        if isinstance(piece, Plain):
+            sides += [Held(piece.panel, piece.level, piece.splits, part) for part in piece.parts]
+        else:
+            sides += [held for training in piece for held in training.answers]
+    return sides
+
+
+def count_levels(trainings: Sequence[Training]) -> Counter[str]:
+    """How many held-out sides of each level these answer."""
+    counts: Counter[str] = Counter()
+    for piece in pieces_of(trainings):
+        if isinstance(piece, Plain):
+            counts[piece.level] += len(piece.parts)
+        else:
+            counts.update([held.level for training in piece for held in training.answers])
+    return counts
 
 
 def count_asked(trainings: Sequence[Training]) -> int:
     """How many held-out sides of panels these answer, without what is asked for intervals alone."""
-    return sum(
-        len(sides) - (0 if isinstance(sides, Sides) else [held.level for held in sides].count(EVERYWHERE))
-        for sides in sides_of(trainings)
-    )
+    counts = count_levels(trainings)
+    return counts.total() - counts[EVERYWHERE]
 
 
 def splits_of(trainings: Sequence[Training]) -> set[str]:
@@ -151,3 +136,26 @@ def splits_of(trainings: Sequence[Training]) -> set[str]:
     for piece in pieces_of(trainings):
         used |= {piece.splits} if isinstance(piece, Plain) else {ref.splits for t in piece for ref in t.trains}
     return used
+
+
+def held_rows(trainings: Sequence[Training], splits: Mapping[str, Splits]) -> int:
+    """How many rows the held-out sides have together."""
+    rows = 0
+    for piece in pieces_of(trainings):
+        if isinstance(piece, Plain):
+            cuts = splits[piece.splits].held_cuts
+            rows += int(cuts[piece.parts.stop] - cuts[piece.parts.start])
+        else:
+            rows += sum([int(splits[held.splits].held_sizes[held.part]) for t in piece for held in t.answers])
+    return rows
+
+
+def train_rows(trainings: Sequence[Training], splits: Mapping[str, Splits]) -> float:
+    """How many rows the training sets have together."""
+    rows = 0.0
+    for piece in pieces_of(trainings):
+        if isinstance(piece, Plain):
+            rows += float(splits[piece.splits].train_sizes[piece.parts.start : piece.parts.stop].sum())
+        else:
+            rows += float(sum([splits[ref.splits].train_sizes[ref.part] for t in piece for ref in t.trains]))
+    return rows

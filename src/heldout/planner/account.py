@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from heldout.base.shown import html_of, text_of
 from heldout.kernels.expected_work import operations
 from heldout.kernels.step import Step
-from heldout.kernels.trainings import Sides, count_asked, sides_of
+from heldout.kernels.trainings import count_levels
 from heldout.planner.plan import PassRecord, Plan, transform_words
 from heldout.planner.start_races import RaceStart, race_record
 from heldout.study.study import EVERYWHERE, TEST, VALIDATION, Panel, Study
@@ -143,11 +143,10 @@ def _lines(steps: Iterable[Step], study: Study, task: Task) -> list[Line]:
     for step in steps:
         if not step.cells:  # what is asked for intervals alone
             continue
-        sides = sides_of(step.trainings)
-        levels = {held.level for run in sides for held in (run[:1] if isinstance(run, Sides) else run)}
-        levels.discard(EVERYWHERE)
-        level = levels.pop() if len(levels) == 1 else "both"
-        rule = step.rule + (", shared" if count_asked(step.trainings) > len(step.trainings) else "")
+        levels = count_levels(step.trainings)
+        levels.pop(EVERYWHERE, None)
+        level = "both" if len(levels) > 1 else next(iter(levels))
+        rule = step.rule + (", shared" if levels.total() > len(step.trainings) else "")
         cost = operations(step, task, study.splits)
         lines.append(
             Line(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 
 from heldout.kernels.step import Step
-from heldout.kernels.trainings import Plain, Sides, Training, count_trains, join
+from heldout.kernels.trainings import Plain, Training, count_trains, join, sides_of
 from heldout.planner.plan import BRUTE
 from heldout.study.study import Panel
 
@@ -34,10 +34,10 @@ def _stretches(parts: Sequence[int]) -> Iterator[range]:
 
 
 def _trainings_of(panel: Panel, parts: range) -> Sequence[Training]:
-    sides = Sides(panel.key, panel.level, panel.splits, parts)
+    plain = Plain(panel.key, panel.level, panel.splits, parts)
     if panel.trains is None and not panel.averaged:
-        return Plain(sides)
-    return tuple(Training(panel.trains_of(held.part), panel.averaged, (held,)) for held in sides)
+        return plain
+    return tuple([Training(panel.trains_of(held.part), panel.averaged, (held,)) for held in sides_of(plain)])
 
 
 def brute_step(candidates: tuple[int, ...], trainings: Sequence[Training]) -> Step:

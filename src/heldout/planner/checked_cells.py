@@ -76,7 +76,7 @@ class CellDraws:
         pools = pools_of(steps)
         if not pools:
             return []
-        self._left += SHARE * sum(_planned(step, work) for step in steps)
+        self._left += SHARE * sum([_planned(step, work) for step in steps])
         cells: list[CheckedCell] = []
         for level in LEVELS:
             kernels = [kernel for kernel, own in pools if own == level]
@@ -92,12 +92,14 @@ class CellDraws:
 
     def _draw_some(self, kernel: str, level: str, pool: _Pool, room: float, work: Work) -> Iterator[CheckedCell]:
         key, sofar = (kernel, level), self.drawn.get((kernel, level), 0)
-        total = sum(len(trainings) for _, trainings in pool)
-        self.cells[key] = self.cells.get(key, 0) + sum(len(s.candidates) * len(trainings) for s, trainings in pool)
+        sizes = [len(trainings) for _, trainings in pool]
+        total = sum(sizes)
+        cells = sum([len(step.candidates) * size for (step, _), size in zip(pool, sizes, strict=True)])
+        self.cells[key] = self.cells.get(key, 0) + cells
         fewest = 0 if sofar else APPROXIMATE_CELLS if pool[0][0].tier == APPROXIMATE else 1
         rng = np.random.default_rng(derive(work.search.seed, "spot cells", kernel, level, sofar, _rows(pool, work)))
         for number, place in enumerate(rng.choice(total, size=min(total, MOST_CELLS), replace=False).tolist()):
-            step, training = _find(pool, place)
+            step, training = _find(pool, sizes, place)
             candidate = step.candidates[int(rng.integers(len(step.candidates)))]
             price = _price(step, training, candidate, work)
             if number >= fewest and price > room:
@@ -117,7 +119,7 @@ def pools_of(steps: Sequence[Step]) -> dict[tuple[str, str], _Pool]:
     for step in steps:
         for piece in pieces_of(step.trainings) if step.kernel != BRUTE else ():
             if isinstance(piece, Plain):
-                pools.setdefault((step.kernel, piece.sides.level), []).append((step, piece))
+                pools.setdefault((step.kernel, piece.level), []).append((step, piece))
                 continue
             by_level: dict[str, list[Training]] = {}
             for training in piece:
@@ -134,11 +136,11 @@ def _rows(pool: _Pool, work: Work) -> str:
     return np.asarray(work.splits[held.splits].held[:64], dtype="<i8").tobytes().hex()
 
 
-def _find(pool: _Pool, place: int) -> tuple[Step, Training]:
-    for step, trainings in pool:
-        if place < len(trainings):
+def _find(pool: _Pool, sizes: Sequence[int], place: int) -> tuple[Step, Training]:
+    for (step, trainings), size in zip(pool, sizes, strict=True):
+        if place < size:
             return step, trainings[place]
-        place -= len(trainings)
+        place -= size
     raise IndexError(place)
 
 

@@ -107,7 +107,7 @@ def _asked_more(step: Step, study: Study, task: Task) -> Iterator[Step]:
 def _tested(piece: Sequence[Training], parts: tuple[int, ...]) -> dict[int, Training]:
     """The trainings that answer test parts of which more is asked, by part."""
     if isinstance(piece, Plain):
-        tested = [part for part in parts if part in piece.parts] if piece.sides.level == TEST else []
+        tested = [part for part in parts if part in piece.parts] if piece.level == TEST else []
         return {part: piece[part - piece.parts.start] for part in tested}
     return {part: training for training in piece if (part := _part_of(training)) in parts}
 

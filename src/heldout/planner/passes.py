@@ -6,16 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from heldout.base.errors import OptionError, did_you_mean
+from heldout.kernels.claims import claim_each
 from heldout.kernels.perform import ACROSS
 from heldout.kernels.step import Training
 from heldout.planner.brute_force import cut_brute_force, plan_brute_force
 from heldout.planner.evidence import EVIDENCE, ask_everywhere
 from heldout.planner.pipeline_sharing import within
-from heldout.planner.plan import BRUTE, Draft, PassRecord, Plan, Rule, ready_panels
+from heldout.planner.plan import BRUTE, Draft, PassRecord, Plan, Rule, general_refusal, ready_panels
 from heldout.planner.share_fits import share_fits
 from heldout.planner.shared_products import across
 from heldout.planner.verify import verify
-from heldout.study.study import TEST, VALIDATION, Study
+from heldout.study.study import Study
 from heldout.task.task import Task
 
 PASSES: tuple[tuple[str, Rule], ...] = (
@@ -41,26 +42,30 @@ def make_plan(
     `clock`, where given, only times the passes; no choice depends on it.
     """
     check_rules(rules)
+    rules = {} if rules is None else rules
     panels = ready_panels(study, done)
     draft = Draft(
         steps=plan_brute_force(panels),
         search=study.search,
         splits=study.splits,
         task=task,
-        asks_predictor=any(loss.asks_predictor for level in (TEST, VALIDATION) for loss in study.losses_at(level)),
+        asks_predictor=any(loss.asks_predictor for loss in (*study.reported, *study.search.losses)),
         own_fit_params=own_fit_params,
         precision=precision,
         limited=limited,
     )
+    if general_refusal(draft) is None:
+        kernels = [kernel for kernel in ACROSS if rules.get(kernel.name, True)]
+        draft = replace(draft, claims=claim_each(kernels, study.search, task))
     known: dict[int, Training] = {}
     verify(draft, panels, after="brute force", known=known)
     records = []
     for name, rule in PASSES:
-        if rules is not None and not rules.get(name, True):
+        if not rules.get(name, True):
             records.append(PassRecord(name=name, fits_before=0, fits_after=0, refusals=("switched off",)))
             continue
         started = clock() if clock else 0.0
-        before = sum(step.fits for step in draft.steps)
+        before = sum([step.fits for step in draft.steps])
         rewrite = rule(draft)
         if rewrite.steps is not None:
             draft = replace(draft, steps=rewrite.steps)
@@ -69,7 +74,7 @@ def make_plan(
             PassRecord(
                 name=name,
                 fits_before=before,
-                fits_after=sum(step.fits for step in draft.steps),
+                fits_after=sum([step.fits for step in draft.steps]),
                 refusals=rewrite.refusals,
                 used=rewrite.steps is not None,
                 note=rewrite.note,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from heldout.kernels.claims import Claims
 from heldout.kernels.step import TIERS, Step
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
@@ -65,6 +66,7 @@ class Draft:
     own_fit_params: bool  # fits take parameters of the user's own, or routed metadata
     precision: str = "rounding"  # the loosest tier that may answer
     limited: bool = False  # single fits have a limit of time or memory, and are ended at it
+    claims: Mapping[str, Claims] = field(default_factory=dict)  # by kernel, of those that are switched on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

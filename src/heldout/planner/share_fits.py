@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from heldout.base.rowkeys import key_minus, key_of
-from heldout.kernels.trainings import Plain, Training, pieces_of, splits_of
+from heldout.kernels.trainings import Plain, Training, join, pieces_of, splits_of
 from heldout.planner.brute_force import brute_step
 from heldout.planner.plan import Draft, Rewrite, refused
 from heldout.splits.drawn import Splits
@@ -58,7 +58,7 @@ def share_fits(draft: Draft) -> Rewrite:
 def _all_apart(draft: Draft) -> bool:
     """Whether a glance at half of each key tells that no two training sets are the same."""
     keys = []
-    for piece in (piece for step in draft.steps for piece in pieces_of(step.trainings)):
+    for piece in pieces_of(join([step.trainings for step in draft.steps])):
         if not isinstance(piece, Plain) or draft.splits[piece.splits].train is not None:
             return False
         splits, hashes = draft.splits[piece.splits], draft.task.index_hashes[:, 0]

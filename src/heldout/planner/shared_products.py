@@ -24,7 +24,7 @@ def across(kernel: AcrossKernel) -> Rule:
         reason = general_refusal(draft)
         if reason is not None:
             return refused(reason)
-        claims = kernel.claim(draft.search, draft.task)
+        claims = draft.claims[kernel.name]
         if not claims.groups:
             return refused(*claims.refusals)
         if (loose := too_loose(kernel.tier, draft)) is not None:
@@ -140,12 +140,10 @@ def _count_fits(kernel: AcrossKernel, draft: Draft, candidates: tuple[int, ...],
     """One fit a training set, or a candidate too where it makes each; for leave-one-out what the kernel says."""
     one_out = {name: _one_out_fits(kernel, draft, name) for name in splits_of(trainings)}
     known = {name: fits for name, fits in one_out.items() if fits is not None}
-    others = sum(
-        len(piece) * (piece.splits not in known)
-        if isinstance(piece, Plain)
-        else sum(training.trains[0].splits not in known for training in piece)
-        for piece in pieces_of(trainings)
-    )
+    others = 0
+    for piece in pieces_of(trainings):
+        names = [piece.splits] * len(piece.parts) if isinstance(piece, Plain) else [t.trains[0].splits for t in piece]
+        others += sum([name not in known for name in names])
     return others * (len(candidates) if _shares_of(kernel) else 1) + len(candidates) * sum(known.values())
 
 

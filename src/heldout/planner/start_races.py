@@ -16,7 +16,7 @@ from heldout.base.seeds import derive
 from heldout.kernels.claims import candidates_of
 from heldout.kernels.perform import FITS_EACH
 from heldout.kernels.step import Step
-from heldout.kernels.trainings import Sides, sides_of
+from heldout.kernels.trainings import count_levels
 from heldout.kernels.within import grow_branches
 from heldout.planner.plan import BRUTE, PassRecord, Plan
 from heldout.search.search import Search
@@ -91,7 +91,7 @@ def _who_shares(steps: Iterable[Step], search: Search) -> tuple[tuple[tuple[int,
     shared: set[tuple[int, ...]] = set()  # the candidates of steps that share
     first = list(range(count))  # by candidate: one of its group, in the end the first
     for step in steps:
-        if VALIDATION not in _levels(step):
+        if VALIDATION not in count_levels(step.trainings):
             continue
         if step.kernel not in BY_FITS:
             whole.update(step.candidates)
@@ -118,10 +118,6 @@ def _root(first: list[int], candidate: int) -> int:
     while first[candidate] != candidate:
         candidate = first[candidate]
     return candidate
-
-
-def _levels(step: Step) -> set[str]:
-    return {held.level for run in sides_of(step.trainings) for held in (run[:1] if isinstance(run, Sides) else run)}
 
 
 def _refusal(study: Study, plan: Plan, groups: Sequence[tuple[int, ...]], whole: set[int]) -> str | None:
@@ -160,14 +156,14 @@ def race_record(started: RaceStart, done: Sequence[Plan] = ()) -> PassRecord | N
 
 def fits_of(steps: Iterable[Step]) -> int:
     """The fits of validation, without what kernels answer at once: that is not raced."""
-    return sum(step.fits for step in steps if step.kernel in BY_FITS and VALIDATION in _levels(step))
+    return sum(step.fits for step in steps if step.kernel in BY_FITS and VALIDATION in count_levels(step.trainings))
 
 
 def _at_once(plan: Plan) -> str:
     """Which candidates kernels answer at once, in words; "" where none are."""
     answered: dict[str, set[int]] = {}
     for step in plan.steps:
-        if step.kernel not in BY_FITS and VALIDATION in _levels(step):
+        if step.kernel not in BY_FITS and VALIDATION in count_levels(step.trainings):
             answered.setdefault(step.kernel, set()).update(step.candidates)
     return " and ".join(
         f"{kernel} answers {len(candidates):,} candidates together" for kernel, candidates in answered.items()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
-from heldout.kernels.trainings import Held, Plain, Sides, Training, pieces_of
+from heldout.kernels.trainings import Held, Plain, Training, pieces_of
 from heldout.planner.plan import Draft
 from heldout.planner.share_fits import train_keys
 from heldout.study.study import Panel, TrainRef
@@ -26,12 +26,13 @@ def verify(draft: Draft, panels: Collection[Panel], *, after: str, known: dict[i
         if len(set(step.candidates)) < len(step.candidates):
             raise AssertionError(f"After pass {after!r}, a step names a candidate twice.")
         parts: dict[str, list[int]] = {}
-        for piece in pieces_of(step.trainings):
+        pieces = pieces_of(step.trainings)
+        for piece in pieces:
             if isinstance(piece, Plain):
-                if not _is_plainly_asked(asked.get(piece.sides.panel), piece.sides):
-                    raise AssertionError(f"After pass {after!r}, {piece.sides} are answered, which no panel asks.")
-                parts.setdefault(piece.sides.panel, []).extend(piece.parts)
-        for training in _one_by_one(step.trainings):
+                if not _is_plainly_asked(asked.get(piece.panel), piece):
+                    raise AssertionError(f"After pass {after!r}, {piece} are answered, which no panel asks.")
+                parts.setdefault(piece.panel, []).extend(piece.parts)
+        for training in [training for piece in pieces if not isinstance(piece, Plain) for training in piece]:
             new = id(training) not in known
             for held in training.answers:
                 if new and (held.panel not in asked or not _is_asked(asked[held.panel], held, training, rows)):
@@ -66,18 +67,12 @@ def _expected(panel: Panel) -> Any:
     return times
 
 
-def _one_by_one(trainings: Sequence[Training]) -> Iterator[Training]:
-    for piece in pieces_of(trainings):
-        if not isinstance(piece, Plain):
-            yield from piece
-
-
-def _is_plainly_asked(panel: Panel | None, sides: Sides) -> bool:
+def _is_plainly_asked(panel: Panel | None, plain: Plain) -> bool:
     """Whether the panel wants these parts answered, each by a predictor of its own training rows."""
     if panel is None or panel.trains is not None or panel.averaged:
         return False
-    inside = not len(sides) or (sides.parts[0] in panel.parts and sides.parts[-1] in panel.parts)
-    return inside and (sides.level, sides.splits) == (panel.level, panel.splits)
+    inside = not plain.parts or (plain.parts[0] in panel.parts and plain.parts[-1] in panel.parts)
+    return inside and (plain.level, plain.splits) == (panel.level, panel.splits)
 
 
 class _RowKeys:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import sklearn
 
-from heldout.kernels.claims import PLAIN, Claims, chain_of, last_type
+from heldout.kernels.claims import PLAIN, Claims, chain_of, last_types
 from heldout.kernels.designs.columns import Columns, read_columns
 from heldout.kernels.driver.contract import Kernel, Needs
 from heldout.kernels.fitting import make_candidate
@@ -84,9 +84,8 @@ def claim(kernel: Kernel, search: Search, task: Task) -> Claims:
     refusals: dict[str, None] = {}
     reader = Reader(kernel, search, task)
     first = 0
-    for family in search.families:
+    for family, kind in zip(search.families, last_types(search), strict=True):
         candidates, first = range(first, first + len(family.candidates)), first + len(family.candidates)
-        kind = last_type(family)
         if kind is not None and kind not in kernel.models:  # a large grid of another learner is not looked through
             refusals.setdefault(no_model(kernel, kind))
             continue

@@ -21,6 +21,7 @@ class Driver:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.name, self.tier, self.leaves_rows_out = kernel.name, kernel.tier, kernel.leaves_rows_out
+        self.models, self.words = kernel.models, kernel.words
 
     def claim(self, search: Search, task: Task) -> Claims:
         return claim(self.kernel, search, task)

@@ -24,7 +24,7 @@ from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.base.warnings import catch_warnings
 from heldout.kernels.brute import answer_by_brute_force
-from heldout.kernels.claims import Claims, candidates_of, last_type
+from heldout.kernels.claims import Claims, candidates_of
 from heldout.kernels.fitting import set_seeds, unseeded_names
 from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Step, Training, Work
@@ -79,9 +79,6 @@ def read_search(
     search: Search, models: Sequence[type], read: Callable[[Candidate], Any], words: str
 ) -> tuple[dict[int, Any], tuple[str, ...]]:
     """What `read` makes of each candidate that ends in one of these models, and a reason for each kind of others."""
-    kinds = [last_type(family) for family in search.families]
-    if all(kind is not None and kind not in models for kind in kinds):  # a large grid is not looked through
-        return {}, tuple(dict.fromkeys(f"{kind.__name__} is not {words}" for kind in kinds if kind is not None))
     found: dict[int, Any] = {}
     refusals: dict[str, None] = {}
     for number, estimator in candidates_of(search):

@@ -14,7 +14,7 @@ from heldout.kernels.driver.contract import Group, HeldOutNumbers, Kernel, Numbe
 from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Step, Training
 from heldout.kernels.sums.rounding import Bools
-from heldout.kernels.trainings import Plain
+from heldout.kernels.trainings import Plain, sides_of
 from heldout.study.answers import Answer
 
 BLOCK_NUMBERS = 1 << 19  # responses that are scored at a time
@@ -95,7 +95,7 @@ def _score_run(job: tuple[Kernel, Group, Batch, range, float]) -> list[Answer]:
     kernel, group, batch, run, seconds = job
     rows = slice(batch.cuts[run.start], batch.cuts[run.stop])
     some = batch.trainings[run.start : run.stop]
-    helds = some.sides if isinstance(some, Plain) else [training.answers[0] for training in some]
+    helds = sides_of(some)
     numbers = tuple(array[rows] for array in batch.numbers)
     responses = kernel.responses(group, numbers, group.methods[helds[0].level])
     return score_block(group.work, helds, group.candidates, responses, seconds=seconds)

@@ -52,6 +52,8 @@ class GlmKernel:
 
     name = "glm"
     tier = "rounding"
+    models = MODELS
+    words = WORDS
 
     def claim(self, search: Search, task: Task) -> Claims:
         candidates, refusals = read_search(search, MODELS, _read, WORDS)

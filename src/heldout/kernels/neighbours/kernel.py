@@ -24,7 +24,7 @@ from heldout.kernels.neighbours.answers import Answers, Target, target_of
 from heldout.kernels.neighbours.arithmetic import Setting, setting_of
 from heldout.kernels.neighbours.direct import answer_part
 from heldout.kernels.neighbours.lists import Lists
-from heldout.kernels.neighbours.members import Member, read_members
+from heldout.kernels.neighbours.members import MODELS, WORDS, Member, read_members
 from heldout.kernels.neighbours.runs import Run, make_runs
 from heldout.kernels.neighbours.shared import Route, answer_shared, prepare_lists, routes
 from heldout.kernels.scoring import score_block
@@ -45,6 +45,8 @@ class Neighbours:
 
     name = "neighbours"
     tier = "identical"
+    models = MODELS
+    words = WORDS
 
     def claim(self, search: Search, task: Task) -> Claims:
         members = read_members(search)

@@ -42,6 +42,8 @@ class VectorsKernel:
 
     name = "vectors"
     tier = "rounding"
+    models = MODELS
+    words = WORDS
     fits_each = "kernel matrices"
 
     def claim(self, search: Search, task: Task) -> Claims:
