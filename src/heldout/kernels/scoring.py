@@ -138,7 +138,10 @@ def ask_probabilities(predictor: Any, X: Any, rows: Rows) -> Responses:
 
 def checked_response(answer: Any, method: str, n: int) -> NDArray[Any]:
     """One response as an array, refused where its length is wrong or it holds NaN or infinity."""
-    array = as_response(answer, method)
+    return _checked_array(as_response(answer, method), method, n)
+
+
+def _checked_array(array: NDArray[Any], method: str, n: int) -> NDArray[Any]:
     if array.ndim == 0 or len(array) != n:
         shape = "a single value" if array.ndim == 0 else f"{len(array)} rows"
         raise PredictionError(f"{method} answered {shape} for {n} held-out rows.")
@@ -228,7 +231,7 @@ def _check_finite(responses: Responses) -> None:
     for method in METHODS:
         answer = getattr(responses, method)
         if answer is not None:
-            checked_response(answer, method, len(answer))
+            _checked_array(answer, method, len(answer))
 
 
 def plain_warnings(caught: Any) -> tuple[FitWarning, ...]:

@@ -227,6 +227,10 @@ class Search:
         family = bisect_right(self._starts, candidate) - 1
         return self.families[family].candidates[candidate - self._starts[family]]
 
+    def each(self, candidates: Sequence[int]) -> list[tuple[Family, Params]]:
+        """The family and the parameters of each of these candidates."""
+        return [(self.family_of(candidate), self.params_of(candidate)) for candidate in candidates]
+
     def describe(self, candidate: int) -> str:
         """The candidate in words: ``ridge(alpha=0.1)``."""
         name = self.family_of(candidate).name

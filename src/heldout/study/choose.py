@@ -47,8 +47,8 @@ def _pick(search: Search, table: PanelTable, means: Any, best: int) -> int:
 def _simplest_within_one_se(search: Search, table: PanelTable, means: Any, best: int) -> int:
     error = _standard_error(table.losses[best, :, 0], table.weights)
     near = np.flatnonzero(means <= means[best] + error).tolist()
-    simple = simplicity(search)
-    return min((simple(table.candidates[c]), means[c], c) for c in near)[2]
+    simple = list(map(simplicity(search), [table.candidates[c] for c in near]))
+    return min(zip(simple, means[near], near, strict=True))[2]
 
 
 def _standard_error(folds: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from heldout.kernels.step import Training
 from heldout.kernels.sums.data import class_codes, data_problem, numeric_type, smallest_class
 from heldout.kernels.sums.rounding import Refuse
 from heldout.losses import Loss
-from heldout.search.search import Search
+from heldout.search.search import Family, Params, Search
 from heldout.splits.drawn import Splits
 from heldout.task.task import Task
 
@@ -40,9 +40,12 @@ class Reader:
         self._known: dict[Any, Read | Refuse] = task.memo.setdefault(("read", kernel.name, search), {})
         self._path = {name for names in kernel.models.values() for name in names}
 
-    def read(self, candidate: int) -> tuple[tuple[Any, Columns], Any]:
+    def read_one(self, candidate: int) -> tuple[tuple[Any, Columns], Any]:
         """The form and columns of a candidate, and its value along the path. Raises Refuse."""
-        family, params = self._search.family_of(candidate), self._search.params_of(candidate)
+        return self.read(candidate, *self._search.each([candidate])[0])
+
+    def read(self, candidate: int, family: Family, params: Params) -> tuple[tuple[Any, Columns], Any]:
+        """The same of a candidate of this family that sets these parameters."""
         fixed = {name: value for name, value in params.items() if name.rpartition("__")[2] not in self._path}
         key: Any = (family.name, len(params), tuple((name, type(value), value) for name, value in fixed.items()))
         if not all(isinstance(value, PLAIN) for value in fixed.values()):
@@ -89,9 +92,9 @@ def claim(kernel: Kernel, search: Search, task: Task) -> Claims:
         if kind is not None and kind not in kernel.models:  # a large grid of another learner is not looked through
             refusals.setdefault(no_model(kernel, kind))
             continue
-        for candidate in candidates:
+        for candidate, params in zip(candidates, family.candidates, strict=True):
             try:
-                groups.setdefault(reader.read(candidate)[0], []).append(candidate)
+                groups.setdefault(reader.read(candidate, family, params)[0], []).append(candidate)
             except Refuse as reason:
                 refusals.setdefault(str(reason))
     claimed: list[tuple[int, ...]] = []
@@ -105,13 +108,13 @@ def claim(kernel: Kernel, search: Search, task: Task) -> Claims:
 
 
 def read_groups(
-    kernel: Kernel, search: Search, task: Task, candidates: Iterable[int]
+    kernel: Kernel, search: Search, task: Task, candidates: Sequence[int]
 ) -> dict[tuple[Any, Columns], dict[int, Any]]:
     """The values along the path of claimed candidates, by form and columns."""
     reader = Reader(kernel, search, task)
     groups: dict[tuple[Any, Columns], dict[int, Any]] = {}
-    for candidate in candidates:
-        form, value = reader.read(candidate)
+    for candidate, (family, params) in zip(candidates, search.each(candidates), strict=True):
+        form, value = reader.read(candidate, family, params)
         groups.setdefault(form, {})[candidate] = value
     return groups
 
@@ -186,7 +189,7 @@ def refuse_training(
 def takes_all(kernel: Kernel, search: Search, task: Task, parts: range, splits: Splits) -> bool:
     """Whether surely none of these parts is refused."""
     smallest = int(splits.train_sizes[parts.start : parts.stop].min())
-    left_out = len(task) - smallest if splits.train is None else len(task)
+    left_out = task.size - smallest if splits.train is None else task.size
     weighed = task.weight is None or bool(task.weight.min() > 0)
     whole = task.classes is None or smallest_class(task) > left_out
     return smallest >= 2 and weighed and whole and kernel.refuses_size(search, task, smallest) is None

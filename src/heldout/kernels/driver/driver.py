@@ -39,5 +39,5 @@ class Driver:
         return answer(self.kernel, step, work)
 
     def ignores_origin(self, search: Search, task: Task, candidate: int) -> bool:
-        form, _ = Reader(self.kernel, search, task).read(candidate)[0]
+        form, _ = Reader(self.kernel, search, task).read_one(candidate)[0]
         return self.kernel.ignores_origin(form)

@@ -43,7 +43,7 @@ def families_of(search: Search, task: Task) -> tuple[Family, ...]:
                 check_discriminant(chain.model)
                 discriminants[candidate] = chain
             else:
-                form, alpha = reader.read(candidate)
+                form, alpha = reader.read_one(candidate)
                 linear.setdefault(form, {})[candidate] = (alpha, chain)
         except Refuse as reason:
             raise _refusal(search, candidate, estimator, str(reason)) from None

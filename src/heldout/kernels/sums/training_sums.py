@@ -176,11 +176,11 @@ class TrainingSums:
         splits = self._work.splits[rows.splits]
         if rows.side == "slice":
             return splits.rows[rows.start : rows.stop]
-        return splits.held_rows(rows.start) if rows.side == "held" else splits.train_rows(rows.start)
+        return splits.held_sides[rows.start] if rows.side == "held" else splits.train_rows(rows.start)
 
     def _digest(self, rows: RowSet) -> bytes:
         if rows not in self._digests:
-            content = self._rows(rows).astype(np.int32 if len(self._work.task) < 1 << 31 else np.int64)
+            content = self._rows(rows).astype(np.int32 if self._work.task.size < 1 << 31 else np.int64)
             self._digests[rows] = blake2b(content.data, digest_size=16).digest()
         return self._digests[rows]
 
