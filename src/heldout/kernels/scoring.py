@@ -14,7 +14,15 @@ from heldout.base.errors import FitFailed, HeldoutError, PredictionError, descri
 from heldout.base.responses import METHODS, Responses, as_response, cut_rows, own_copy
 from heldout.base.rowkeys import Rows
 from heldout.kernels.step import Held, Work
-from heldout.losses import Loss, block_losses, is_pooled, mean_loss, recorded_warnings, row_losses
+from heldout.losses import (
+    Loss,
+    block_losses,
+    is_defined_on_one_row,
+    is_pooled,
+    mean_loss,
+    recorded_warnings,
+    row_losses,
+)
 from heldout.study.answers import Answer, Failure, FitWarning
 from heldout.study.study import PROBABILITIES, TEST, VALIDATION
 
@@ -35,6 +43,9 @@ def score_cell(work: Work, held: Held, candidate: int, responses: Responses, **s
     missing: list[FitWarning] = []
     try:
         for loss in asked:
+            if held.level == TEST and len(rows) == 1 and not is_defined_on_one_row(loss):
+                values.append(np.nan)  # it is taken of all parts together
+                continue
             try:
                 values.append(_finite_loss(loss, y, responses, weight))
             except Exception as error:
@@ -169,16 +180,20 @@ def score_block(
     every, cuts = splits.held[cuts[0] : cuts[-1]], cuts - cuts[0]
     y = work.task.y[every]
     weight = None if work.task.weight is None else work.task.weight[every]
-    losses = work.losses[level]
-    scores, sound = None, False
+    one_row_each = level == TEST and len(parts) == len(y)
+    taken = [not one_row_each or is_defined_on_one_row(loss) for loss in work.losses[level]]
+    losses = [loss for loss, is_taken in zip(work.losses[level], taken, strict=True) if is_taken]
+    means, sound = np.full((len(candidates), len(parts), len(taken)), np.nan), False
+    tables: list[NDArray[np.float64] | None] = [None] * len(taken)
     with suppress(Exception):
         for one in responses:
             _check_finite(one)
         scores = block_losses(losses, y, weight, responses, cuts)
         if scores is not None:
-            means = np.stack([mean for mean, _ in scores], axis=2)
-            sound = bool(np.isfinite(means).all())
-    if scores is None or not sound:  # something in the block fails or warns: find out which cell, one at a time
+            for number, (mean, table) in zip(np.flatnonzero(taken), scores, strict=True):
+                means[:, :, number], tables[number] = mean, table
+            sound = bool(np.isfinite(means[:, :, taken]).all())
+    if not sound:  # something in the block fails or warns: find out which cell, one at a time
         return _score_one_by_one(work, helds, candidates, responses, cuts)
     return [
         Answer(
@@ -186,7 +201,7 @@ def score_block(
             candidates=candidates,
             parts=parts,
             losses=means,
-            rows=tuple(kept for _, kept in scores) if panel in work.keep_rows else None,
+            rows=tuple(tables) if panel in work.keep_rows else None,
             responses=tuple(responses) if panel in work.keep_responses else None,
             watched={
                 (candidate, part): own_copy(cut_rows(responses[candidates.index(candidate)], slice(*ends)))

@@ -2,7 +2,7 @@
 
 from heldout.losses.check import check_losses
 from heldout.losses.loss import ABSOLUTE, BUILT_IN, LOG, SQUARED, ZERO_ONE, Loss, needed_methods, on_target
-from heldout.losses.pooled import family_of, is_pooled, parts_score, pool_score, positive_label
+from heldout.losses.pooled import family_of, is_defined_on_one_row, is_pooled, parts_score, pool_score, positive_label
 from heldout.losses.resolve import OWN_NAMES, resolve_losses, row_loss
 from heldout.losses.scorers import score_loss
 from heldout.losses.scoring import (
@@ -28,6 +28,7 @@ __all__ = [
     "call_scorer",
     "check_losses",
     "family_of",
+    "is_defined_on_one_row",
     "is_mean_of_rows",
     "is_pooled",
     "mean_loss",

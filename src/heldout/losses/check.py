@@ -16,6 +16,7 @@ from heldout.base.errors import LossError, PredictionError, TargetError
 from heldout.base.responses import Responses
 from heldout.base.warnings import catch_warnings
 from heldout.losses.loss import CLASSES, NUMBERS, Loss, OwnRows, RangedRows, on_target
+from heldout.losses.quick_scores import quick_score
 from heldout.losses.rows import absolute_rows, squared_rows
 from heldout.losses.scorers import ScorerParts, accepts_weight, scorer_parts
 from heldout.losses.scoring import Replay, as_number, weightless
@@ -103,6 +104,8 @@ def _try_rows(loss: Loss, y: NDArray[Any], responses: Responses, classification:
 def _try_scorer(loss: Loss, y: NDArray[Any], responses: Responses, classification: bool) -> None:
     parts = scorer_parts(loss.scorer)
     assert parts is not None, "a scorer that asks the predictor is not tried"
+    if quick_score(loss, y, responses) is not None:
+        return
     try:
         with catch_warnings():
             warnings.simplefilter("ignore")  # a handful of perfect rows may well be degenerate

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from heldout.base.responses import Responses, cut_rows
 from heldout.base.warnings import catch_warnings
 from heldout.losses.loss import Loss, RangedRows
+from heldout.losses.quick_scores import score_of_counts
 from heldout.losses.rows import BrierRows, absolute_rows, log_rows, squared_rows
 from heldout.losses.scorers import KNOWN_SCORES, ScorerParts, scorer_parts
-from heldout.losses.scoring import Replay, call_scorer
+from heldout.losses.scoring import Replay, call_scorer, mean_loss
 from heldout.risk.record import POOLED
 
 Floats = NDArray[np.float64]
@@ -75,6 +76,17 @@ def is_pooled(loss: Loss) -> bool:
     return loss.rows is None and family_of(loss) in POOLED
 
 
+def is_defined_on_one_row(loss: Loss) -> bool:
+    """Tell whether a single row can have this loss; R², a recall or a correlation of one row has no meaning.
+
+    >>> from heldout.losses.resolve import resolve_losses
+    >>> names = ["neg_root_mean_squared_error", "r2", "squared"]
+    >>> [is_defined_on_one_row(loss) for loss in resolve_losses(names, classification=False)]
+    [True, False, True]
+    """
+    return not is_pooled(loss) or family_of(loss) == "root"
+
+
 def positive_label(loss: Loss) -> Any:
     """Return the class that a score of two classes is about: scikit-learn's own default is 1."""
     known = _known(loss)
@@ -94,7 +106,7 @@ def pool_score(
     with catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            value = call_scorer(loss, Replay(joined), None, truth, weight)
+            value = mean_loss(loss, truth, joined, weight)
         except Exception:
             return None
         family = family_of(loss)
@@ -194,11 +206,16 @@ def _of_counts(loss: Loss, y: NDArray[Any], responses: Responses, weight: Floats
     if len(there) > MOST_CELLS:
         return None
     counts = np.bincount(cell_of_row, weights=weight)
-    true, called = labels[there // len(labels)], labels[there % len(labels)]
-    parts = _parts(loss)
+    true, called = there // len(labels), there % len(labels)
+    parts, by_counts = _parts(loss), score_of_counts(loss, labels)
 
     def score(counts: Floats) -> float:
-        return -parts.sign * float(parts.function(true, called, sample_weight=counts, **parts.options))
+        matrix = np.zeros((len(labels), len(labels)))
+        matrix[true, called] = counts
+        counted = None if by_counts is None else by_counts(matrix)
+        if counted is not None:
+            return counted
+        return -parts.sign * float(parts.function(labels[true], labels[called], sample_weight=counts, **parts.options))
 
     slopes = np.empty(len(there))
     for cell in range(len(there)):

@@ -20,6 +20,7 @@ from heldout.base.errors import LossError
 from heldout.base.responses import METHODS, Responses, cut_rows
 from heldout.base.warnings import catch_warnings
 from heldout.losses.loss import Loss, OwnRows
+from heldout.losses.quick_scores import quick_score
 from heldout.losses.rows import BrierRows, ErrorRows, TopRows, absolute_rows, accuracy_rows, squared_rows
 from heldout.losses.scorers import accepts_weight
 
@@ -82,7 +83,8 @@ def mean_loss(loss: Loss, y: NDArray[Any], responses: Responses, weight: NDArray
                 f"The loss {loss.name!r} asks the predictor itself, and its answer was not recorded."
             ) from None
     if loss.scorer is not None and not is_mean_of_rows(loss, y, responses, weight):
-        return call_scorer(loss, Replay(responses), None, y, weight)
+        quick = quick_score(loss, y, responses) if weight is None else None
+        return call_scorer(loss, Replay(responses), None, y, weight) if quick is None else quick
     rows = row_losses(loss, y, responses)
     if rows is None:
         raise LossError(f"The loss {loss.name!r} has neither row losses nor a scorer.")

@@ -1,0 +1,103 @@
+"""Known scores of whole sets by scikit-learn's own arithmetic, without its checks, which take longer than a small fit.
+
+Where scikit-learn would warn or refuse there is no quick score, so that it is called and says so itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.responses import Responses
+from heldout.losses.loss import Loss
+from heldout.losses.scorers import ScorerParts, scorer_parts
+
+Counts = NDArray[np.float64]  # a confusion matrix: true labels × predicted labels
+_KNOWN = {  # the responses and the options with which a score is known
+    "balanced_accuracy_score": ({"predict"}, set[str]()),
+    "f1_score": ({"predict"}, {"average", "pos_label"}),
+    "matthews_corrcoef": ({"predict"}, set[str]()),
+    "roc_auc_score": ({"decision_function", "predict_proba"}, set[str]()),
+}
+
+
+def quick_score(loss: Loss, y: NDArray[Any], responses: Responses) -> float | None:
+    """Compute the loss of rows without weights, lower is better; None where scikit-learn is to be called."""
+    parts, classes = _known(loss), responses.classes
+    if parts is None or not isinstance(classes, np.ndarray) or y.ndim != 1 or y.dtype != classes.dtype:
+        return None
+    if parts.known_name == "roc_auc_score":
+        return _area(parts, y, responses)
+    predicted = responses.predict
+    if predicted is None or predicted.ndim != 1 or predicted.dtype != y.dtype:
+        return None
+    labels, codes = np.unique(np.concatenate([y, predicted]), return_inverse=True)
+    score = score_of_counts(loss, labels)
+    if score is None or not np.isin(labels, classes).all():
+        return None
+    cells = codes[: len(y)] * len(labels) + codes[len(y) :]
+    return score(np.bincount(cells, minlength=len(labels) ** 2).reshape(len(labels), -1).astype(np.float64))
+
+
+def score_of_counts(loss: Loss, labels: NDArray[Any]) -> Callable[[Counts], float | None] | None:
+    """Return the loss as a function of the confusion matrix of these labels; None if it is not known to be one."""
+    parts = _known(loss)
+    if parts is None or parts.known_name == "roc_auc_score" or labels.dtype.kind not in "biuU" or len(labels) < 2:
+        return None
+    if parts.known_name == "balanced_accuracy_score":
+        return _balanced_accuracy
+    if parts.known_name == "matthews_corrcoef":
+        return _matthews
+    positive = np.flatnonzero(labels == parts.options.get("pos_label", 1))
+    if len(labels) != 2 or len(positive) != 1 or parts.options.get("average", "binary") != "binary":
+        return None
+    return lambda counts: _f1(counts, positive[0])
+
+
+def _known(loss: Loss) -> ScorerParts | None:
+    parts = None if loss.scorer is None else scorer_parts(loss.scorer)
+    if parts is None or parts.sign < 0 or parts.known_name not in _KNOWN:
+        return None
+    methods, options = _KNOWN[parts.known_name]
+    return parts if set(parts.methods) <= methods and set(parts.options) <= options else None
+
+
+def _balanced_accuracy(counts: Counts) -> float | None:
+    true = counts.sum(axis=1)
+    return -float(np.mean(np.diagonal(counts) / true)) if true.all() else None
+
+
+def _f1(counts: Counts, positive: int) -> float | None:
+    total = counts[positive].sum() + counts[:, positive].sum()
+    return -float(2 * counts[positive, positive] / total) if total else None
+
+
+def _matthews(counts: Counts) -> float:
+    true, called = counts.sum(axis=1), counts.sum(axis=0)
+    rows = called.sum()
+    spreads = (rows**2 - np.dot(called, called)) * (rows**2 - np.dot(true, true))
+    return -float((np.trace(counts) * rows - np.dot(true, called)) / np.sqrt(spreads)) if spreads else 0.0
+
+
+def _area(parts: ScorerParts, y: NDArray[Any], responses: Responses) -> float | None:
+    """Compute minus the area under the ROC curve of two classes; corners alone are summed, as scikit-learn does."""
+    answers = (getattr(responses, method) for method in parts.methods)
+    scores, classes = next((answer for answer in answers if answer is not None), None), responses.classes
+    if scores is None or classes is None or len(classes) != 2 or scores.dtype != np.float64:
+        return None
+    scores = scores[:, -1] if scores.ndim == 2 else scores
+    positive = y == classes[1]
+    if y.dtype.kind not in "biuU" or positive.all() or not positive.any() or not np.isin(y, classes).all():
+        return None
+    order = np.argsort(-scores, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(scores[order])), len(y) - 1)  # of rows that share a score
+    true = np.cumsum(positive[order], dtype=np.float64)[ends]
+    false = 1 + ends - true
+    if len(ends) > 2:
+        corners = np.concatenate([[True], (np.diff(false, 2) != 0) | (np.diff(true, 2) != 0), [True]])
+        true, false = true[corners], false[corners]
+    true, false = np.append(0.0, true), np.append(0.0, false)
+    return -float(np.trapezoid(true / true[-1], false / false[-1]))
