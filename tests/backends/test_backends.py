@@ -19,7 +19,7 @@ from heldout.backends.processes import Processes
 from heldout.backends.registry import open_backend
 from heldout.base.errors import BackendError, FitFailed, OptionError
 from heldout.engine.run import Running, run_study, work_of
-from heldout.planner.brute_force import cut_brute_force, plan_brute_force
+from heldout.kernels.step import cut_brute_force, plan_brute_force
 from heldout.planner.plan import ready_panels
 
 X, y = (part[:40] for part in load_diabetes(return_X_y=True))

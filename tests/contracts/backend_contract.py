@@ -13,7 +13,7 @@ import heldout as ho
 from heldout.backends.base import BackendSettings
 from heldout.backends.registry import is_usable, open_backend
 from heldout.engine.run import work_of
-from heldout.planner.brute_force import cut_brute_force, plan_brute_force
+from heldout.kernels.step import cut_brute_force, plan_brute_force
 from heldout.planner.plan import ready_panels
 
 X, y = (part[:80] for part in load_diabetes(return_X_y=True))

@@ -9,8 +9,7 @@ from heldout.engine import bars as module
 from heldout.engine import progress as progress_module
 from heldout.engine.bars import NotebookBar, in_notebook
 from heldout.engine.progress import Progress, open_progress
-from heldout.kernels.trainings import Plain
-from heldout.planner.brute_force import brute_step
+from heldout.kernels.step import Plain, brute_step
 
 
 class ZMQInteractiveShell:

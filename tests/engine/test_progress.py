@@ -14,8 +14,7 @@ from heldout.base.errors import OptionError
 from heldout.base.events import CellFailed, StagePlanned, StepDone, StudyFinished, StudyStarted
 from heldout.engine import progress as module
 from heldout.engine.progress import Progress, open_progress
-from heldout.kernels.trainings import Plain
-from heldout.planner.brute_force import brute_step
+from heldout.kernels.step import Plain, brute_step
 from heldout.study.answers import Answer, Failure
 
 

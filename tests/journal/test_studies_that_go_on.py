@@ -30,7 +30,7 @@ from heldout.engine.run import work_of
 from heldout.journal import journal_of, list_studies, open_journal, read_splits
 from heldout.kernels import brute
 from heldout.kernels.perform import perform
-from heldout.planner.brute_force import cut_brute_force, plan_brute_force
+from heldout.kernels.step import cut_brute_force, plan_brute_force
 from heldout.planner.checked_cells import KernelCheck
 from heldout.planner.plan import ready_panels
 from heldout.study.answers import Tables

@@ -15,8 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 import heldout as ho
 from heldout.base.errors import FitFailed
 from heldout.kernels.perform import perform
-from heldout.kernels.step import Work
-from heldout.planner.brute_force import plan_brute_force
+from heldout.kernels.step import Work, plan_brute_force
 from heldout.planner.plan import ready_panels
 from heldout.study.study import TEST, VALIDATION
 

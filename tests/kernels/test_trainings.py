@@ -2,7 +2,7 @@
 
 import pytest
 
-from heldout.kernels.trainings import (
+from heldout.kernels.step import (
     Held,
     Plain,
     Training,

@@ -10,7 +10,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 
 import heldout as ho
-from heldout.planner.brute_force import plan_brute_force
+from heldout.kernels.step import plan_brute_force
 from heldout.planner.plan import Draft
 from heldout.planner.share_fits import share_fits, train_keys
 from heldout.splits.drawn import Recipe, Splits

@@ -9,7 +9,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 
 import heldout as ho
-from heldout.planner.brute_force import cut_brute_force, plan_brute_force
+from heldout.kernels.step import cut_brute_force, plan_brute_force
 from heldout.planner.plan import Draft, ready_panels
 from heldout.planner.share_fits import share_fits
 from heldout.planner.verify import verify

@@ -12,9 +12,7 @@ from heldout.backends.tasks import TaskResult
 from heldout.backends.threads import one_thread
 from heldout.kernels.perform import perform
 from heldout.kernels.scoring import failed_cell
-from heldout.kernels.step import Step, Work
-from heldout.planner.brute_force import single_fits
-from heldout.planner.plan import BRUTE
+from heldout.kernels.step import BRUTE, Step, Work, single_fits
 from heldout.study.answers import Answer, Failure
 
 Answered = tuple[Step, list[Answer]]

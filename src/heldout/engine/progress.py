@@ -32,11 +32,11 @@ class Progress:
         *,
         shown: bool,
         on_event: Callable[[Event], Any] | None = None,
-        expected: Callable[[Step], float] | None = None,
+        expected: Callable[[Sequence[Step]], float] | None = None,
     ) -> None:
         self.shown = shown
         self._on_event = on_event
-        self.expected = expected  # the work of a step, as the cost model sees it; None counts cells
+        self.expected = expected  # the work of steps, as the cost model sees it; None counts cells
         self._started = monotonic()
         self._bar: Any = None
         self._line: Any = None
@@ -61,10 +61,10 @@ class Progress:
 
     def expect(self, steps: Sequence[Step], *, waiting: int = 0) -> None:
         """These steps are planned, beside those of earlier stages, and so many cells still wait for a choice."""
-        cells = sum(step.cells for step in steps)
+        cells = sum([step.cells for step in steps])
         self.stage += 1
         self.total = self.done + cells + waiting
-        work = sum(map(self._expected, steps))
+        work = self._expected(steps)
         self._work_total = self._work + work * (1.0 + waiting / max(cells, 1))
 
     def expect_rounds(self, rounds: int) -> None:
@@ -80,11 +80,11 @@ class Progress:
 
     def recall(self, steps: Sequence[Step], left: Sequence[Step]) -> None:
         """All of these steps but what is left was done before this run, and says nothing about its pace."""
-        known = sum(step.cells for step in steps) - sum(step.cells for step in left)
+        known = sum([step.cells for step in steps]) - sum([step.cells for step in left])
         if not known:
             return
         self.done += known
-        work = sum(map(self._expected, steps)) - sum(map(self._expected, left))
+        work = self._expected(steps) - self._expected(left)
         self._work += work
         self._work_known += work
 
@@ -95,7 +95,7 @@ class Progress:
         self.failed += len(failures)
         if failures:
             self.failure = f"{failures[-1].kind}: {failures[-1].message}"
-        self._work += self._expected(step)
+        self._work += self._expected([step])
         if self._on_event is not None:
             self.tell(
                 StepDone(
@@ -164,8 +164,8 @@ class Progress:
             "failure": None if self.failure is None else clipped(self.failure, 500),
         }
 
-    def _expected(self, step: Step) -> float:
-        return float(step.cells) if self.expected is None else self.expected(step)
+    def _expected(self, steps: Sequence[Step]) -> float:
+        return float(sum([step.cells for step in steps])) if self.expected is None else self.expected(steps)
 
     def _words(self) -> str:
         failed = f", {self.failed:,} failed" if self.failed else ""
@@ -205,7 +205,7 @@ def open_progress(
     progress: bool | str,
     *,
     on_event: Callable[[Event], Any] | None = None,
-    expected: Callable[[Step], float] | None = None,
+    expected: Callable[[Sequence[Step]], float] | None = None,
 ) -> Progress:
     """Progress as the user asked: "auto" shows a bar in a terminal or notebook, True always, False never."""
     if progress == "auto":

@@ -22,16 +22,15 @@ from heldout.engine.live_file import publish_progress
 from heldout.engine.progress import open_progress
 from heldout.engine.stage import Stage, perform_stage
 from heldout.journal import JournalUse, journal_of
-from heldout.kernels.expected_work import expected_work
-from heldout.kernels.step import Work
-from heldout.kernels.trainings import Plain, pieces_of, sides_of
+from heldout.kernels.expected_work import total_work
+from heldout.kernels.step import Plain, Work, sides_of
 from heldout.planner.account import Account, account_for, account_of_race, waiting_cells, with_race
 from heldout.planner.checked_cells import KernelCheck
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import Plan, ready_panels
 from heldout.planner.start_races import RaceStart, start_races
 from heldout.study.answers import Tables
-from heldout.study.choose import advance, give_up, is_answered
+from heldout.study.choose import advance, all_answered, give_up
 from heldout.study.study import EVERYWHERE, TEST, VALIDATION, Study, aside_of, losses_by_level
 from heldout.task.task import Task
 
@@ -87,7 +86,7 @@ def run_study(
     progress = open_progress(
         how.progress,
         on_event=how.options.on_event,
-        expected=partial(expected_work, task=task, splits=work.splits, search=work.search),
+        expected=partial(total_work, work=work),
     )
     settings = BackendSettings(
         jobs=how.jobs,
@@ -122,7 +121,7 @@ def run_study(
             stopped = f"The study's time limit of {show_seconds(how.options.timeout or 0.0)} came before its end"
             loop.study = give_up(advance(loop.study, loop.stage.tables))
         tables = loop.stage.tables
-        journal.answered = all(is_answered(loop.study, tables, panel.key) for panel in loop.study.panels)
+        journal.answered = all_answered(loop.study, tables)
     seconds = perf_counter() - started
     progress.tell(StudyFinished(complete=stopped is None, cells=progress.done, failed=progress.failed, seconds=seconds))
     return Outcome(
@@ -233,7 +232,7 @@ def work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Runnin
 def _open_asides(tables: Tables, plan: Plan, study: Study) -> None:
     """A table for each candidate that is asked for intervals alone; those of test cells are known by now."""
     for step in plan.steps if study.everywhere.parts else ():
-        for piece in pieces_of(step.trainings):
+        for piece in step.pieces:
             for held in [] if isinstance(piece, Plain) else sides_of(piece):
                 if held.level == EVERYWHERE:
                     tables.open_aside(held.panel, step.candidates[0], study.splits[EVERYWHERE].held_sizes)

@@ -13,8 +13,7 @@ from heldout.engine.final_fit import calls_user
 from heldout.engine.progress import Progress
 from heldout.journal import NoJournal, unanswered
 from heldout.kernels.expected_work import longest_first
-from heldout.kernels.step import Step, Work
-from heldout.kernels.trainings import sides_of
+from heldout.kernels.step import Step, Work, sides_of
 from heldout.planner.checked_cells import CheckedCell
 from heldout.planner.plan import Plan
 from heldout.study.answers import Tables

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from heldout.base.environment import environment
 from heldout.journal.identity import PLAIN_KINDS, Identity, digest, identify
-from heldout.kernels.step import Held, Step, Training, Work
-from heldout.kernels.trainings import Plain, pieces_of, sides_of
+from heldout.kernels.step import Held, Plain, Step, Training, Work, sides_of
 from heldout.losses import Loss
 from heldout.planner.share_fits import train_keys
 from heldout.search.search import Search
@@ -193,7 +192,7 @@ class StudyKeys:
         places = StepPanels(step)
         parts = [self._base, step.kernel.encode(), step.tier.encode(), str(step.threads).encode()]
         parts.append(self.candidates[list(step.candidates)].tobytes())
-        for piece in pieces_of(step.trainings):
+        for piece in step.pieces:
             if isinstance(piece, Plain):
                 trains, helds = self._train(piece.splits), self._held(piece.splits)
                 parts_of_piece = slice(piece.parts.start, piece.parts.stop)
@@ -226,7 +225,7 @@ class StepPanels:
     def __init__(self, step: Step) -> None:
         self.helds: dict[str, Held] = {}  # one of each panel
         self.starts: dict[str, int] = {}
-        for piece in pieces_of(step.trainings):
+        for piece in step.pieces:
             if isinstance(piece, Plain):
                 self._see(piece[0].answers[0])
                 continue

@@ -28,8 +28,7 @@ from heldout.kernels.glm.kernel import read_candidates, responses_of
 from heldout.kernels.glm.models import Glm, Problem, make_problem, matrix_of
 from heldout.kernels.glm.objectives import Floats
 from heldout.kernels.scoring import score_block
-from heldout.kernels.step import Held, Step, Training, Work
-from heldout.kernels.trainings import Plain, pieces_of
+from heldout.kernels.step import Held, Plain, Step, Training, Work, pieces_of
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
 from heldout.study.answers import Answer

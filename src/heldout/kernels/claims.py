@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from heldout.kernels.fitting import make_candidate
-from heldout.kernels.step import Step, Training, Work
+from heldout.kernels.step import Plain, Step, Training, Work, join, pieces_of, splits_of
 from heldout.search.search import Family, Search
 from heldout.splits.drawn import Splits
 from heldout.study.answers import Answer
@@ -116,6 +116,7 @@ def _step_names(estimator: Any, prefix: str = "") -> Iterator[str]:
             yield from _step_names(step, f"{prefix}{name}__")
 
 
+AVERAGED = "the tested predictor is an average of several"
 MOST_KEPT = 2_000
 PLAIN = (int, float, str, bytes, np.generic, type(None))  # values that set_params takes as they are
 
@@ -132,3 +133,68 @@ def candidates_of(search: Search) -> Iterator[tuple[int, Any]]:
     if "candidates" not in search.memo:
         search.memo["candidates"] = list(made)
     yield from enumerate(search.memo["candidates"])
+
+
+def shared_by_fits(kernel: AcrossKernel) -> str:
+    """What the fits of a kernel share that makes every one of them; "" for one whose work does not count as fits."""
+    return str(getattr(kernel, "fits_each", ""))
+
+
+def sort_out(
+    kernel: AcrossKernel, step: Step, search: Search, task: Task, splits: Mapping[str, Splits]
+) -> tuple[Sequence[Training], Sequence[Training], list[str]]:
+    """The step's trainings that the kernel accepts, those it refuses, and why."""
+    accepted: list[Sequence[Training]] = []
+    others: list[Training] = []
+    reasons: list[str] = []
+    takes_all = getattr(kernel, "takes_all", None)
+    for piece in step.pieces:
+        if isinstance(piece, Plain) and takes_all and takes_all(search, task, piece.parts, splits[piece.splits]):
+            accepted.append(piece)
+            continue
+        for training in piece:
+            averaged = training.averaged or len(training.trains) != 1
+            reason = AVERAGED if averaged else kernel.refuses(search, task, training, splits)
+            if reason is None:
+                accepted.append((training,))
+            else:
+                others.append(training)
+                reasons.append(reason)
+    return join(accepted), tuple(others), reasons
+
+
+def step_of(
+    kernel: AcrossKernel,
+    candidates: tuple[int, ...],
+    trainings: Sequence[Training],
+    task: Task,
+    splits: Mapping[str, Splits],
+) -> Step:
+    """The step in which a kernel answers these candidates in these trainings.
+
+    It counts as one fit a training set, or a candidate too where the kernel makes each; for leave-one-out as many as
+    the kernel says.
+    """
+    known = {name: _one_out_fits(kernel, task, splits[name]) for name in splits_of(trainings)}
+    others = 0
+    for piece in pieces_of(trainings):
+        names = [piece.splits] * len(piece.parts) if isinstance(piece, Plain) else [t.trains[0].splits for t in piece]
+        others += sum([known[name] is None for name in names])
+    one_out = sum([fits for fits in known.values() if fits is not None])
+    return Step(
+        kernel=kernel.name,
+        rule=kernel.name,
+        tier=kernel.tier,
+        candidates=candidates,
+        trainings=trainings,
+        fits=others * (len(candidates) if shared_by_fits(kernel) else 1) + len(candidates) * one_out,
+        spreads=True,
+    )
+
+
+def _one_out_fits(kernel: AcrossKernel, task: Task, splits: Splits) -> int | None:
+    ask = getattr(kernel, "one_out_fits", None)
+    if ask is None or splits.train is not None or int(splits.held_sizes.max()) > 1:
+        return None
+    fits: int | None = ask(task, splits)
+    return fits

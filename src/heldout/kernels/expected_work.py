@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import log
 
-from heldout.kernels.step import Step
-from heldout.kernels.trainings import count_trains, held_rows, splits_of, train_rows
+from heldout.kernels.step import Step, Training, Work, brute_step, count_trains, held_rows, splits_of, train_rows
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
 from heldout.task.task import Task
 
+FIT = 1e6  # operations that a fit of scikit-learn takes however few its rows are: most of a millisecond
 _ROUND = log(1.25)  # steps that differ by less than this ratio stay in the plan's order, where neighbours share rows
 _FIT_OPERATIONS = 50.0  # operations of a fit for each number of its training rows: it only weighs kernels against fits
 _COUNTS = ("n_estimators", "iterations")  # parameters that a fit's time grows with, whatever the learner
@@ -75,6 +76,19 @@ def expected_work(step: Step, task: Task, splits: Mapping[str, Splits], search: 
     # A path that is read off one fit takes fewer fits than it has candidates.
     shared = step.fits / max(1, count_trains(step.trainings) * len(step.candidates))
     return _FIT_OPERATIONS * rows * (task.n_columns or 1) * weight * shared
+
+
+def total_work(steps: Sequence[Step], work: Work) -> float:
+    """Operations that steps are expected to take together."""
+    return sum([expected_work(step, work.task, work.splits, work.search) for step in steps])
+
+
+def price_of_fit(step: Step, training: Training, candidate: int, work: Work) -> float:
+    """Operations of a fit of one cell: at least those of a fit in general, and of its kernel for this cell alone."""
+    brute = brute_step((candidate,), (training,))
+    alone = replace(step, candidates=(candidate,), trainings=(training,), fits=1)
+    fit, kernel = [expected_work(one, work.task, work.splits, work.search) for one in (brute, alone)]
+    return max(FIT + fit, kernel)
 
 
 def longest_first(steps: Sequence[Step], task: Task, splits: Mapping[str, Splits], search: Search) -> list[Step]:

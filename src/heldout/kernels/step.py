@@ -1,22 +1,156 @@
-"""A step of a plan, and the work it is done on."""
+"""A step of a plan, the trainings that it answers, and the work it is done on.
+
+A training is one predictor a candidate, and the held-out sides that it answers. A panel of leave-one-out has one for
+every row: those of neighbouring parts, each trained on its own rows, are kept as a range and made one at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain
+from math import ceil
+from typing import Any, NamedTuple, Self, overload
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.trainings import Held, Training, count_asked
 from heldout.losses import Loss
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
-from heldout.study.study import TrainRef
+from heldout.study.study import EVERYWHERE, Panel, TrainRef
 from heldout.task.task import Task
 
-__all__ = ["TIERS", "Held", "Step", "Training", "Work"]
-
 TIERS = ("identical", "rounding", "statistical", "approximate")
+BRUTE = "brute"
+MOST_STEPS = 20_000  # past this, several candidates share a step, so that the queue stays cheap
+
+
+class Held(NamedTuple):
+    """A held-out side that a step answers, and the panel that asked."""
+
+    panel: str
+    level: str
+    splits: str
+    part: int
+
+
+class Training(NamedTuple):
+    """One predictor a candidate: what it is trained on, and the held-out sides that it answers."""
+
+    trains: tuple[TrainRef, ...]
+    averaged: bool  # the predictor is the average of one trained on each of `trains`, not the only one
+    answers: tuple[Held, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plain(Sequence[Training]):
+    """The trainings of neighbouring parts of one panel, each on its own rows for its own held-out side."""
+
+    panel: str
+    level: str
+    splits: str
+    parts: range
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    @overload
+    def __getitem__(self, place: int) -> Training: ...
+    @overload
+    def __getitem__(self, place: slice) -> Self: ...
+    def __getitem__(self, place: int | slice) -> Training | Self:
+        if isinstance(place, slice):
+            return type(self)(self.panel, self.level, self.splits, self.parts[place])
+        part = self.parts[place]
+        return Training((TrainRef(self.splits, part),), False, (Held(self.panel, self.level, self.splits, part),))
+
+
+@dataclass(frozen=True, slots=True)
+class Joined(Sequence[Training]):
+    """Trainings one after the other, some of them plain."""
+
+    pieces: tuple[Sequence[Training], ...]
+
+    def __len__(self) -> int:
+        return sum(map(len, self.pieces))
+
+    def __iter__(self) -> Iterator[Training]:
+        return chain.from_iterable(self.pieces)
+
+    @overload
+    def __getitem__(self, place: int) -> Training: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Training, ...]: ...
+    def __getitem__(self, place: int | slice) -> Training | tuple[Training, ...]:
+        if isinstance(place, slice):
+            return tuple(self)[place]
+        place = range(len(self))[place]
+        for piece in self.pieces:
+            if place < len(piece):
+                return piece[place]
+            place -= len(piece)
+        raise IndexError(place)  # range above has refused it
+
+
+def pieces_of(trainings: Sequence[Training]) -> tuple[Sequence[Training], ...]:
+    """The plain stretches of these trainings, and what lies between them."""
+    return trainings.pieces if isinstance(trainings, Joined) else (trainings,)
+
+
+def join(pieces: Iterable[Sequence[Training]]) -> Sequence[Training]:
+    """These one after the other; plain stretches stay what they are."""
+    flat = [piece for several in pieces for piece in pieces_of(several) if len(piece)]
+    if not any(isinstance(piece, Plain) for piece in flat):
+        return tuple(chain.from_iterable(flat))
+    return flat[0] if len(flat) == 1 else Joined(tuple(flat))
+
+
+def count_trains(trainings: Sequence[Training]) -> int:
+    """How many training sets these have together: as many fits a candidate."""
+    pieces = pieces_of(trainings)
+    return sum([len(p.parts) if isinstance(p, Plain) else sum([len(t.trains) for t in p]) for p in pieces])
+
+
+def sides_of(trainings: Sequence[Training]) -> list[Held]:
+    """The held-out sides that these answer."""
+    sides: list[Held] = []
+    for piece in pieces_of(trainings):
+        if isinstance(piece, Plain):
+            sides += [Held(piece.panel, piece.level, piece.splits, part) for part in piece.parts]
+        else:
+            sides += [held for training in piece for held in training.answers]
+    return sides
+
+
+def splits_of(trainings: Sequence[Training]) -> set[str]:
+    """The splits whose training sides these use."""
+    used: set[str] = set()
+    for piece in pieces_of(trainings):
+        used |= {piece.splits} if isinstance(piece, Plain) else {ref.splits for t in piece for ref in t.trains}
+    return used
+
+
+def held_rows(trainings: Sequence[Training], splits: Mapping[str, Splits]) -> int:
+    """How many rows the held-out sides have together."""
+    rows = 0
+    for piece in pieces_of(trainings):
+        if isinstance(piece, Plain):
+            cuts = splits[piece.splits].held_cuts
+            rows += int(cuts[piece.parts.stop] - cuts[piece.parts.start])
+        else:
+            rows += sum([int(splits[held.splits].held_sizes[held.part]) for t in piece for held in t.answers])
+    return rows
+
+
+def train_rows(trainings: Sequence[Training], splits: Mapping[str, Splits]) -> float:
+    """How many rows the training sets have together."""
+    rows = 0.0
+    for piece in pieces_of(trainings):
+        if isinstance(piece, Plain):
+            rows += float(splits[piece.splits].train_sizes[piece.parts.start : piece.parts.stop].sum())
+        else:
+            rows += float(sum([splits[ref.splits].train_sizes[ref.part] for t in piece for ref in t.trains]))
+    return rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +167,22 @@ class Step:
         False  # it spreads its own work over threads of one process, so it is done where the study was asked
     )
     threads: int = 1  # of the BLAS, fixed by the plan, so that the last bits do not depend on who computes
+    pieces: tuple[Sequence[Training], ...] = field(init=False, compare=False)  # plain stretches, and what lies between
+    levels: Mapping[str, int] = field(init=False, compare=False)  # how many held-out sides of each level it answers
+    cells: int = field(init=False, compare=False)  # without what is asked for intervals alone
 
-    @property
-    def cells(self) -> int:
-        return len(self.candidates) * count_asked(self.trainings)
+    def __post_init__(self) -> None:
+        pieces = pieces_of(self.trainings)
+        levels: Counter[str] = Counter()
+        for piece in pieces:
+            if isinstance(piece, Plain):
+                levels[piece.level] += len(piece.parts)
+            else:
+                levels.update([held.level for training in piece for held in training.answers])
+        asked = levels.total() - levels[EVERYWHERE]
+        columns = {"pieces": pieces, "levels": levels, "cells": len(self.candidates) * asked}
+        for name, value in columns.items():
+            object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,3 +210,63 @@ class Work:
 
     def held_rows(self, held: Held) -> Rows:
         return self.splits[held.splits].held_sides[held.part]
+
+
+# ---------------------------------------------------------------------- the plan that every study begins as
+
+
+def plan_brute_force(panels: Iterable[Panel]) -> tuple[Step, ...]:
+    """One step a panel, with all its candidates and trainings, or one a block of a race: what the rules begin from."""
+    return tuple(step for panel in panels if panel.candidates for step in _steps_of(panel))
+
+
+def _steps_of(panel: Panel) -> Iterator[Step]:
+    if panel.asked is None:
+        yield brute_step(tuple(panel.candidates or ()), _trainings_of(panel, panel.parts))
+        return
+    for block in panel.asked:
+        yield brute_step(block.candidates, join(_trainings_of(panel, parts) for parts in _stretches(block.parts)))
+
+
+def _stretches(parts: Sequence[int]) -> Iterator[range]:
+    """Ascending parts as ranges of neighbours."""
+    starts = [number for number, part in enumerate(parts) if not number or part != parts[number - 1] + 1]
+    for start, end in zip(starts, [*starts[1:], len(parts)], strict=True):
+        yield range(parts[start], parts[end - 1] + 1)
+
+
+def _trainings_of(panel: Panel, parts: range) -> Sequence[Training]:
+    plain = Plain(panel.key, panel.level, panel.splits, parts)
+    if panel.trains is None and not panel.averaged:
+        return plain
+    return tuple([Training(panel.trains_of(held.part), panel.averaged, (held,)) for held in sides_of(plain)])
+
+
+def brute_step(candidates: tuple[int, ...], trainings: Sequence[Training]) -> Step:
+    """These candidates, each fitted in each of these trainings."""
+    return Step(
+        kernel=BRUTE,
+        rule="brute force",
+        tier="identical",
+        candidates=candidates,
+        trainings=trainings,
+        fits=len(candidates) * count_trains(trainings),
+    )
+
+
+def cut_brute_force(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Brute-force steps in pieces that can be done side by side; their size depends on counts alone."""
+    cells = sum(len(step.candidates) * len(step.trainings) for step in steps if step.kernel == BRUTE)
+    batch = max(1, ceil(cells / MOST_STEPS))
+    return tuple(piece for step in steps for piece in (_pieces(step, batch) if step.kernel == BRUTE else (step,)))
+
+
+def single_fits(step: Step) -> tuple[Step, ...]:
+    """A step of the tier `identical` as brute-force steps of one candidate and one training each: the same numbers."""
+    return tuple(_pieces(step, 1))
+
+
+def _pieces(step: Step, batch: int) -> Iterator[Step]:
+    for training in step.trainings:
+        for start in range(0, len(step.candidates), batch):
+            yield brute_step(step.candidates[start : start + batch], (training,))

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from heldout.base.shown import html_of, text_of
 from heldout.kernels.expected_work import operations
 from heldout.kernels.step import Step
-from heldout.kernels.trainings import count_levels
 from heldout.planner.plan import PassRecord, Plan, transform_words
 from heldout.planner.start_races import RaceStart, race_record
 from heldout.study.study import EVERYWHERE, TEST, VALIDATION, Panel, Study
@@ -143,10 +142,9 @@ def _lines(steps: Iterable[Step], study: Study, task: Task) -> list[Line]:
     for step in steps:
         if not step.cells:  # what is asked for intervals alone
             continue
-        levels = count_levels(step.trainings)
-        levels.pop(EVERYWHERE, None)
+        levels = {level: sides for level, sides in step.levels.items() if level != EVERYWHERE and sides}
         level = "both" if len(levels) > 1 else next(iter(levels))
-        rule = step.rule + (", shared" if levels.total() > len(step.trainings) else "")
+        rule = step.rule + (", shared" if sum(levels.values()) > len(step.trainings) else "")
         cost = operations(step, task, study.splits)
         lines.append(
             Line(
@@ -169,7 +167,7 @@ def waiting_cells(study: Study) -> int:
 
 
 def _waiting_line(panel: Panel) -> Line:
-    fits = sum(len(panel.trains_of(part)) for part in panel.parts)
+    fits = len(panel.parts) * (1 if panel.trains is None else len(panel.trains))
     return Line(
         stage=2, level=panel.level, rule="brute force", tier="identical", cells=len(panel.parts), fits=fits, waits=True
     )

@@ -10,17 +10,14 @@ import numpy as np
 
 from heldout.base.rowkeys import Rows
 from heldout.base.seeds import derive
-from heldout.kernels.expected_work import expected_work
-from heldout.kernels.step import Held, Step, Training, Work
-from heldout.kernels.trainings import Plain, pieces_of
-from heldout.planner.brute_force import brute_step
-from heldout.planner.plan import BRUTE, Plan
+from heldout.kernels.expected_work import expected_work, price_of_fit
+from heldout.kernels.step import BRUTE, Held, Plain, Step, Training, Work, brute_step
+from heldout.planner.plan import Plan
 from heldout.splits.drawn import Recipe, Splits
 from heldout.study.study import SPREAD, TEST, VALIDATION, Study, TrainRef
 from heldout.task.task import Task
 
 SHARE = 0.02  # of the operations of a plan: what checks may take beyond one cell of each kernel and level
-FIT = 1e6  # operations that a fit of scikit-learn takes however few its rows are: most of a millisecond
 MOST_CELLS = 50  # of one kernel and level in one stage: one wrong answer in seven stays unseen by 50 with p < .001
 LEVELS = (TEST, VALIDATION, SPREAD)  # in the order in which the budget is spent
 APPROXIMATE = "approximate"  # a tier that allows any difference of losses: what is seen is told instead
@@ -101,7 +98,7 @@ class CellDraws:
         for number, place in enumerate(rng.choice(total, size=min(total, MOST_CELLS), replace=False).tolist()):
             step, training = _find(pool, sizes, place)
             candidate = step.candidates[int(rng.integers(len(step.candidates)))]
-            price = _price(step, training, candidate, work)
+            price = price_of_fit(step, training, candidate, work)
             if number >= fewest and price > room:
                 return
             room -= price
@@ -117,7 +114,7 @@ def pools_of(steps: Sequence[Step]) -> dict[tuple[str, str], _Pool]:
     """What kernels answer, by kernel and level."""
     pools: dict[tuple[str, str], _Pool] = {}
     for step in steps:
-        for piece in pieces_of(step.trainings) if step.kernel != BRUTE else ():
+        for piece in step.pieces if step.kernel != BRUTE else ():
             if isinstance(piece, Plain):
                 pools.setdefault((step.kernel, piece.level), []).append((step, piece))
                 continue
@@ -148,14 +145,6 @@ def _planned(step: Step, work: Work) -> float:
     """Operations of a step. Fits that share in a training set count as one: what they share may be the long part."""
     alone = step if step.kernel == BRUTE else replace(step, fits=len(step.trainings))
     return expected_work(alone, work.task, work.splits, work.search)
-
-
-def _price(step: Step, training: Training, candidate: int, work: Work) -> float:
-    """Operations of a fit of one cell: at least those of a fit in general, and of its kernel for this cell alone."""
-    brute = brute_step((candidate,), (training,))
-    alone = replace(step, candidates=(candidate,), trainings=(training,), fits=1)
-    fit, kernel = (expected_work(one, work.task, work.splits, work.search) for one in (brute, alone))
-    return max(FIT + fit, kernel)
 
 
 def _checked_cell(step: Step, training: Training, candidate: int, work: Work, *, panel: str) -> CheckedCell:

@@ -11,8 +11,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from heldout.kernels.perform import ACROSS
-from heldout.kernels.step import Step
-from heldout.kernels.trainings import Held, Plain, Training, join, pieces_of
+from heldout.kernels.step import Held, Plain, Step, Training, join
 from heldout.losses import needed_methods
 from heldout.planner.cost import Prices, costly, prices_of
 from heldout.study.study import EVERYWHERE, OUTER, TEST, Everywhere, Study, aside_of, asked_parts, with_everywhere
@@ -83,11 +82,14 @@ def ask_everywhere(steps: Sequence[Step], study: Study, task: Task) -> tuple[Ste
 
 def _asked_more(step: Step, study: Study, task: Task) -> Iterator[Step]:
     """The step, and another of its kernel for what would keep it from answering single rows all together."""
+    if TEST not in step.levels:
+        yield step
+        return
     kernel = _KERNELS.get(step.kernel)
     leaves_rows_out = getattr(kernel, "leaves_rows_out", False)
     together: list[Sequence[Training]] = []
     apart: list[Training] = []
-    for piece in pieces_of(step.trainings):
+    for piece in step.pieces:
         tested = _tested(piece, study.everywhere.parts)
         single = leaves_rows_out and any(
             study.splits[t.trains[0].splits].held_sizes.max() == 1 for t in tested.values()
@@ -109,7 +111,7 @@ def _tested(piece: Sequence[Training], parts: tuple[int, ...]) -> dict[int, Trai
     if isinstance(piece, Plain):
         tested = [part for part in parts if part in piece.parts] if piece.level == TEST else []
         return {part: piece[part - piece.parts.start] for part in tested}
-    return {part: training for training in piece if (part := _part_of(training)) in parts}
+    return {part: training for training in tuple(piece) if (part := _part_of(training)) in parts}
 
 
 def _part_of(training: Training) -> int:
@@ -128,7 +130,7 @@ def _with_more(training: Training, more: Held, *, alone: bool) -> Training:
 def _replaced(piece: Sequence[Training], more: Mapping[int, Training]) -> Iterator[Sequence[Training]]:
     """The piece with some trainings replaced; plain stretches between them stay plain."""
     if not isinstance(piece, Plain) or len(piece) <= FEW:
-        yield tuple(more.get(_part_of(training), training) for training in piece)
+        yield tuple([more.get(_part_of(training), training) for training in tuple(piece)])
         return
     for replaced, parts in groupby(piece.parts, key=more.__contains__):
         run = list(parts)

@@ -8,11 +8,10 @@ from dataclasses import replace
 from heldout.base.errors import OptionError, did_you_mean
 from heldout.kernels.claims import claim_each
 from heldout.kernels.perform import ACROSS
-from heldout.kernels.step import Training
-from heldout.planner.brute_force import cut_brute_force, plan_brute_force
+from heldout.kernels.step import BRUTE, Training, cut_brute_force, plan_brute_force
 from heldout.planner.evidence import EVIDENCE, ask_everywhere
 from heldout.planner.pipeline_sharing import within
-from heldout.planner.plan import BRUTE, Draft, PassRecord, Plan, Rule, general_refusal, ready_panels
+from heldout.planner.plan import Draft, PassRecord, Plan, Rule, general_refusal, ready_panels
 from heldout.planner.share_fits import share_fits
 from heldout.planner.shared_products import across
 from heldout.planner.verify import verify

@@ -12,13 +12,11 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from heldout.kernels.claims import candidates_of
+from heldout.kernels.claims import AVERAGED, candidates_of
 from heldout.kernels.paths import PATHS
-from heldout.kernels.step import Step
-from heldout.kernels.trainings import Plain, pieces_of
+from heldout.kernels.step import BRUTE, Plain, Step, brute_step
 from heldout.kernels.within import Branch, grow_branches
-from heldout.planner.brute_force import brute_step
-from heldout.planner.plan import BRUTE, Draft, Rewrite, general_refusal, refused, transform_words
+from heldout.planner.plan import Draft, Rewrite, general_refusal, refused, transform_words
 from heldout.search.search import Family, Search
 
 NOTHING_SHARED = "no two candidates share a Pipeline step, and no parameter has a path"
@@ -39,9 +37,9 @@ def within(draft: Draft) -> Rewrite:
         if step.kernel != BRUTE or len(step.candidates) < 2:
             steps.append(step)
             continue
-        pieces = [piece for piece in pieces_of(step.trainings) if not isinstance(piece, Plain)]
+        pieces = [piece for piece in step.pieces if not isinstance(piece, Plain)]
         if any(training.averaged or len(training.trains) != 1 for piece in pieces for training in piece):
-            reasons.append("the tested predictor is an average of several")
+            reasons.append(AVERAGED)
             steps.append(step)
             continue
         if step.candidates not in trees:

@@ -45,7 +45,7 @@ class Plan:
 
     @property
     def cells(self) -> int:
-        return sum(step.cells for step in self.steps)
+        return sum([step.cells for step in self.steps])
 
 
 def ready_panels(study: Study, done: frozenset[str]) -> tuple[Panel, ...]:
@@ -80,7 +80,6 @@ class Rewrite:
 
 
 Rule = Callable[[Draft], Rewrite]
-BRUTE = "brute"
 
 
 def refused(*reasons: str) -> Rewrite:

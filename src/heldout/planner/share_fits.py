@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from heldout.base.rowkeys import key_minus, key_of
-from heldout.kernels.trainings import Plain, Training, join, pieces_of, splits_of
-from heldout.planner.brute_force import brute_step
+from heldout.kernels.step import Plain, Training, brute_step, join, pieces_of, splits_of
 from heldout.planner.plan import Draft, Rewrite, refused
 from heldout.splits.drawn import Splits
 from heldout.task.task import Task

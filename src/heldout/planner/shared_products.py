@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from heldout.kernels.claims import AcrossKernel
-from heldout.kernels.step import Step
-from heldout.kernels.trainings import Plain, Training, join, pieces_of, splits_of
-from heldout.planner.brute_force import brute_step
-from heldout.planner.plan import BRUTE, Draft, Rewrite, Rule, general_refusal, refused, too_loose
+from heldout.kernels.claims import AcrossKernel, shared_by_fits, sort_out, step_of
+from heldout.kernels.step import BRUTE, Step, Training, brute_step, join
+from heldout.planner.plan import Draft, Rewrite, Rule, general_refusal, refused, too_loose
 
 TRAININGS_A_STEP = 16  # of kernels that make every candidate's fit
 
@@ -47,7 +45,7 @@ def _claimed(
         if not shares:
             left.append(step)
             continue
-        accepted, others, why = _sort_out(kernel, draft, step)
+        accepted, others, why = sort_out(kernel, step, draft.search, draft.task, draft.splits)
         reasons += why
         for share in shares if len(accepted) else ():
             taken.setdefault(share, []).append(accepted)
@@ -57,9 +55,9 @@ def _claimed(
             left.append(brute_step(rest, accepted))
     if not taken:
         return refused(*reasons)
-    saved = _shares_of(kernel)
+    saved = shared_by_fits(kernel)
     steps = [
-        _kernel_step(kernel, draft, candidates, run)
+        step_of(kernel, candidates, run, draft.task, draft.splits)
         for candidates, trainings in taken.items()
         for run in (_in_runs(join(trainings)) if saved else [join(trainings)])
     ]
@@ -73,43 +71,6 @@ def _in_runs(trainings: Sequence[Training]) -> Iterator[Sequence[Training]]:
         yield trainings[start : start + TRAININGS_A_STEP]
 
 
-def _shares_of(kernel: AcrossKernel) -> str:
-    """What the fits of a kernel share that makes every one of them; "" for one whose work does not count as fits."""
-    return str(getattr(kernel, "fits_each", ""))
-
-
-def _sort_out(
-    kernel: AcrossKernel, draft: Draft, step: Step
-) -> tuple[Sequence[Training], Sequence[Training], list[str]]:
-    """The step's trainings that the kernel accepts, those it refuses, and why."""
-    accepted: list[Sequence[Training]] = []
-    others: list[Training] = []
-    reasons: list[str] = []
-    for piece in pieces_of(step.trainings):
-        if isinstance(piece, Plain) and _takes_all(kernel, draft, piece):
-            accepted.append(piece)
-            continue
-        for training in piece:
-            reason = _refusal(kernel, draft, training)
-            if reason is None:
-                accepted.append((training,))
-            else:
-                others.append(training)
-                reasons.append(reason)
-    return join(accepted), tuple(others), reasons
-
-
-def _takes_all(kernel: AcrossKernel, draft: Draft, plain: Plain) -> bool:
-    ask = getattr(kernel, "takes_all", None)
-    return ask is not None and bool(ask(draft.search, draft.task, plain.parts, draft.splits[plain.splits]))
-
-
-def _refusal(kernel: AcrossKernel, draft: Draft, training: Training) -> str | None:
-    if training.averaged or len(training.trains) != 1:
-        return "the tested predictor is an average of several"
-    return kernel.refuses(draft.search, draft.task, training, draft.splits)
-
-
 def _shares(step: Step, groups: tuple[tuple[int, ...], ...]) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
     """The step's candidates by group of the kernel, and those of no group."""
     remaining = set(step.candidates)
@@ -120,36 +81,3 @@ def _shares(step: Step, groups: tuple[tuple[int, ...], ...]) -> tuple[list[tuple
             shares.append(share)
             remaining.difference_update(share)
     return shares, tuple(candidate for candidate in step.candidates if candidate in remaining)
-
-
-def _kernel_step(
-    kernel: AcrossKernel, draft: Draft, candidates: tuple[int, ...], trainings: Sequence[Training]
-) -> Step:
-    return Step(
-        kernel=kernel.name,
-        rule=kernel.name,
-        tier=kernel.tier,
-        candidates=candidates,
-        trainings=trainings,
-        fits=_count_fits(kernel, draft, candidates, trainings),
-        spreads=True,
-    )
-
-
-def _count_fits(kernel: AcrossKernel, draft: Draft, candidates: tuple[int, ...], trainings: Sequence[Training]) -> int:
-    """One fit a training set, or a candidate too where it makes each; for leave-one-out what the kernel says."""
-    one_out = {name: _one_out_fits(kernel, draft, name) for name in splits_of(trainings)}
-    known = {name: fits for name, fits in one_out.items() if fits is not None}
-    others = 0
-    for piece in pieces_of(trainings):
-        names = [piece.splits] * len(piece.parts) if isinstance(piece, Plain) else [t.trains[0].splits for t in piece]
-        others += sum([name not in known for name in names])
-    return others * (len(candidates) if _shares_of(kernel) else 1) + len(candidates) * sum(known.values())
-
-
-def _one_out_fits(kernel: AcrossKernel, draft: Draft, name: str) -> int | None:
-    ask, splits = getattr(kernel, "one_out_fits", None), draft.splits[name]
-    if ask is None or splits.train is not None or int(splits.held_sizes.max()) > 1:
-        return None
-    fits: int | None = ask(draft.task, splits)
-    return fits

@@ -15,10 +15,9 @@ import numpy as np
 from heldout.base.seeds import derive
 from heldout.kernels.claims import candidates_of
 from heldout.kernels.perform import FITS_EACH
-from heldout.kernels.step import Step
-from heldout.kernels.trainings import count_levels
+from heldout.kernels.step import BRUTE, Step
 from heldout.kernels.within import grow_branches
-from heldout.planner.plan import BRUTE, PassRecord, Plan
+from heldout.planner.plan import PassRecord, Plan
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
 from heldout.study.race import CandidateGroup, Race, RaceRule, begin, blocks, round_ends, weighed
@@ -91,7 +90,7 @@ def _who_shares(steps: Iterable[Step], search: Search) -> tuple[tuple[tuple[int,
     shared: set[tuple[int, ...]] = set()  # the candidates of steps that share
     first = list(range(count))  # by candidate: one of its group, in the end the first
     for step in steps:
-        if VALIDATION not in count_levels(step.trainings):
+        if VALIDATION not in step.levels:
             continue
         if step.kernel not in BY_FITS:
             whole.update(step.candidates)
@@ -156,14 +155,14 @@ def race_record(started: RaceStart, done: Sequence[Plan] = ()) -> PassRecord | N
 
 def fits_of(steps: Iterable[Step]) -> int:
     """The fits of validation, without what kernels answer at once: that is not raced."""
-    return sum(step.fits for step in steps if step.kernel in BY_FITS and VALIDATION in count_levels(step.trainings))
+    return sum(step.fits for step in steps if step.kernel in BY_FITS and VALIDATION in step.levels)
 
 
 def _at_once(plan: Plan) -> str:
     """Which candidates kernels answer at once, in words; "" where none are."""
     answered: dict[str, set[int]] = {}
     for step in plan.steps:
-        if step.kernel not in BY_FITS and VALIDATION in count_levels(step.trainings):
+        if step.kernel not in BY_FITS and VALIDATION in step.levels:
             answered.setdefault(step.kernel, set()).update(step.candidates)
     return " and ".join(
         f"{kernel} answers {len(candidates):,} candidates together" for kernel, candidates in answered.items()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.kernels.trainings import Held, Plain, Training, pieces_of
+from heldout.kernels.step import Held, Plain, Training
 from heldout.planner.plan import Draft
 from heldout.planner.share_fits import train_keys
 from heldout.study.study import Panel, TrainRef
@@ -26,13 +26,12 @@ def verify(draft: Draft, panels: Collection[Panel], *, after: str, known: dict[i
         if len(set(step.candidates)) < len(step.candidates):
             raise AssertionError(f"After pass {after!r}, a step names a candidate twice.")
         parts: dict[str, list[int]] = {}
-        pieces = pieces_of(step.trainings)
-        for piece in pieces:
+        for piece in step.pieces:
             if isinstance(piece, Plain):
                 if not _is_plainly_asked(asked.get(piece.panel), piece):
                     raise AssertionError(f"After pass {after!r}, {piece} are answered, which no panel asks.")
                 parts.setdefault(piece.panel, []).extend(piece.parts)
-        for training in [training for piece in pieces if not isinstance(piece, Plain) for training in piece]:
+        for training in [training for piece in step.pieces if not isinstance(piece, Plain) for training in piece]:
             new = id(training) not in known
             for held in training.answers:
                 if new and (held.panel not in asked or not _is_asked(asked[held.panel], held, training, rows)):

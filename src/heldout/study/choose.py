@@ -151,16 +151,20 @@ def advance(study: Study, tables: Tables) -> Study:
     study = _raced(study, tables)
     chosen: dict[str, Chosen] = dict(study.chosen)
     for choice in study.choices:
-        if choice.key not in chosen and is_answered(study, tables, choice.panel):
+        if choice.key not in chosen and _is_answered(study, tables, choice.panel):
             chosen[choice.key] = choose(study.search, tables[choice.panel])
     panels = tuple(_told(panel, chosen) for panel in study.panels)
     return replace(study, panels=panels, chosen=chosen)
 
 
-def is_answered(study: Study, tables: Tables, panel: str) -> bool:
-    """Whether a panel has all the answers that it will get."""
+def all_answered(study: Study, tables: Tables) -> bool:
+    """Whether every panel has all the answers that it will get."""
+    return all(_is_answered(study, tables, panel.key) for panel in study.panels)
+
+
+def _is_answered(study: Study, tables: Tables, panel: str) -> bool:
     raced = study.races.get(panel)
-    return panel in tables.panels and (tables[panel].complete if raced is None else raced.over)
+    return panel in tables.panels and (bool(tables.panels[panel].answered.all()) if raced is None else raced.over)
 
 
 def _raced(study: Study, tables: Tables) -> Study:

@@ -138,7 +138,7 @@ class _Posed:
 
     def choose(self, choice: Choice, splits_key: str, inner: Splits, waiting: Sequence[Panel]) -> None:
         """Ask for this choice on the validation splits `inner`; the panels in `waiting` test what it chooses."""
-        search, parts = self.search, range(len(inner))
+        search, parts = self.search, range(len(inner.held_sizes))
         if self.race is not None:
             check_race(self.race, search, len(parts))
         if search.choose == "one_se" and len(parts) < 2:

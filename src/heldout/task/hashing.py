@@ -225,7 +225,7 @@ def task_fingerprint(task: Task) -> str:
     digest = blake2b(digest_size=16)
     names = tuple(task.X.columns) if is_frame(task.X) else None
     target = (_dtype_name(task.y.dtype), task.y.shape[1:], task.classification)
-    for value in (_VERSION, container_kind(task.X), names, _types(task.X), target):
+    for value in (_VERSION, task.container, names, _types(task.X), target):
         digest.update(digest_value(value))
     digest.update(cell_digests(task.group_names).tobytes())
     spans = () if task.time_end is None else (task.time_end,)  # a task without has the fingerprint it always had

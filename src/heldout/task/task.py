@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Hashes, Rows, index_hashes, key_of
-from heldout.task.containers import take_rows
+from heldout.task.containers import Kind, container_kind, take_rows
 from heldout.task.hashing import row_hashes, target_hashes, task_fingerprint
 
 
@@ -43,6 +43,11 @@ class Task:
 
     def __len__(self) -> int:
         return self.size
+
+    @cached_property
+    def container(self) -> Kind:
+        """The kind of container that X is."""
+        return container_kind(self.X)
 
     @cached_property
     def n_columns(self) -> int | None:

@@ -12,7 +12,6 @@ from sklearn.preprocessing import binarize
 from heldout.kernels.driver.parameters import is_number, read_flag, read_priors
 from heldout.kernels.sums.data import data_problem, matrix_of, remember
 from heldout.kernels.sums.rounding import Refuse
-from heldout.task.containers import container_kind
 from heldout.task.task import Task
 
 MODELS: dict[type, tuple[str, ...]] = {
@@ -36,7 +35,7 @@ class Counts:
         return remember(task, ("problem of counts", self.negative), self._problem)
 
     def _problem(self, task: Task) -> str:
-        if container_kind(task.X) == "sparse":
+        if task.container == "sparse":
             kind = task.X.dtype
             if kind.kind not in "biuf" or kind == np.float16 or kind.itemsize > 8:
                 return f"X is of type {kind}; only float64, float32, whole numbers and booleans are read"
@@ -44,13 +43,13 @@ class Counts:
                 return "X has missing or infinite values"
         elif problem := data_problem(task):
             return problem
-        values = task.X.data if container_kind(task.X) == "sparse" else matrix_of(task)
+        values = task.X.data if task.container == "sparse" else matrix_of(task)
         if not self.negative and values.size and values.min() < 0:
             return "X has negative values, which are no counts"
         return ""
 
     def make(self, task: Task) -> Any:
-        X = task.X.tocsr() if container_kind(task.X) == "sparse" else matrix_of(task)
+        X = task.X.tocsr() if task.container == "sparse" else matrix_of(task)
         return X if self.threshold is None else binarize(X, threshold=self.threshold)
 
 

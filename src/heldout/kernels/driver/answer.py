@@ -15,13 +15,12 @@ from heldout.kernels.designs.columns import Columns
 from heldout.kernels.driver.claim import lacking, methods_asked, read_groups
 from heldout.kernels.driver.contract import Group, HeldOutNumbers, Kernel
 from heldout.kernels.driver.score import Batch, by_brute_force, end_to_end, score
-from heldout.kernels.step import Step, Training, Work
+from heldout.kernels.step import Plain, Step, Training, Work, pieces_of
 from heldout.kernels.sums.data import matrix_of
 from heldout.kernels.sums.dataset import Dataset, Layout, make_dataset
 from heldout.kernels.sums.rounding import LostDigits, Undecided
 from heldout.kernels.sums.training_sums import TrainingSums
 from heldout.kernels.threads import Spread, spreading
-from heldout.kernels.trainings import Plain, pieces_of
 from heldout.study.answers import Answer
 
 BATCH_NUMBERS = 1 << 22  # responses computed before they are scored and let go

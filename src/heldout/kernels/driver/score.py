@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.driver.contract import Group, HeldOutNumbers, Kernel, Numbers
 from heldout.kernels.scoring import score_block
-from heldout.kernels.step import Step, Training
+from heldout.kernels.step import Plain, Step, Training, sides_of
 from heldout.kernels.sums.rounding import Bools
-from heldout.kernels.trainings import Plain, sides_of
 from heldout.study.answers import Answer
 
 BLOCK_NUMBERS = 1 << 19  # responses that are scored at a time

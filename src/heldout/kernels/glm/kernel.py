@@ -31,7 +31,6 @@ from heldout.kernels.threads import spreading
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
 from heldout.study.answers import Answer
-from heldout.task.containers import container_kind
 from heldout.task.task import Task
 
 SURE_ITERATIONS = 30  # up to here iterates agree with scikit-learn's within 1e-12
@@ -211,11 +210,11 @@ def _about_task(task: Task, glm: Glm) -> str | None:
 def _about_preparation(candidate: Candidate, task: Task, several: bool) -> str | None:
     if several and candidate.before is not None and len(candidate.before.steps) > 1:
         return "candidates differ in several steps before the model, of which equal ones are better fitted once"
-    if container_kind(task.X) == "array" and task.X.dtype == np.float32:
+    if task.container == "array" and task.X.dtype == np.float32:
         return "X is float32, and so are scikit-learn's own steps"
     if candidate.before is not None:
         return None
-    if container_kind(task.X) == "objects" or (X := matrix_of(task.X)) is None:
+    if task.container == "objects" or (X := matrix_of(task.X)) is None:
         return "X is no table of numbers"
     if _is_badly_scaled(X):
         return "columns differ so much in size or place that L-BFGS takes many steps, in which rounding errors grow"

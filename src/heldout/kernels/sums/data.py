@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.sums.rounding import Refuse
-from heldout.task.containers import container_kind
 from heldout.task.task import Task
 
 Value = TypeVar("Value")
@@ -25,7 +24,7 @@ def remember(task: Task, key: Any, make: Callable[[Task], Value]) -> Value:
 
 def matrix_of(task: Task) -> NDArray[Any]:
     """X as a C-ordered matrix: the user's own memory where that is one."""
-    kind = container_kind(task.X)
+    kind = task.container
     if kind == "array":
         return np.ascontiguousarray(task.X)
     wanted = np.float32 if np.result_type(*column_types(task)) == np.float32 else np.float64
@@ -82,7 +81,7 @@ def numeric_type(task: Task, places: tuple[int, ...] | None, *, first_of_polars:
     `places` are the columns that the model sees, None for all. Of polars scikit-learn learns no types beforehand:
     a step that accepts both precisions (`first_of_polars`) then reads the first it accepts, which is float64.
     """
-    if container_kind(task.X) == "polars" and first_of_polars:
+    if task.container == "polars" and first_of_polars:
         return np.dtype(np.float64)
     kinds = column_types(task)
     seen = np.result_type(*(kinds if places is None or len(kinds) == 1 else [kinds[j] for j in places]))
@@ -91,7 +90,7 @@ def numeric_type(task: Task, places: tuple[int, ...] | None, *, first_of_polars:
 
 def column_types(task: Task) -> list[np.dtype[Any]]:
     """The numeric type of each column, or of the whole array. Raises Refuse where X is no dense table of numbers."""
-    kind = container_kind(task.X)
+    kind = task.container
     if kind == "sparse":
         raise Refuse("X is sparse; the statistics are made of dense columns")
     if kind == "objects":

@@ -25,7 +25,6 @@ from heldout.kernels.vectors.solve import Targets, responses_of, solve_all, valu
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
 from heldout.study.answers import Answer
-from heldout.task.containers import container_kind
 from heldout.task.task import Task
 
 MATRIX_BYTES = 1 << 28  # a kernel matrix past this size is not made
@@ -177,7 +176,7 @@ def _about_task(task: Task) -> str | None:
             return "sample weights go where metadata routing sends them"
         if task.weight.min() <= 0:
             return "a row has weight 0, which the fit leaves out"
-    kind = container_kind(task.X)
+    kind = task.container
     if kind == "sparse":
         return "X is sparse; kernel matrices are made of dense rows"
     return "X is no table of columns" if kind == "objects" or len(task.X.shape) != 2 else None
