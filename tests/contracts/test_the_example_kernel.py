@@ -26,6 +26,7 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Any:
     exec(compile(code, str(PAGE), "exec"), names)
     kernel = names["KERNEL"]
     monkeypatch.setattr(perform, "KERNELS", {**perform.KERNELS, kernel.name: kernel.answer})
+    monkeypatch.setattr(passes, "ACROSS", (*passes.ACROSS, kernel))
     monkeypatch.setattr(passes, "PASSES", (*passes.PASSES, (kernel.name, across(kernel))))
     learner = Learner("mean", DummyRegressor(), {"strategy": ["mean", "median"]}, weights=False)
     monkeypatch.setattr(kernel_contract, "LEARNERS", (learner,))

@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 
 import heldout as ho
 from heldout.base.errors import OptionError
-from heldout.planner import brute_force
+from heldout.kernels import step as steps
 from heldout.planner.account import account_for
 from heldout.planner.passes import PASSES, check_rules, make_plan
 
@@ -51,7 +51,7 @@ def test_panels_that_wait_or_are_done_are_not_planned(asked):
 
 
 def test_a_long_queue_is_cut_into_steps_of_several_candidates(asked, monkeypatch):
-    monkeypatch.setattr(brute_force, "MOST_STEPS", 10)
+    monkeypatch.setattr(steps, "MOST_STEPS", 10)
     plan = plan_of(asked(LEARNER, X, y, test=ho.KFold(4)), rules=ALL_OFF)
     assert plan.cells == 36
     assert len(plan.steps) <= 12
