@@ -5,10 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from heldout.engine import bars as module
+from heldout.engine import progress as module
 from heldout.engine import progress as progress_module
-from heldout.engine.bars import NotebookBar, in_notebook
-from heldout.engine.progress import Progress, open_progress
+from heldout.engine.progress import NotebookBar, Progress, in_notebook, open_progress
 from heldout.kernels.step import Plain, brute_step
 
 

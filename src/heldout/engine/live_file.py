@@ -57,11 +57,8 @@ def live_path(journal: str | os.PathLike[str]) -> Path:
 
 
 @contextmanager
-def publish_progress(use: JournalUse | None, progress: Progress) -> Iterator[None]:
-    """Tell how far the study is, from a thread of its own, until the body ends; without a journal nobody is told."""
-    if use is None:
-        yield
-        return
+def publish_progress(use: JournalUse, progress: Progress) -> Iterator[None]:
+    """Tell how far the study is, from a thread of its own, until the body ends."""
     path, stop = live_path(use.path), threading.Event()
     facts = {"study": use.study.hex(), "words": _study_in_words(use.words), **this_program()}
     thread = threading.Thread(

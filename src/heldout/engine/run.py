@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic, perf_counter
@@ -17,11 +18,10 @@ from heldout.backends.registry import open_backend
 from heldout.base.amounts import show_seconds
 from heldout.base.events import StagePlanned, StudyFinished, StudyStarted, WorkerLost
 from heldout.base.options import Options, switched_rules
-from heldout.engine.final_fit import FinalFit, final_by_kernel
 from heldout.engine.live_file import publish_progress
 from heldout.engine.progress import open_progress
-from heldout.engine.stage import Stage, perform_stage
-from heldout.journal import JournalUse, journal_of
+from heldout.engine.stage import FinalFit, Stage, final_by_kernel, perform_stage
+from heldout.journal import JournalUse, StudyJournal, journal_of
 from heldout.kernels.expected_work import total_work
 from heldout.kernels.step import Plain, Work, sides_of
 from heldout.planner.account import Account, account_for, account_of_race, waiting_cells, with_race
@@ -94,10 +94,13 @@ def run_study(
         isolate=how.journal is not None,  # a fit that ends the program would end it again each time it goes on
         on_lost=progress.lose,
     )
+    keeping: AbstractContextManager[StudyJournal | None] = nullcontext()
+    if how.journal is not None:
+        keeping = journal_of(how.journal, study, work, how.options)
     with (
         progress,
-        journal_of(how.journal, study, work, how.options) as journal,
-        publish_progress(journal.use, progress),
+        keeping as journal,
+        nullcontext() if journal is None else publish_progress(journal.use, progress),
         open_backend(how.backend, settings) as backend,
     ):
         progress.tell(StudyStarted(rows=len(task), candidates=len(study.search)))
@@ -121,7 +124,8 @@ def run_study(
             stopped = f"The study's time limit of {show_seconds(how.options.timeout or 0.0)} came before its end"
             loop.study = give_up(advance(loop.study, loop.stage.tables))
         tables = loop.stage.tables
-        journal.answered = all_answered(loop.study, tables)
+        if journal is not None:
+            journal.answered = all_answered(loop.study, tables)
     seconds = perf_counter() - started
     progress.tell(StudyFinished(complete=stopped is None, cells=progress.done, failed=progress.failed, seconds=seconds))
     return Outcome(
@@ -130,7 +134,7 @@ def run_study(
         account=replace(loop.account(study), checked=loop.stage.checks.words()),
         seconds=seconds,
         checks=tuple(loop.stage.checks.made),
-        journal=journal.use,
+        journal=None if journal is None else journal.use,
         lost=tuple(progress.lost),
         stopped=stopped,
         final=final,

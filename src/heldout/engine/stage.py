@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
+import sklearn
 
 from heldout.backends.base import Backend
+from heldout.backends.threads import one_thread
 from heldout.engine.checks import KernelChecks
-from heldout.engine.final_fit import calls_user
 from heldout.engine.progress import Progress
-from heldout.journal import NoJournal, unanswered
+from heldout.journal import StudyJournal, unanswered
 from heldout.kernels.expected_work import longest_first
+from heldout.kernels.fitting import make_candidate
+from heldout.kernels.perform import FITTED, naming_the_way_out
 from heldout.kernels.step import Step, Work, sides_of
-from heldout.planner.checked_cells import CheckedCell
+from heldout.planner.checked_cells import CheckedCell, KernelCheck
 from heldout.planner.plan import Plan
+from heldout.search.search import Search
 from heldout.study.answers import Tables
+from heldout.study.study import FINAL, Study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -28,7 +35,7 @@ class Stage:
     tables: Tables
     progress: Progress
     checks: KernelChecks = field(default_factory=KernelChecks)
-    journal: NoJournal = field(default_factory=NoJournal)
+    journal: StudyJournal | None = None
 
 
 def perform_stage(plans: Sequence[Plan], stage: Stage, *, queue_seed: int | None, waits: bool) -> list[str]:
@@ -41,9 +48,10 @@ def perform_stage(plans: Sequence[Plan], stage: Stage, *, queue_seed: int | None
     postpones = waits and not calls_user(stage.work.search)
     cells = [cell for cell in drawn if not (postpones and cell.origin.spreads)] + checks.postponed
     checks.postponed = [cell for cell in drawn if cell not in cells]
-    known = stage.journal.known_checks(cells)
+    journal = stage.journal
+    known = {} if journal is None else journal.known_checks(cells)
     new = [cell for cell in cells if cell.panel not in known]
-    work = stage.journal.widened(stage.work)
+    work = stage.work if journal is None else journal.widened(stage.work)
     work = replace(
         work,
         keep_responses=work.keep_responses | {cell.panel for cell in new},
@@ -58,11 +66,12 @@ def perform_stage(plans: Sequence[Plan], stage: Stage, *, queue_seed: int | None
         stage.tables.forget(step.candidates, [(held.panel, held.part) for held in sides_of(step.trainings)])
     if failed:
         seen = {check.kernel for check in known.values() if not check.passed}
-        stage.journal.drop([step for step in wrong if step.kernel not in seen])
+        if journal is not None:
+            journal.drop([step for step in wrong if step.kernel not in seen])
         checks.begin_again(failed)
-    stage.journal.keep_checks(
-        {cell: check for cell, check in zip(cells, compared, strict=True) if cell.panel not in known}
-    )
+    if journal is not None:
+        made = zip(cells, compared, strict=True)
+        journal.keep_checks({cell: check for cell, check in made if cell.panel not in known})
     return failed
 
 
@@ -71,7 +80,8 @@ def _recall(stage: Stage, steps: Sequence[Step]) -> list[Step]:
     left = list(steps)
     if stage.checks.switches_off():  # the study is planned again, and has the answers of others
         left = [rest for step in steps if (rest := unanswered(step, stage.tables, asides=False)) is not None]
-    left = stage.journal.recall(left, stage.tables)
+    if stage.journal is not None:
+        left = stage.journal.recall(left, stage.tables)
     stage.progress.recall(steps, left)
     return left
 
@@ -88,8 +98,44 @@ def _do(stage: Stage, steps: list[Step], cells: Sequence[CheckedCell], work: Wor
             stage.checks.take(answers)
             continue
         # The journal has an answer before the tables do: whoever stops here has lost nothing that was counted.
-        for answer in stage.journal.keep(step, answers, stage.tables):
+        kept = answers if stage.journal is None else stage.journal.keep(step, answers, stage.tables)
+        for answer in kept:
             stage.tables.put(answer)
         shown = [answer for answer in answers if answer.panel not in stage.tables.asides]
         stage.progress.tell_failures(shown, work.search.describe)
         stage.progress.advance(step, shown)
+
+
+class FinalFit(NamedTuple):
+    """A predictor on all rows, which kernel made it, and the seconds it took."""
+
+    predictor: Any
+    kernel: str
+    tier: str
+    seconds: float
+
+
+def calls_user(search: Search) -> bool:
+    """Whether a function of the user's chooses: it sees no numbers before their check is over."""
+    return callable(search.choose) or callable(search.simplest)
+
+
+def final_by_kernel(study: Study, plans: Sequence[Plan], checks: Iterable[KernelCheck], work: Work) -> FinalFit | None:
+    """The chosen candidate on all rows, by the kernel that answered each of its cells and passed its checks.
+
+    None where only scikit-learn's own fit will do.
+    """
+    candidate = study.chosen[FINAL].candidate if FINAL in study.chosen else None
+    if candidate is None or study.search.final != "retrain" or work.fit_params:
+        return None
+    answered = {(step.kernel, step.tier) for plan in plans for step in plan.steps if candidate in step.candidates}
+    if len(answered) != 1:
+        return None
+    ((kernel, tier),) = answered
+    made = [check for check in checks if check.kernel == kernel]
+    if kernel not in FITTED or not made or not all(check.passed for check in made):
+        return None
+    started = perf_counter()
+    with one_thread(), sklearn.config_context(**work.config), naming_the_way_out(kernel):
+        predictor = FITTED[kernel](make_candidate(work.search, candidate), work, FINAL)
+    return None if predictor is None else FinalFit(predictor, kernel, tier, perf_counter() - started)

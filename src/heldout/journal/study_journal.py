@@ -74,36 +74,7 @@ class JournalUse:
         return "\n".join([words, *self.notes, *filter(None, [self.unkept])])
 
 
-class NoJournal:
-    """Stands in for a journal where none is used: it recalls nothing and keeps nothing."""
-
-    use: JournalUse | None = None
-    answered = False  # the study came to its end
-
-    def widened(self, work: Work) -> Work:
-        """Return the work with every row loss and response marked for keeping that the journal is to hold."""
-        return work
-
-    def recall(self, steps: Sequence[Step], tables: Tables) -> list[Step]:
-        """Put all known answers into the tables; return the steps that are left, cut to what is not known."""
-        return list(steps)
-
-    def keep(self, step: Step, answers: Sequence[Answer], tables: Tables) -> Sequence[Answer]:
-        """Keep the answers of a step; return those that belong into the tables, without what only the journal keeps."""
-        return answers
-
-    def known_checks(self, cells: Sequence[CheckedCell]) -> dict[str, KernelCheck]:
-        """Return the checks of kernels that were made before, by the panel of the checked cell."""
-        return {}
-
-    def keep_checks(self, checks: Mapping[CheckedCell, KernelCheck]) -> None:
-        """Keep the results of checks of kernels."""
-
-    def drop(self, steps: Sequence[Step]) -> None:
-        """Forget the cells of these steps, whose kernel failed its check; the study is asked again from its start."""
-
-
-class StudyJournal(NoJournal):
+class StudyJournal:
     """The journal of one study.
 
     `needed` is what the study needs of each answer; `kept` is its work with all kept that the journal is to hold.
@@ -111,12 +82,15 @@ class StudyJournal(NoJournal):
 
     def __init__(self, store: Store, keys: StudyKeys, needed: Needed, kept: Work) -> None:
         self._store, self._keys, self._needed, self._kept = store, keys, needed, kept
-        self.use: JournalUse = JournalUse(path=str(store.path))
+        self.use = JournalUse(path=str(store.path))
+        self.answered = False  # the study came to its end
 
     def widened(self, work: Work) -> Work:
+        """Return the work with every row loss and response marked for keeping that the journal is to hold."""
         return replace(work, keep_rows=self._kept.keep_rows, keep_responses=self._kept.keep_responses)
 
     def drop(self, steps: Sequence[Step]) -> None:
+        """Forget the cells of these steps, whose kernel failed its check; the study is asked again from its start."""
         # This comes before its failure is kept: a journal that knows of the failure has no cell of the kernel any more.
         sides = {side for step in steps if keyed_by_cell(step) for t in step.trainings for side in self._keys.sides(t)}
         self._store.write([("DELETE FROM cells WHERE key = ?", (side,)) for side in sorted(sides)])
@@ -124,6 +98,7 @@ class StudyJournal(NoJournal):
     # What is known.
 
     def recall(self, steps: Sequence[Step], tables: Tables) -> list[Step]:
+        """Put all known answers into the tables; return the steps that are left, cut to what is not known."""
         self._recall_cells([step for step in steps if keyed_by_cell(step)], tables)
         known = self._recall_steps([step for step in steps if not keyed_by_cell(step)], tables)
         left = (unanswered(step, tables) if keyed_by_cell(step) else step for step in steps if id(step) not in known)
@@ -204,6 +179,7 @@ class StudyJournal(NoJournal):
     # What is computed.
 
     def keep(self, step: Step, answers: Sequence[Answer], tables: Tables) -> Sequence[Answer]:
+        """Keep the answers of a step; return those that belong into the tables, without what only the journal keeps."""
         # Of two answers to a cell the first stays.
         by_cell = keyed_by_cell(step)
         if by_cell:
@@ -261,10 +237,12 @@ class StudyJournal(NoJournal):
     # Checks of kernels.
 
     def known_checks(self, cells: Sequence[CheckedCell]) -> dict[str, KernelCheck]:
+        """Return the checks of kernels that were made before, by the panel of the checked cell."""
         asked = {self._check_key(cell): cell for cell in cells}
         return {asked[key].panel: KernelCheck(**decode(content)) for key, content in self._store.rows("checks", asked)}
 
     def keep_checks(self, checks: Mapping[CheckedCell, KernelCheck]) -> None:
+        """Keep the results of checks of kernels."""
         rows = [("checks", self._check_key(cell), encode(asdict(check))) for cell, check in checks.items()]
         if rows:
             self._store.put(rows)
@@ -285,14 +263,8 @@ def _passes(answer: Answer) -> bool:
 
 
 @contextmanager
-def journal_of(path: str | PathLike[str] | None, study: Study, work: Work, options: Options) -> Iterator[NoJournal]:
-    """Open the journal of a study while it runs; where none was asked for, one that keeps nothing.
-
-    Everything that can be refused is refused here, before the first fit.
-    """
-    if path is None:
-        yield NoJournal()
-        return
+def journal_of(path: str | PathLike[str], study: Study, work: Work, options: Options) -> Iterator[StudyJournal]:
+    """Open the journal of a study while it runs: what can be refused is refused here, before the first fit."""
     if work.fit_params:
         raise JournalError(
             "A journal cannot know fit parameters again.", Sentence("Pass {}.", Argument("journal", None))
