@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.answers import FULL, PASS_FAIL, ROUNDED, VALUE, Answer
+from heldout.base.options import FULL, PASS_FAIL, ROUNDED, VALUE, Answer
 from heldout.risk.earlier_looks import (
     UNBOUNDED,
     VACUOUS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import derive
 from heldout.splits.drawn import Splits
 from heldout.task import Task, declare
 

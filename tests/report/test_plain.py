@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heldout.base.plain import plain
+from heldout.base.shown import plain
 
 LEAVES = st.one_of(
     st.none(),

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout.base.answers import Answer, parse_answer
 from heldout.base.errors import OptionError
+from heldout.base.options import Answer, parse_answer
 from heldout.risk.earlier_looks import (
     FIRST,
     UNBOUNDED,

@@ -8,8 +8,7 @@ from math import floor
 from typing import Any
 
 from heldout.base.errors import OptionError
-from heldout.base.plain import plain
-from heldout.base.shown import Shown
+from heldout.base.shown import Shown, plain
 from heldout.risk.recipe import LEARNER, PREDICTOR, Recipe, Situation, recommend
 from heldout.risk.rows_needed import Aims, aim, check_count
 

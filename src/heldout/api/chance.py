@@ -15,10 +15,8 @@ from heldout.api.question import prepare, refuse_stream
 from heldout.api.result import Result
 from heldout.base.errors import FitFailed, OptionError, RoleError
 from heldout.base.options import Options
-from heldout.base.plain import plain
-from heldout.base.rowkeys import Rows
-from heldout.base.seeds import derive
-from heldout.base.shown import Shown
+from heldout.base.rowkeys import Rows, derive
+from heldout.base.shown import Shown, plain
 from heldout.engine.progress import open_progress
 from heldout.engine.run import Running, run_study
 from heldout.results.study_record import Question, Request

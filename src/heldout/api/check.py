@@ -19,10 +19,9 @@ from heldout.audit.traps.drift import differing, two_parts
 from heldout.base.errors import OptionError, TargetError, did_you_mean
 from heldout.base.findings import CODES
 from heldout.base.options import Options
-from heldout.base.plain import plain
 from heldout.base.registered import registered
-from heldout.base.seeds import derive
-from heldout.base.shown import Shown
+from heldout.base.rowkeys import derive
+from heldout.base.shown import Shown, plain
 from heldout.data.stream import read_if_named, target_of
 from heldout.splits import Given, Holdout
 from heldout.splits.foreign import Pairs

@@ -18,13 +18,12 @@ from heldout.api.learners import check_learner
 from heldout.api.plots import Reported
 from heldout.api.question import prepare, refuse_stream
 from heldout.api.result import Result
-from heldout.base.answers import parse_answer
 from heldout.base.environment import environment
 from heldout.base.errors import Argument, FitFailed, LearnerError, LossError, OptionError, Sentence, SpaceError
 from heldout.base.findings import Finding
-from heldout.base.options import Options
-from heldout.base.plain import plain
+from heldout.base.options import Options, parse_answer
 from heldout.base.registered import registered
+from heldout.base.shown import plain
 from heldout.engine.run import Running
 from heldout.journal import comparison_key, keep_summary
 from heldout.results.estimates import RISK, risk_estimand

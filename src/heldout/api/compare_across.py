@@ -11,8 +11,7 @@ import numpy as np
 from heldout.api.compare import Comparison, answer_all, ask_all, chances_and_verdict, check_rope, named_learners
 from heldout.base.errors import FitFailed, HeldoutError, InputError, LossError
 from heldout.base.options import Options
-from heldout.base.plain import plain
-from heldout.base.shown import Shown
+from heldout.base.shown import Shown, plain
 from heldout.engine.run import Running
 from heldout.results.study_record import Question, Request
 from heldout.results.tables import as_frame

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heldout.base.errors import InputError, OptionError
 from heldout.base.findings import Finding
 from heldout.base.registered import registered
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import derive
 from heldout.data.stream import is_stream, read_if_named
 from heldout.report.figures.splits import draw_picture
 from heldout.report.show import as_html, as_text

@@ -15,8 +15,7 @@ from sklearn.utils import get_tags
 
 from heldout.api.tuned import Tuned
 from heldout.base.errors import LearnerError
-from heldout.base.rowkeys import Rows
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import Rows, derive
 from heldout.catalogue.learners import families_named
 from heldout.losses import Loss, resolve_losses, score_loss
 from heldout.search.search import Candidates, Family, Search, build_candidates

@@ -24,7 +24,7 @@ from heldout.base.errors import (
     SplitError,
 )
 from heldout.base.options import Options, switched_rules
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import derive
 from heldout.data.stream import declare_stream, is_stream, open_stream, read_if_named
 from heldout.engine.stream_source import Source
 from heldout.kernels.statistics.recognise import families_of

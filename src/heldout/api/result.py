@@ -14,8 +14,8 @@ from heldout.api.plots import Reported
 from heldout.api.tuning import chosen_or_refuse
 from heldout.base.errors import OptionError, SplitError, StoredError
 from heldout.base.findings import Finding
-from heldout.base.plain import plain
 from heldout.base.registered import registered
+from heldout.base.shown import plain
 from heldout.engine.run import Outcome
 from heldout.journal import JournalUse
 from heldout.models.model import ModelParts

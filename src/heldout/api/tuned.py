@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from heldout.api.tuning import fit_tuned, routed_fit_params
 from heldout.base.errors import LearnerError, OptionError
 from heldout.base.options import Options
-from heldout.base.plain import plain
 from heldout.base.registered import registered
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import derive
+from heldout.base.shown import plain
 from heldout.kernels.scoring import ask_responses
 from heldout.losses import Loss, call_scorer, mean_loss, needed_methods, resolve_losses
 from heldout.models.model import ModelParts

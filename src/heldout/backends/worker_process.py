@@ -19,8 +19,8 @@ from heldout.backends.limits import TRACES, USE_INLINE, private_memory
 from heldout.backends.pickling import dumps, explain_unpicklable
 from heldout.backends.shared_data import transport_folder
 from heldout.backends.tasks import Batch, Failure
-from heldout.base.amounts import show_bytes, show_seconds
 from heldout.base.errors import BackendError, Sentence
+from heldout.base.words import show_bytes, show_seconds
 from heldout.kernels.step import Step
 
 DIED, OUT_OF_MEMORY, TOO_LONG, TOO_LARGE = "WorkerDied", "OutOfMemory", "FitTimeout", "FitMemory"

@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from heldout.base.errors import StoredError
-from heldout.base.plain import plain
+from heldout.base.shown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

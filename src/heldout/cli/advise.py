@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from heldout.base.amounts import show_seconds
 from heldout.base.errors import OptionError, Sentence, SplitError, Splitter
+from heldout.base.words import show_seconds
 from heldout.cli.options import Question, data_options, question_words
 from heldout.cli.output import Output, as_option, shell_line, short_output_options
 

@@ -122,7 +122,7 @@ def _head(model: SavedModel, path: str, *, verbose: bool) -> dict[str, str]:
 
 
 def _facts(model: SavedModel, columns: Mapping[str, Any], *, rows: int, notes: tuple[str, ...]) -> Any:
-    from heldout.base.plain import plain
+    from heldout.base.shown import plain
 
     return plain(
         {

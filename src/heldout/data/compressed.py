@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from heldout.backends.limits import total_memory
-from heldout.base.amounts import show_bytes
 from heldout.base.errors import InputError
+from heldout.base.words import show_bytes
 
 FREE_BYTES = 1 << 30  # a small file may always unpack to this much
 MOST_TIMES = 100  # beyond that, to at most so many times its own size

@@ -12,11 +12,10 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
-from heldout.base.amounts import show_seconds
 from heldout.base.errors import OptionError
 from heldout.base.events import CellFailed, Event, StepDone, WorkerLost
 from heldout.base.markup import Html, element
-from heldout.base.words import clipped
+from heldout.base.words import clipped, show_seconds
 from heldout.kernels.step import Step
 from heldout.study.answers import Answer
 

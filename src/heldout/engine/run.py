@@ -15,9 +15,9 @@ import sklearn
 from heldout.backends.base import BackendSettings
 from heldout.backends.limits import SHARE_KEPT, OutOfTime, allowed_jobs, limits_of, total_memory
 from heldout.backends.registry import open_backend
-from heldout.base.amounts import show_seconds
 from heldout.base.events import StagePlanned, StudyFinished, StudyStarted, WorkerLost
 from heldout.base.options import Options, switched_rules
+from heldout.base.words import show_seconds
 from heldout.engine.live_file import publish_progress
 from heldout.engine.progress import open_progress
 from heldout.engine.stage import FinalFit, Stage, final_by_kernel, perform_stage

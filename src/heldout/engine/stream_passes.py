@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import InputError, TargetError
 from heldout.base.responses import Responses
-from heldout.base.rowkeys import Rows
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import Rows, derive
 from heldout.engine.stream_source import Source
 from heldout.kernels.statistics.family import Family, Fits
 from heldout.kernels.statistics.gather import Layout, Products, Statistics, products_of

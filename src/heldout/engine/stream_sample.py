@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.responses import Responses
-from heldout.base.rowkeys import Rows
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import Rows, derive
 from heldout.base.warnings import catch_warnings
 from heldout.engine.checks import ROUNDING
 from heldout.engine.stream_account import RULE, TIER

@@ -15,8 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from heldout.base.errors import LearnerError, SpaceError, did_you_mean
-from heldout.base.rowkeys import Rows
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import Rows, derive
 from heldout.search.search import Search
 from heldout.task.task import Task
 

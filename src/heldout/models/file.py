@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from heldout.backends.limits import total_memory
-from heldout.base.amounts import show_bytes
 from heldout.base.archive import Format, opened_archive, refused_unless_whole
 from heldout.base.errors import LearnerError, OptionError, StoredError, did_you_mean
 from heldout.base.registered import REGISTERED
 from heldout.base.warnings import catch_warnings
+from heldout.base.words import show_bytes
 from heldout.models.soundness import check_sound
 
 # Beside these, skops itself allows scikit-learn's estimators, the ufuncs of numpy and scipy, arrays and plain values.

@@ -18,9 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from heldout.backends.threads import one_thread
 from heldout.base.environment import environment
 from heldout.base.errors import ColumnError, InputError, LearnerError, PredictionError, StoredError
-from heldout.base.plain import plain
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
+from heldout.base.shown import plain
 from heldout.base.words import listed
 from heldout.models.file import pack, read_file, write_file
 from heldout.models.input import arranged

@@ -8,8 +8,7 @@ from math import inf
 
 import numpy as np
 
-from heldout.base.rowkeys import Rows
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import Rows, derive
 from heldout.kernels.expected_work import expected_work, price_of_fit
 from heldout.kernels.step import BRUTE, Held, Plain, Step, Training, Work, brute_step
 from heldout.planner.plan import Plan

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import derive
 from heldout.kernels.claims import candidates_of
 from heldout.kernels.perform import FITS_EACH
 from heldout.kernels.step import BRUTE, Step

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.base.plain import plain
+from heldout.base.shown import plain
 from heldout.base.words import safe
 
 _ACTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # what a formula begins with

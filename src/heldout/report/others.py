@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.base.amounts import show_seconds
-from heldout.base.words import fit_words, line
+from heldout.base.words import fit_words, line, show_seconds
 from heldout.report.blocks import Block, Cell, Code, Facts, Findings, Headline, Note, Number, Remark, Span, Table, Text
 from heldout.report.result import GRAVE_FIRST, gravest_first
 from heldout.report.words import amount, counted, level_words

@@ -11,10 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout.base.amounts import show_seconds
 from heldout.base.errors import OptionError
 from heldout.base.markup import Html
-from heldout.base.words import clipped, line, shortened
+from heldout.base.words import clipped, line, shortened, show_seconds
 from heldout.report.blocks import Facts
 from heldout.report.figures.palette import PALETTE_CSS
 from heldout.report.html import PAGE, asset, named, sorted_by

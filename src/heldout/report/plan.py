@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from heldout.base.amounts import show_seconds
-from heldout.base.words import fit_words
+from heldout.base.words import fit_words, show_seconds
 from heldout.report.blocks import Block, Details, Facts, Headline, Note, Number, Span, Table, Text
 from heldout.report.words import counted
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from heldout.base.amounts import show_seconds
 from heldout.base.errors import StoredError
-from heldout.base.words import clipped, line
+from heldout.base.words import clipped, line, show_seconds
 from heldout.report.html import asset
 from heldout.report.page import page_policy, render_page, render_template
 from heldout.report.study_list import STATES, page_name

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.plain import plain
+from heldout.base.shown import plain
 from heldout.results.figures_of_choices import parameters_figure, stability_figure
 from heldout.results.study_record import StudyRecord, is_shown, rows_of
 from heldout.results.tables import FOLD_COLUMNS

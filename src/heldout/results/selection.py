@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.backends.threads import one_thread
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import derive
 from heldout.engine.run import MOST_KEPT_ROW_LOSSES, MOST_ROWS_INSIDE, Outcome
 from heldout.losses import Loss
 from heldout.results.evidence import in_parts

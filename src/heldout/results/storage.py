@@ -25,7 +25,7 @@ from heldout.base.archive import (
     write_archive,
 )
 from heldout.base.findings import Finding
-from heldout.base.plain import plain
+from heldout.base.shown import plain
 from heldout.planner.account import Line
 from heldout.planner.plan import PassRecord
 from heldout.results.estimates import Covers

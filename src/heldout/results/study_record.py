@@ -8,7 +8,7 @@ from typing import Any
 
 from heldout.base.findings import Finding
 from heldout.base.options import Options
-from heldout.base.plain import plain
+from heldout.base.shown import plain
 from heldout.base.words import line, number
 from heldout.engine.stream_source import Source
 from heldout.kernels.statistics.family import Family

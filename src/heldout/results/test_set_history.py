@@ -17,10 +17,9 @@ from sklearn.frozen import FrozenEstimator
 from heldout.audit.ledger import JournalLedger, Ledger, Look, looks_before, process_ledger
 from heldout.audit.test_rows import TestRows, rows_of_task
 from heldout.backends.pickling import dumps
-from heldout.base.answers import PASS_FAIL, Answer, parse_answer
 from heldout.base.errors import Argument, OptionError, Sentence, Splitter
 from heldout.base.findings import Finding
-from heldout.base.options import Options
+from heldout.base.options import PASS_FAIL, Answer, Options, parse_answer
 from heldout.base.words import clipped
 from heldout.journal.identity import identify
 from heldout.losses import Loss

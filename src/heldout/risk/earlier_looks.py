@@ -20,8 +20,8 @@ from math import inf, isfinite, log, log1p, sqrt
 
 import numpy as np
 
-from heldout.base.answers import FULL, PASS_FAIL, ROUNDED, VALUE, Answer
 from heldout.base.errors import OptionError
+from heldout.base.options import FULL, PASS_FAIL, ROUNDED, VALUE, Answer
 from heldout.risk.estimate import Estimate, Interval, shown_interval
 from heldout.risk.estimate_risk import record_value, scale_of
 from heldout.risk.intervals.method import promised, refuse_dependent_test_rows, refuse_out_of_range

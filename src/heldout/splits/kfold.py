@@ -13,8 +13,7 @@ from sklearn.utils import check_random_state
 
 from heldout.base.errors import Sentence, SplitError, Splitter
 from heldout.base.registered import registered
-from heldout.base.rowkeys import Rows
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import Rows, derive
 from heldout.base.warnings import catch_warnings
 from heldout.splits.checks import checked
 from heldout.splits.drawn import Recipe, Splits

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.errors import SplitError
-from heldout.base.rowkeys import Rows
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import Rows, derive
 from heldout.splits.drawn import Splits
 from heldout.splits.groups import group_codes
 from heldout.splits.strata import strata_of

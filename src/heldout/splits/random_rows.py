@@ -12,8 +12,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils import check_random_state
 
 from heldout.base.errors import SplitError
-from heldout.base.rowkeys import Rows
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import Rows, derive
 from heldout.base.warnings import catch_warnings
 from heldout.splits.groups import GroupLoads, exchange_for_shares, group_codes, loads_of
 from heldout.splits.strata import PLURALS, Labels, Strata, label_holdouts, strata_to_keep

@@ -8,8 +8,7 @@ from typing import Any
 
 from heldout.base.errors import SplitError
 from heldout.base.registered import registered
-from heldout.base.rowkeys import Rows
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import Rows, derive
 from heldout.splits.checks import checked
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.holdout import Holdout

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import Argument, OptionError, Sentence, SplitError, Splitter
 from heldout.base.responses import Responses
-from heldout.base.rowkeys import Rows
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import Rows, derive
 from heldout.losses import Loss, needed_methods
 from heldout.search.search import Search
 from heldout.splits.drawn import Recipe, Splits

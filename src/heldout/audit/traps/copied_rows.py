@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from heldout.audit.check_table import Codes, Column, Floats, Table, class_codes
 from heldout.audit.trap import ERROR, INFO, WARNING, Trap, plural
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import derive
 from heldout.task.containers import is_pandas
 from heldout.task.hashing import row_hashes
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from heldout.audit.check_table import Codes, Column, Floats, Table
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import derive
 
 MOST_ROWS = 3_000  # of each part
 FEWEST_ROWS = 40

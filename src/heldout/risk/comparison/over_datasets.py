@@ -12,7 +12,7 @@ from scipy.special import chdtrc
 from scipy.stats import rankdata, studentized_range
 
 from heldout.base.errors import InputError
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import derive
 from heldout.risk.comparison.bayesian import Probabilities, signed_rank
 from heldout.risk.comparison.differences import subtract, tie_rounded
 from heldout.risk.comparison.sentences import Verdict

@@ -12,7 +12,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from heldout.base.seeds import derive
+from heldout.base.rowkeys import derive
 from heldout.risk.record import Floats
 
 RESAMPLES = 1999  # ranks of the usual levels are then whole: 2.5 % of 2000 is the 50th
