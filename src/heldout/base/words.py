@@ -1,4 +1,4 @@
-"""Writes texts, numbers and amounts for people, and parses amounts: nothing in a text can act on a terminal or a page."""
+"""Writes texts, numbers and amounts for people, and parses amounts: no text can act on a terminal or a page."""
 
 from __future__ import annotations
 
