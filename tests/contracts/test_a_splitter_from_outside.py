@@ -1,33 +1,20 @@
-"""A splitter of the user's own, which no file of heldout knows: it keeps the contract, and serves at every level."""
+"""The splitter of docs/extending.md, from outside heldout: it keeps the contract, and serves at every level."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
+from page_sections import run_section
 from sklearn.linear_model import Ridge
 from strategy_contract import check_strategy
 
 import heldout as ho
-from heldout.splits import Recipe, Splits
-from heldout.task import Task, declare
+from heldout.task import declare
 
-
-@dataclass(frozen=True)
-class EveryOther:
-    """Interleaved folds: part i holds out rows i, i + k, i + 2k, … of the rows at its level."""
-
-    k: int
-
-    inner_ok_under_partition: ClassVar[bool] = True
-    seeded: ClassVar[bool] = False
-
-    def draw(self, task: Task, rows: Any, *, seed: int) -> Splits:
-        recipe = Recipe(kind="interleaved", words=f"{self.k} interleaved folds", partition=True)
-        return Splits.from_pairs(rows, [(None, rows[part :: self.k]) for part in range(self.k)], recipe)
+EveryOther = run_section("A splitter")["EveryOther"]
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,12 +42,14 @@ def read_columns(before: Sequence[Any], task: Task, model: str) -> Columns:
     if len(before) > 1:
         raise Refuse(f"more than one step stands before {model}")
     (step,) = before
-    if type(step) is StandardScaler:
-        return Columns(centred=bool(step.with_mean), scaled=bool(step.with_std))
-    if type(step) is ColumnTransformer:
-        return _of_transformer(step, task)
-    raise Refuse(f"{type(step).__name__} stands before {model}; only StandardScaler, alone or in a "
-                 "ColumnTransformer, may")  # fmt: skip
+    if type(step) not in STEPS:
+        raise Refuse(f"{type(step).__name__} stands before {model}; only StandardScaler, alone or in a "
+                     "ColumnTransformer, may")  # fmt: skip
+    return STEPS[type(step)](step, task)
+
+
+def _of_scaler(step: Any, task: Task) -> Columns:
+    return Columns(centred=bool(step.with_mean), scaled=bool(step.with_std))
 
 
 def _of_transformer(step: Any, task: Task) -> Columns:
@@ -86,3 +88,7 @@ def _probed(step: Any, task: Task) -> Any:
             return probe.fit(task.take(np.arange(min(2, len(task)), dtype=np.intp)))
         except Exception as error:
             raise Refuse(f"the ColumnTransformer does not fit these columns ({type(error).__name__})") from error
+
+
+# The steps that may stand before a model, each with what it gives the model of X's columns.
+STEPS: dict[type, Callable[[Any, Task], Columns]] = {StandardScaler: _of_scaler, ColumnTransformer: _of_transformer}
