@@ -211,3 +211,23 @@ def test_tests_name_nothing_private_of_the_house():
         found |= {(path.relative_to(TESTS).as_posix(), one) for one in (names & ours) - own}
     assert sorted(found - STILL_PRIVATE - NOT_OURS) == []
     assert sorted(STILL_PRIVATE - found) == [], "these are private no more: take them off the list"
+
+
+def test_the_map_in_contributing_names_what_is_there():
+    page = (SOURCE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    hops = re.findall(r"`(\w+/\w+\.py): (\w+)`", page)
+    assert 8 <= len(hops) <= 12
+    for place, function in hops:
+        nodes = {node.name for node in tree_of(SOURCE / place).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        assert function in nodes, f"{place} has no {function}"
+    paths = re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", page)
+    assert [path for path in paths if not (SOURCE / path).exists() and not path.startswith(("tests", "docs"))] == []
+
+
+def test_extending_names_files_that_are_there():
+    root = SOURCE.parents[1]
+    page = (root / "docs" / "extending.md").read_text(encoding="utf-8")
+    paths = [path for path in re.findall(r"`((?:\w+/)+(?:\w+\.(?:py|md))?)`", page) if "/" in path.rstrip("/")]
+    missing = [path for path in paths if not (SOURCE / path).exists() and not (root / path).exists()]
+    assert missing == []
+    assert len(paths) > 15
