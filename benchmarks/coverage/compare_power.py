@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.coverage.run import spread
-from heldout.risk.comparison.paired_rows import KAPPA, Spread, spread_of_rows
+from heldout.risk.comparison.paired_rows import KAPPA, PAIRED_ROWS, Spread, spread_of_rows
 from heldout.risk.intervals.auc import area_influences
 from heldout.risk.intervals.t_intervals import cautious_t_p, corrected_t_p
 
@@ -250,7 +250,7 @@ def study(place: int, rows: int, recipe: str, number: int) -> tuple[float | None
         paired = spread_of_rows(np.concatenate(found), units=held_out, parts=turns)
     else:
         folds, paired = _areas([y[held] > 0 for held in parts], scores, units=held_out, parts=turns)
-    interval = paired.interval(LEVEL)
+    interval = paired.interval(LEVEL, method=PAIRED_ROWS.name)
     before = None
     if recipe != "LeaveOneOut()":
         ratio = len(held_out) / (len(parts) * rows - len(held_out))

@@ -7,8 +7,8 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
+from benchmarks.coverage import compare_power, exchangeable, ledger, null, simulate
 from benchmarks.coverage import judge as judging
-from benchmarks.coverage import simulate
 from benchmarks.coverage.judge import DEFAULT, estimate_of, judge_cells
 from benchmarks.coverage.measure import measure, score
 from benchmarks.coverage.populations import Classes, Gaussians, Grouped, Numbers, Sample
@@ -204,3 +204,21 @@ def test_a_cell_is_warned_of_where_a_warning_fires_nearly_always():
 def test_intervals_above_and_below_are_counted():
     found = cell(10, 5)
     assert (found.below, found.above, found.covered) == (0, 5, 10)
+
+
+# --- the tables beside the grid --------------------------------------------------------------------------------------
+
+
+def test_each_setting_of_the_power_table_can_be_studied():
+    for place, setting in enumerate(compare_power.SETTINGS):
+        recipe = "KFold(5)"
+        before, after, mean, low, high, *_ = compare_power.study(place, 100, recipe, 0)
+        assert low <= mean <= high, setting.words
+        assert 0 <= before <= 1
+        assert 0 <= after <= 1
+
+
+def test_one_study_of_null_data_of_equal_learners_and_of_an_attack():
+    assert all(np.isfinite(list(null.replicate(0).values())))
+    assert all(isinstance(rejected, bool | np.bool_) for *_, rejected in exchangeable.replicate(0))
+    assert [row.looks for row in ledger.rows(2)]
