@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError
-from heldout.risk.comparison.p_values import holm, mcnemar
+from heldout.risk.comparison.pairs import holm, mcnemar
 from heldout.risk.intervals.t_intervals import corrected_t
 
 DIABETES = load_diabetes(return_X_y=True)

@@ -11,8 +11,7 @@ from threadpoolctl import threadpool_limits
 import heldout as ho
 from heldout.engine.run import Running, run_study
 from heldout.kernels import perform
-from heldout.kernels.brute import answer_by_brute_force
-from heldout.kernels.fitting import set_seeds
+from heldout.kernels.brute import answer_by_brute_force, set_seeds
 from heldout.kernels.perform import KERNELS
 from heldout.planner import passes
 from heldout.planner.plan import refused

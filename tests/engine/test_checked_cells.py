@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import heldout as ho
 from heldout.base.responses import METHODS, Responses
-from heldout.kernels.driver import score as driver
+from heldout.kernels.driver import driver
 from heldout.kernels.within import answer as within
 from heldout.planner import checked_cells
 

@@ -9,8 +9,8 @@ from sklearn.linear_model import Lasso, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from heldout.kernels.brute import make_candidate
 from heldout.kernels.claims import candidates_of, last_type
-from heldout.kernels.fitting import make_candidate
 from heldout.search.search import Family, Search, build_candidates
 
 CHAIN = make_pipeline(StandardScaler(), Lasso())

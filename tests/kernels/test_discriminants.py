@@ -73,7 +73,7 @@ def compared(learner: Any, X: Any, y: Any, **more: Any) -> Compared:
             fits.append(len(own.candidates) * len(own.trainings))
             return answer_by_brute_force(own, given)
 
-        patch.setattr("heldout.kernels.driver.score.answer_by_brute_force", counted)
+        patch.setattr("heldout.kernels.driver.driver.answer_by_brute_force", counted)
         ours = table_of(KERNEL.answer(step, work), step, work)
     theirs = table_of(answer_by_brute_force(step, work), step, work)
     cells = [(candidate, part) for candidate in step.candidates for part in range(len(step.trainings))]

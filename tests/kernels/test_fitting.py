@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import heldout as ho
 from heldout.base.errors import LearnerError, SpaceError
-from heldout.kernels.fitting import (
+from heldout.kernels.brute import (
     check_names,
     check_takes_weights,
     fit_on_rows,

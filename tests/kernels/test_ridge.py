@@ -24,8 +24,7 @@ import heldout as ho
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.ridge import KERNEL
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.kernels.sums.dataset import ChunkReader, Dataset, Layout
-from heldout.kernels.sums.shifts import Shift
+from heldout.kernels.sums.dataset import ChunkReader, Dataset, Layout, Shift
 from heldout.kernels.sums.training_sums import TrainingSums
 from heldout.study.answers import PanelTable
 

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
 from heldout.kernels.brute import answer_by_brute_force
-from heldout.kernels.driver import score
+from heldout.kernels.driver import driver
 from heldout.kernels.smoothers import KERNEL, solve
 from heldout.kernels.smoothers.grams import USES
 from heldout.kernels.step import Step, Work
@@ -93,7 +93,7 @@ def test_both_levels_of_a_nested_study_share_one_matrix(decomposed: list[int]) -
 
 @pytest.mark.parametrize("validation", [ho.LeaveOneOut(), ho.KFold(6)])
 def test_nothing_is_fitted_where_digits_are_safe(validation: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(score, "answer_by_brute_force", lambda *_: pytest.fail("a fit"))
+    monkeypatch.setattr(driver, "answer_by_brute_force", lambda *_: pytest.fail("a fit"))
     space = {"alpha": [0.01, 0.1, 1.0], "gamma": [0.05, 0.3]}
     step, work = posed(tuned(space=space, validation=validation), *numbers())
     assert [one.count for one in KERNEL.answer(step, work)] == [step.cells]
@@ -107,7 +107,7 @@ def test_penalties_too_small_for_nine_digits_are_left_to_fits(validation: Any, m
         left.update(step.candidates)
         return answer_by_brute_force(step, work)
 
-    monkeypatch.setattr(score, "answer_by_brute_force", count)
+    monkeypatch.setattr(driver, "answer_by_brute_force", count)
     learner = tuned(KernelRidge(kernel="rbf", gamma=0.01), {"alpha": [1e-13, 1.0]}, validation)
     step, work = posed(learner, *numbers())
     assert worst_difference(step, work) < 1e-9
@@ -119,7 +119,7 @@ def test_responses_far_smaller_than_y_are_no_differences_from_it(
     rows: int, decomposed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A block gives y less its residual, and of responses of a hundred-millionth of y that leaves eight digits less."""
-    monkeypatch.setattr(score, "answer_by_brute_force", lambda *_: pytest.fail("a fit"))
+    monkeypatch.setattr(driver, "answer_by_brute_force", lambda *_: pytest.fail("a fit"))
     alphas = [1e6, 3e6, 1e7, 2e7, 5e7, 1e8, 1e9, 1e11]
     learner = tuned(KernelRidge(kernel="rbf", gamma=0.3), {"alpha": alphas}, ho.KFold(8))
     step, work = posed(learner, *numbers(rows), test=ho.KFold(8))
@@ -195,7 +195,7 @@ def test_weights_are_part_of_every_route(
     assert worst_difference(step, work) < 1e-9
     for other in {"by_block", "by_diagonal", "by_factor"} - {route}:
         monkeypatch.setattr(solve, other, lambda *_: pytest.fail("another route"))
-    monkeypatch.setattr(score, "answer_by_brute_force", lambda *_: pytest.fail("a fit"))
+    monkeypatch.setattr(driver, "answer_by_brute_force", lambda *_: pytest.fail("a fit"))
     assert list(KERNEL.answer(step, replace(work, products={})))
 
 

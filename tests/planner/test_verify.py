@@ -10,9 +10,9 @@ from sklearn.linear_model import Ridge
 
 import heldout as ho
 from heldout.kernels.step import cut_brute_force, plan_brute_force
+from heldout.planner.passes import verify
 from heldout.planner.plan import Draft, ready_panels
 from heldout.planner.share_fits import share_fits
-from heldout.planner.verify import verify
 from heldout.study.study import TrainRef
 
 X, y = (part[:40] for part in load_diabetes(return_X_y=True))

@@ -9,12 +9,12 @@ import pytest
 from made_records import folds, folds_of_rows, in_halves
 from scipy.stats import f, norm, t
 
-from heldout.risk.choose_interval import choose_method
+from heldout.risk.estimate_risk import choose_method
 from heldout.risk.intervals import METHODS
 from heldout.risk.intervals.bayle import bayle
 from heldout.risk.intervals.conservative_z import conservative_z, half_means
 from heldout.risk.intervals.five_by_two import combined_f, five_by_two_t_interval
-from heldout.risk.intervals.shapes import wilson_ends
+from heldout.risk.intervals.method import wilson_ends
 from heldout.risk.intervals.t_intervals import corrected_t
 from heldout.risk.widening import PLAIN
 

@@ -12,8 +12,8 @@ from scipy.special import ndtri
 
 from heldout.base.findings import CODES
 from heldout.risk import estimate_risk as estimates
-from heldout.risk.choose_interval import choose_method
 from heldout.risk.doubts import interval_warnings
+from heldout.risk.estimate_risk import choose_method
 from heldout.risk.intervals.t_intervals import cautious_t, corrected_t
 from heldout.risk.record import Answers, Elsewhere, Record
 

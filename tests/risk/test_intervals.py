@@ -21,9 +21,8 @@ from made_records import (
 )
 
 from heldout.base.errors import OptionError
-from heldout.risk.choose_interval import WITH_FITS, check_asked, choose_method
 from heldout.risk.estimate import GUARANTEES
-from heldout.risk.estimate_risk import estimate_risk
+from heldout.risk.estimate_risk import WITH_FITS, check_asked, choose_method, estimate_risk
 from heldout.risk.intervals import METHODS
 
 RNG = np.random.default_rng(5)

@@ -10,7 +10,7 @@ import pytest
 
 from heldout.base.errors import SplitError
 from heldout.splits import Forward, Holdout, KFold, Resample
-from heldout.splits.distances import as_distance, nanoseconds
+from heldout.splits.strategy import as_distance, nanoseconds
 
 
 @pytest.mark.parametrize(

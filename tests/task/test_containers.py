@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
 
-from heldout.task.containers import column_names, container_kind, take_rows
+from heldout.task.arrays import column_names, container_kind, take_rows
 
 ROWS = np.array([4, 0, 0, 2])
 DENSE = np.arange(15, dtype=np.float32).reshape(5, 3)

@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as hnp
 
 from heldout.base.errors import InputError
 from heldout.task import declare
-from heldout.task.containers import take_rows
+from heldout.task.arrays import take_rows
 from heldout.task.hashing import cell_digests, row_hashes
 
 N = 40

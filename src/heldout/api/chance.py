@@ -21,7 +21,7 @@ from heldout.engine.progress import open_progress
 from heldout.engine.run import Running, run_study
 from heldout.results.study_record import Question, Request
 from heldout.results.test_losses import read_test_losses
-from heldout.risk.comparison.p_values import permutation_p
+from heldout.risk.comparison.pairs import permutation_p
 from heldout.risk.estimate_risk import record_value
 from heldout.study.study import Everywhere
 from heldout.task import Task

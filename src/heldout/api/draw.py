@@ -24,7 +24,7 @@ from heldout.splits.foreign import default_strategy
 from heldout.splits.saved import SavedSplits, TaskIdentity
 from heldout.study.study import TEST
 from heldout.task import Task, declare
-from heldout.task.containers import column, is_frame, is_name
+from heldout.task.arrays import column, is_frame, is_name
 from heldout.task.features import accept_features
 from heldout.task.target import accept_target, looks_like_classes
 

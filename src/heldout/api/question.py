@@ -37,7 +37,7 @@ from heldout.results.extra_fits import pose_curve, pose_pairs
 from heldout.results.study_record import Question, QuestionOfStream, Request
 from heldout.results.tables import FOLD_COLUMNS
 from heldout.results.test_set_history import check_answer
-from heldout.risk.choose_interval import WITH_FITS
+from heldout.risk.estimate_risk import WITH_FITS
 from heldout.search.search import Search
 from heldout.splits import Given, as_strategy
 from heldout.splits.cells import plan_cells

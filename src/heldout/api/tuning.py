@@ -17,8 +17,8 @@ from heldout.base.errors import FitFailed, InputError, LearnerError, OptionError
 from heldout.base.options import Options
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome, Running, run_study
+from heldout.kernels.brute import check_names, check_takes_weights, fit_on_rows, make_candidate
 from heldout.kernels.ensemble import average
-from heldout.kernels.fitting import check_names, check_takes_weights, fit_on_rows, make_candidate
 from heldout.losses import Loss, check_losses, on_target
 from heldout.planner.account import Account
 from heldout.planner.passes import check_rules

@@ -16,9 +16,8 @@ from heldout.audit.trap import Trap
 from heldout.base.rowkeys import Rows
 from heldout.splits import Splits
 from heldout.task import Task
-from heldout.task.arrays import as_array
+from heldout.task.arrays import as_array, column, container_kind, is_sparse, take_rows
 from heldout.task.column_kinds import is_prose, look_like_dates
-from heldout.task.containers import column, container_kind, is_sparse, take_rows
 
 Kind = Literal["number", "date", "category", "text"]
 Floats = NDArray[np.float64]

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows, mix
-from heldout.task.containers import column as frame_column
-from heldout.task.containers import container_kind, is_frame, is_sparse
+from heldout.task.arrays import column as frame_column
+from heldout.task.arrays import container_kind, is_frame, is_sparse
 from heldout.task.hashing import NUMBER_KINDS, Numbers, cell_digests, row_hashes, series_content
 
 Tokens = NDArray[np.uint64]

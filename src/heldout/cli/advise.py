@@ -107,7 +107,7 @@ def seconds_of(text: str) -> float:
     >>> seconds_of("90"), seconds_of("10min"), seconds_of("1h 30min")
     (90.0, 600.0, 5400.0)
     """
-    from heldout.splits.distances import as_distance, nanoseconds, plain_number
+    from heldout.splits.strategy import as_distance, nanoseconds, plain_number
 
     try:
         length = as_distance(text, what="--budget")

@@ -15,7 +15,7 @@ from heldout.data.dask_frame import is_dask_frame, open_dask
 from heldout.data.parquet import open_parquet
 from heldout.data.read_table import is_read_whole, read_table
 from heldout.kernels.statistics.gather import first_shift
-from heldout.kernels.sums.shifts import SAMPLED_ROWS, Shift
+from heldout.kernels.sums.dataset import SAMPLED_ROWS, Shift
 from heldout.task.stream import Chunk, Stream, StreamedTask
 
 MOST_CLASSES = 1_000

@@ -16,7 +16,7 @@ from heldout.kernels.perform import IGNORES_ORIGIN, perform
 from heldout.kernels.step import Work
 from heldout.planner.checked_cells import APPROXIMATE, CellDraws, CheckedCell, KernelCheck, words_of_checks
 from heldout.study.answers import Answer, Tables
-from heldout.task.containers import in_double, less_row
+from heldout.task.arrays import in_double, less_row
 
 ROUNDING = 1e-9  # of the largest response: what the tier `rounding` allows
 ALLOWED = {"identical": 0.0, "rounding": ROUNDING}

@@ -15,8 +15,8 @@ from heldout.backends.threads import one_thread
 from heldout.engine.checks import KernelChecks
 from heldout.engine.progress import Progress
 from heldout.journal import StudyJournal, unanswered
+from heldout.kernels.brute import make_candidate
 from heldout.kernels.expected_work import longest_first
-from heldout.kernels.fitting import make_candidate
 from heldout.kernels.perform import FITTED, naming_the_way_out
 from heldout.kernels.step import Step, Work, sides_of
 from heldout.planner.checked_cells import CheckedCell, KernelCheck

@@ -15,8 +15,8 @@ from heldout.base.rowkeys import Rows, derive
 from heldout.engine.stream_source import Source
 from heldout.kernels.statistics.family import Family, Fits
 from heldout.kernels.statistics.gather import Layout, Products, Statistics, products_of
+from heldout.kernels.sums.dataset import Shift
 from heldout.kernels.sums.rounding import Floats
-from heldout.kernels.sums.shifts import Shift
 from heldout.losses import Loss, row_losses
 from heldout.losses.rows import squared_rows
 from heldout.splits.cells import Codes

@@ -17,11 +17,11 @@ from heldout.engine.checks import ROUNDING
 from heldout.engine.stream_account import RULE, TIER
 from heldout.engine.stream_passes import Sample, Tally
 from heldout.engine.stream_source import Source
-from heldout.kernels.fitting import make_candidate
+from heldout.kernels.brute import make_candidate
 from heldout.kernels.statistics.family import Family, Fits
 from heldout.kernels.statistics.gather import Layout, Statistics, products_of
+from heldout.kernels.sums.dataset import Shift, column_shift
 from heldout.kernels.sums.rounding import Floats, LostDigits
-from heldout.kernels.sums.shifts import Shift, column_shift
 from heldout.losses import SQUARED, Loss
 from heldout.planner.checked_cells import KernelCheck
 from heldout.splits.drawn import Splits

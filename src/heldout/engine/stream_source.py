@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from heldout.base.errors import InputError, TargetError
 from heldout.base.rowkeys import Rows
 from heldout.engine.progress import Progress
-from heldout.kernels.sums.shifts import Shift
+from heldout.kernels.sums.dataset import Shift
 from heldout.splits.cells import CellPlan, Codes
 from heldout.task.stream import Chunk, Stream, StreamedTask
 

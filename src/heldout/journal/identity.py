@@ -23,7 +23,7 @@ from sklearn.base import BaseEstimator
 
 from heldout.base.environment import is_library, library_version
 from heldout.base.errors import Argument, IdentityError, Sentence
-from heldout.task.containers import is_frame, is_sparse
+from heldout.task.arrays import is_frame, is_sparse
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _MOST_OF_A_VALUE = 10_000  # characters of a global constant that its code is known by

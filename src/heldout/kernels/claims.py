@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from heldout.kernels.fitting import make_candidate
+from heldout.kernels.brute import make_candidate
 from heldout.kernels.step import Plain, Step, Training, Work, join, pieces_of, splits_of
 from heldout.search.search import Family, Search
 from heldout.splits.drawn import Splits

@@ -22,9 +22,8 @@ from heldout.models.schema import (
     distinct_words,
     held,
 )
-from heldout.task.arrays import some_rows
+from heldout.task.arrays import is_frame, some_rows
 from heldout.task.column_kinds import CATEGORIES, ONE
-from heldout.task.containers import is_frame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -26,7 +26,7 @@ from heldout.models.file import pack, read_file, write_file
 from heldout.models.input import arranged
 from heldout.models.schema import Schema, classes_of, schema_of
 from heldout.risk.estimate import Estimate, stored_values
-from heldout.task.containers import is_frame, take_rows
+from heldout.task.arrays import is_frame, take_rows
 
 _TRIED = 100  # rows that a model just saved is asked again
 _COMPARED = ("heldout", "scikit-learn", "numpy", "scipy", "pandas")

@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 
 from heldout.base.errors import ColumnError
+from heldout.task.arrays import is_frame, is_pandas
 from heldout.task.column_kinds import CATEGORIES, ONE, kind_of
-from heldout.task.containers import is_frame, is_pandas
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,7 +22,6 @@ from heldout.results.selection import (
     waiting_estimates,
 )
 from heldout.results.test_losses import blank_record, trained_sizes
-from heldout.risk.choose_interval import WITH_FITS, check_asked
 from heldout.risk.estimands import (
     Estimand,
     Sizes,
@@ -33,7 +32,7 @@ from heldout.risk.estimands import (
     taken_over,
 )
 from heldout.risk.estimate import Estimate
-from heldout.risk.estimate_risk import estimate_risk
+from heldout.risk.estimate_risk import WITH_FITS, check_asked, estimate_risk
 from heldout.risk.record import POOLED, Record
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits

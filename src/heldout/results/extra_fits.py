@@ -19,10 +19,9 @@ from heldout.planner.passes import make_plan, stand_in
 from heldout.planner.start_races import start_races
 from heldout.results.estimates import risk_name, size_at_all_rows
 from heldout.results.test_losses import TestLosses, read_test_losses, shown_estimate
-from heldout.risk.choose_interval import WITH_FITS
 from heldout.risk.estimands import Estimand, Subject, learner_risk
 from heldout.risk.estimate import Estimate, EstimateInfo
-from heldout.risk.estimate_risk import estimate_risk, record_value
+from heldout.risk.estimate_risk import WITH_FITS, estimate_risk, record_value
 from heldout.risk.intervals.bht import BHT_METHOD, RATIO_METHOD, Repetition, bht, ratio
 from heldout.risk.learning_curve import FEWEST_SIZES, fit_power_law
 from heldout.risk.record import Floats, Record

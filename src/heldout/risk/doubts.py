@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 
 from heldout.base.findings import Finding
 from heldout.risk.intervals.bootstrap import FEWEST
-from heldout.risk.intervals.method import count_draws
+from heldout.risk.intervals.method import CALM, FEW_SQUARES, LEANING, count_draws
 from heldout.risk.intervals.rows import corrected_rows, recorded_rows
-from heldout.risk.intervals.shapes import CALM, FEW_SQUARES, LEANING
 from heldout.risk.record import Floats, Record
-from heldout.risk.sampling import Sampling, end_to_end, mean_weights, sampling_of
-from heldout.risk.widening import complexity, disagreement
+from heldout.risk.widening import Sampling, complexity, disagreement, end_to_end, mean_weights, sampling_of
 
 FEWEST_GROUPS = 30
 MOST_SKEW, LEANING_SQUARES = 4.2, 0.12  # of squared errors: skewness of groups, and |skewness|/√n that is harmless

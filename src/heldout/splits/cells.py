@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
-from heldout.splits.distances import is_positive
 from heldout.splits.drawn import Splits
 from heldout.splits.given import Given, given_parts
 from heldout.splits.holdout import Holdout
 from heldout.splits.kfold import KFold
 from heldout.splits.resample import Resample
 from heldout.splits.shared_blocks import SharedBlocks
+from heldout.splits.strategy import is_positive
 from heldout.task import Task
 
 Codes = NDArray[np.int64]

@@ -8,10 +8,9 @@ from typing import Any
 from heldout.base.errors import Argument, Sentence, SplitError
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
-from heldout.splits.distances import distance_words, is_positive
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.kfold import KFold, refuse_few_groups
-from heldout.splits.strategy import FOLDS, FrozenStrategy, whole_number
+from heldout.splits.strategy import FOLDS, FrozenStrategy, distance_words, is_positive, whole_number
 from heldout.splits.time_blocks import TimeAxis, TrainingRule, crossed, draw_timed, drawn_without_time
 from heldout.task import Task
 

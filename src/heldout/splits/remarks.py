@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from heldout.base.rowkeys import Rows
-from heldout.splits.distances import Distance, distance_words, is_positive, nanoseconds, plain_number
 from heldout.splits.drawn import Splits
 from heldout.splits.groups import group_codes, loads_of
 from heldout.splits.leave_one_out import LeaveOneOut
 from heldout.splits.strata import Labels, strata_to_keep
+from heldout.splits.strategy import Distance, distance_words, is_positive, nanoseconds, plain_number
 from heldout.splits.summary import counts_by_side
 from heldout.task import Task
 

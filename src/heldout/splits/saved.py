@@ -14,7 +14,7 @@ from heldout.base.rowkeys import Rows
 from heldout.splits.checks import checked
 from heldout.splits.drawn import Splits
 from heldout.task import Task
-from heldout.task.containers import is_frame
+from heldout.task.arrays import is_frame
 from heldout.task.hashing import cell_digests, digest_value
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from heldout.base.errors import Argument, Sentence, SplitError
 from heldout.base.rowkeys import Rows
 from heldout.splits.checks import checked
-from heldout.splits.distances import (
+from heldout.splits.drawn import Recipe, Splits
+from heldout.splits.strategy import (
     NANOSECONDS,
     OF_NUMPY,
     Distance,
@@ -31,7 +32,6 @@ from heldout.splits.distances import (
     nanoseconds,
     plain_number,
 )
-from heldout.splits.drawn import Recipe, Splits
 from heldout.task import Task
 
 

@@ -11,8 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.errors import ColumnError, InputError, MixedColumnError
-from heldout.task.arrays import as_array, is_missing
-from heldout.task.containers import column, container_kind, is_frame, is_pandas, is_polars, is_pyarrow, is_sparse
+from heldout.task.arrays import (
+    as_array,
+    column,
+    container_kind,
+    is_frame,
+    is_missing,
+    is_pandas,
+    is_polars,
+    is_pyarrow,
+    is_sparse,
+)
 
 _NUMBER = (Number, np.bool_)
 

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import InputError
 from heldout.base.rowkeys import Hashes, mix
-from heldout.task.arrays import is_missing
-from heldout.task.containers import column, container_kind, is_frame, is_pandas, is_sparse
+from heldout.task.arrays import column, container_kind, is_frame, is_missing, is_pandas, is_sparse
 
 if TYPE_CHECKING:
     from heldout.task.task import Task

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.errors import RoleError
-from heldout.task.arrays import as_array, missing_rows, some_rows
-from heldout.task.containers import column, is_frame, is_name, is_pyarrow
+from heldout.task.arrays import as_array, column, is_frame, is_name, is_pyarrow, missing_rows, some_rows
 
 Codes = NDArray[np.intp]
 _FINE = ("ps", "fs", "as")

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.errors import TargetError
-from heldout.task.arrays import as_array, missing_rows, some_rows
-from heldout.task.containers import is_frame, is_sparse
+from heldout.task.arrays import as_array, is_frame, is_sparse, missing_rows, some_rows
 
 MOST_CLASSES = 20  # whole numbers with more different values than this are taken as numbers
 ROWS_A_CLASS = 5  # and so are those that hardly repeat

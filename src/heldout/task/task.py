@@ -9,14 +9,29 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.base.errors import ColumnError, InputError, RoleError, TargetError, did_you_mean
 from heldout.base.rowkeys import Hashes, Rows, index_hashes, key_of
-from heldout.task.containers import Kind, container_kind, take_rows
+from heldout.task.arrays import (
+    Kind,
+    column,
+    column_names,
+    container_kind,
+    is_frame,
+    is_name,
+    is_pandas,
+    is_polars,
+    take_rows,
+    without_columns,
+)
+from heldout.task.features import accept_features, check_features, freeze_features, read_only
 from heldout.task.hashing import row_hashes, target_hashes, task_fingerprint
+from heldout.task.roles import END, accept_end, accept_labels, accept_time, accept_weight, split_time
+from heldout.task.target import accept_target, check_target
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Task:
-    """Made by :func:`heldout.task.declare.declare`, which checks it; values are read-only from then on.
+    """Made by :func:`heldout.task.task.declare`, which checks it; values are read-only from then on.
 
     `X` stays in the container the user gave (numpy, scipy sparse, pandas, polars, or a 1-d array of
     objects such as texts), so that learners see the feature names and types they expect.
@@ -100,3 +115,127 @@ class Task:
     def take(self, rows: Rows) -> Any:
         """A private copy of these rows of X, in the user's own container."""
         return take_rows(self.X, rows)
+
+
+def declare(
+    X: Any,
+    y: Any,
+    *,
+    classification: bool,
+    groups: Any = None,
+    time: Any = None,
+    sample_weight: Any = None,
+    strata: Any = None,
+) -> Task:
+    """Check X, y and the roles of rows, and bind them into a task.
+
+    Parameters
+    ----------
+    X : array, scipy sparse matrix, pandas or polars data frame, pyarrow table, list of rows, or texts
+        What is learned from. It is not copied, and stays in the user's own container, except that sparse
+        matrices become CSR, pyarrow tables pandas frames, and lists arrays. Missing values are allowed.
+    y : array, list, series or name of a column of X
+        What is learned, one value a row, or one row of outputs a row.
+    classification : bool
+        Whether the learner predicts classes.
+    groups, time, sample_weight, strata : array, list, series or name of a column of X, optional
+        The roles of rows. A column that is named leaves X. `time` may be a pair (start, end) of those, or a frame or
+        array with two columns, where an outcome spans an interval.
+
+    Returns
+    -------
+    Task
+        Its arrays are read-only views; the user's own arrays keep their flags.
+
+    Raises
+    ------
+    InputError
+        What is wrong, where, and the way out.
+
+    Examples
+    --------
+    >>> task = declare([[1.0], [2.0], [3.0]], ["no", "yes", "no"], classification=True, groups=["a", "a", "b"])
+    >>> len(task), task.groups.tolist(), task.group_names
+    (3, [0, 0, 1], ('a', 'b'))
+    """
+    if strata is not None and time is not None and groups is None:
+        raise RoleError(
+            "strata= cannot be kept together with time=: a block of time holds what its time holds. Leave strata out, "
+            "or time; with groups= declared too, groups are dealt by their strata."
+        )
+    start, end = split_time(time)
+    given = {"y": y, "groups": groups, "time": start, END: end, "sample_weight": sample_weight, "strata": strata}
+    _check_indexes({"X": X, **given})
+    X, given = _named_columns_out(accept_features(X), given)
+    check_features(X)
+    target = accept_target(given["y"])
+    codes, names = (None, ()) if groups is None else accept_labels("groups", given["groups"])
+    values: dict[str, Any] = {
+        "y": target,
+        "groups": codes,
+        "time": None if time is None else accept_time(given["time"]),
+        END: None,
+        "sample_weight": None if sample_weight is None else accept_weight(given["sample_weight"]),
+        "strata": None if strata is None else accept_labels("strata", given["strata"])[0],
+    }
+    if end is not None:
+        values["time"], values[END] = accept_end(given[END], values["time"])
+    _check_lengths(X.shape[0], values)
+    check_target(target, classification=classification, weight=values["sample_weight"])
+    frozen: dict[str, Any] = {role: None if v is None else read_only(v) for role, v in values.items()}
+    return Task(
+        X=freeze_features(X),
+        y=frozen["y"],
+        classification=classification,
+        groups=frozen["groups"],
+        group_names=names,
+        time=frozen["time"],
+        time_end=frozen[END],
+        weight=frozen["sample_weight"],
+        strata=frozen["strata"],
+        columns=column_names(X),
+        frame="polars" if is_polars(X, "DataFrame") else "pandas",
+    )
+
+
+def _named_columns_out(X: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Put columns in the place of their names, and take them out of X."""
+    named = {role: name for role, name in given.items() if is_name(name)}
+    if not named:
+        return X, given
+    for role, name in named.items():
+        error = TargetError if role == "y" else RoleError
+        if not is_frame(X):
+            raise error(f"{role}={name!r} names a column, but X has no column names. Pass {role} as an array.")
+        if name not in X.columns:
+            hint = did_you_mean(name, [str(known) for known in X.columns])
+            raise error(f"{role}={name!r} is no column of X. {hint}")
+        if list(X.columns).count(name) > 1:
+            raise ColumnError(f"X has more than one column named {name!r}. Give every column its own name.")
+    places = {name: list(X.columns).index(name) for name in named.values()}
+    columns = {role: column(X, places[name]) for role, name in named.items()}
+    return without_columns(X, set(places)), given | columns
+
+
+def _check_indexes(given: dict[str, Any]) -> None:
+    """Pandas objects of one length are meant to go together row by row, so their indexes must agree."""
+    labelled = {role: v for role, v in given.items() if is_pandas(v, "Series", "DataFrame")}
+    if len(labelled) < 2:
+        return
+    (first, reference), *others = labelled.items()
+    for role, values in others:
+        if len(values) == len(reference) and not reference.index.equals(values.index):
+            raise InputError(
+                f"{first} and {role} have different indexes (first labels {reference.index[:3].tolist()} and "
+                f"{values.index[:3].tolist()}), so it is unclear which rows belong together. Align them with "
+                f"{role} = {role}.loc[{first}.index], or pass {role}.to_numpy() if they are in the same order."
+            )
+
+
+def _check_lengths(n: int, values: dict[str, np.ndarray[Any, Any] | None]) -> None:
+    for role, v in values.items():
+        if v is not None and len(v) != n:
+            error = TargetError if role == "y" else RoleError
+            raise error(
+                f"Found input variables with inconsistent numbers of samples: X has {n} rows, but {role} has {len(v)}."
+            )

@@ -18,7 +18,7 @@ from heldout.api.question import prepare
 from heldout.base.options import Options
 from heldout.engine.run import Running, run_study
 from heldout.engine.streams import run_streamed
-from heldout.kernels.sums.shifts import Shift
+from heldout.kernels.sums.dataset import Shift
 from heldout.results.study_record import Request
 from heldout.splits.drawn import Splits
 from heldout.study.study import TEST

@@ -18,8 +18,8 @@ from heldout.kernels.statistics.discriminant import DiscriminantFamily, check_di
 from heldout.kernels.statistics.gather import Layout, first_shift, mean_shift, products_of
 from heldout.kernels.statistics.moments import Chain, Moments
 from heldout.kernels.statistics.scores import from_squares
+from heldout.kernels.sums.dataset import Shift
 from heldout.kernels.sums.rounding import LostDigits, Refuse
-from heldout.kernels.sums.shifts import Shift
 from heldout.losses import resolve_losses
 from heldout.task.stream import Chunk
 

@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from heldout.risk.comparison.differences import difference_record
-from heldout.risk.comparison.paired_rows import spread_of
+from heldout.risk.comparison.paired_rows import difference_record, spread_of
 from heldout.risk.comparison.pairs import compare_records
 from heldout.risk.intervals.auc import area_influences, placements
 from heldout.risk.record import PooledScore, Record

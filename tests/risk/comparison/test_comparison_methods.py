@@ -10,9 +10,9 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from heldout.base.errors import InputError
-from heldout.risk.comparison.bayesian import correlated_t, signed_rank
 from heldout.risk.comparison.over_datasets import critical_distance, friedman, nemenyi, permuted_ranks
-from heldout.risk.comparison.p_values import holm, mcnemar, permutation_p
+from heldout.risk.comparison.pairs import holm, mcnemar, permutation_p
+from heldout.risk.comparison.sentences import correlated_t, signed_rank
 from heldout.risk.intervals.betting import betting, betting_p
 from heldout.risk.intervals.five_by_two import five_by_two_f, five_by_two_t
 from heldout.risk.intervals.t_intervals import corrected_t, corrected_t_p, student_p

@@ -10,9 +10,8 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from heldout.base.errors import InputError
-from heldout.risk.comparison.differences import difference_record
-from heldout.risk.comparison.p_values import holm, mcnemar
-from heldout.risk.comparison.pairs import compare_records
+from heldout.risk.comparison.paired_rows import difference_record
+from heldout.risk.comparison.pairs import compare_records, holm, mcnemar
 from heldout.risk.comparison.sentences import Verdict
 from heldout.risk.intervals.five_by_two import five_by_two_f, five_by_two_mean
 from heldout.risk.record import Record

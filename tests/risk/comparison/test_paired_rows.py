@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from heldout.risk.comparison.p_values import mcnemar
 from heldout.risk.comparison.paired_rows import paired_rows, paired_rows_p, spread_of_rows
-from heldout.risk.comparison.pairs import compare_records
+from heldout.risk.comparison.pairs import compare_records, mcnemar
 from heldout.risk.record import PooledScore, Record
 
 

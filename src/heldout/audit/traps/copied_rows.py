@@ -12,7 +12,7 @@ from scipy.stats import binom
 from heldout.audit.check_table import Codes, Column, Floats, Table, class_codes
 from heldout.audit.trap import ERROR, INFO, WARNING, Trap, plural
 from heldout.base.rowkeys import derive
-from heldout.task.containers import is_pandas
+from heldout.task.arrays import is_pandas
 from heldout.task.hashing import row_hashes
 
 LEAST_SHARE = 0.01  # of the rows

@@ -20,7 +20,7 @@ from heldout.kernels.bayes.labels import best_two, classes_first, doubtful, prob
 from heldout.kernels.driver.contract import Group
 from heldout.kernels.sums.dataset import ChunkReader, Dataset
 from heldout.kernels.sums.rounding import EPS, ROUNDINGS, Bools, Floats, LostDigits
-from heldout.kernels.sums.sums import Sums
+from heldout.kernels.sums.training_sums import Sums
 
 WHOLE = 2.0**52  # up to here sums of whole numbers are exact
 SPARSE_NUMBERS = 1 << 18  # scores of sparse rows made at a time

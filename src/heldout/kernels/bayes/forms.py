@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.preprocessing import binarize
 
-from heldout.kernels.driver.parameters import is_number, read_flag, read_priors
-from heldout.kernels.sums.data import data_problem, matrix_of, remember
+from heldout.kernels.driver.contract import is_number, read_flag, read_priors
+from heldout.kernels.sums.dataset import data_problem, matrix_of, remember
 from heldout.kernels.sums.rounding import Refuse
 from heldout.task.task import Task
 

@@ -17,7 +17,7 @@ from heldout.kernels.bayes.labels import best_two, classes_first, doubtful, prob
 from heldout.kernels.driver.contract import Group
 from heldout.kernels.sums.dataset import ChunkReader
 from heldout.kernels.sums.rounding import EPS, ROUNDINGS, Bools, Floats, LostDigits, Undecided, scales
-from heldout.kernels.sums.sums import Sums
+from heldout.kernels.sums.training_sums import Sums
 
 LOST = 1e-13  # relative error of a variance past which it is computed from the rows themselves
 OFFSET = 1e-9  # error that columns far from zero leave in scikit-learn's own standardised rows

@@ -14,10 +14,9 @@ from heldout.kernels.bayes.counts import CountScores, count_respond, count_score
 from heldout.kernels.bayes.forms import MODELS, Form, read_form, read_smoothing
 from heldout.kernels.bayes.gaussian import GaussianScores, gaussian_respond, gaussian_scores
 from heldout.kernels.driver.contract import Group, Kernel, Needs, Numbers
-from heldout.kernels.sums.data import remember
-from heldout.kernels.sums.dataset import Layout
+from heldout.kernels.sums.dataset import Layout, remember
 from heldout.kernels.sums.rounding import Bools, Undecided
-from heldout.kernels.sums.sums import Sums
+from heldout.kernels.sums.training_sums import Sums
 from heldout.task.task import Task
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from heldout.kernels.designs.columns import Columns
 from heldout.kernels.discriminants.forms import Form
 from heldout.kernels.sums.rounding import Bools, Floats, LostDigits, check_digits, scales
-from heldout.kernels.sums.sums import Sums
+from heldout.kernels.sums.training_sums import Sums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

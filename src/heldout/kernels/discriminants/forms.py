@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 
-from heldout.kernels.driver.parameters import is_number, read_flag, read_number, read_priors
+from heldout.kernels.driver.contract import is_number, read_flag, read_number, read_priors
 from heldout.kernels.sums.rounding import Refuse
 from heldout.task.task import Task
 

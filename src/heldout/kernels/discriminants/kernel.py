@@ -16,10 +16,9 @@ from heldout.kernels.discriminants.leave_one_out import applies, leave_one_out
 from heldout.kernels.discriminants.linear import Linear, solve_linear
 from heldout.kernels.discriminants.quadratic import Quadratic, solve_quadratic
 from heldout.kernels.driver.contract import Group, Kernel, Needs, Numbers
-from heldout.kernels.sums.data import labels_of
-from heldout.kernels.sums.dataset import ChunkReader, Layout
+from heldout.kernels.sums.dataset import ChunkReader, Layout, labels_of
 from heldout.kernels.sums.rounding import Bools, Floats, Undecided, certain_classes
-from heldout.kernels.sums.sums import Sums
+from heldout.kernels.sums.training_sums import Sums
 from heldout.task.task import Task
 
 LARGEST_SUMS = 1 << 28  # bytes that the products of the classes of one set of rows may take

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import sklearn
 
+from heldout.kernels.brute import make_candidate
 from heldout.kernels.claims import PLAIN, Claims, chain_of, last_types
 from heldout.kernels.designs.columns import Columns, read_columns
 from heldout.kernels.driver.contract import Kernel, Needs
-from heldout.kernels.fitting import make_candidate
 from heldout.kernels.step import Training
-from heldout.kernels.sums.data import class_codes, data_problem, numeric_type, smallest_class
+from heldout.kernels.sums.dataset import class_codes, data_problem, numeric_type, smallest_class
 from heldout.kernels.sums.rounding import Refuse
 from heldout.losses import Loss
 from heldout.search.search import Family, Params, Search

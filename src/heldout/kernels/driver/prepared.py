@@ -23,9 +23,8 @@ from threadpoolctl import ThreadpoolController
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.base.warnings import catch_warnings
-from heldout.kernels.brute import answer_by_brute_force
+from heldout.kernels.brute import answer_by_brute_force, set_seeds, unseeded_names
 from heldout.kernels.claims import Claims, candidates_of
-from heldout.kernels.fitting import set_seeds, unseeded_names
 from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Step, Training, Work
 from heldout.kernels.sums.rounding import Refuse

@@ -14,16 +14,14 @@ from sklearn.linear_model import ElasticNet, Lasso
 
 from heldout.base.rowkeys import Rows
 from heldout.base.warnings import catch_warnings
-from heldout.kernels.designs.equations import normal_equations
-from heldout.kernels.designs.linear import LinearPredictors, linear_numbers, linear_predictors
-from heldout.kernels.driver.answer import solve_each
-from heldout.kernels.driver.contract import Group, HeldOutNumbers, Kernel, Needs, Numbers
-from heldout.kernels.driver.parameters import read_flag, read_number
+from heldout.kernels.designs.linear import LinearPredictors, linear_numbers, linear_predictors, normal_equations
+from heldout.kernels.driver.contract import Group, HeldOutNumbers, Kernel, Needs, Numbers, read_flag, read_number
+from heldout.kernels.driver.driver import solve_each
 from heldout.kernels.lasso.descent import Penalty, Problem, descend, is_steady
 from heldout.kernels.step import Training
 from heldout.kernels.sums.dataset import Layout
 from heldout.kernels.sums.rounding import Bools, Refuse
-from heldout.kernels.sums.sums import Sums
+from heldout.kernels.sums.training_sums import Sums
 from heldout.search.search import Search
 from heldout.task.task import Task
 

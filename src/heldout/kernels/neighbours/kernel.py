@@ -29,7 +29,7 @@ from heldout.kernels.neighbours.runs import Run, make_runs
 from heldout.kernels.neighbours.shared import Route, answer_shared, prepare_lists, routes
 from heldout.kernels.scoring import score_block
 from heldout.kernels.step import Step, Training, Work
-from heldout.kernels.sums.data import smallest_class
+from heldout.kernels.sums.dataset import smallest_class
 from heldout.kernels.threads import Spread, spreading
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits

@@ -11,14 +11,19 @@ import numpy as np
 from sklearn.cross_decomposition import PLSRegression
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.designs.equations import Equations, equations_of_rows, normal_equations
-from heldout.kernels.designs.linear import LinearPredictors, linear_numbers, linear_predictors
-from heldout.kernels.driver.contract import Group, Kernel, Needs, Numbers
-from heldout.kernels.driver.parameters import is_number, read_flag
+from heldout.kernels.designs.linear import (
+    Equations,
+    LinearPredictors,
+    equations_of_rows,
+    linear_numbers,
+    linear_predictors,
+    normal_equations,
+)
+from heldout.kernels.driver.contract import Group, Kernel, Needs, Numbers, is_number, read_flag
 from heldout.kernels.pls.components import find_components
 from heldout.kernels.sums.dataset import ChunkReader, Layout
 from heldout.kernels.sums.rounding import EPS, ROUNDINGS, TOLERANCE, Bools, Floats, Refuse, Undecided
-from heldout.kernels.sums.sums import Sums
+from heldout.kernels.sums.training_sums import Sums
 from heldout.search.search import Search
 from heldout.task.task import Task
 

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.designs.equations import Equations, normal_equations
+from heldout.kernels.designs.linear import Equations, normal_equations
 from heldout.kernels.driver.contract import Group
 from heldout.kernels.ridge.scaled_leave_one_out import Change, Eigen, corrected
 from heldout.kernels.ridge.solve import CUT_MARGIN, inverses, is_doubtful, sizes, with_ones
 from heldout.kernels.sums.rounding import EPS, ROUNDINGS, TOLERANCE, Bools, Floats, Undecided
-from heldout.kernels.sums.sums import Sums
+from heldout.kernels.sums.training_sums import Sums
 
 NEARLY_ALL = 1e-3  # a row with all but this share of a sum of squares leaves too few digits behind
 LEVERAGE_LEFT = 1e-3  # 1 − h below this needs a check, as a bad condition does

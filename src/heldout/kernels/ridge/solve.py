@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.linalg import lapack
 
-from heldout.kernels.designs.equations import Equations
-from heldout.kernels.designs.linear import LinearPredictors, Spectrum, linear_predictors
-from heldout.kernels.ridge.tridiagonal import SAFE_CONDITION, solve_all
+from heldout.base.rowkeys import Rows
+from heldout.kernels.designs.linear import Equations, LinearPredictors, Spectrum, equations_of_rows, linear_predictors
+from heldout.kernels.driver.contract import Group
 from heldout.kernels.sums.rounding import Bools, Floats, Undecided
 
 FEW_ALPHAS = 6  # a tridiagonal form takes about as long as six Cholesky factors
@@ -111,3 +111,71 @@ def _by_cholesky(A: Floats, right: Floats) -> Floats | None:
         return None
     solution: Floats = lapack.dpotrs(factor, right, lower=1)[0]
     return solution
+
+
+SAFE_CONDITION = 3e4  # up to here rounding stays well along the tier, whatever the held-out rows
+
+
+def solve_all(C: Floats, d: Floats, alphas: Floats, weights: Floats) -> list[int]:
+    """Write the solutions of (C + αI)w = d into columns × alphas × targets; the places whose condition is not safe.
+
+    Those places hold no answer.
+    """
+    width, targets = d.shape
+    if width < 2:
+        return list(range(len(alphas)))
+    form, diagonal, off_diagonal, tau, failed = lapack.dsytrd(C, lower=1, lwork=64 * width)
+    if failed:
+        return list(range(len(alphas)))
+    # The reflectors below the subdiagonal are those of a QR decomposition one row shorter.
+    reflectors = np.asfortranarray(form[1:, :-1])
+    right = _turn(reflectors, tau, d, "T")
+    along = np.empty((width, len(alphas), targets))
+    unsafe: list[int] = []
+    for place, alpha in enumerate(alphas):
+        solution, reciprocal, failed = _solve(diagonal + alpha, off_diagonal, right)
+        if failed or not reciprocal * SAFE_CONDITION >= 1.0:
+            unsafe.append(place)
+            along[:, place] = 0.0
+        else:
+            along[:, place] = solution
+    weights[:] = _turn(reflectors, tau, along.reshape(width, -1), "N").reshape(weights.shape)
+    return unsafe
+
+
+def _turn(reflectors: Floats, tau: Floats, values: Floats, way: str) -> Floats:
+    """Q or Qᵀ times these columns: the first row stays as it is."""
+    turned = np.array(values, order="F")
+    lower, _, failed = lapack.dormqr("L", way, reflectors, tau, turned[1:], 64 * max(1, turned.shape[1]))
+    assert failed == 0, "dormqr fails on wrong arguments alone"
+    turned[1:] = lower
+    return turned
+
+
+def _solve(diagonal: Floats, off_diagonal: Floats, right: Floats) -> tuple[Floats, float, int]:
+    """The solution of a tridiagonal system, its reciprocal condition, and whether it failed."""
+    _, _, solution, reciprocal, _, _, failed = lapack.dptsvx(diagonal, off_diagonal, right)
+    return solution, float(reciprocal), int(failed)
+
+
+def solve_dual(group: Group, rows: Rows) -> LinearPredictors:
+    """The predictors trained on these rows, from the eigendecomposition of their kernel matrix."""
+    cutoff = group.form.cutoff
+    equations, Z, Y = equations_of_rows(group.columns, group.data, rows, intercept=group.form.intercept)
+    values, vectors = np.linalg.eigh(Z @ Z.T)
+    inverse = inverses(values, group.values, cutoff)
+    with np.errstate(over="ignore", invalid="ignore"):
+        along = inverse[:, :, None] * (vectors.T @ Y)[:, None, :]
+        basis = Z.T @ vectors
+        weights = np.tensordot(basis, along, axes=1)
+        doubtful = tuple(np.flatnonzero(is_doubtful(values, inverse)).tolist())
+        checks: dict[tuple[int, ...], Spectrum] = {}
+        if doubtful:
+            length = np.sqrt((along[:, doubtful] ** 2).sum(axis=(0, 2)))
+            size = float(values[-1]) * length + np.sqrt((Y**2).sum())
+            if cutoff is None:
+                # Centred rows have a direction of no length, in which scikit-learn's own rounding grows as 1/alpha:
+                # no bound on ours tells how near its answer is, so these alphas are left to it.
+                size = np.full_like(size, np.inf)
+            checks[doubtful] = Spectrum(basis=basis, inverse=inverse[:, doubtful], size=size)
+    return linear_predictors(equations, weights, checks)

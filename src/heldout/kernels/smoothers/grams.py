@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.gaussian_process import kernels
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from heldout.kernels.driver.parameters import is_number
+from heldout.kernels.driver.contract import is_number
 from heldout.kernels.sums.rounding import Floats, Refuse
 
 USES = {  # the parameters that each built-in kernel takes

@@ -12,8 +12,7 @@ from sklearn.kernel_ridge import KernelRidge
 
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
-from heldout.kernels.driver.contract import Group, HeldOutNumbers, Kernel, Needs, Numbers
-from heldout.kernels.driver.parameters import is_number
+from heldout.kernels.driver.contract import Group, HeldOutNumbers, Kernel, Needs, Numbers, is_number
 from heldout.kernels.smoothers.grams import OF_COUNTS, read_gram, read_process
 from heldout.kernels.smoothers.solve import (
     EIGEN,
@@ -24,10 +23,9 @@ from heldout.kernels.smoothers.solve import (
     solve_trainings,
 )
 from heldout.kernels.step import Training
-from heldout.kernels.sums.data import data_problem, matrix_of, remember
-from heldout.kernels.sums.dataset import Layout
+from heldout.kernels.sums.dataset import Layout, data_problem, matrix_of, remember
 from heldout.kernels.sums.rounding import Bools, LostDigits, Refuse
-from heldout.kernels.sums.sums import Sums
+from heldout.kernels.sums.training_sums import Sums
 from heldout.task.task import Task
 
 MOST_BYTES = 1 << 30  # of the matrices of one kernel on all rows

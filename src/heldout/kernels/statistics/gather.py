@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows
+from heldout.kernels.sums.dataset import Shift, column_shift
 from heldout.kernels.sums.rounding import Floats
-from heldout.kernels.sums.shifts import Shift, column_shift
 from heldout.splits.cells import Codes
 from heldout.task.stream import Chunk
 

@@ -12,17 +12,22 @@ from sklearn.preprocessing import LabelBinarizer
 
 from heldout.base.responses import Responses
 from heldout.kernels.designs.columns import Columns
-from heldout.kernels.designs.equations import Equations, normal_equations
-from heldout.kernels.designs.linear import LinearPredictors, class_responses, number_responses
+from heldout.kernels.designs.linear import (
+    Equations,
+    LinearPredictors,
+    class_responses,
+    normal_equations,
+    number_responses,
+)
 from heldout.kernels.driver.claim import methods_asked
 from heldout.kernels.ridge import KERNEL
-from heldout.kernels.ridge.forms import Form
+from heldout.kernels.ridge.kernel import Form
 from heldout.kernels.ridge.solve import solve
 from heldout.kernels.statistics.gather import Statistics
 from heldout.kernels.statistics.moments import Chain, Moments
+from heldout.kernels.sums.dataset import Shift
 from heldout.kernels.sums.rounding import EPS, ROUNDINGS, TOLERANCE, Floats, Undecided
-from heldout.kernels.sums.shifts import Shift
-from heldout.kernels.sums.sums import Sums
+from heldout.kernels.sums.training_sums import Sums
 from heldout.losses import Loss
 from heldout.task.task import Task
 

@@ -9,12 +9,12 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 
 from heldout.base.errors import LearnerError
+from heldout.kernels.brute import make_candidate
 from heldout.kernels.claims import chain_of
 from heldout.kernels.designs.columns import Columns
 from heldout.kernels.driver.claim import Reader
-from heldout.kernels.fitting import make_candidate
 from heldout.kernels.ridge import KERNEL
-from heldout.kernels.ridge.forms import Form
+from heldout.kernels.ridge.kernel import Form
 from heldout.kernels.statistics.bayes import BayesFamily
 from heldout.kernels.statistics.discriminant import DiscriminantFamily, check_discriminant
 from heldout.kernels.statistics.family import Family

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
-from heldout.kernels.driver.parameters import is_number
+from heldout.kernels.driver.contract import is_number
 from heldout.kernels.driver.prepared import Candidate
 from heldout.kernels.sums.rounding import Refuse
 from heldout.kernels.within.signature import signature

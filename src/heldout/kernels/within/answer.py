@@ -19,7 +19,7 @@ from sklearn.base import clone
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.base.warnings import catch_warnings
-from heldout.kernels.fitting import make_candidate, set_seeds, unseeded_names
+from heldout.kernels.brute import make_candidate, set_seeds, unseeded_names
 from heldout.kernels.scoring import (
     ask_responses,
     checked_response,

@@ -13,9 +13,8 @@ from scipy.stats import rankdata, studentized_range
 
 from heldout.base.errors import InputError
 from heldout.base.rowkeys import derive
-from heldout.risk.comparison.bayesian import Probabilities, signed_rank
-from heldout.risk.comparison.differences import subtract, tie_rounded
-from heldout.risk.comparison.sentences import Verdict
+from heldout.risk.comparison.paired_rows import subtract, tie_rounded
+from heldout.risk.comparison.sentences import Probabilities, Verdict, signed_rank
 from heldout.risk.record import Floats
 
 

@@ -8,11 +8,9 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.risk.intervals.method import z_quantile
-from heldout.risk.intervals.shapes import Ends, logit_ends
+from heldout.risk.intervals.method import Ends, logit_ends, z_quantile
 from heldout.risk.record import Answers, Floats, Record
-from heldout.risk.sampling import end_to_end, mean_weights, sampling_of
-from heldout.risk.widening import PLAIN, least
+from heldout.risk.widening import PLAIN, end_to_end, least, mean_weights, sampling_of
 
 
 def hanley_mcneil(area: float, positives: float, negatives: float) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from heldout.risk.estimate import Interval
 from heldout.risk.intervals.method import Method, Spread, standard_deviation, symmetric, t_quantile
 from heldout.risk.record import Floats, Record
-from heldout.risk.sampling import end_to_end
+from heldout.risk.widening import end_to_end
 
 BATCHES = 5
 FEWEST = 10  # rows a batch

@@ -18,8 +18,16 @@ import numpy as np
 
 from heldout.base.errors import OptionError
 from heldout.risk.estimate import Interval
-from heldout.risk.intervals.method import ROUNDING, interval_around, standard_deviation, t_quantile, z_quantile
-from heldout.risk.intervals.shapes import Ends, log_ends, wilson_ends
+from heldout.risk.intervals.method import (
+    ROUNDING,
+    Ends,
+    interval_around,
+    log_ends,
+    standard_deviation,
+    t_quantile,
+    wilson_ends,
+    z_quantile,
+)
 from heldout.risk.record import Floats, of_right_and_wrong
 
 BHT_METHOD = "Bates–Hastie–Tibshirani"

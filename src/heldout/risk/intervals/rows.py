@@ -13,20 +13,31 @@ import numpy as np
 
 from heldout.risk.estimate import Interval
 from heldout.risk.intervals.binomial import clopper_pearson
-from heldout.risk.intervals.method import Method, interval_around, refuse_few, z_quantile
+from heldout.risk.intervals.method import (
+    LEANING,
+    Ends,
+    Method,
+    hall_ends,
+    interval_around,
+    refuse_few,
+    wilson_ends,
+    z_quantile,
+)
 from heldout.risk.intervals.scores import positive_ends, quantile_of, refuse_score, score_ends
-from heldout.risk.intervals.shapes import LEANING, Ends, hall_ends, wilson_ends
 from heldout.risk.record import Floats, Record, zero_one_errors
-from heldout.risk.sampling import end_to_end, mean_weights, sampling_of, shrunken_mean
 from heldout.risk.widening import (
     LEAST_ABSOLUTE,
     LEAST_SQUARES,
     adaptive,
     complexity,
+    end_to_end,
     kernel_width,
     least,
+    mean_weights,
     of_numbers,
+    sampling_of,
     shift,
+    shrunken_mean,
 )
 
 

@@ -13,26 +13,30 @@ from math import isfinite, sqrt
 import numpy as np
 
 from heldout.risk.intervals.auc import auc_ends
-from heldout.risk.intervals.method import t_quantile
-from heldout.risk.intervals.shapes import (
+from heldout.risk.intervals.method import (
     LEANING,
     Ends,
     fisher_ends,
     hall_ends,
     log_ends,
     logit_ends,
+    t_quantile,
     tilted,
     wilson_ends,
 )
 from heldout.risk.record import POOLED, Floats, Record
-from heldout.risk.sampling import Sampling, effective_draws, end_to_end, mean_weights, sampling_of
 from heldout.risk.widening import (
     LEAST_SQUARES,
     PLAIN,
+    Sampling,
     at_threshold,
     complexity,
+    effective_draws,
+    end_to_end,
     least,
+    mean_weights,
     of_numbers,
+    sampling_of,
     share_variance,
     shift,
     turning_rows,

@@ -27,7 +27,7 @@ from heldout.risk.intervals.method import (
     t_quantile,
 )
 from heldout.risk.record import Floats, Record
-from heldout.risk.sampling import effective_count
+from heldout.risk.widening import effective_count
 
 MOST_FREEDOM = 4  # of the cautious t: the degrees of freedom of five folds
 
