@@ -49,7 +49,7 @@ def with_evidence(study: Study, task: Task, *, rules: Mapping[str, bool], limite
 
 
 def _asked(study: Study, task: Task, size: tuple[int, int], prices: Prices, everywhere: Everywhere) -> Study | None:
-    """The study with so many predictors asked about so many rows, or None where that costs too much."""
+    """Return the study with `size` (predictors, rows) of extra predictions, or None if they cost too much."""
     outer, asked = study.splits[OUTER], asked_parts(study, size[0])
     rows = min(size[1], len(outer.rows))
     if rows == len(outer.rows) and len(asked) == len(outer):  # the rows of each test part are among those asked
@@ -128,7 +128,7 @@ def _with_more(training: Training, more: Held, *, alone: bool) -> Training:
 
 
 def _replaced(piece: Sequence[Training], more: Mapping[int, Training]) -> Iterator[Sequence[Training]]:
-    """The piece with some trainings replaced; plain stretches between them stay plain."""
+    """Yield the piece with some trainings replaced. Unchanged stretches keep their compact form (`Plain`)."""
     if not isinstance(piece, Plain) or len(piece) <= FEW:
         yield tuple([more.get(_part_of(training), training) for training in tuple(piece)])
         return

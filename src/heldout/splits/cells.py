@@ -1,4 +1,7 @@
-"""Assigns the rows of a stream to a few cells of even size, so that splits are drawn of cells instead of rows.
+"""Assigns the rows of a stream to a few buckets of even size. Splits are drawn from buckets instead of rows.
+
+The buckets are called cells here. They are sets of rows, and not the cells (candidate, training rows, held-out rows) of
+a panel.
 
 Rows go to cells at random as they pass, so a union of cells that does not depend on the data is as good as one drawn
 row by row: every K-fold of cells is a shuffled K-fold of rows. Splits of cells are small whatever the number of rows,
@@ -79,7 +82,7 @@ class CellPlan:
         return kind // kinds * self.count + cells, before + counts
 
     def as_drawn(self, strategy: Any) -> Any:
-        """The strategy as it draws cells: classes are spread over cells already, and given rows are whole families."""
+        """Translate a strategy to cells: drop stratification (cells are balanced) and map given rows to families."""
         if isinstance(strategy, Given):
             family = np.repeat(np.arange(self.families), self.count)
             if strategy.rows is not None:
@@ -88,14 +91,14 @@ class CellPlan:
         return replace(strategy, stratify=False) if hasattr(strategy, "stratify") else strategy
 
     def task(self, key: int) -> Task:
-        """A task with a row a cell, which strategies draw from; `key` stands for the stream."""
+        """Return a task with one row per cell, from which strategies draw splits. `key` identifies the stream."""
         cells = np.arange(self.cells, dtype=np.uint64)
         X = np.stack([np.full(self.cells, key & ((1 << 64) - 1), dtype=np.uint64), cells], axis=1)
         return _TaskOfCells(X=X, y=np.zeros(self.cells), classification=False)
 
 
 class _TaskOfCells(Task):
-    """A task whose rows stand for cells."""
+    """A task in which each row stands for one cell (a bucket of rows) of a stream."""
 
     row_name: ClassVar[str] = "cells of rows"
 

@@ -29,7 +29,7 @@ class Recipe:
     grouped: bool = False
     timed: bool = False
     drawn: bool = False  # chance had a part in it
-    buffer: int | str | None = None  # as lengths.as_distance writes it
+    buffer: int | str | None = None  # as strategy.as_distance writes it
     embargo: int | str | None = None
     smaller: bool = False  # the training sides of other splits, cut down for a learning curve
 
@@ -78,11 +78,11 @@ class Splits:
         return np.diff(self.held_cuts)
 
     def held_sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of each part, the sum over its held-out rows of a number that every row of the task has."""
+        """Sum `values`, one number per row of the task, over the held-out rows of each part."""
         return np.asarray(np.add.reduceat(values[self.held], self.held_cuts[:-1]), dtype=np.float64)
 
     def train_sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of each part, the sum over its training rows of a number that every row of the task has."""
+        """Sum `values`, one number per row of the task, over the training rows of each part."""
         if self.train is None or self.train_cuts is None:
             return np.asarray(values[self.rows].sum() - self.held_sums(values), dtype=np.float64)
         return np.asarray(np.add.reduceat(values[self.train], self.train_cuts[:-1]), dtype=np.float64)

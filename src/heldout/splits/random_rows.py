@@ -21,9 +21,9 @@ from heldout.task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RandomDraw:
-    """What is to be drawn: how many times, how many rows each time, in their strata's shares or not.
+    """Declares a random draw: how many times, how many rows each time, and whether it is stratified.
 
-    `strict` refuses a stratum that groups leave on one side; otherwise it is where they put it.
+    `strict` refuses a stratum that lies on one side only because groups stay whole. Otherwise it is accepted.
     """
 
     times: int

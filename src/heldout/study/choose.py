@@ -52,7 +52,7 @@ def _simplest_within_one_se(search: Search, table: PanelTable, means: Any, best:
 
 
 def _standard_error(folds: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
-    """Of the mean over parts. With weights each part's squared distance counts by the square of its share."""
+    """Return the standard error of the mean over parts. Weights enter each squared deviation as squared shares."""
     if weights is None:
         return float(folds.std(ddof=1) / np.sqrt(len(folds)))
     shares = weights / weights.sum()

@@ -141,9 +141,9 @@ class Race:
 
     @property
     def test_points(self) -> tuple[int, ...]:
-        """After how many parts a statistical bound is asked: those parts are a random sample.
+        """Return after how many parts a statistical bound is tested. These parts are a random sample.
 
-        A loss without a smallest value has no other way to drop a candidate, so there it is asked in every round.
+        If the loss has no smallest value, nothing else can drop a candidate, so the bound is tested in every round.
         """
         most = SAMPLED[self.rule.kind] * len(self.order) if self.floored else len(self.order)
         fewest = FEWEST if self.rule.kind == PAIRED else 1
@@ -151,7 +151,7 @@ class Race:
 
     @property
     def level(self) -> float:
-        """Of one look at one candidate, so that all looks together lose the best with the rule's level at most.
+        """Return the level of a single test. All tests together drop the best candidate with at most the rule's level.
 
         A bound on a mean speaks of the best candidate alone, whoever leads: it is dropped only if the bound fails after
         one of these numbers of parts, however often that is looked at. A paired test speaks of it and one leader, who

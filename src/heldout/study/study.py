@@ -91,7 +91,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Everywhere:
-    """What predictors of test parts are asked beside their test cells."""
+    """Declares the extra predictions, for intervals alone, that the predictors of test parts make."""
 
     parts: tuple[int, ...] = ()  # those whose predictors also answer the rows of EVERYWHERE
     probabilities: bool = False  # there they are asked for probabilities, whatever the losses need
@@ -268,7 +268,7 @@ def aside_of(candidate: int) -> str:
 
 
 def losses_by_level(study: Study) -> dict[str, tuple[Loss, ...]]:
-    """The losses of each level, which say what predictors are asked for there."""
+    """Return the losses of each level. They decide which response methods are called there."""
     losses = {level: study.losses_at(level) for level in (TEST, VALIDATION, SPREAD)}
     methods = (PROBABILITIES,) if study.everywhere.probabilities else needed_methods(study.reported)
     nothing = Loss(name=EVERYWHERE, methods=methods, sign=1, low=0.0, high=0.0, rows=_nothing)
@@ -279,7 +279,7 @@ def losses_by_level(study: Study) -> dict[str, tuple[Loss, ...]]:
 
 
 def _nothing(y: NDArray[Any], responses: Responses) -> NDArray[np.float64]:
-    """No loss: the responses are what is wanted."""
+    """Return zeros, because this level records responses and needs no loss."""
     return np.zeros(len(y))
 
 
