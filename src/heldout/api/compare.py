@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.pipeline import Pipeline
 
 from heldout.api.call_text import call_of, command_of_now
 from heldout.api.evaluate import run_question
-from heldout.api.learners import check_learner
+from heldout.api.learners import named_learners
 from heldout.api.plots import Reported
 from heldout.api.question import prepare, refuse_stream
 from heldout.api.result import Result
@@ -365,57 +363,3 @@ def _check_same_question(questions: Mapping[str, Question]) -> None:
             raise OptionError(
                 f"test= gave {first!r} and {name!r} different rows. Pass a splitter that draws the same rows each time."
             )
-
-
-LONGEST = 100  # characters of a name
-WAYS = "Pass a dict of names and estimators: {'ridge': Ridge(), 'forest': RandomForestRegressor()}"
-
-
-def named_learners(learners: Any) -> dict[str, Any]:
-    """Two or more learners by name, from a dict, or from a list that takes the names of its classes.
-
-    >>> from sklearn.linear_model import Lasso, Ridge
-    >>> list(named_learners([Ridge(), Lasso(), Ridge(alpha=10)]))
-    ['Ridge', 'Lasso', 'Ridge 2']
-    """
-    if isinstance(learners, Mapping):
-        named = dict(learners)
-    elif isinstance(learners, list | tuple) and not any(isinstance(one, tuple) for one in learners):
-        named = _by_class(learners)
-    else:
-        raise LearnerError(f"Learners to compare have names, but this is a {type(learners).__name__}. {WAYS}.")
-    if len(named) < 2:
-        raise LearnerError(f"A comparison needs at least two learners, and there is {len(named) or 'none'}. {WAYS}.")
-    for name, learner in named.items():
-        if not isinstance(name, str) or not name.strip() or not name.isprintable():
-            raise LearnerError(f"A learner's name is shown to people, but {name!r} is no printable text. {WAYS}.")
-        if len(name) > LONGEST:
-            raise LearnerError(f"A learner's name has at most {LONGEST} characters, but {name[:20] + '…'!r} has more.")
-        try:
-            check_learner(learner)
-        except LearnerError as error:
-            raise LearnerError(f"Learner {name!r}: {error}") from error
-    twins = [name for name, times in Counter(" ".join(name.split()) for name in named).items() if times > 1]
-    if twins:
-        raise LearnerError(f"Two learners are called {twins[0]!r}, up to blanks. Give each its own name.")
-    return named
-
-
-def _by_class(learners: Any) -> dict[str, Any]:
-    named: dict[str, Any] = {}
-    times: Counter[str] = Counter()
-    for learner in learners:
-        word = _class_name(learner)
-        times[word] += 1
-        named[word if times[word] == 1 else f"{word} {times[word]}"] = learner
-    return named
-
-
-def _class_name(learner: Any) -> str:
-    """The class of what predicts: the last step of a Pipeline, what a search tunes."""
-    if isinstance(learner, Pipeline):
-        return _class_name(learner.steps[-1][1])
-    inner = getattr(learner, "estimator", None)
-    if type(learner).__name__ in ("Tuned", "GridSearchCV", "RandomizedSearchCV") and hasattr(inner, "fit"):
-        return f"{type(learner).__name__} {_class_name(inner)}"
-    return type(learner).__name__

@@ -19,11 +19,12 @@ from heldout.base.shown import plain
 from heldout.engine.run import Outcome
 from heldout.journal import JournalUse
 from heldout.models.model import ModelParts
+from heldout.results.corrections import on_all_rows
 from heldout.results.estimates import Covers, later_estimates
 from heldout.results.extra_fits import EXTRAPOLATED, LEARNING_CURVE
 from heldout.results.figures import figures_of
 from heldout.results.figures_of_choices import candidate_rows
-from heldout.results.selection import on_all_rows, waiting_estimates
+from heldout.results.selection import waiting_estimates
 from heldout.results.storage import load_record, save_record
 from heldout.results.study_record import StudyRecord, summarise
 from heldout.results.tables import as_frame, one_se_columns

@@ -24,8 +24,9 @@ from heldout.kernels.scoring import ask_responses
 from heldout.losses import Loss, call_scorer, mean_loss, needed_methods, resolve_losses
 from heldout.models.model import ModelParts
 from heldout.report.show import as_html
+from heldout.results.corrections import tuning_estimates
 from heldout.results.estimates import Covers
-from heldout.results.selection import Selection, tuning_estimates
+from heldout.results.selection import Selection
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import label_of
 from heldout.search.search import Family, Search, build_candidates

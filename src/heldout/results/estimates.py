@@ -11,14 +11,13 @@ from heldout.base.options import Options
 from heldout.base.shown import html_of
 from heldout.engine.run import MOST_ROWS_INSIDE, Outcome
 from heldout.losses import Loss
+from heldout.results.corrections import least_optimistic, tuning_estimates
 from heldout.results.selection import (
     BEST_VALIDATION,
     FOLD_PREDICTORS,
     NOT_MADE,
     Selection,
     fold_predictors_estimate,
-    least_optimistic,
-    tuning_estimates,
     waiting_estimates,
 )
 from heldout.results.test_losses import blank_record, trained_sizes
