@@ -203,6 +203,20 @@ def _clipped(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
 
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's message without its full stop, or the error's type if it says nothing."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def named_line(error: BaseException) -> str:
+    """Return the same after the error's type.
+
+    >>> named_line(ValueError("no such column.")), named_line(KeyError())
+    ('ValueError: no such column', 'KeyError')
+    """
+    return f"{type(error).__name__}: {first_line(error)}" if str(error).strip() else type(error).__name__
+
+
 LONGEST_MESSAGE = 4_000  # characters
 LONGEST_TRACEBACK = 20_000
 

@@ -19,14 +19,8 @@ def infer_types(frame: pd.DataFrame, *, leave: frozenset[str] = frozenset()) -> 
 
     What is in `leave` stays as it is.
     """
-    changed: dict[str, Any] = {}
-    for name in frame.columns:
-        if name in leave:
-            continue
-        values = frame[name]
-        seen = _inferred(values)
-        if seen is not values:
-            changed[name] = seen
+    inferred = [(name, values, _inferred(values)) for name, values in frame.items() if name not in leave]
+    changed = {str(name): seen for name, values, seen in inferred if seen is not values}
     return frame.assign(**changed) if changed else frame
 
 
@@ -43,22 +37,9 @@ def blank_missing_texts(frame: pd.DataFrame, missing: tuple[str, ...]) -> pd.Dat
 def as_types(frame: pd.DataFrame, types: Mapping[str, str], *, file: str) -> pd.DataFrame:
     """Convert the columns that the user gives a type; categories and texts become text.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-    types : mapping
-        From names of columns to "number", "category", "text", "date" or "identifier"; names that are not in the frame
-        are left alone.
-    file : str
-        What to call the table in an error.
+    Names that are not in the frame are left alone. A value that cannot be converted is refused with its row; `file` is
+    what to call the table then.
 
-    Raises
-    ------
-    ColumnError
-        With the first value that cannot be turned, and its row.
-
-    Examples
-    --------
     >>> import pandas as pd
     >>> as_types(pd.DataFrame({"zip": [3000, 4000]}), {"zip": "category"}, file="a.csv")["zip"].tolist()
     ['3000', '4000']
@@ -84,8 +65,7 @@ def _inferred(values: pd.Series[Any]) -> pd.Series[Any]:
         kinds = set(map(type, values.dropna()))
         if kinds == {bool}:
             return values.astype("boolean")
-        endless = kinds == {int} and max(map(abs, values.dropna())) >= 2**63
-        if endless:  # floats cannot tell such apart: names, no amounts
+        if kinds == {int} and max(map(abs, values.dropna())) >= 2**63:  # floats cannot tell such apart: names
             return _as_words(values)
     if pd.api.types.is_string_dtype(values.dtype):
         return _dates_if_all(values)
@@ -136,7 +116,7 @@ def _as_dates(values: pd.Series[Any], file: str) -> pd.Series[Any]:
     if values.dtype.kind in "mM":
         return values
     words = _as_words(values)
-    dates: pd.Series[Any] = pd.to_datetime(words, format="ISO8601", errors="coerce", utc=False)
+    dates: pd.Series[Any] = pd.to_datetime(words, format="ISO8601", errors="coerce")
     _refuse_lost(values, dates, "date such as 2024-01-31", file)
     return dates
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from heldout.backends.limits import total_memory
-from heldout.base.errors import InputError
+from heldout.base.errors import InputError, first_line
 from heldout.base.words import show_bytes
 
 FREE_BYTES = 1 << 30  # a small file may always unpack to this much
@@ -29,19 +29,11 @@ class TableFile:
     path: Path
     types: Mapping[str, str] = field(default_factory=dict)  # the kind of some columns, in the singular
     missing: tuple[str, ...] | None = None  # texts that stand for nothing; None for the usual ones
-    most_bytes: int | None = None  # to unpack to; None: what the file's size and the machine's memory allow
     unpacked: bytes | None = None
 
     @property
     def name(self) -> str:
         return self.path.name
-
-    @property
-    def limit(self) -> int:
-        """How many bytes the file may unpack to."""
-        if self.most_bytes is not None:
-            return self.most_bytes
-        return min(total_memory() // 2, max(FREE_BYTES, MOST_TIMES * self.path.stat().st_size))
 
     def open(self) -> BinaryIO:
         """The table's bytes from their beginning."""
@@ -49,8 +41,9 @@ class TableFile:
 
     def refuse_beyond(self, count: int, *, whole: bool = True) -> None:
         """Refuse a table of more bytes than this file may unpack to; `whole` says that it has no more than these."""
-        if count > self.limit:
-            size = f"{show_bytes(count)}, " * whole + f"more than {show_bytes(self.limit)}"
+        most = most_unpacked(self.path)
+        if count > most:
+            size = f"{show_bytes(count)}, " * whole + f"more than {show_bytes(most)}"
             raise InputError(
                 f"{self.name!r} has {show_bytes(self.path.stat().st_size)} but unpacks to {size}: too much for a table "
                 "of that size, or for this machine. If you trust it, unpack it yourself, or take fewer rows."
@@ -62,7 +55,7 @@ class TableFile:
         size = 0
         try:
             with self.path.open("rb") as packed:
-                for piece in _gunzip(packed) if compression == ".gz" else _unzstd(packed, self.name):
+                for piece in _unpacked(packed, compression, self.name):
                     size += len(piece)
                     self.refuse_beyond(size, whole=False)
                     pieces.append(piece)
@@ -71,19 +64,22 @@ class TableFile:
         except Exception as error:  # each library has errors of its own
             if isinstance(error, OSError) and error.errno:
                 raise
-            reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-            raise InputError(f"{self.name!r} is not a whole {COMPRESSIONS[compression]} file: {reason}.") from None
+            form = COMPRESSIONS[compression]
+            raise InputError(f"{self.name!r} is not a whole {form} file: {first_line(error)}.") from None
         if not size:
             raise InputError(f"{self.name!r} is empty: it has no header and no rows.")
         return replace(self, unpacked=b"".join(pieces))
 
 
-def _gunzip(packed: BinaryIO) -> Iterator[bytes]:
-    return _pieces(gzip.GzipFile(fileobj=packed))
+def most_unpacked(path: Path) -> int:
+    """Return how many bytes a packed file may unpack to."""
+    return min(total_memory() // 2, max(FREE_BYTES, MOST_TIMES * path.stat().st_size))
 
 
-def _unzstd(packed: BinaryIO, name: str) -> Iterator[bytes]:
-    """Unpack zstd with the library at hand: Python's own from 3.14 on, zstandard, or pyarrow."""
+def _unpacked(packed: BinaryIO, compression: str, name: str) -> Iterator[bytes]:
+    """Unpack gzip, or zstd with the library at hand: Python's own from 3.14 on, zstandard, or pyarrow."""
+    if compression == ".gz":
+        return _pieces(gzip.GzipFile(fileobj=packed))
     if find_spec("compression") is not None:
         return _pieces(import_module("compression.zstd").open(packed, "rb"))
     if find_spec("zstandard") is not None:

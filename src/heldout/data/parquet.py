@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from heldout.base.errors import ColumnError, InputError
-from heldout.data.read_table import no_such_file
+from heldout.base.errors import ColumnError, InputError, first_line
+from heldout.data.read_table import need_pyarrow, no_such_file
 from heldout.data.stream_columns import feature_columns, refuse_missing
 from heldout.task.stream import Chunk
 
@@ -65,21 +64,13 @@ class ParquetStream:
                 with pq.ParquetFile(path, pre_buffer=False) as file:
                     yield from file.iter_batches(batch_size=self.chunk_rows, columns=names, use_threads=True)
             except (pa.ArrowInvalid, OSError) as error:
-                raise InputError(f"{path.name!r} cannot be read to its end: {_line(error)}") from None
+                raise InputError(f"{path.name!r} cannot be read to its end: {first_line(error)}.") from None
 
 
 def open_parquet(path: str | Path, target: Any) -> ParquetStream:
-    """Open a Parquet file or folder as a stream; columns that are no numbers are refused by name.
-
-    Parameters
-    ----------
-    path : str or Path
-    target : str
-        The column that is learned; all others are X.
-    """
+    """Open a Parquet file or folder as a stream; columns that are no numbers are refused by name."""
     path = Path(path)
-    if find_spec("pyarrow") is None:
-        raise InputError(f"Reading {path.name!r} needs pyarrow. Install it: pip install pyarrow.")
+    need_pyarrow(path)
     files = _files(path)
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -91,7 +82,7 @@ def open_parquet(path: str | Path, target: Any) -> ParquetStream:
             with pq.ParquetFile(part) as file:
                 schema_here, meta = file.schema_arrow.remove_metadata(), file.metadata
         except (pa.ArrowInvalid, OSError) as error:
-            raise InputError(f"{part.name!r} is not a whole Parquet file: {_line(error)}") from None
+            raise InputError(f"{part.name!r} is not a whole Parquet file: {first_line(error)}.") from None
         if schema is not None and schema_here != schema:
             raise ColumnError(f"{part.name!r} has other columns or types than {files[0].name!r}. Make them the same.")
         schema = schema_here
@@ -152,7 +143,3 @@ def _values(column: Any, name: str, start: int, *, target: bool = False) -> NDAr
     plain = column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
     values: NDArray[Any] = plain.to_numpy(zero_copy_only=False)
     return values
-
-
-def _line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -7,14 +7,15 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout.base.errors import ColumnError, InputError, did_you_mean
+from heldout.base.errors import ColumnError, InputError, did_you_mean, first_line
 from heldout.data.column_types import as_types, blank_missing_texts, infer_types
 from heldout.data.compressed import COMPRESSIONS, TableFile
 from heldout.task.column_kinds import CATEGORIES, IDENTIFIERS, TEXTS, kind_named
@@ -30,14 +31,8 @@ def read_json_lines(file: TableFile) -> pd.DataFrame:
     """One row a line; a name that some line lacks is missing there."""
     import pandas as pd
 
-    rows: list[dict[str, Any]] = []
-    try:
-        with file.open() as source, TextIOWrapper(source, encoding="utf-8-sig") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    rows.append(_row(line, number, file))
-    except UnicodeDecodeError:
-        raise InputError(f"{file.name!r} is not UTF-8 text. Save it again with UTF-8 encoding.") from None
+    with file.open() as source, TextIOWrapper(source, encoding="utf-8-sig") as lines:
+        rows = [_row(line, number, file) for number, line in enumerate(lines, 1) if line.strip()]
     if not rows:
         raise InputError(f"{file.name!r} is empty: it has no rows.")
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -90,8 +85,6 @@ def read_text(file: TableFile, separator: str) -> pd.DataFrame:
         with file.open() as source:
             frame: pd.DataFrame = pd.read_csv(source, sep=separator, encoding="utf-8-sig", low_memory=False, **how)
             return frame
-    except UnicodeDecodeError:
-        raise InputError(f"{file.name!r} is not UTF-8 text. Save it again with UTF-8 encoding.") from None
     except pd.errors.EmptyDataError:
         raise InputError(f"{file.name!r} is empty: it has no header and no rows.") from None
     except (pd.errors.ParserError, OverflowError) as error:
@@ -136,41 +129,33 @@ def refuse_twice(names: list[str], file: str) -> None:
 
 def read_parquet(file: TableFile) -> pd.DataFrame:
     """Read a Parquet file; one that is too large is refused by its metadata, before a value is read."""
-    _need_pyarrow(file)
-    import pyarrow.parquet as pq
+    with _pyarrow(file, "Parquet"), file.open() as source:
+        import pyarrow.parquet as pq
 
-    try:
-        with file.open() as source:
-            whole = pq.ParquetFile(source)
-            about = whole.metadata
-            groups = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
-            file.refuse_beyond(max(groups, about.num_rows * about.num_columns * _CELL))
-            return _as_frame(whole.read(), file)
-    except (ValueError, NotImplementedError, OSError) as error:  # what pyarrow's own errors derive from
-        raise _broken(file, "Parquet", error) from None
+        whole = pq.ParquetFile(source)
+        about = whole.metadata
+        groups = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+        file.refuse_beyond(max(groups, about.num_rows * about.num_columns * _CELL))
+        return _as_frame(whole.read(), file)
 
 
 def read_arrow(file: TableFile) -> pd.DataFrame:
     """Read an Arrow file or stream; its size is checked batch by batch as it unpacks."""
-    _need_pyarrow(file)
-    import pyarrow as pa
+    with _pyarrow(file, "Arrow"), file.open() as source:
+        import pyarrow as pa
 
-    try:
-        with file.open() as source:
-            try:
-                opened = pa.ipc.open_file(source)
-                batches = (opened.get_batch(i) for i in range(opened.num_record_batches))
-            except pa.ArrowInvalid:
-                source.seek(0)
-                opened = batches = pa.ipc.open_stream(source)
-            taken, size = [], 0
-            for batch in batches:
-                size += batch.nbytes
-                file.refuse_beyond(size)
-                taken.append(batch)
-            return _as_frame(pa.Table.from_batches(taken, schema=opened.schema), file)
-    except (ValueError, NotImplementedError, OSError) as error:
-        raise _broken(file, "Arrow", error) from None
+        try:
+            opened = pa.ipc.open_file(source)
+            batches = (opened.get_batch(i) for i in range(opened.num_record_batches))
+        except pa.ArrowInvalid:
+            source.seek(0)
+            opened = batches = pa.ipc.open_stream(source)
+        taken, size = [], 0
+        for batch in batches:
+            size += batch.nbytes
+            file.refuse_beyond(size)
+            taken.append(batch)
+        return _as_frame(pa.Table.from_batches(taken, schema=opened.schema), file)
 
 
 def _as_frame(table: Any, file: TableFile) -> pd.DataFrame:
@@ -182,19 +167,23 @@ def _as_frame(table: Any, file: TableFile) -> pd.DataFrame:
     return frame
 
 
-def _broken(file: TableFile, word: str, error: Exception) -> Exception:
-    """An InputError in place of pyarrow's own; errors of the system, and InputErrors, stay as they are."""
-    if isinstance(error, InputError) or (isinstance(error, OSError) and error.errno):
-        return error
-    lines = str(error).splitlines() or [type(error).__name__]
-    return InputError(f"{file.name!r} is not a whole {word} file: {lines[0]}")
+@contextmanager
+def _pyarrow(file: TableFile, word: str) -> Iterator[None]:
+    """Raise an InputError in place of pyarrow's own errors; errors of the system stay as they are."""
+    need_pyarrow(file.path, ", or save the table as .csv")
+    try:
+        yield
+    except (ValueError, NotImplementedError, OSError) as error:  # what pyarrow's own errors derive from
+        if isinstance(error, InputError) or (isinstance(error, OSError) and error.errno):
+            raise
+        raise InputError(f"{file.name!r} is not a whole {word} file: {first_line(error)}.") from None
 
 
-def _need_pyarrow(file: TableFile) -> None:
+def need_pyarrow(path: Path, otherwise: str = "") -> None:
+    """Refuse to go on without pyarrow, with the ways out."""
     if find_spec("pyarrow") is None:
         raise InputError(
-            f"Reading {file.name!r} needs pyarrow, which is not installed. "
-            "Install it (pip install pyarrow), or save the table as .csv."
+            f"Reading {path.name!r} needs pyarrow, which is not installed. Install it (pip install pyarrow){otherwise}."
         )
 
 
@@ -203,40 +192,22 @@ def read_table(
     *,
     types: Mapping[str, str] | None = None,
     missing: tuple[str, ...] | None = None,
-    most_bytes: int | None = None,
 ) -> pd.DataFrame:
-    """The table in a file, by the file's name: ``.csv``, ``.tsv``, ``.parquet``, ``.feather``, ``.arrow``, ``.jsonl``.
+    """Read the table in a file, by the file's name: ``.csv``, ``.parquet``, ``.feather``, ``.jsonl`` and their like.
 
     Each of them may be packed, with ``.gz`` or ``.zst`` after it. Texts that are all ISO dates (2024-01-31, with or
-    without a time) become dates.
+    without a time) become dates. The frame has at least one row, and column names that are text and differ.
 
-    Parameters
-    ----------
-    path : str or Path
-    types : mapping, optional
-        What some columns hold: "number", "category", "text", "date" or "identifier".
-    missing : tuple of str, optional
-        Texts that stand for a missing value, besides an empty cell. None: NA, NaN, null, None and their like in text
-        files, and no text elsewhere.
-    most_bytes : int, optional
-        What a packed file may unpack to. None: 100 times its size, at least 1 GiB, at most half the memory.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With at least one row, and column names that are text and differ from one another.
-
-    Raises
-    ------
-    InputError
-        What is wrong with the file, and the way out.
+    `types` says what some columns hold: "number", "category", "text", "date" or "identifier". `missing` are texts that
+    stand for a missing value, besides an empty cell; None means NA, NaN, null, None and their like in text files, and
+    no text elsewhere.
     """
     if _ADDRESS.match(str(path)):
         raise InputError(
             f"{str(path)!r} is an address, and heldout reads files. Download it first, then name the file."
         )
     types = types or {}
-    file = TableFile(path=Path(path), types=types, missing=missing, most_bytes=most_bytes)
+    file = TableFile(path=Path(path), types=types, missing=missing)
     try:
         size = file.path.stat().st_size
         if file.path.is_dir():
@@ -245,6 +216,8 @@ def read_table(
         if size == 0:
             raise InputError(f"{file.name!r} is empty: it has no header and no rows.")
         frame = read(file.unpack(compression) if compression else file)
+    except UnicodeDecodeError:
+        raise InputError(f"{file.name!r} is not UTF-8 text. Save it again with UTF-8 encoding.") from None
     except FileNotFoundError:
         raise no_such_file(file.path) from None
     except OSError as error:

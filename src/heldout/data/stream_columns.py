@@ -10,40 +10,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.errors import ColumnError, TargetError, did_you_mean
+from heldout.base.words import listed
 
 _ROW_LABELS = re.compile(r"__index_level_\d+__")  # how pandas saves an index without a name
 
 
 def feature_columns(where: str, names: list[str], target: Any, *, other_types: Mapping[str, Any]) -> tuple[str, ...]:
-    """The columns of X: all but the target.
+    """Return the columns of X: all but the target. `where` is what errors call the data.
 
-    Parameters
-    ----------
-    where : str
-        What to call the data in an error.
-    names : list of str
-        All columns.
-    other_types : mapping
-        The columns that are no plain numbers, and their types.
+    `other_types` are the columns that are no plain numbers, and their types.
     """
     if not isinstance(target, str):
         raise TargetError(
             f"The target of a stream is named: target='y', say; not {type(target).__name__}. "
-            f"The columns of {where} are {_listed(list(map(repr, names)))}."
+            f"The columns of {where} are {listed(list(map(repr, names)), 5)}."
         )
     if target not in names:
         raise TargetError(f"y={target!r} is no column of {where}. {did_you_mean(target, names)}")
     twice = sorted({repr(name) for name in names if names.count(name) > 1})
     if twice:
-        raise ColumnError(f"{where} has more than one column named {_listed(twice)}. Give every column its own name.")
+        raise ColumnError(f"{where} has more than one column named {listed(twice, 5)}. Give every column its own name.")
     columns = tuple(name for name in names if name != target and not _ROW_LABELS.fullmatch(name))
     if not columns:
         raise ColumnError(f"{where} has no column beside the target {target!r} to learn from.")
     others = [f"{name!r} ({other_types[name]})" for name in columns if name in other_types]
     if others:
         raise ColumnError(
-            f"These columns of {where} are no plain numbers: {_listed(others)}. A stream takes numbers; turn them into "
-            "numbers, leave them out, or load the data."
+            f"These columns of {where} are no plain numbers: {listed(others, 5)}. A stream takes numbers; turn them "
+            "into numbers, leave them out, or load the data."
         )
     return columns
 
@@ -59,7 +53,3 @@ def refuse_missing(missing: NDArray[np.bool_], name: str, start: int, *, target:
         f"Column {name!r} is missing in row {row}. A stream takes no missing values: fill them in, drop these rows, or "
         "load the data."
     )
-
-
-def _listed(items: list[str]) -> str:
-    return ", ".join(items[:5]) + (", …" if len(items) > 5 else "")
