@@ -1,81 +1,66 @@
-"""Threads that stay: what was asked of them ends with who asked, and nobody waits for himself."""
+"""Threads that stay: who asks takes part, and nobody waits for those that are busy."""
 
 from __future__ import annotations
 
 import multiprocessing
 import sys
-from threading import Barrier, Event, Lock, Timer, current_thread
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Barrier, Event, Lock, current_thread
 from weakref import ref
 
 import pytest
 
-from heldout.kernels.threads import helpers, spreading, threads
+from heldout.kernels.threads import spreading
 
 
 def name(_: object = None) -> str:
     return current_thread().name
 
 
+def names_of_two() -> set[str]:
+    """The threads that do two jobs at once, or it breaks."""
+    meet = Barrier(2, timeout=10)
+    return set(spreading(2)(lambda _: (meet.wait(), name())[1], range(2)))
+
+
+@contextmanager
+def busy_helper() -> Iterator[None]:
+    """The one thread that helps with `spreading(2)` is busy with what another asked."""
+    meet, go_on = Barrier(3, timeout=10), Event()
+
+    def do(_: int) -> None:
+        meet.wait()
+        go_on.wait(10)
+
+    with ThreadPoolExecutor(1) as other:
+        other.submit(spreading(2), do, range(2))
+        meet.wait()
+        try:
+            yield
+        finally:
+            go_on.set()
+
+
 def test_the_same_threads_serve_again() -> None:
-    with threads(1, use="test") as some:
-        first = some.submit(current_thread).result()
-    with threads(1, use="test") as some:
-        assert some.submit(current_thread).result() is first
-
-
-def test_each_use_has_its_own() -> None:
-    with threads(1, use="test") as one, threads(1, use="other") as other:
-        assert one.submit(name).result() != other.submit(name).result()
-
-
-def test_who_asks_from_one_of_them_gets_others() -> None:
-    def nested() -> str:
-        with threads(1, use="test") as some:
-            return some.submit(name).result(timeout=10)
-
-    with threads(1, use="test") as some:
-        assert some.submit(nested).result(timeout=10) != some.submit(name).result(timeout=10)
-
-
-def test_what_was_not_begun_is_left() -> None:
-    begun, go_on, done = Event(), Event(), []
-    with threads(1, use="test") as some:
-        some.submit(lambda: (begun.set(), go_on.wait(10)))
-        left = some.submit(done.append, 1)
-        begun.wait(10)
-        Timer(0.1, go_on.set).start()  # by then the end has been asked for
-    assert left.cancelled()
-    assert not done
-
-
-def test_an_error_reaches_who_reads() -> None:
-    with threads(2, use="test") as some, pytest.raises(ZeroDivisionError):
-        list(some.map(lambda x: 1 / x, [1, 0]))
+    assert names_of_two() == names_of_two()
 
 
 def test_who_spreads_takes_part_and_the_order_stays() -> None:
-    meet = Barrier(2, timeout=10)  # two threads at once, or it breaks
+    assert current_thread().name in names_of_two()
+    found = spreading(2)(lambda item: (Event().wait(0.002), item)[1], range(6))
+    assert found == list(range(6))
 
-    def do(item: int) -> tuple[int, str]:
-        if item < 2:
-            meet.wait()
-        return item, name()
 
-    with spreading(2) as spread:
-        found = spread(do, range(6))
-    assert [item for item, _ in found] == list(range(6))
-    assert current_thread().name in {who for _, who in found}
+def test_one_that_helps_may_ask_for_help() -> None:
+    inner = [spreading(2)(lambda _: spreading(2)(abs, [-1, -2, -3]), range(4)) for _ in range(20)]
+    assert inner == [[[1, 2, 3]] * 4] * 20
 
 
 def test_who_spreads_waits_for_nobody_that_is_busy() -> None:
-    """A helper that checks a cell helps when it is done; until then who asks does everything alone."""
-    go_on = Event()
-    with helpers(2) as beside:
-        busy = beside.submit(go_on.wait, 10)
-        with spreading(2) as spread:
-            assert set(spread(name, range(4))) == {current_thread().name}
-        go_on.set()
-        assert busy.result(timeout=10)
+    with busy_helper():
+        assert set(spreading(2)(name, range(4))) == {current_thread().name}
 
 
 def test_a_busy_helper_keeps_nothing_of_what_was_spread() -> None:
@@ -83,15 +68,12 @@ def test_a_busy_helper_keeps_nothing_of_what_was_spread() -> None:
 
     class Large: ...
 
-    go_on = Event()
-    with helpers(2) as beside, spreading(2) as spread:
-        beside.submit(go_on.wait, 10)
+    with busy_helper():
         jobs = [Large(), Large()]
-        found = spread(lambda _: Large(), jobs)
+        found = spreading(2)(lambda _: Large(), jobs)
         left = [ref(one) for one in (*jobs, *found)]
         del jobs, found
         assert [one() for one in left] == [None] * 4
-        go_on.set()
 
 
 def test_never_more_threads_than_asked_for() -> None:
@@ -105,8 +87,7 @@ def test_never_more_threads_than_asked_for() -> None:
         with lock:
             inside[0] -= 1
 
-    with spreading(3) as spread:
-        spread(do, range(12))
+    spreading(3)(do, range(12))
     assert most[0] <= 3
 
 
@@ -116,22 +97,20 @@ def test_an_error_of_any_thread_ends_a_spread(bad: int) -> None:
         Event().wait(0.002)
         return 1 // (item - bad)
 
-    with spreading(2) as spread:
-        with pytest.raises(ZeroDivisionError):
-            spread(do, range(4))
-        assert spread(abs, [-1, -2, -3]) == [1, 2, 3]
+    spread = spreading(2)
+    with pytest.raises(ZeroDivisionError):
+        spread(do, range(4))
+    assert spread(abs, [-1, -2, -3]) == [1, 2, 3]
 
 
 def _ask_in_fork(pipe: multiprocessing.connection.Connection) -> None:
-    with threads(1, use="test") as some:
-        pipe.send(some.submit(name).result(timeout=10))
+    pipe.send(names_of_two())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no forks")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_fork_starts_its_own() -> None:
-    with threads(1, use="test") as some:
-        some.submit(name).result()
+    names_of_two()
     mine, theirs = multiprocessing.Pipe()
     child = multiprocessing.get_context("fork").Process(target=_ask_in_fork, args=(theirs,))
     child.start()

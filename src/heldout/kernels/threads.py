@@ -4,139 +4,64 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
-from threading import Lock, local
-from typing import Any, TypeVar
-from weakref import WeakSet
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from threading import Lock
+from typing import Any
 
-Item = TypeVar("Item")
-Value = TypeVar("Value")
 Spread = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]  # a map over threads, in order
 
-_here = local()
-_pools: dict[tuple[str, int], ThreadPoolExecutor] = {}
+_pools: dict[int, ThreadPoolExecutor] = {}
 _opening = Lock()
 
 
-class Threads:
-    """Some of the threads, as long as they are wanted: nothing that was asked of them outlives that."""
+def spreading(count: int) -> Spread:
+    """A map over so many threads, of which who asks is one: it begins at once, and others help as they come free.
 
-    def __init__(self, pool: ThreadPoolExecutor) -> None:
-        self._pool = pool
-        self._asked: WeakSet[Future[Any]] = WeakSet()
-
-    def submit(self, do: Callable[..., Value], *given: Any) -> Future[Value]:
-        """Do it on one of the threads."""
-        future = self._pool.submit(do, *given)
-        self._asked.add(future)
-        return future
-
-    def map(self, do: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
-        """What it gives for each item, in order; all of them are asked for at once, and each is let go when read."""
-        left = [self.submit(do, item) for item in items][::-1]
-        return (left.pop().result() for _ in range(len(left)))
-
-    def end(self) -> None:
-        """Leave what was not begun, and wait for the rest."""
-        left = [future for future in list(self._asked) if not future.cancel()]
-        wait(left)
-
-
-@contextmanager
-def threads(count: int, *, use: str = "kernels") -> Iterator[Threads]:
-    """So many threads, at least one, which no other `use` has a part in.
-
-    Who asks from one of the threads themselves gets others: it would wait for its own end.
+    Nobody waits for threads that are busy, so one that is asked to help may itself ask others.
     """
-    if getattr(_here, "is_one", False):
-        with ThreadPoolExecutor(max(1, count), initializer=_mark) as own:
-            yield Threads(own)
-        return
-    some = Threads(_pool(use, max(1, count)))
-    try:
-        yield some
-    finally:
-        some.end()
+
+    def spread(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
+        helping = min(count, len(jobs)) - 1
+        return _together(do, jobs, _pool(count - 1), helping) if helping > 0 else [do(job) for job in jobs]
+
+    return spread
 
 
-@contextmanager
-def helpers(count: int) -> Iterator[Threads]:
-    """The threads that work beside the one that asks, so many together with it."""
-    with threads(count - 1, use="helpers") as some:
-        yield some
+def _together(do: Callable[[Any], Any], jobs: Sequence[Any], pool: ThreadPoolExecutor, helping: int) -> list[Any]:
+    """Each thread takes a job that is left, until none is. Nobody goes on after an error."""
+    found: list[Any] = [None] * len(jobs)
+    left = deque(enumerate(jobs))
 
-
-@contextmanager
-def spreading(count: int) -> Iterator[Spread]:
-    """A map over so many threads, of which who asks is one: it begins at once, and others help as they come free."""
-    with helpers(count) as some:
-
-        def spread(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
-            beside = min(count, len(jobs)) - 1
-            return _shared(do, jobs, some, beside) if beside > 0 else in_turn(do, jobs)
-
-        yield spread
-
-
-def in_turn(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
-    """A map of this thread alone."""
-    return [do(job) for job in jobs]
-
-
-class _Shared:
-    """Jobs that several threads do together: each takes what is left, until nothing is."""
-
-    def __init__(self, do: Callable[[Any], Any], jobs: Sequence[Any]) -> None:
-        self._do: Callable[[Any], Any] | None = do
-        self._jobs = jobs
-        self._found: list[Any] = [None] * len(jobs)
-        self._left = deque(range(len(jobs)))
-
-    def work(self) -> None:
-        """Do what is left. Nobody goes on after an error."""
-        while self._left and self._do is not None:
+    def work() -> None:
+        while left:
             try:
-                place = self._left.popleft()
+                place, job = left.popleft()
             except IndexError:  # another was quicker
                 return
             try:
-                self._found[place] = self._do(self._jobs[place])
+                found[place] = do(job)
             except BaseException:
-                self._left.clear()
+                left.clear()
                 raise
 
-    def end(self) -> list[Any]:
-        """What was found. A helper that was busy all the time still has this object in its queue, and nothing in it."""
-        found = self._found
-        self._do, self._jobs, self._found = None, (), []
-        return found
-
-
-def _shared(do: Callable[[Any], Any], jobs: Sequence[Any], some: Threads, beside: int) -> list[Any]:
-    shared = _Shared(do, jobs)
-    helping = [some.submit(shared.work) for _ in range(beside)]
+    asked = [pool.submit(work) for _ in range(helping)]
     try:
-        shared.work()
+        work()
     finally:
-        begun = [future for future in helping if not future.cancel()]
+        begun = [future for future in asked if not future.cancel()]
         wait(begun)
-        found = shared.end()
     for future in begun:
         future.result()
-    return found
+    whole, found = found, []  # a helper that was busy all the time still has `work` in its queue
+    return whole
 
 
-def _pool(use: str, count: int) -> ThreadPoolExecutor:
+def _pool(count: int) -> ThreadPoolExecutor:
     with _opening:
-        if (use, count) not in _pools:
-            _pools[use, count] = ThreadPoolExecutor(count, thread_name_prefix=f"heldout-{use}", initializer=_mark)
-        return _pools[use, count]
-
-
-def _mark() -> None:
-    _here.is_one = True
+        if count not in _pools:
+            _pools[count] = ThreadPoolExecutor(count, thread_name_prefix="heldout-kernels")
+        return _pools[count]
 
 
 def _forget() -> None:

@@ -121,9 +121,9 @@ def answer(kernel: Kernel, step: Step, work: Work) -> Iterator[Answer]:
     if work.fit_params:  # what is passed to fit may be weights of its own
         yield from answer_by_brute_force(step, work)
         return
-    with spreading(work.jobs) as spread:
-        for (form, columns), members in read_groups(kernel, work.search, work.task, step.candidates).items():
-            yield from _answer_group(kernel, make_group(kernel, (form, columns), members, work, spread), step)
+    spread = spreading(work.jobs)
+    for (form, columns), members in read_groups(kernel, work.search, work.task, step.candidates).items():
+        yield from _answer_group(kernel, make_group(kernel, (form, columns), members, work, spread), step)
 
 
 def make_group(kernel: Kernel, form: tuple[Any, Columns], members: dict[int, Any], work: Work, spread: Spread) -> Group:

@@ -95,14 +95,14 @@ class GlmKernel:
             found = solve_training(own, training, work, slow)
             slow = frozenset(step.candidates).difference(*found)
             yield from score_training(step, work, training, found, seconds=perf_counter() - started)
-        with spreading(work.jobs) as spread:
-            for start in range(0, len(others), BATCH):
-                some = others[start : start + BATCH]
-                started = perf_counter()
-                solved = spread(lambda training: solve_training(own, training, work, slow), some)
-                seconds = (perf_counter() - started) / len(some)
-                for training, found in zip(some, solved, strict=True):
-                    yield from score_training(step, work, training, found, seconds=seconds)
+        spread = spreading(work.jobs)
+        for start in range(0, len(others), BATCH):
+            some = others[start : start + BATCH]
+            started = perf_counter()
+            solved = spread(lambda training: solve_training(own, training, work, slow), some)
+            seconds = (perf_counter() - started) / len(some)
+            for training, found in zip(some, solved, strict=True):
+                yield from score_training(step, work, training, found, seconds=seconds)
 
 
 KERNEL = GlmKernel()

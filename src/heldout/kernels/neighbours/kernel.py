@@ -90,13 +90,13 @@ class Neighbours:
         probabilities = {level: "predict_proba" in methods_asked(methods, work.losses[level]) for level in levels}
         row_bytes = Answers.row_bytes(target, len(members), proba=any(probabilities.values()))
         runs = list(make_runs(step.trainings, work, max(1, work.budget // 4 // row_bytes)))
-        with spreading(work.jobs) as spread:
-            group = _prepare(members, target, runs, work, spread)
-            if group is None:
-                yield from answer_by_brute_force(step, work)
-                return
-            for number, run in enumerate(runs):
-                yield from group.answer(step, number, run, proba=probabilities[run.helds[0].level])
+        spread = spreading(work.jobs)
+        group = _prepare(members, target, runs, work, spread)
+        if group is None:
+            yield from answer_by_brute_force(step, work)
+            return
+        for number, run in enumerate(runs):
+            yield from group.answer(step, number, run, proba=probabilities[run.helds[0].level])
 
 
 KERNEL = Neighbours()

@@ -86,11 +86,11 @@ class VectorsKernel:
         if large:
             yield from answer_by_brute_force(replace(step, trainings=large), work)
         small = [training for training in step.trainings if training not in large] if large else step.trainings
-        with spreading(work.jobs) as spread:
-            while small:
-                fits = max(1, int(work.budget // max(_bytes_of(training, work) for training in small)))
-                some, small = small[:fits], small[fits:]
-                yield from _answer_together(machines, some, step, work, spread)
+        spread = spreading(work.jobs)
+        while small:
+            fits = max(1, int(work.budget // max(_bytes_of(training, work) for training in small)))
+            some, small = small[:fits], small[fits:]
+            yield from _answer_together(machines, some, step, work, spread)
 
 
 KERNEL = VectorsKernel()
