@@ -40,7 +40,7 @@ class Classes:
 
 
 def classes_of(form: Form, columns: Columns, sums: Sums) -> Classes:
-    """From sums over the rows of each class. Raises LostDigits where subtraction left too few digits."""
+    """Compute class statistics from sums over the rows of each class. Raises LostDigits if too many digits cancel."""
     width, counts = sums.shift.x.shape[-1], sums.counts.astype(np.float64)
     if not np.isfinite(sums.grams).all():
         raise LostDigits

@@ -7,7 +7,7 @@ With W the scatter within classes, shrunk, and mᵢ the class means about a cent
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,7 +75,11 @@ def solve_linear(form: Form, classes: Classes, shrinkages: Floats, *, zero_matte
     along = directions.basis.T @ means.T  # directions × classes
     if form.whitens:
         along = _between(form, classes.rows * priors, along, directions.inverse[:, 0])
-        directions = _repeated(directions, len(shrinkages))
+        inverse, error = (
+            np.repeat(directions.inverse, len(shrinkages), axis=1),
+            np.repeat(directions.error, len(shrinkages)),
+        )
+        directions = replace(directions, inverse=inverse, error=error)
     inverse = directions.inverse
     zero = directions.basis.T @ (centre - classes.centre)
     if form.whitens:  # scikit-learn has its zero at the centre
@@ -182,12 +186,3 @@ def _between(form: Form, weights: Floats, along: Floats, inverse: Floats) -> Flo
         raise Undecided
     turned = turned[sizes > limit]
     return np.asarray((inside @ turned.T @ turned).T / roots)
-
-
-def _repeated(directions: Directions, count: int) -> Directions:
-    return Directions(
-        basis=directions.basis,
-        inverse=np.repeat(directions.inverse, count, axis=1),
-        unit=directions.unit,
-        error=np.repeat(directions.error, count),
-    )

@@ -22,7 +22,6 @@ class Shape:
 
     mean: Floats  # columns, less the shift
     basis: Floats  # columns × directions, on unscaled columns
-    values: Floats  # variances along the directions
     inverse: Floats  # directions × candidates; NaN where the candidate is left to scikit-learn
     constant: Floats  # candidates: what is added to −½ of the squared distance
     error: Floats  # candidates: how large errors of the covariance may be
@@ -48,19 +47,13 @@ class Quadratic:
             along -= shape.mean @ shape.basis
             distance = np.square(along, out=along) @ shape.inverse
             scores[:, :, place] = -0.5 * distance + shape.constant
+            # the squared length of the inverse covariance times the vector from the mean
             steep = (along @ shape.inverse**2).max(axis=0, initial=0.0)
-            errors = np.maximum(errors, _errors_of(shape, distance.max(axis=0, initial=0.0), steep, reading))
+            whole = shape.inverse.sum(axis=0)
+            with np.errstate(over="ignore", invalid="ignore"):
+                moved = np.sqrt(distance.max(axis=0, initial=0.0)) * (shape.unsteady + reading * np.sqrt(whole))
+                errors = np.maximum(errors, shape.error * (steep + whole) + 4.0 * moved)
         return scores, errors
-
-
-def _errors_of(shape: Shape, distance: Floats, steep: Floats, reading: Floats | float) -> Floats:
-    """How far rounding may move a discriminant at these squared distances.
-
-    `steep` is the squared length of the inverse covariance times the vector from the mean.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        moved = 4.0 * np.sqrt(distance) * (shape.unsteady + reading * np.sqrt(shape.inverse.sum(axis=0)))
-        return np.asarray(shape.error * (steep + shape.inverse.sum(axis=0)) + moved)
 
 
 def solve_quadratic(form: Form, classes: Classes, shrinkages: Floats) -> Quadratic:
@@ -90,7 +83,6 @@ def _shape(form: Form, classes: Classes, kind: int, shrinkages: Floats, log_prio
         return Shape(
             mean=classes.means[kind],
             basis=vectors / scale[:, None],
-            values=values,
             inverse=inverse,
             constant=-0.5 * np.log(shrunk).sum(axis=0) + log_prior,
             error=error,

@@ -59,11 +59,13 @@ class Inverse:
         self.definite = bool(spectrum.definite[place])
         if not self.definite:
             return
-        self.G = spectrum.invert(place)
+        half = spectrum.vectors * np.sqrt(spectrum.inverse[:, place])
+        self.G = half @ half.T
         self.known = spectrum.vectors @ (spectrum.turned * spectrum.inverse[:, [place]])  # G·right
         self.cancelled = CANCELLED * EPS * float(np.sqrt(max(CANCELLED_ROWS, len(self.G))))
         weights = WIDER * float(spectrum.reach[:, place].max())  # about the length of what a held-out row gives
-        self.error = spectrum.error(place, coefficients, weights)
+        size = spectrum.entry + weights * (spectrum.entry + self.penalty)
+        self.error = ROUNDINGS * EPS * coefficients * size
 
 
 class Eliminated(NamedTuple):
@@ -86,7 +88,7 @@ def eliminate(inverse: Inverse, rows: Places) -> Eliminated | None:
 
 
 def none_reliable(cut: Cut, targets: Targets) -> HeldOutResponses:
-    """No answer: scikit-learn's own fit must give it."""
+    """Mark every answer as unreliable, so that brute force computes it."""
     return HeldOutResponses(np.zeros((len(cut.held), targets.Y.shape[1])), np.zeros(len(cut.starts), dtype=bool))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.smoothers.grams import Gram
-from heldout.kernels.sums.rounding import EPS, ROUNDINGS, Floats
+from heldout.kernels.sums.rounding import EPS, Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -83,20 +83,6 @@ class Spectrum:
         if targets.centred:
             root = root[:, :-1] + np.abs(means).max(axis=0, initial=0.0) * root[:, -1:]
         return np.asarray(np.sqrt(inverse.max(axis=0)) * root.max(axis=1))
-
-    def error(self, place: int, coefficients: float, weights: Floats | float) -> Floats:
-        """How far rounding may move a response, given the lengths of coefficients and of its weights."""
-        size = self.entry + weights * (self.entry + float(self.lambdas[place]))
-        return np.asarray(ROUNDINGS * EPS * coefficients * size)
-
-    def invert(self, place: int) -> Floats:
-        """G = (K + λI)⁻¹."""
-        inverse = self.inverse[:, place]
-        if self.definite[place]:
-            half = self.vectors * np.sqrt(inverse)
-            return np.asarray(half @ half.T)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return np.asarray((self.vectors * inverse) @ self.vectors.T)
 
 
 def weighted_gram(gram: Gram, X: Floats, targets: Targets) -> tuple[Floats, float] | None:

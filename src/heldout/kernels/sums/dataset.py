@@ -39,12 +39,6 @@ def data_problem(task: Task) -> str:
     return remember(task, "data problem", _data_problem)
 
 
-def check_data(task: Task) -> None:
-    """Raise Refuse unless X is a dense, finite matrix of numbers."""
-    if problem := data_problem(task):
-        raise Refuse(problem)
-
-
 def _data_problem(task: Task) -> str:
     try:
         for kind in column_types(task):
@@ -132,7 +126,9 @@ class Shift(NamedTuple):
 
 
 def column_shift(values: NDArray[Any], rows: Rows | None) -> Floats:
-    """About the mean of each column; its value where it is constant; 0 where the mean is within its spread.
+    """Return the offset that is subtracted from each column: about its mean.
+
+    It is the value of a constant column, and 0 if the mean is within one standard deviation of 0.
 
     A column about zero loses no digits as it is, and to shift no column spares a pass over every chunk. For all rows
     the mean of a sample will do; for given rows, whose products lost digits about that one, it is their own mean.
@@ -244,7 +240,7 @@ class Dataset:
         return list(np.split(rows[np.argsort(codes, kind="stable")], cuts))
 
     def own_shift(self, rows: Rows) -> Shift:
-        """About the means of these rows, or of their classes."""
+        """Return the offset that centres these rows, or each class of them. Totals keep the common offset."""
         if self.layout.kind == "totals":
             return self.shift
         if self.codes is None or self.layout.targets:

@@ -38,21 +38,12 @@ def scales(variance: Floats, mean: Floats, count: int, scaled: Bools) -> Floats:
 
     Raises LostDigits where rounding decides whether a column is constant.
     """
-    scale, doubtful = scales_and_doubts(variance, mean, count, scaled)
-    if doubtful.any():
-        raise LostDigits
-    return scale
-
-
-def scales_and_doubts(
-    variance: Floats, mean: Floats, count: int | NDArray[np.int64], scaled: Bools
-) -> tuple[Floats, Bools]:
-    """The same, with the columns of which rounding decides whether they are constant."""
     bound = (count * mean * EPS) ** 2
+    if ((variance > 0.1 * bound) & (variance < 10 * bound) & scaled).any():
+        raise LostDigits
     constant = variance <= count * EPS * variance + bound
-    doubtful = (variance > 0.1 * bound) & (variance < 10 * bound) & scaled
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(scaled & ~constant, np.sqrt(variance), 1.0)), doubtful
+        return np.asarray(np.where(scaled & ~constant, np.sqrt(variance), 1.0))
 
 
 def certain_classes(

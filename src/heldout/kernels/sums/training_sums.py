@@ -131,15 +131,15 @@ def plus(left: Sums, right: Sums) -> Sums:
     return _combined(np.add, left, right)
 
 
-def minus(whole: Sums, part: Sums, out: Floats | None = None) -> Sums:
+def minus(whole: Sums, part: Sums) -> Sums:
     """The sums of the rows of `whole` that are not in `part`."""
-    return replace(_combined(np.subtract, whole, part, out), whole=whole if whole.whole is None else whole.whole)
+    return replace(_combined(np.subtract, whole, part), whole=whole if whole.whole is None else whole.whole)
 
 
-def _combined(operation: Any, left: Sums, right: Sums, out: Floats | None = None) -> Sums:
+def _combined(operation: Any, left: Sums, right: Sums) -> Sums:
     return replace(
         left,
-        grams=operation(left.grams, right.grams, out=out),
+        grams=operation(left.grams, right.grams),
         counts=operation(left.counts, right.counts),
         weights=operation(left.weights, right.weights),
         plain=None if left.plain is None or right.plain is None else operation(left.plain, right.plain),
@@ -180,16 +180,13 @@ class TrainingSums:
         """What the sums of one set of rows take."""
         return int(8 * np.prod(self._data.shape))
 
-    def of(self, ref: TrainRef, out: Floats | None = None) -> Sums:
-        """The sums of one training set that was prepared. Threads may call this: it starts none.
-
-        A difference is written into `out` where that is given; what is there already is not copied.
-        """
+    def of(self, ref: TrainRef) -> Sums:
+        """The sums of one training set that was prepared. Threads may call this: it starts none."""
         way, name = self._way(ref)
         if way == "total":
             return self._totals[name]
         if way == "rest":
-            return minus(self._totals[ref.splits], self._read(RowSet("held", ref.splits, ref.part)), out)
+            return minus(self._totals[ref.splits], self._read(RowSet("held", ref.splits, ref.part)))
         return self._read(RowSet("train", ref.splits, ref.part))
 
     def about_own_means(self, rows: Rows) -> Sums:
@@ -210,17 +207,10 @@ class TrainingSums:
         self._keep(self._all_rows(name), total)
         return total
 
-    def prepared_total(self, name: str) -> Sums:
-        """The sums of all rows of one splits that was prepared. Threads may call this."""
-        return self._totals[name]
-
-    def prepare(self, refs: Sequence[TrainRef], totals: Sequence[str] = ()) -> None:
-        """Make the sums that these training sets need, spread over threads, as far as they may be kept.
-
-        `totals` names splits of which the sums of all rows will be asked for too.
-        """
+    def prepare(self, refs: Sequence[TrainRef]) -> None:
+        """Make the sums that these training sets need, spread over threads, as far as they may be kept."""
         ways = [(ref, *self._way(ref)) for ref in refs]
-        totals = list(dict.fromkeys([*(name or ref.splits for ref, way, name in ways if way != "apart"), *totals]))
+        totals = list(dict.fromkeys([name or ref.splits for ref, way, name in ways if way != "apart"]))
         wanted: dict[bytes, RowSet] = {}
         room = self._room()
         for rows in self._needed(ways, totals):
@@ -229,10 +219,6 @@ class TrainingSums:
         for rows, sums in zip(wanted.values(), self._spread(self.sum, list(wanted.values())), strict=True):
             self._keep(rows, sums)
         self._totals = {name: self.total(name) for name in totals}
-
-    def has_small_blocks(self, ref: TrainRef) -> bool:
-        """Whether a training set is the rest of a splits whose total is made without the sums of its blocks."""
-        return self._way(ref)[0] == "rest" and self._pieces(ref.splits)[0].side != "held"
 
     def sum(self, rows: RowSet) -> Sums:
         """The sums of a set of rows, made from the rows."""
