@@ -18,7 +18,7 @@ import heldout as ho
 from heldout.api.learners import tuned_learner
 from heldout.base.errors import ColumnError, LearnerError
 from heldout.catalogue.learners import CATALOGUE, default_learner, learner_named, learner_names
-from heldout.catalogue.preparation import MOST_ONE_HOT, coded_columns, prepare_coded, prepare_scaled, survey_table
+from heldout.catalogue.preparation import CODED, MOST_ONE_HOT, SCALED, coded_columns, prepare_columns, survey_table
 from heldout.search.simplicity import simplicity
 from heldout.task.column_kinds import column_kinds
 
@@ -98,7 +98,7 @@ def test_preparation_is_fitted_on_training_rows_alone() -> None:
 
 
 def test_feature_names() -> None:
-    columns = prepare_scaled(survey_table(messy())).fit(messy(), target(classification=False))
+    columns = prepare_columns(survey_table(messy()), SCALED).fit(messy(), target(classification=False))
     names = columns.get_feature_names_out().tolist()
     assert {
         "numbers__number",
@@ -115,7 +115,7 @@ def test_feature_names() -> None:
 def test_boosting_gets_gaps_and_codes_as_they_are() -> None:
     X = messy()
     estimator, _ = learner_named("boosting", X, classification=False)
-    prepared = prepare_coded(survey_table(X)).fit_transform(X)
+    prepared = prepare_columns(survey_table(X), CODED).fit_transform(X)
     assert estimator[-1].categorical_features == coded_columns(survey_table(X)) == [0, 1, 2, 3]
     assert np.isnan(prepared[:, 4].astype(float)).sum() == X["number"].isna().sum() > 0
     numbers_only, _ = learner_named("boosting", X[["number"]], classification=False)
@@ -124,9 +124,9 @@ def test_boosting_gets_gaps_and_codes_as_they_are() -> None:
 
 def test_many_different_texts_stay_few_columns() -> None:
     X = pd.DataFrame({"name": [f"n{i % 100}" for i in range(300)]})
-    assert prepare_scaled(survey_table(X)).fit_transform(X, np.arange(300.0)).shape == (300, 1)
+    assert prepare_columns(survey_table(X), SCALED).fit_transform(X, np.arange(300.0)).shape == (300, 1)
     few = pd.DataFrame({"name": [f"n{i % MOST_ONE_HOT}" for i in range(300)]})
-    assert prepare_scaled(survey_table(few)).fit_transform(few, np.arange(300.0)).shape == (300, MOST_ONE_HOT)
+    assert prepare_columns(survey_table(few), SCALED).fit_transform(few, np.arange(300.0)).shape == (300, MOST_ONE_HOT)
     estimator, _ = learner_named("boosting", X.assign(name=[f"n{i % 290}" for i in range(300)]), classification=False)
     assert len(estimator.fit(X, np.arange(300.0)).predict(X)) == 300
 

@@ -15,7 +15,7 @@ import heldout as ho
 from heldout.api.learners import tuned_learner
 from heldout.base.errors import ColumnError
 from heldout.catalogue.learners import learner_named, learner_names
-from heldout.catalogue.preparation import DIRECTIONS, preparation_steps, prepare_measured, prepare_scaled, survey_table
+from heldout.catalogue.preparation import DIRECTIONS, MEASURED, SCALED, preparation_steps, prepare_columns, survey_table
 from heldout.catalogue.spaces import parse_spaces
 from heldout.catalogue.transformers import DateParts, TextParts
 
@@ -69,9 +69,9 @@ def test_linear_learners_learn_from_words() -> None:
 def test_prose_is_a_column_a_word_or_a_few_directions() -> None:
     X = table()[["review"]]
     y = target(X, classification=False)
-    assert prepare_scaled(survey_table(X)).fit_transform(X, y).shape == (90, len(WORDS))
+    assert prepare_columns(survey_table(X), SCALED).fit_transform(X, y).shape == (90, len(WORDS))
     many = X.assign(review=[f"word{i} other{i % 40} thing{i % 30} more{i % 20}" for i in range(90)])
-    assert prepare_measured(survey_table(many)).fit_transform(many, y).shape == (90, DIRECTIONS)
+    assert prepare_columns(survey_table(many), MEASURED).fit_transform(many, y).shape == (90, DIRECTIONS)
 
 
 def test_prose_without_a_common_word_gives_no_columns() -> None:

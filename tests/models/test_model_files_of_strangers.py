@@ -162,7 +162,7 @@ def test_foreign_types_are_named_and_nothing_runs(
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_file, "FREE_BYTES", 1 << 20)
+    monkeypatch.setattr("heldout.data.compressed.FREE_BYTES", 1 << 20)
     array = io.BytesIO()
     np.save(array, np.zeros(1 << 18))
     one = {"type": "numpy", "file": "zeros.npy"}

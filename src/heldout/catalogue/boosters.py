@@ -15,16 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from heldout.base.errors import LearnerError
 from heldout.base.registered import registered
 
-
-def is_installed(package: str) -> bool:
-    """Tell whether a library can be imported.
-
-    >>> is_installed("numpy"), is_installed("no_such_library")
-    (True, False)
-    """
-    return find_spec(package) is not None
-
-
 # Fits work on one thread and say nothing meanwhile; the path of CatBoost needs a learning rate that is set.
 _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "lightgbm": {"n_jobs": 1, "verbose": -1},
@@ -35,7 +25,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
 
 def from_library(package: str, name: str) -> Any:
     """Make a learner of a library, or raise a named error if it is not installed."""
-    if not is_installed(package):
+    if find_spec(package) is None:
         raise LearnerError(
             f"The learner {package!r} needs {package}, which is not installed. Install it (pip install {package}), "
             "or choose boosting, which needs nothing more."

@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from heldout.catalogue.boosters import from_library, is_installed
+from heldout.catalogue.boosters import from_library
 from heldout.catalogue.preparation import CODED, MEASURED, NOTHING, SCALED, UNSCALED, Table
 from heldout.search.search import log_grid
 
@@ -60,11 +60,6 @@ class Entry:
     def suits(self, *, classification: bool) -> bool:
         """Tell whether this learner can learn such a target."""
         return (self.classifier if classification else self.regressor) is not None
-
-    @property
-    def installed(self) -> bool:
-        """Tell whether what it needs is installed."""
-        return self.package is None or is_installed(self.package)
 
 
 def _on_unit_target(model: Any) -> TransformedTargetRegressor:

@@ -13,7 +13,7 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.pipeline import Pipeline
 
-from heldout.base.errors import LearnerError, OptionError, SpaceError, did_you_mean
+from heldout.base.errors import LearnerError, OptionError, SpaceError, did_you_mean, named_line
 from heldout.catalogue.boosters import CodedClasses
 from heldout.catalogue.entries import CATALOGUE, Entry, Space
 from heldout.catalogue.preparation import SCALED, Table, coded_columns, preparation_steps, survey_table
@@ -223,7 +223,7 @@ def import_learner(path: str, *, allowed: bool) -> Any:
     try:
         model: Any = import_module(module_name)
     except Exception as error:  # a module may raise anything
-        raise LearnerError(f"--learner {path}: {module_name!r} cannot be imported: {_words(error)}.") from error
+        raise LearnerError(f"--learner {path}: {module_name!r} cannot be imported: {named_line(error)}.") from error
     for part in name.split("."):
         if not hasattr(model, part):
             known = [known_name for known_name in dir(model) if not known_name.startswith("_")]
@@ -239,15 +239,12 @@ def _made(model: Any, path: str) -> Any:
         try:
             model = model()
         except Exception as error:
-            raise LearnerError(f"--learner {path}: it cannot be made without arguments: {_words(error)}.") from error
+            raise LearnerError(
+                f"--learner {path}: it cannot be made without arguments: {named_line(error)}."
+            ) from error
     if not hasattr(model, "fit") or not hasattr(model, "get_params"):
         raise LearnerError(
             f"--learner {path}: {type(model).__name__} has no fit and get_params. Derive it from "
             "sklearn.base.BaseEstimator."
         )
     return model
-
-
-def _words(error: Exception) -> str:
-    first = (str(error).splitlines() or [""])[0]
-    return f"{type(error).__name__}: {first}".rstrip(".: ")

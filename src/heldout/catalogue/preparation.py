@@ -72,64 +72,47 @@ def preparation_steps(table: Table, how: str) -> list[tuple[str, Any]]:
         raise ColumnError(f"Every column is an identifier ({names}), which nothing can be learned from.")
     if table.plain:
         return [("scale", StandardScaler())]
-    prepare = {SCALED: prepare_scaled, MEASURED: prepare_measured, UNSCALED: prepare_unscaled, CODED: prepare_coded}
-    return [("prepare", prepare[how](table))]
+    return [("prepare", prepare_columns(table, how))]
 
 
-def prepare_scaled(table: Table) -> ColumnTransformer:
-    """Prepare for learners that add columns up: filled in, scaled, one column a category and a word."""
-    numbers = [_filled(), StandardScaler()]
-    return _by_kind(table, numbers=numbers, dates=[DateParts(), *numbers], texts=TextParts())
+def prepare_columns(table: Table, how: str) -> ColumnTransformer:
+    """Prepare the columns, by their kind, in one of four ways.
 
-
-def prepare_measured(table: Table) -> ColumnTransformer:
-    """Prepare for learners that measure distances or spreads: as for those that add up, but few columns for a text."""
-    numbers = [_filled(), StandardScaler()]
-    texts = TextParts(directions=DIRECTIONS)
-    return _by_kind(table, numbers=numbers, dates=[DateParts(), *numbers], texts=make_pipeline(texts, StandardScaler()))
-
-
-def prepare_unscaled(table: Table) -> ColumnTransformer:
-    """Prepare for trees: filled in, one column a category, the scale left alone."""
-    dates = [DateParts(circles=False), _filled()]
-    return _by_kind(table, numbers=[_filled()], dates=dates, texts=TextParts(directions=DIRECTIONS))
-
-
-def prepare_coded(table: Table) -> ColumnTransformer:
-    """Prepare for boosting, which takes missing numbers and coded categories as they are; the codes come first."""
-    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=MOST_ORDINAL)
+    - SCALED, for learners that add columns up: filled in, scaled, one column a category and a word.
+    - MEASURED, for learners that measure distances or spreads: the same, but few columns for a text.
+    - UNSCALED, for trees: filled in, one column a category, the scale left alone.
+    - CODED, for boosting, which takes missing numbers and coded categories as they are: the codes come first.
+    """
+    dates = DateParts(circles=how in (SCALED, MEASURED))
+    texts = TextParts(directions=None if how == SCALED else DIRECTIONS)
+    if how == CODED:
+        codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=MOST_ORDINAL)
+        steps = {
+            CATEGORIES: make_pipeline(AsText(), codes),
+            NUMBERS: make_pipeline(AsNumbers(), FillVoid()),
+            DATES: make_pipeline(dates, FillVoid()),
+            TEXTS: texts,
+        }
+        return _transformer(steps, table.kinds)
+    one_hot = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_ONE_HOT, sparse_output=False)
+    by_target = ByTarget(kind="continuous" if not table.classes else "binary" if table.classes == 2 else "multiclass")
+    scale = [] if how == UNSCALED else [StandardScaler()]
+    # A column may have no value at all in some training part; it must keep its place there.
+    fill = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
     steps = {
-        CATEGORIES: make_pipeline(AsText(), codes),
-        NUMBERS: make_pipeline(AsNumbers(), FillVoid()),
-        DATES: make_pipeline(DateParts(circles=False), FillVoid()),
-        TEXTS: TextParts(directions=DIRECTIONS),
+        NUMBERS: make_pipeline(AsNumbers(), fill, *scale),
+        DATES: make_pipeline(dates, fill, *scale),
+        CATEGORIES: make_pipeline(AsText(), one_hot),
+        MANY: make_pipeline(AsText(), by_target, *scale),
+        TEXTS: make_pipeline(texts, *scale) if how == MEASURED else texts,
     }
-    return _transformer(steps, table.kinds)
+    few = [name for name in table.kinds[CATEGORIES] if name not in table.many]
+    return _transformer(steps, {**table.kinds, CATEGORIES: few, MANY: sorted(table.many)})
 
 
 def coded_columns(table: Table) -> list[int]:
     """Return the positions of coded categories, once prepared."""
     return list(range(len(table.kinds[CATEGORIES])))
-
-
-def _filled() -> SimpleImputer:
-    # A column may have no value at all in some training part; it must keep its place there.
-    return SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
-
-
-def _by_kind(table: Table, *, numbers: list[Any], dates: list[Any], texts: Any) -> ColumnTransformer:
-    one_hot = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_ONE_HOT, sparse_output=False)
-    by_target = ByTarget(kind="continuous" if not table.classes else "binary" if table.classes == 2 else "multiclass")
-    scaled = [StandardScaler()] if any(isinstance(step, StandardScaler) for step in numbers) else []
-    steps: dict[str, Any] = {
-        NUMBERS: make_pipeline(AsNumbers(), *numbers),
-        DATES: make_pipeline(*dates),
-        CATEGORIES: make_pipeline(AsText(), one_hot),
-        MANY: make_pipeline(AsText(), by_target, *scaled),
-        TEXTS: texts,
-    }
-    few = [name for name in table.kinds[CATEGORIES] if name not in table.many]
-    return _transformer(steps, {**table.kinds, CATEGORIES: few, MANY: sorted(table.many)})
 
 
 def _transformer(steps: Mapping[str, Pipeline], kinds: Mapping[str, list[str]]) -> ColumnTransformer:

@@ -18,12 +18,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from heldout.backends.limits import total_memory
 from heldout.base.archive import Format, opened_archive, refused_unless_whole
-from heldout.base.errors import LearnerError, OptionError, StoredError, did_you_mean
+from heldout.base.errors import LearnerError, OptionError, StoredError, did_you_mean, named_line
 from heldout.base.registered import REGISTERED
 from heldout.base.warnings import catch_warnings
 from heldout.base.words import show_bytes
+from heldout.data.compressed import most_unpacked
 from heldout.models.soundness import check_sound
 
 # Beside these, skops itself allows scikit-learn's estimators, the ufuncs of numpy and scipy, arrays and plain values.
@@ -106,8 +106,6 @@ FORMAT = Format(
 )
 _TREE = "schema.json"  # where skops keeps the tree of objects
 _DIGEST = "sha256"
-FREE_BYTES = 1 << 30  # a small file may always unpack to this much
-MOST_TIMES = 100  # beyond that, to at most so many times its own size
 MOST_TEXT = 256 << 20  # bytes of the tree of objects, and of the page about it
 _NESTED = ("SparseMatrixNode",)  # what skops keeps as a zip in the zip
 
@@ -135,15 +133,12 @@ def pack(predictor: Any) -> Packed:
     try:
         data = sio.dumps(predictor, compression=zipfile.ZIP_DEFLATED)
     except Exception as error:  # an estimator may hold anything
-        raise LearnerError(f"This predictor cannot be kept in a model file: {_first(error)}. {_WAY_OUT}") from error
-    packages: list[str] = []
-    try:
-        again = _unpack(data, allowed_types(), Path("model"))
-    except _Strange as error:
-        packages = packages_of(error.types)
-        if not packages:
-            raise LearnerError(f"A model file may not hold the type {', '.join(error.types[:3])}. {_WAY_OUT}") from None
-        again = _unpack(data, allowed_types(packages), Path("model"))
+        raise LearnerError(f"This predictor cannot be kept in a model file: {named_line(error)}. {_WAY_OUT}") from error
+    strange = _strange_types(data, allowed_types())
+    packages = packages_of(strange)
+    if strange and not packages:
+        raise LearnerError(f"A model file may not hold the type {', '.join(strange[:3])}. {_WAY_OUT}")
+    again = _unpack(data, allowed_types(packages), Path("model"))
     return Packed(data=data, again=again, packages=tuple(packages))
 
 
@@ -186,12 +181,10 @@ def read_file(path: str | Path, *, trust: Iterable[str] = ()) -> tuple[Any, dict
         raise StoredError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
 
 
-class _Strange(StoredError):
-    """A file holds types that are not allowed."""
+def _strange_types(data: bytes, allowed: frozenset[str]) -> list[str]:
+    import skops.io as sio
 
-    def __init__(self, text: str, types: list[str]) -> None:
-        super().__init__(text)
-        self.types = types
+    return [kind for kind in sio.get_untrusted_types(data=data) if kind not in allowed]
 
 
 def _unpack(data: bytes, allowed: frozenset[str], place: Path) -> Any:
@@ -205,12 +198,11 @@ def _unpack(data: bytes, allowed: frozenset[str], place: Path) -> Any:
             predictor = sio.loads(data, trusted=sorted(allowed))
         check_sound(predictor)
     except UntrustedTypesFoundException:
-        strange = [kind for kind in sio.get_untrusted_types(data=data) if kind not in allowed]
-        raise _Strange(_strangers(strange, place), strange) from None
+        raise StoredError(_strangers(_strange_types(data, allowed), place)) from None
     except StoredError as error:
         raise StoredError(f"{place.name!r} is not a sound model: {error}. Nothing was predicted with it.") from None
     except Exception as error:  # a file may be wrong in any way
-        raise StoredError(f"{place.name!r} is not {_WHOLE}: {_first(error)}.") from error
+        raise StoredError(f"{place.name!r} is not {_WHOLE}: {named_line(error)}.") from error
     return predictor
 
 
@@ -235,7 +227,7 @@ def _check_members(file: zipfile.ZipFile, place: Path) -> None:
         raise StoredError(_other_file(sizes, place))
     if _TREE not in sizes:
         raise StoredError(f"{place.name!r} is not {_WHOLE}: its predictor is not there.")
-    limit = min(total_memory() // 2, max(FREE_BYTES, MOST_TIMES * place.stat().st_size))
+    limit = most_unpacked(place)
     text = max(sizes[FORMAT.manifest], sizes[_TREE])
     if text > MOST_TEXT or sum(sizes.values()) > limit:
         raise _too_large(place, sum(sizes.values()))
@@ -290,11 +282,6 @@ def _digest(file: zipfile.ZipFile, manifest: Mapping[str, Any]) -> str:
     for name in sorted(set(file.namelist()) - {FORMAT.manifest}):
         digest.update(name.encode() + b"\0" + hashlib.sha256(file.read(name)).digest())
     return digest.hexdigest()
-
-
-def _first(error: BaseException) -> str:
-    text = (str(error).strip().splitlines() or [""])[0].rstrip(".")
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 _WHOLE = "a whole model file"

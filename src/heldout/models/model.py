@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from heldout.backends.threads import one_thread
 from heldout.base.environment import environment
-from heldout.base.errors import ColumnError, InputError, LearnerError, PredictionError, StoredError
+from heldout.base.errors import ColumnError, InputError, LearnerError, PredictionError, StoredError, first_line
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.base.shown import plain
@@ -298,7 +298,6 @@ def _installed(package: str) -> str | None:
 
 
 def _cannot_predict(error: Exception, rows: Any, notes: list[str], name: str) -> Exception:
-    first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
     gaps = [column for column in rows.columns if rows[column].isna().any()] if is_frame(rows) else []
     if gaps and "NaN" in str(error):
         shown = listed([repr(name) for name in gaps])
@@ -307,7 +306,7 @@ def _cannot_predict(error: Exception, rows: Any, notes: list[str], name: str) ->
             "predict such rows. Fill them in or leave these rows out; or train it on rows with gaps."
         )
     strange = " ".join(notes)
-    return ColumnError(f"The model cannot predict the rows of {name}: {first}. {strange}".strip())
+    return ColumnError(f"The model cannot predict the rows of {name}: {first_line(error)}. {strange}".strip())
 
 
 def _told(answers: Answers) -> Answers:
