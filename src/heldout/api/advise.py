@@ -33,19 +33,19 @@ class Advice(Shown):
 
     _shown_as = "advice"
 
-    n: int | None
+    n: int | None = None
     candidates: int
     level: float
     gap: float | None
     width: float | None
-    recipe: str | None
-    call: str | None
-    k: int | None
-    sizes: Mapping[str, int] | None  # rows to train, to choose (one part) and to test (one part)
+    recipe: str | None = None
+    call: str | None = None
+    k: int | None = None
+    sizes: Mapping[str, int] | None = None  # rows to train, to choose (one part) and to test (one part)
     dev_rows: int | None  # for the gap; None for a loss without a range, or a single candidate
     test_rows: RowsNeeded
     bounds: Mapping[str, float | None]
-    reasons: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
     made_from: Recipe | None = field(default=None, repr=False)
 
     def summary(self) -> dict[str, Any]:
@@ -112,8 +112,17 @@ def advise(
     wanted = {"gap": gap, "width": width, "loss_range": loss_range, "sd": sd, "error_rate": error_rate}
     aims = aim(candidates=candidates, level=level, **wanted)
     _check_known({"n": n, "columns": columns, "groups": groups}, {"time": time, "closed_form": closed_form}, about)
+    advice = Advice(
+        candidates=aims.candidates,
+        level=aims.level,
+        gap=aims.gap if aims.candidates > 1 else None,
+        width=aims.width,
+        dev_rows=aims.dev_rows,
+        test_rows=RowsNeeded(bound=aims.test_rows_by_bound, normal=aims.test_rows_by_normal),
+        bounds={"dev_gap": None, "test_width": None},
+    )
     if n is None:
-        return _advice(aims)
+        return advice
     at = Situation(
         n=n,
         candidates=candidates,
@@ -125,7 +134,18 @@ def advise(
         test_rows=aims.test_rows,
         dev_rows=aims.dev_rows or aims.test_rows,
     )
-    return _advice(aims, at, recommend(at))
+    recipe = recommend(at)
+    return replace(
+        advice,
+        n=n,
+        recipe=recipe.name,
+        call=_call(at, recipe),
+        k=recipe.k,
+        sizes=_sizes(n, recipe),
+        bounds=_bounds(aims, at, recipe),
+        reasons=tuple(map(str, recipe.reasons)),
+        made_from=recipe,
+    )
 
 
 def _check_known(counts: Mapping[str, int | None], switches: Mapping[str, bool], about: str) -> None:
@@ -142,29 +162,13 @@ def _check_known(counts: Mapping[str, int | None], switches: Mapping[str, bool],
         raise OptionError(f"groups={groups} are more than the n={n} rows that they hold.")
 
 
-def _advice(aims: Aims, at: Situation | None = None, recipe: Recipe | None = None) -> Advice:
-    sizes = None if at is None or recipe is None else _sizes(at.n, recipe)
-    bounds: dict[str, float | None] = {"dev_gap": None, "test_width": None}
-    if at is not None and recipe is not None and not at.time:  # rows in time are not independent
-        bounds["dev_gap"] = aims.gap_at(floor(recipe.dev * at.units + 1e-9))
-        if recipe.k is None:
-            bounds["test_width"] = aims.width_at(floor(recipe.held * at.units + 1e-9))
-    return Advice(
-        n=None if at is None else at.n,
-        candidates=aims.candidates,
-        level=aims.level,
-        gap=aims.gap if aims.candidates > 1 else None,
-        width=aims.width,
-        recipe=None if recipe is None else recipe.name,
-        call=None if at is None or recipe is None else _call(at, recipe),
-        k=None if recipe is None else recipe.k,
-        sizes=sizes,
-        dev_rows=aims.dev_rows,
-        test_rows=RowsNeeded(bound=aims.test_rows_by_bound, normal=aims.test_rows_by_normal),
-        bounds=bounds,
-        reasons=() if recipe is None else tuple(map(str, recipe.reasons)),
-        made_from=recipe,
-    )
+def _bounds(aims: Aims, at: Situation, recipe: Recipe) -> dict[str, float | None]:
+    """What the rows of the recipe promise; rows in time are not independent, and promise nothing."""
+    dev, held = (floor(share * at.units + 1e-9) for share in (recipe.dev, recipe.held))
+    return {
+        "dev_gap": None if at.time else aims.gap_at(dev),
+        "test_width": None if at.time or recipe.k is not None else aims.width_at(held),
+    }
 
 
 def _sizes(n: int, recipe: Recipe) -> dict[str, int]:

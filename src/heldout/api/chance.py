@@ -164,7 +164,7 @@ def _shuffled_losses(
 ) -> NDArray[np.float64]:
     """The loss inside on each shuffled target."""
     task, losses = question.task, np.full(permutations, np.nan)
-    quiet = Running(jobs=how.jobs, backend=how.backend, progress=False, options=how.options)
+    quiet = replace(how, progress=False)
     with open_progress(how.progress) as bar:
         bar.expect_rounds(permutations)
         for number in range(permutations):

@@ -123,8 +123,12 @@ def compare_across(
     questions = {name: _ask(name, given, contenders, request) for name, given in _named_datasets(datasets).items()}
     question = _check_one_loss(questions)
     how = Running(jobs=jobs, backend=backend, progress=progress, options=question.options)
-    comparisons, left_out = _answer(questions, how, rope)
-    kept = []
+    comparisons, left_out, kept = dict[str, Comparison](), dict[str, str](), list[str]()
+    for name, by_learner in questions.items():
+        try:
+            comparisons[name] = answer_all(by_learner, how, rope=rope)
+        except FitFailed as error:
+            left_out[name] = f"Dataset {name!r}: {error}"
     for name in contenders:
         without = [data for data, comparison in comparisons.items() if comparison.ranking[name].value is None]
         if without:
@@ -191,18 +195,6 @@ def _check_one_loss(questions: Mapping[str, Mapping[str, Question]]) -> Question
     if len(names) > 1:
         raise LossError(f"Datasets are judged by different losses, {names[0]!r} and {names[1]!r}. Pass loss=…")
     return firsts[0]
-
-
-def _answer(
-    questions: Mapping[str, Mapping[str, Question]], how: Running, rope: float | None
-) -> tuple[dict[str, Comparison], dict[str, str]]:
-    comparisons, left_out = {}, {}
-    for name, by_learner in questions.items():
-        try:
-            comparisons[name] = answer_all(by_learner, how, rope=rope)
-        except FitFailed as error:
-            left_out[name] = f"Dataset {name!r}: {error}"
-    return comparisons, left_out
 
 
 def _value(found: Comparison, name: str) -> float:

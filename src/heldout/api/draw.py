@@ -24,7 +24,7 @@ from heldout.splits.foreign import default_strategy
 from heldout.splits.saved import SavedSplits, TaskIdentity
 from heldout.study.study import TEST
 from heldout.task import Task, declare
-from heldout.task.arrays import column, is_frame, is_name
+from heldout.task.arrays import column, is_frame
 from heldout.task.features import accept_features
 from heldout.task.target import accept_target, looks_like_classes
 
@@ -278,7 +278,7 @@ def seed_of_test(task: Task, seed: int) -> int:
 
 def sees_classes(X: Any, y: Any) -> bool:
     """Whether the target looks like classes; a name that is no column is left for the task to refuse."""
-    if is_name(y):
+    if isinstance(y, str):
         X = accept_features(X)
         if not is_frame(X) or list(X.columns).count(y) != 1:
             return False

@@ -24,7 +24,7 @@ from heldout.engine.stream_account import account_of_stream
 from heldout.engine.streams import Streamed, run_streamed
 from heldout.journal import keep_summary, open_journal
 from heldout.planner.account import Account
-from heldout.results.extra_fits import account_of, account_with_extra, counted_with, run_extra
+from heldout.results.extra_fits import account_of, account_with_extra, counted_with
 from heldout.results.record import build_record
 from heldout.results.study_record import Question, Request
 from heldout.results.test_losses import read_test_losses
@@ -174,7 +174,7 @@ def _run(question: Question, how: Running, history: TestSetHistory | None) -> Re
         asked_by = {"stream": question.stream.source.stream.name, "passes": streamed.run.passes}
     _refuse_without_answers(outcome)
     losses = read_test_losses(task, outcome, seed=question.seed)
-    extra = run_extra(question.extra, task, how)
+    extra = {name: run_study(study, task, how) for name, study in question.extra.items()}
     record = build_record(question, outcome, losses, extra=extra, history=history, asked_by=asked_by)
     if history is not None:
         enter_looks(record, question, losses, history)

@@ -52,10 +52,6 @@ class StudyHandles:
         """How to run what is asked for later: with as long again, and here where the cluster was closed since."""
         return replace(self.how, deadline=None, backend=self.how.backend if is_usable(self.how.backend) else None)
 
-    @property
-    def chooses_on_all_rows(self) -> bool:
-        return chooses_on_all_rows(self.study)
-
     def tune(self) -> Outcome:
         """The choice on all rows by the learner's own validation."""
         if self.streamed is not None and self.question.stream is not None:

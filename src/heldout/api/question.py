@@ -51,8 +51,9 @@ from heldout.task import Task, declare
 def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     """Turn what the user gave into a checked question, about data in memory or about a stream."""
     options, seed = checked_options(request), int(request.seed)
+    asked = {"learner": learner, "seed": seed, "level": float(request.level), "options": options}
     if is_stream(X):
-        return _prepare_stream(learner, X, y, request, options)
+        return _prepare_stream(asked, X, y, request)
     search = as_search(learner, seed=seed, timed=request.roles.get("time") is not None)
     task = declare(read_if_named(X), y, classification=is_classifier(learner), **request.roles)
     search, reported = _checked_losses(search, request.loss, task, options)
@@ -70,12 +71,9 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     study = with_evidence(study, task, rules=switched_rules(options.rules, os.environ), limited=options.limits_fits)
     check_interval(task, study, options.interval)
     return Question(
-        learner=learner,
+        **asked,
         task=task,
         study=study,
-        seed=seed,
-        level=float(request.level),
-        options=options,
         test=strategy,
         pairs=pose_pairs(study, task, strategy, options=options, seed=test_seed),
         curve=pose_curve(study, task, options.learning_curve, seed=test_seed),
@@ -83,10 +81,11 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     )
 
 
-def _prepare_stream(learner: Any, X: Any, y: Any, request: Request, options: Options) -> Question:
+def _prepare_stream(asked: dict[str, Any], X: Any, y: Any, request: Request) -> Question:
     """The question about a stream, whose rows go to cells as they pass: its study is one of cells."""
+    learner, seed, options = asked["learner"], asked["seed"], asked["options"]
     _refuse_in_stream(learner, request, options)
-    stream, classification, seed = open_stream(X, y), is_classifier(learner), int(request.seed)
+    stream, classification = open_stream(X, y), is_classifier(learner)
     search = as_search(learner, seed=seed)
     strategy = default_strategy(timed=False) if request.test is None else as_strategy(request.test)
     plan_seed, validation = derive(seed, "cells", stream.fingerprint), search.validation
@@ -112,16 +111,8 @@ def _prepare_stream(learner: Any, X: Any, y: Any, request: Request, options: Opt
     check_interval(task, study, options.interval, rows=options.rows)
     watched = outer.held if len(outer) == 1 else None  # cells of a single test set, whose rows the ledger must know
     source = Source(stream=stream, task=task, plan=plan, shift=shift, watched=watched)
-    return Question(
-        learner=learner,
-        task=task,
-        study=study,
-        seed=seed,
-        level=float(request.level),
-        options=options,
-        test=strategy,
-        stream=QuestionOfStream(source=source, families=families, cells=cells),
-    )
+    of_stream = QuestionOfStream(source=source, families=families, cells=cells)
+    return Question(**asked, task=task, study=study, test=strategy, stream=of_stream)
 
 
 def checked_options(request: Request) -> Options:

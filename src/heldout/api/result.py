@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.api.draw import DrawnSplits
-from heldout.api.final import StudyHandles
+from heldout.api.final import StudyHandles, chooses_on_all_rows
 from heldout.api.plots import Reported
 from heldout.api.tuning import chosen_or_refuse
 from heldout.base.errors import OptionError, SplitError, StoredError
@@ -76,7 +76,7 @@ class Result(Reported):
             self._waits = False
             task, outcome, level = self.handles.task, self.handles.outcome, self.risk.level
             self._add(later_estimates(task, outcome, level=level), tables={"one_se": one_se_columns(outcome)})
-            if self.handles.chooses_on_all_rows and self._tuning is None:
+            if chooses_on_all_rows(outcome.study) and self._tuning is None:
                 self._tune_if_cheap(self.handles)
         return self.record_so_far
 
@@ -194,7 +194,7 @@ class Result(Reported):
                 "A saved result holds numbers, not the learner, so it cannot make the predictor. "
                 "Run evaluate again (the same seed gives the same numbers) and ask it there."
             )
-        if handles.chooses_on_all_rows and self._tuning is None:
+        if chooses_on_all_rows(handles.study) and self._tuning is None:
             tuning = handles.tune()
             chosen_or_refuse(tuning)
             self._take(tuning, handles)

@@ -18,7 +18,6 @@ from heldout.results.selection import (
     BEST_VALIDATION,
     FOLD_PREDICTORS,
     ON_ALL_ROWS,
-    Held,
     Selection,
     best_validation_estimate,
     fold_predictors_of_choice,
@@ -32,7 +31,6 @@ from heldout.risk.estimands import (
 from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
 from heldout.risk.intervals.method import promised
 from heldout.risk.selection import Correction, Development, bbc, development_bounds, tibshirani
-from heldout.splits.drawn import Splits
 from heldout.study.study import FINAL
 from heldout.task import Task
 
@@ -96,17 +94,17 @@ def _tibshirani_refusal(selection: Selection) -> str | None:
 
 
 def _bbc(selection: Selection) -> Correction:
-    matrix, held = selection.table.row_matrix(0), selection.held
+    matrix, seed = selection.table.row_matrix(0), selection.seed
     assert matrix is not None, "refused otherwise"
-    assert held is not None, "refused otherwise"
-    units, weights = _drawn(held, selection.inner)
+    assert seed is not None, "refused otherwise"
+    units, weights = _drawn(selection)
     with one_thread():
-        return bbc(matrix, level=selection.level, seed=held.seed, units=units, weights=weights)
+        return bbc(matrix, level=selection.level, seed=seed, units=units, weights=weights)
 
 
 def _bbc_refusal(selection: Selection) -> str | None:
-    inner, held, table = selection.inner, selection.held, selection.table
-    if held is None:
+    inner, table = selection.inner, selection.table
+    if selection.seed is None:
         return "No value: BBC-CV needs the losses of single rows, and a stream keeps none of validation."
     if selection.most_rows is not None and len(inner.held) > selection.most_rows:
         return (
@@ -119,7 +117,7 @@ def _bbc_refusal(selection: Selection) -> str | None:
         return f"No value: BBC-CV draws rows, and {selection.loss.name!r} belongs to whole sets."
     if selection.timed:
         return "No value: BBC-CV draws rows as if they were independent, and these follow each other in time."
-    units, weights = _drawn(held, inner)
+    units, weights = _drawn(selection)
     if len(np.unique(units[weights > 0])) < 2:
         return "No value: BBC-CV draws rows, or whole groups, and needs at least two."
     if table.row_losses(table.candidates[0], table.parts[0]) is None:
@@ -130,14 +128,15 @@ def _bbc_refusal(selection: Selection) -> str | None:
     return None
 
 
-def _drawn(held: Held, inner: Splits) -> tuple[NDArray[np.integer], NDArray[np.float64]]:
+def _drawn(selection: Selection) -> tuple[NDArray[np.integer], NDArray[np.float64]]:
     """What is drawn, rows or their groups, and what each row counts for in the mean that chooses.
 
     Parts count the same without weights, and otherwise as much as the weights of their rows.
     """
-    units = inner.held if held.groups is None else held.groups
-    weights = held.weights if held.weights is not None else 1.0 / np.repeat(inner.held_sizes, inner.held_sizes)
-    return units, np.asarray(weights, dtype=np.float64)
+    inner, weights = selection.inner, selection.weights
+    if weights is None:
+        weights = 1.0 / np.repeat(inner.held_sizes, inner.held_sizes)
+    return inner.held if selection.groups is None else selection.groups, np.asarray(weights, dtype=np.float64)
 
 
 def _refusal(selection: Selection) -> str | None:
@@ -212,16 +211,15 @@ def _gap_estimate(selection: Selection, bounds: Development) -> Estimate:
 
 
 def _development_refusal(selection: Selection) -> str | None:
-    loss, recipe = selection.loss, selection.inner.recipe
-    timed = (selection.held is not None and selection.held.timed) or recipe.timed
+    loss = selection.loss
     if selection.study.search.choose != "best":
         return "No interval: the bound is for the choice of the smallest mean, and choose= asks for another."
     if loss.rows is None:
         return f"No interval: the bound is for means over rows, and {loss.name!r} belongs to whole sets."
     if not np.isfinite(loss.high - loss.low):
         return f"No interval: the bound needs a loss of bounded range, and {loss.name!r} has none."
-    if timed or recipe.grouped:
-        how = "follow each other in time" if timed else "come in groups"
+    if selection.timed or selection.inner.recipe.grouped:
+        how = "follow each other in time" if selection.timed else "come in groups"
         return f"No interval: the development rows {how}, so they are not independent."
     if selection.weights is not None:
         return "No interval: the development rows have weights, and the bound counts each row once."

@@ -11,7 +11,7 @@ from sklearn.frozen import FrozenEstimator
 
 from heldout.base.errors import Argument, OptionError, Sentence, Splitter
 from heldout.base.options import Options, plan_settings
-from heldout.engine.run import Outcome, Running, run_study
+from heldout.engine.run import Outcome
 from heldout.losses import Loss
 from heldout.planner.account import Account, account_for, merge_accounts, with_race
 from heldout.planner.checked_cells import foreseen_checks
@@ -38,11 +38,6 @@ MOST_NUMBERS = 1 << 27  # rows named in all, a gigabyte: leave-one-out would nam
 MISSING = (float("nan"), None)  # the losses of a part that failed
 LEARNING_CURVE, EXTRAPOLATED = "learning_curve", "extrapolated"
 SHARES = (0.2, 0.4, 0.6, 0.8)
-
-
-def run_extra(extra: Mapping[str, Study], task: Task, how: Running) -> dict[str, Outcome]:
-    """Run what was asked beside a study."""
-    return {name: run_study(study, task, how) for name, study in extra.items()}
 
 
 def counted_with(outcome: Outcome, extra: Mapping[str, Outcome]) -> Outcome:
@@ -143,13 +138,13 @@ def interval_by_pairs(
     ratio of jackknives lies around the plain estimate.
     """
     study = outcome.study
-    numbers = {risk_name(number, loss): number for number, loss in enumerate(study.reported)}
+    reported = {risk_name(number, loss): (number, loss) for number, loss in enumerate(study.reported)}
     changed: dict[str, Estimate] = {}
     for name, plain in estimates.items():
-        if name not in numbers:
+        if name not in reported:
             changed[name] = plain
             continue
-        number, loss = numbers[name], study.reported[numbers[name]]
+        number, loss = reported[name]
         repetitions = None if loss.rows is None else _repetitions(outcome, ran, pairs.known, number)
         if pairs.moves_risk:
             changed[name] = _by_bht(plain, loss, repetitions, task=task, study=study)
@@ -267,9 +262,9 @@ def curve_of(
     ]
     columns = {
         "size": np.array([point.train_size for point in points], dtype=np.float64),
-        "estimate": _numbers(points, "value"),
-        "low": _numbers(points, "low"),
-        "high": _numbers(points, "high"),
+        "estimate": np.array([point.value for point in points], dtype=np.float64),
+        "low": np.array([point.low for point in points], dtype=np.float64),
+        "high": np.array([point.high for point in points], dtype=np.float64),
     }
     return columns, _extrapolated(task, study, records, level)
 
@@ -289,7 +284,7 @@ def _extrapolated(task: Task, study: Study, records: Sequence[Record], level: fl
     """The risk at all rows, read off an inverse power law: marked so, and without an interval."""
     loss = study.reported[0]
     sizes = np.array([np.mean(record.train_sizes) for record in records])
-    means = np.array([np.nan if (value := record_value(record)) is None else value for record in records])
+    means = np.array([record_value(record) for record in records], dtype=np.float64)
     target = size_at_all_rows(task, study)
     about = EstimateInfo(
         name=EXTRAPOLATED,
@@ -308,14 +303,9 @@ def _extrapolated(task: Task, study: Study, records: Sequence[Record], level: fl
 
 
 def _weights(records: Sequence[Record]) -> Any:
-    """One over the variance of each mean, as its folds tell it; none is taken for far surer than the others."""
+    """Return inverse variances of the fold losses as weights. A variance counts as at least a tenth of their mean."""
     if records[0].parts < 2:
         return None
     variances = np.array([np.var(record.fold_losses, ddof=1) for record in records])
     floor = 0.1 * float(np.mean(variances))
     return None if floor == 0 else 1 / np.maximum(variances, floor)
-
-
-def _numbers(points: Sequence[Estimate], name: str) -> Any:
-    values = [getattr(point, name) for point in points]
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)

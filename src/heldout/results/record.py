@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from heldout.base.environment import environment
+from heldout.base.words import clipped
 from heldout.engine.run import Outcome
 from heldout.results.estimates import risk_name, scope_of, study_estimates
 from heldout.results.extra_fits import EXTRAPOLATED, LEARNING_CURVE, counted_with, curve_of, interval_by_pairs
@@ -121,7 +122,7 @@ def _about(question: Question, outcome: Outcome) -> dict[str, Any]:
     return {
         "learner": families[0].name if len(families) == 1 else "families",
         "families": [family.name for family in families],
-        "estimators": [_oneline(family.estimator) for family in families],
+        "estimators": [clipped(" ".join(repr(family.estimator).split()), 500) for family in families],
         "parameters": {family.name: list(family.candidates.always) for family in families},
         "classification": bool(is_classifier(families[0].estimator)),
         "tuned": study.search.tuned,
@@ -158,8 +159,3 @@ def _seconds(outcome: Outcome, extra: Mapping[str, Outcome]) -> dict[str, Any]:
         "score_seconds": float(sum(table.score_seconds.sum() for table in tables)),
         "spent": seconds_spent(outcome),
     }
-
-
-def _oneline(estimator: Any) -> str:
-    text = " ".join(repr(estimator).split())
-    return text if len(text) <= 500 else text[:497] + "…"

@@ -7,6 +7,7 @@ rows that stands behind the final predictor of a nested study. Nothing is fitted
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,42 +46,35 @@ NOT_MADE = "No value: it needs the validation fits on all rows, which result.pre
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Held:
-    """The roles of the held-out rows of a choice: what its estimates need of the data."""
-
-    groups: NDArray[np.integer] | None
-    weights: NDArray[np.float64] | None
-    timed: bool
-    seed: int  # of what BBC-CV draws
-
-    @classmethod
-    def of(cls, task: Task, study: Study, inner: Splits) -> Held:
-        return cls(
-            groups=None if task.groups is None else task.groups[inner.held],
-            weights=None if task.weight is None else task.weight[inner.held],
-            timed=task.time is not None,
-            # By targets alone: nothing else of a fit may want a pass over all columns.
-            seed=derive(study.search.seed, "bbc", task.target_key(inner.rows)),
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Selection:
     """A choice that was made, without the data: all that its estimates are made from."""
 
     study: Study
     tables: Tables
     inner: Splits  # the validation splits
-    held: Held | None  # None: a stream, whose rows are gone once they have passed
+    timed: bool  # whether held-out rows follow each other in time
     level: float
     most_rows: int | None = None  # held-out rows up to which BBC-CV is made
+    groups: NDArray[np.integer] | None = None  # of held-out rows
+    weights: NDArray[np.float64] | None = None  # of held-out rows
+    seed: int | None = None  # of what BBC-CV draws; None: a stream, whose rows are gone once they have passed
 
     @classmethod
     def of(cls, task: Task, outcome: Outcome, *, level: float, most_rows: int | None = None) -> Selection:
         study = outcome.study
         inner = study.validation_splits(study.choices[0])
-        held = None if isinstance(inner, CellSplits) else Held.of(task, study, inner)
-        return cls(study=study, tables=outcome.tables, inner=inner, held=held, level=level, most_rows=most_rows)
+        known: dict[str, Any] = {"study": study, "tables": outcome.tables, "inner": inner, "level": level}
+        if isinstance(inner, CellSplits):
+            return cls(**known, timed=goes_forward(inner))
+        return cls(
+            **known,
+            timed=task.time is not None or goes_forward(inner),
+            most_rows=most_rows,
+            groups=None if task.groups is None else task.groups[inner.held],
+            weights=None if task.weight is None else task.weight[inner.held],
+            # By targets alone: nothing else of a fit may want a pass over all columns.
+            seed=derive(study.search.seed, "bbc", task.target_key(inner.rows)),
+        )
 
     @property
     def choice(self) -> Choice:
@@ -105,16 +99,6 @@ class Selection:
         sizes = Sizes.of(self.inner.train_sizes)
         assert sizes is not None  # a validation part has training rows
         return sizes
-
-    @property
-    def weights(self) -> NDArray[np.float64] | None:
-        """The weights of the held-out rows, where they have any."""
-        return None if self.held is None else self.held.weights
-
-    @property
-    def timed(self) -> bool:
-        """Whether held-out rows follow each other in time."""
-        return (self.held is not None and self.held.timed) or goes_forward(self.inner)
 
     def estimate(
         self,
@@ -215,9 +199,8 @@ def fold_predictors_estimate(
 
 def _record(selection: Selection) -> Record:
     """What validation recorded of the only candidate, part by part."""
-    inner, weights = selection.inner, selection.weights
+    inner, weights, groups = selection.inner, selection.weights, selection.groups
     matrix = None if selection.loss.rows is None else selection.table.row_matrix(0)
-    groups = None if selection.held is None else selection.held.groups
     return Record(
         **splits_facts(selection.loss, inner),
         timed=selection.timed,

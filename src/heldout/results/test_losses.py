@@ -197,19 +197,12 @@ def shown_estimate(loss: Loss, about: EstimateInfo, value: float | None, interva
 
 def splits_facts(loss: Loss, splits: Splits) -> dict[str, Any]:
     """What a record says of the loss and of the splits, whatever the data."""
-    recipe = splits.recipe
+    of_recipe = ("kind", "stratified", "grouped", "drawn", "partition", "repeats")
     return {
         "loss": loss.name,
-        "sign": loss.sign,
-        "low": loss.low,
-        "high": loss.high,
+        **{name: getattr(loss, name) for name in ("sign", "low", "high")},
         "held_sizes": splits.held_sizes,
-        "kind": recipe.kind,
-        "stratified": recipe.stratified,
-        "grouped": recipe.grouped,
-        "drawn": recipe.drawn,
-        "partition": recipe.partition,
-        "repeats": recipe.repeats,
+        **{name: getattr(splits.recipe, name) for name in of_recipe},
     }
 
 
