@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,11 +57,6 @@ def is_sparse(value: Any) -> bool:
 def is_frame(value: Any) -> bool:
     """Whether this is a pandas or polars data frame."""
     return is_pandas(value, "DataFrame") or is_polars(value, "DataFrame")
-
-
-def is_name(value: Any) -> TypeGuard[str]:
-    """Whether a role was given as the name of a column, not as values."""
-    return isinstance(value, str)
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NUMBERS, DATES, CATEGORIES, TEXTS, IDENTIFIERS = "numbers", "dates", "categories", "texts", "identifiers"
-KINDS = (NUMBERS, DATES, CATEGORIES, TEXTS, IDENTIFIERS)
 ONE = {NUMBERS: "number", DATES: "date", CATEGORIES: "category", TEXTS: "text", IDENTIFIERS: "identifier"}
 
 FEWEST_ROWS = 20  # with fewer, values that all differ say little
@@ -38,10 +37,9 @@ def column_kinds(X: pd.DataFrame, given: Mapping[str, str] | None = None) -> dic
     >>> {kind: names for kind, names in column_kinds(X, {"zip": "category"}).items() if names}
     {'numbers': ['age'], 'categories': ['city', 'zip']}
     """
-    kinds: dict[str, list[str]] = {kind: [] for kind in KINDS}
-    kind_given = given or {}
+    kinds: dict[str, list[str]] = {kind: [] for kind in ONE}
     for name in X.columns:
-        kinds[kind_named(kind_given[name]) if name in kind_given else kind_of(X[name])].append(name)
+        kinds[kind_named(given[name]) if given and name in given else kind_of(X[name])].append(name)
     return kinds
 
 

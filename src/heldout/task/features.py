@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.errors import ColumnError, InputError, MixedColumnError
+from heldout.base.words import listed
 from heldout.task.arrays import (
     as_array,
     column,
@@ -42,7 +43,9 @@ def accept_features(X: Any) -> Any:
         return X.to_pandas()
     if isinstance(X, np.ma.MaskedArray):
         raise InputError("X is a masked array, whose mask learners would ignore. Pass X.filled(numpy.nan).")
-    return _dense(X) if _is_sequence(X) else _other_frame(X)
+    if isinstance(X, np.ndarray | list | tuple) or (hasattr(X, "__array__") and not hasattr(X, "columns")):
+        return _dense(X)
+    return _other_frame(X)
 
 
 def check_features(X: Any) -> None:
@@ -85,10 +88,6 @@ def read_only(values: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-def _is_sequence(X: Any) -> bool:
-    return isinstance(X, np.ndarray | list | tuple) or (hasattr(X, "__array__") and not hasattr(X, "columns"))
-
-
 def _dense(X: Any) -> NDArray[Any]:
     array = as_array(X)
     if array.dtype.names is not None:
@@ -102,13 +101,10 @@ def _dense(X: Any) -> NDArray[Any]:
             "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it contains a "
             "single sample."
         )
-    if array.dtype.kind == "O" and isinstance(first, list | tuple | np.ndarray) and _is_numeric(first):
+    rows = isinstance(first, list | tuple | np.ndarray) and len(first) > 0
+    if rows and all(isinstance(cell, _NUMBER) for cell in first):
         raise ColumnError("The rows of X have different lengths. Give every row the same columns.")
     return array.astype(object, copy=False)
-
-
-def _is_numeric(cells: Any) -> bool:
-    return len(cells) > 0 and all(isinstance(cell, _NUMBER) for cell in cells)
 
 
 def _other_frame(X: Any) -> Any:
@@ -128,23 +124,21 @@ def _check_names(X: Any) -> None:
     names = X.columns
     if not names.is_unique:
         twice = list(dict.fromkeys(names[names.duplicated()]))
-        raise ColumnError(f"X has more than one column named {_listed(twice)}. Give every column its own name.")
+        raise ColumnError(f"X has more than one column named {_quoted(twice)}. Give every column its own name.")
     if len({isinstance(name, str) for name in names}) > 1:
         others = [name for name in names if not isinstance(name, str)]
         raise ColumnError(
-            f"X mixes column names that are text with others: {_listed(others)}. "
+            f"X mixes column names that are text with others: {_quoted(others)}. "
             "Make them all text: X.columns = X.columns.astype(str)."
         )
 
 
 def _refuse_complex(X: Any) -> None:
-    if is_pandas(X, "DataFrame"):
-        guilty = [name for name, dtype in zip(X.columns, X.dtypes, strict=True) if getattr(dtype, "kind", "O") == "c"]
-    else:
-        guilty = ["X"] if getattr(getattr(X, "dtype", None), "kind", "O") == "c" else []
+    types = zip(X.columns, X.dtypes, strict=True) if is_frame(X) else [("X", X.dtype)]
+    guilty = [name for name, dtype in types if getattr(dtype, "kind", "O") == "c"]
     if guilty:
         raise ColumnError(
-            f"Complex data not supported: {_listed(guilty)}. Pass the real and the imaginary parts as two columns."
+            f"Complex data not supported: {_quoted(guilty)}. Pass the real and the imaginary parts as two columns."
         )
 
 
@@ -172,17 +166,14 @@ def _refuse_mixture(name: Any, cells: NDArray[Any]) -> None:
             first.setdefault(isinstance(cell, _NUMBER), row)
         if len(first) == 2:
             number, other = first[True], first[False]
+            things = "strings" if isinstance(cells[other], str) else f"{type(cells[other]).__name__} objects"
             raise MixedColumnError(
                 f"Column {name!r} of X mixes numbers ({cells[number]!r} in row {number}) and "
-                f"{_plural(cells[other])} ({cells[other]!r} in row {other}), but each column given as an argument "
+                f"{things} ({cells[other]!r} in row {other}), but each column given as an argument "
                 "must be all strings or all numbers. Convert it with pandas.to_numeric(…, errors='coerce') or "
                 "astype(str)."
             )
 
 
-def _plural(cell: Any) -> str:
-    return "strings" if isinstance(cell, str) else f"{type(cell).__name__} objects"
-
-
-def _listed(names: list[Any]) -> str:
-    return ", ".join(repr(name) for name in names[:5]) + (", …" if len(names) > 5 else "")
+def _quoted(names: list[Any]) -> str:
+    return listed(list(map(repr, names)), 5)

@@ -83,9 +83,7 @@ def cell_digests(cells: Sequence[Any]) -> Hashes:
     if types <= _INTERCHANGEABLE:
         # The type is part of the key because 1, 1.0 and True are one key of a dict but three contents.
         keys = cells if len(types) == 1 else list(zip(map(type, cells), cells, strict=True))
-        known = dict.fromkeys(keys, b"")
-        for key in known:
-            known[key] = digest_value(key if len(types) == 1 else key[1])
+        known = {key: digest_value(key if len(types) == 1 else key[1]) for key in dict.fromkeys(keys)}
         joined = b"".join([known[key] for key in keys])
     else:
         joined = b"".join(map(digest_value, cells))
@@ -278,19 +276,7 @@ def _add_numbers(lanes: Lanes, table: NDArray[Any], coefficients: Lanes, missing
                 words[missing[top : top + height, left : left + width]] = _MISSING
             for lane in (0, 1):
                 factors = coefficients[lane, left : left + width]
-                lanes[lane, top : top + height] += _weighted_sums(words, factors)
-
-
-def _weighted_sums(words: Words, factors: Words) -> Words:
-    """Σ factor × word over each row, in the way that is fastest for the width."""
-    sums: Words
-    if len(factors) == 1:
-        sums = words[:, 0] * factors[0]
-    elif len(factors) < 16:
-        sums = words @ factors
-    else:
-        sums = np.einsum("ij,j->i", words, factors)
-    return sums
+                lanes[lane, top : top + height] += np.einsum("ij,j->i", words, factors)
 
 
 def _add_digests(lanes: Lanes, digests: Hashes, coefficients: Lanes) -> None:

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.errors import RoleError
-from heldout.task.arrays import as_array, column, is_frame, is_name, is_pyarrow, missing_rows, some_rows
+from heldout.task.arrays import as_array, column, is_frame, is_pyarrow, missing_rows, some_rows
 
 Codes = NDArray[np.intp]
 _FINE = ("ps", "fs", "as")
 END = "time[1]"  # how errors call the end of the pair that time= takes
-_DATES = "mM"
 
 
 def accept_labels(role: str, values: Any) -> tuple[Codes, tuple[Any, ...]]:
@@ -138,7 +137,7 @@ def split_time(time: Any) -> tuple[Any, Any]:
         time = time.to_pandas()
     if is_frame(time):
         return (column(time, 0), column(time, 1)) if time.shape[1] == 2 else (time, None)
-    if isinstance(time, tuple | list) and len(time) == 2 and all(map(is_name, time)):
+    if isinstance(time, tuple | list) and len(time) == 2 and all(isinstance(side, str) for side in time):
         return time[0], time[1]
     if isinstance(time, tuple) and len(time) == 2 and all(map(_is_column, time)):
         return time
@@ -154,8 +153,7 @@ def accept_end(values: Any, start: NDArray[Any]) -> tuple[NDArray[Any], NDArray[
     end = accept_time(values, role=END)
     if len(end) != len(start):
         return start, end  # the check of all lengths says which one is wrong
-    kinds = {_kind(start), _kind(end)}
-    if len(kinds) > 1:
+    if _kind(start) != _kind(end):
         raise RoleError(
             f"time is a pair of a start and an end, but one is {_kind(start)} and the other {_kind(end)}. "
             "Give both in the same kind."
@@ -171,10 +169,8 @@ def accept_end(values: Any, start: NDArray[Any]) -> tuple[NDArray[Any], NDArray[
 
 def _is_column(value: Any) -> bool:
     """Whether this can be one side of a pair: a name, or values of rows."""
-    return is_name(value) or (hasattr(value, "__len__") and not isinstance(value, bytes))
+    return hasattr(value, "__len__") and not isinstance(value, bytes)
 
 
 def _kind(times: NDArray[Any]) -> str:
-    if times.dtype.kind in _DATES:
-        return "dates" if times.dtype.kind == "M" else "lengths of time"
-    return "numbers"
+    return {"M": "dates", "m": "lengths of time"}.get(times.dtype.kind, "numbers")

@@ -17,7 +17,6 @@ from heldout.task.arrays import (
     column_names,
     container_kind,
     is_frame,
-    is_name,
     is_pandas,
     is_polars,
     take_rows,
@@ -200,7 +199,7 @@ def declare(
 
 def _named_columns_out(X: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Put columns in the place of their names, and take them out of X."""
-    named = {role: name for role, name in given.items() if is_name(name)}
+    named = {role: name for role, name in given.items() if isinstance(name, str)}
     if not named:
         return X, given
     for role, name in named.items():
