@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from heldout.base.errors import OptionError, did_you_mean
 from heldout.base.warnings import catch_warnings
-from heldout.report.figures.canvas import POINTS, axes_of, matplotlib_figure
+from heldout.report.figures.canvas import POINTS, matplotlib_figure
 from heldout.report.figures.catalogue import KINDS, TOGETHER
 from heldout.report.figures.describe import Cell, Description, Kind
 from heldout.report.figures.palette import NAMES
@@ -88,10 +88,9 @@ def _raw(kind: Kind, panel: Mapping[str, Any]) -> str:
     settings: Any = {name: value for name, value in matplotlib.rcParamsDefault.items() if name != "backend"}
     settings |= _SETTINGS
     with matplotlib.rc_context(settings):
-        ax = axes_of(kind.shape(panel), shown=False)
-        kind.draw(panel, ax)
+        figure = kind.plot(panel, shown=False).figure
         out = io.StringIO()
-        ax.figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
+        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
     return out.getvalue()
 
 

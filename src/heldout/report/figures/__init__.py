@@ -1,1 +1,1 @@
-"""From the plain values of a figure to matplotlib axes: one file a figure, each drawn and told from the same values."""
+"""Draws figures with matplotlib, one file per figure, and describes each in words for readers who cannot see it."""

@@ -10,14 +10,13 @@ from typing import Any
 from heldout.base.errors import OptionError
 from heldout.base.words import shortened
 from heldout.report.figures.palette import BLUE, GRID, INK, PAPER, SOFT
-from heldout.report.figures.scales import linear_words
 
 POINTS = "points"  # the marks of a figure, by the id that matplotlib gives the drawing
 TEXT = 10.0  # points; a figure as wide as a phone shows them about as large as they are
 SMALL = 9.0
 LETTERS = 58  # that fit side by side across a figure of ours
 LETTER = 6.1  # points, of a usual one
-LEFT, LARGEST_LEFT = 0.62, 1.4  # inches: room for numbers of five digits, and of as many as there may be
+LARGEST_LEFT = 1.4  # inches: room for the longest ticks
 DIGIT, ASIDE = 6.4, 7.0  # points: the width of a digit, and what is free on both sides of a number
 WIDTH = 5.2  # inches: on the page as wide as a phone, so that ten points are ten points
 ABOVE, BELOW = -0.2, 0.22  # of a row: where its words stand, and where its mark does
@@ -29,7 +28,7 @@ class Shape:
     """The height of a figure and its margins, in inches. Fixed, since measuring every label takes most of the time."""
 
     height: float
-    left: float = LEFT
+    left: float = 0.62
     right: float = 0.14
     bottom: float = 0.52
     top: float = 0.36
@@ -38,13 +37,6 @@ class Shape:
 def rows_shape(count: int, *, most: int, row: float = 0.42, above: float = 0.0) -> Shape:
     """A figure of rows with their words inside the axes, with room above for a line of words."""
     return Shape(height=0.62 + row * max(1, min(count, most)) + above, left=0.14, top=0.08 + above, bottom=0.54)
-
-
-def left_of_numbers(low: float, high: float, *, least: float = LEFT) -> float:
-    """Inches at the left of an axis that runs from here to there: counted in digits, since measuring takes long."""
-    matplotlib_figure()  # its error says what to install
-    needed = (max(map(len, linear_words(low, high)), default=0) * DIGIT + ASIDE) / 72
-    return min(max(least, needed), LARGEST_LEFT)
 
 
 def matplotlib_figure() -> Any:
@@ -73,6 +65,13 @@ def axes_of(shape: Shape, *, shown: bool = True) -> Any:
         top=1 - shape.top / shape.height,
     )
     return figure.subplots()
+
+
+def widen_left(ax: Any) -> None:
+    """Widen the left margin where the ticks need it: counted in letters, since measuring takes long."""
+    letters = max((len(label.get_text()) for label in ax.get_yticklabels()), default=0)
+    needed = min((letters * DIGIT + ASIDE) / 72, LARGEST_LEFT)
+    ax.figure.subplots_adjust(left=max(ax.figure.subplotpars.left, needed / WIDTH))
 
 
 def room(ax: Any) -> int:

@@ -23,10 +23,10 @@ LIES_TO = 4  # classes whose names have room to lie flat
 def _shape(data: Data) -> Shape:
     """Cells about as high as wide, as far as a phone allows."""
     classes = len(data["labels"])
-    longest = 0.086 * max((len(name) for name in _names(data)), default=1)
+    longest = 0.086 * max(map(len, _names(data)), default=1)
     under = 0.52 if _lies(classes) else 0.42 + longest
     cells = min(max(0.62 * classes, 1.1), 3.6)
-    return Shape(height=cells + under + 0.36, left=0.36 + longest, bottom=under, top=0.36)
+    return Shape(height=cells + under + 0.36, bottom=under)
 
 
 def _draw(data: Data, ax: Any) -> None:

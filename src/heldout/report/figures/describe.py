@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from heldout.base.errors import OptionError
 from heldout.base.words import line, number, shortened
-from heldout.report.figures.canvas import Shape, axes_of
+from heldout.report.figures.canvas import Shape, axes_of, widen_left
 from heldout.report.figures.scales import is_finite
 from heldout.report.words import amount
 
@@ -45,11 +45,15 @@ class Kind:
     describe: Callable[[Data], Description]
     panels: Callable[[Data], list[Any]] = _whole
 
-    def plot(self, data: Data, ax: Any = None) -> Any:
+    def plot(self, data: Data, ax: Any = None, *, shown: bool = True) -> Any:
         """Draw on the given axes, or on a figure of its own, and return the axes."""
         data = present(data)
-        ax = axes_of(self.shape(data)) if ax is None else ax
+        if ax is not None:
+            self.draw(data, ax)
+            return ax
+        ax = axes_of(self.shape(data), shown=shown)
         self.draw(data, ax)
+        widen_left(ax)
         return ax
 
 

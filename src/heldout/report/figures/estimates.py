@@ -172,7 +172,7 @@ def _draw_comparison(data: Data, ax: Any) -> None:
 
 
 def _name_sides(ax: Any, data: Data) -> None:
-    """Which side of zero speaks for whom."""
+    """Label each side of zero with the learner that is better there."""
     left, right = ("second", "first") if data["greater_is_better"] else ("first", "second")
     low, high = ax.get_xlim()
     gap, enough = (high - low) * 0.015, (high - low) * 0.3

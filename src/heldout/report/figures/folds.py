@@ -23,10 +23,6 @@ MOST_PARTS = 200  # lines that are joined; more are a grey area
 ASIDE = 0.16  # of a row
 
 
-def _reach(data: Data) -> tuple[float, float]:
-    return ends([*(p["value"] for p in _shown(data)), data["value"], data["low"], data["high"]])
-
-
 def _draw_folds(data: Data, ax: Any) -> None:
     """A dot a test part: folds side by side, repeats in columns; the estimate as a line, its interval as a band."""
     points = _shown(data)
@@ -34,7 +30,7 @@ def _draw_folds(data: Data, ax: Any) -> None:
     few = len(points) <= FEW
     looks = {"size": 46} if few else {"size": 9, "width": 0, "alpha": 0.6}
     dots(ax, _places(points), column(points, "value"), **looks)
-    ax.set_ylim(*_reach(data))
+    ax.set_ylim(*ends([*column(points, "value"), data["value"], data["low"], data["high"]]))
     linear(ax.yaxis)
     _draw_x_axis(ax, data, points)
     _draw_estimate(ax, data)
@@ -121,7 +117,7 @@ def _tip(point: Mapping[str, Any], *, repeated: bool) -> str:
 
 
 FOLDS = Kind(
-    shape=lambda data: Shape(height=2.75, right=0.86, left=canvas.left_of_numbers(*_reach(data))),
+    shape=lambda data: Shape(height=2.75, right=0.86),
     draw=_draw_folds,
     describe=_describe_folds,
 )

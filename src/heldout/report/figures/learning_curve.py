@@ -21,7 +21,7 @@ def _draw(data: Data, ax: Any) -> None:
     points, beyond = _points(data), _beyond(data)
     every = [*points, *beyond]
     xs, ys = column(every, "size"), column(every, "value")
-    bottom, top = _reach(data)
+    bottom, top = ends([*ys, *(point[end] for point in points for end in ("low", "high"))])
     sure = [point for point in points if point["low"] is not None and point["high"] is not None]
     lows, highs = ([within(point[end], bottom, top) for point in sure] for end in ("low", "high"))
     ax.vlines(column(sure, "size"), lows, highs, color=BLUE, linewidth=1.4, alpha=0.5, zorder=2)
@@ -37,7 +37,12 @@ def _draw(data: Data, ax: Any) -> None:
         edgecolors=[PAPER] * len(points) + [BLUE] * len(beyond),
         width=[0.8] * len(points) + [1.6] * len(beyond),
     )
-    _draw_sizes(ax, xs)
+    if xs and min(xs) > 0 and max(xs) / min(xs) >= LOG_FROM:
+        logarithmic(ax, xs)
+    else:
+        ax.set_xlim(*ends(xs))
+        linear(ax.xaxis, most=6, whole=True)
+    ax.tick_params(which="both", length=0)
     ax.set_ylim(bottom, top)
     linear(ax.yaxis)
     for point in beyond:
@@ -53,22 +58,6 @@ def _points(data: Data) -> list[Mapping[str, Any]]:
 def _beyond(data: Data) -> list[Mapping[str, Any]]:
     """The extrapolated point, if there is one."""
     return finite([data["extrapolated"]] if data["extrapolated"] else [], "size", "value")
-
-
-def _reach(data: Data) -> tuple[float, float]:
-    """The ends of the axis of risks: every dot, and the ends of intervals that have one."""
-    points = _points(data)
-    values = [point["value"] for point in (*points, *_beyond(data))]
-    return ends([*values, *(point[end] for point in points for end in ("low", "high"))])
-
-
-def _draw_sizes(ax: Any, sizes: list[float]) -> None:
-    if sizes and min(sizes) > 0 and max(sizes) / min(sizes) >= LOG_FROM:
-        logarithmic(ax, sizes)
-    else:
-        ax.set_xlim(*ends(sizes))
-        linear(ax.xaxis, most=6, whole=True)
-    ax.tick_params(which="both", length=0)
 
 
 def _describe(data: Data) -> Description:
@@ -92,6 +81,4 @@ def _size(point: Mapping[str, Any]) -> str:
     return f"{real(point['size']):,.0f} rows"
 
 
-LEARNING_CURVE = Kind(
-    shape=lambda data: Shape(height=2.9, left=canvas.left_of_numbers(*_reach(data))), draw=_draw, describe=_describe
-)
+LEARNING_CURVE = Kind(shape=lambda data: Shape(height=2.9), draw=_draw, describe=_describe)

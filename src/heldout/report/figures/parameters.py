@@ -35,7 +35,7 @@ def _shape(data: Data) -> Shape:
     """Taller where names stand upright under the axis."""
     panel = data["panels"][0]
     below = 0.85 if _scale(panel) == "category" and not _lies(_values(panel)) else 0
-    return Shape(height=3.0 + below, top=0.62, bottom=0.52 + below, left=canvas.left_of_numbers(*_reach(data)))
+    return Shape(height=3.0 + below, top=0.62, bottom=0.52 + below)
 
 
 def _draw(data: Data, ax: Any) -> None:
@@ -44,38 +44,24 @@ def _draw(data: Data, ax: Any) -> None:
     scale, points = _scale(panel), _shown(panel)
     canvas.quiet(ax, grid=True)
     xs, ys = _places(panel, [point["value"] for point in points]), column(points, "mean")
-    errors = _errors(points)
+    errors = [real(point["se"]) if is_finite(point["se"]) else 0.0 for point in points]
+    lows, highs = ([y + side * e for y, e in zip(ys, errors, strict=True)] for side in (-1, 1))
     if any(errors):
-        lows, highs = ([y + side * e for y, e in zip(ys, errors, strict=True)] for side in (-1, 1))
         ax.vlines(xs, lows, highs, color=BLUE, linewidth=1.2, alpha=0.5, zorder=2)
     if scale != "category" and len(points) > 1:
         ax.plot(xs, ys, color=BLUE, linewidth=1.2, alpha=0.6, zorder=2)
     dots(ax, xs, ys, size=26)
     _draw_x_axis(ax, panel)
-    ax.set_ylim(*_reach(data))
+    limit = data["one_se"]["limit"] if data["one_se"] else None
+    low, high = ends([*lows, *highs, limit])
+    free = 0.14 * (high - low)  # for the count of folds, on the side where chosen values lie
+    ax.set_ylim(*((low, high + free) if data["greater_is_better"] else (low - free, high)))
     linear(ax.yaxis)
     means = dict(zip(map(repr, (point["value"] for point in points)), ys, strict=True))
-    handles = [*_mark_choices(ax, data, means), *_mark_one_se(ax, data)]
+    handles = [*_mark_choices(ax, data, means), *_mark_one_se(ax, panel, limit)]
     name_axes(ax, x=parameter_name(panel), y=better(data, of="validation "), height=1.125)
     if handles:
         canvas.key(ax, handles)
-
-
-def _errors(points: Sequence[Mapping[str, Any]]) -> list[float]:
-    return [real(point["se"]) if is_finite(point["se"]) else 0.0 for point in points]
-
-
-def _limit(data: Data) -> Any:
-    return data["one_se"]["limit"] if data["one_se"] else None
-
-
-def _reach(data: Data) -> tuple[float, float]:
-    """The ends of the axis of losses, with room for the count of folds on the side where chosen values lie."""
-    points = _shown(data["panels"][0])
-    pairs = list(zip(column(points, "mean"), _errors(points), strict=True))
-    low, high = ends([*(mean + side * error for mean, error in pairs for side in (-1, 1)), _limit(data)])
-    free = 0.14 * (high - low)
-    return (low, high + free) if data["greater_is_better"] else (low - free, high)
 
 
 def _scale(panel: Panel) -> str:
@@ -138,9 +124,8 @@ def _mark_choices(ax: Any, data: Data, means: Mapping[str, float]) -> list[Any]:
     return [line_key("chosen (by folds)", marker="o", linestyle="none", **ring)] if panel["chosen"] else []
 
 
-def _mark_one_se(ax: Any, data: Data) -> list[Any]:
+def _mark_one_se(ax: Any, panel: Panel, limit: Any) -> list[Any]:
     """The line of the one-standard-error rule and its choice; and what they mean, for the key."""
-    panel, limit = data["panels"][0], _limit(data)
     if not is_finite(limit):
         return []
     look = {"color": SOFT, "linewidth": 1.1}

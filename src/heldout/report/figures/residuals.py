@@ -21,11 +21,11 @@ def _draw(data: Data, ax: Any) -> None:
     output = data["outputs"][0]
     canvas.quiet(ax, grid=True)
     points, bands = _points(output), _bands(output)
-    xs = column(points, "predicted")
-    dots(ax, xs, column(points, "residual"), size=7, width=0, alpha=0.4, zorder=2.5)
+    xs, ys = column(points, "predicted"), column(points, "residual")
+    dots(ax, xs, ys, size=7, width=0, alpha=0.4, zorder=2.5)
     along, low, middle, high = (column(bands, name) for name in BAND)
     ax.set_xlim(*ends([*xs, *along]))
-    ax.set_ylim(*_reach(output))
+    ax.set_ylim(*ends([*ys, *low, *high, 0.0]))
     ax.axhline(0.0, color=INK, linewidth=1.2, zorder=3)
     of = f" of {output.get('rows', data.get('rows')):,}" if data["sampled"] else ""
     rows = f"{len(output['points']):,}{of} rows"
@@ -44,11 +44,6 @@ def _draw(data: Data, ax: Any) -> None:
 
 def _points(output: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return finite(output["points"], "predicted", "residual")
-
-
-def _reach(output: Mapping[str, Any]) -> tuple[float, float]:
-    points, bands = _points(output), _bands(output)
-    return ends([*(p["residual"] for p in points), *(b[side] for b in bands for side in ("low", "high")), 0.0])
 
 
 def _bands(output: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -79,8 +74,5 @@ def _describe(data: Data) -> Description:
 
 
 RESIDUALS = Kind(
-    shape=lambda data: Shape(height=3.3, top=0.6, left=canvas.left_of_numbers(*_reach(data["outputs"][0]), least=0.7)),
-    draw=_draw,
-    describe=_describe,
-    panels=one_each("outputs"),
+    shape=lambda data: Shape(height=3.3, top=0.6), draw=_draw, describe=_describe, panels=one_each("outputs")
 )

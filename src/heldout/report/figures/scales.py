@@ -105,20 +105,10 @@ def _tell_apart(texts: Sequence[str], values: Sequence[float]) -> bool:
 
 def linear(axis: Any, *, most: int = MOST_TICKS, whole: bool = False) -> None:
     """Few ticks at round numbers."""
-    axis.set_major_locator(_locator(most, whole=whole))
-    axis.set_major_formatter(_formatter()())
-
-
-def _locator(most: int, *, whole: bool = False) -> Any:
     from matplotlib.ticker import MaxNLocator
 
-    return MaxNLocator(nbins=most, integer=whole, steps=[1, 2, 2.5, 5, 10])
-
-
-def linear_words(low: float, high: float) -> list[str]:
-    """The texts of the ticks of such an axis."""
-    ticks = _locator(MOST_TICKS).tick_values(low, high)
-    return tick_words([float(tick) for tick in ticks if low <= tick <= high])
+    axis.set_major_locator(MaxNLocator(nbins=most, integer=whole, steps=[1, 2, 2.5, 5, 10]))
+    axis.set_major_formatter(_formatter()())
 
 
 def logarithmic(ax: Any, values: Sequence[float]) -> None:
