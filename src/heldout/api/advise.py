@@ -134,18 +134,7 @@ def advise(
         test_rows=aims.test_rows,
         dev_rows=aims.dev_rows or aims.test_rows,
     )
-    recipe = recommend(at)
-    return replace(
-        advice,
-        n=n,
-        recipe=recipe.name,
-        call=_call(at, recipe),
-        k=recipe.k,
-        sizes=_sizes(n, recipe),
-        bounds=_bounds(aims, at, recipe),
-        reasons=tuple(map(str, recipe.reasons)),
-        made_from=recipe,
-    )
+    return _with_recipe(advice, aims, at)
 
 
 def _check_known(counts: Mapping[str, int | None], switches: Mapping[str, bool], about: str) -> None:
@@ -162,13 +151,24 @@ def _check_known(counts: Mapping[str, int | None], switches: Mapping[str, bool],
         raise OptionError(f"groups={groups} are more than the n={n} rows that they hold.")
 
 
-def _bounds(aims: Aims, at: Situation, recipe: Recipe) -> dict[str, float | None]:
-    """What the rows of the recipe promise; rows in time are not independent, and promise nothing."""
+def _with_recipe(advice: Advice, aims: Aims, at: Situation) -> Advice:
+    """Add a recipe for these rows, and what they promise. Rows in time are not independent, so they promise nothing."""
+    recipe = recommend(at)
     dev, held = (floor(share * at.units + 1e-9) for share in (recipe.dev, recipe.held))
-    return {
-        "dev_gap": None if at.time else aims.gap_at(dev),
-        "test_width": None if at.time or recipe.k is not None else aims.width_at(held),
-    }
+    return replace(
+        advice,
+        n=at.n,
+        recipe=recipe.name,
+        call=_call(at, recipe),
+        k=recipe.k,
+        sizes=_sizes(at.n, recipe),
+        bounds={
+            "dev_gap": None if at.time else aims.gap_at(dev),
+            "test_width": None if at.time or recipe.k is not None else aims.width_at(held),
+        },
+        reasons=tuple(map(str, recipe.reasons)),
+        made_from=recipe,
+    )
 
 
 def _sizes(n: int, recipe: Recipe) -> dict[str, int]:

@@ -124,6 +124,6 @@ def _options(options: Options) -> str:
 
 
 def _written(thing: Any) -> str:
-    """A learner or splitter as its own repr writes it, on as many lines as that takes; numbers as people write them."""
+    """Return the long repr of a learner or splitter, with `0.1` in place of `np.float64(0.1)`."""
     with np.printoptions(legacy="1.25"):
         return clipped(thing.__repr__(N_CHAR_MAX=LONGEST) if isinstance(thing, BaseEstimator) else repr(thing), LONGEST)

@@ -29,7 +29,7 @@ from heldout.results.figures import comparison_figure
 from heldout.results.study_record import VERSION, Question, Request, choices_of
 from heldout.results.tables import as_frame
 from heldout.results.test_losses import blank_record
-from heldout.results.test_set_history import TestSetHistory, history_of
+from heldout.results.test_set_history import history_of
 from heldout.risk.comparison.over_datasets import RankedPair
 from heldout.risk.comparison.pairs import compare_records
 from heldout.risk.comparison.sentences import Pair, verdict_of_comparison
@@ -38,6 +38,13 @@ from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.record import Record
 from heldout.splits import as_strategy
 from heldout.study.study import OUTER
+
+LOOKED_BEFORE = Finding(
+    code="H402",
+    severity="warning",
+    message="These test rows were looked at before. The intervals of differences take no account of that: they hold "
+    "for learners that were decided on without it.",
+)
 
 
 @registered
@@ -94,6 +101,7 @@ class Comparison(Reported):
 
     def summary(self, *, figures: bool = False) -> dict[str, Any]:
         """The comparison as plain values that JSON can hold: docs/summary.md. `figures` adds what the figures show."""
+        records = {name: result.record_so_far for name, result in self.results.items()}  # no number is made late
         summary: dict[str, Any] = {
             "version": VERSION,
             "kind": "comparison",
@@ -103,12 +111,15 @@ class Comparison(Reported):
             "verdict": verdict_of_comparison(self.ranking, self.pairs, level=self.level),
             "ranking": [{**plain(estimate.as_dict()), "name": name} for name, estimate in self.ranking.items()],
             "pairs": [plain({**_row(pair), "estimand": pair.difference.estimand}) for pair in self.pairs],
-            "learners": {name: _learner(result) for name, result in self.results.items()},
+            "learners": {
+                name: {"about": plain(one.about), "choices": choices_of(one), "seconds": plain(one.seconds)}
+                for name, one in records.items()
+            },
             "failures": plain(self.failures),
             "findings": [asdict(finding) for finding in self.findings],
         }
         if figures:
-            folds = {name: result.record_so_far.tables["folds"] for name, result in self.results.items()}
+            folds = {name: one.tables["folds"] for name, one in records.items()}
             summary["figures"] = {
                 "comparison": plain(
                     comparison_figure(self.ranking, summary["pairs"], folds, rope=self.rope, level=self.level)
@@ -119,16 +130,6 @@ class Comparison(Reported):
     def __repr__(self) -> str:
         names = ", ".join(self.ranking)
         return f"<Comparison of {names} by {self.about['loss']}>"
-
-
-def _learner(result: Result) -> dict[str, Any]:
-    """What a comparison tells of a learner beside its risk."""
-    record = result.record_so_far  # no number of these is made late
-    return {
-        "about": plain(record.about),
-        "choices": choices_of(record),
-        "seconds": plain(record.seconds),
-    }
 
 
 def chances_and_verdict(pair: Pair | RankedPair, *, rope: float | None) -> dict[str, Any]:
@@ -284,23 +285,13 @@ def answer_all(
             "call": call,
             "command": command_of_now(),
         },
-        remarks=_remarks(history),
+        remarks=(LOOKED_BEFORE,) if history is not None and history.past else (),
         frame=first.task.frame,
     )
     studies = [result.journal.study for result in results.values() if result.journal is not None]
     if how.journal is not None and studies:
         keep_summary(how.journal, comparison_key(studies), comparison.summary(figures=True), studies=studies)
     return comparison
-
-
-def _remarks(history: TestSetHistory | None) -> tuple[Finding, ...]:
-    if history is None or not history.past:
-        return ()
-    text = (
-        "These test rows were looked at before. The intervals of differences take no account of that: they hold for "
-        "learners that were decided on without it."
-    )
-    return (Finding(code="H402", severity="warning", message=text),)
 
 
 def _record(question: Question, result: Result | None) -> Record:

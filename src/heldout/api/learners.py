@@ -101,8 +101,7 @@ def is_frozen(learner: Any) -> bool:
     return isinstance(learner, FrozenEstimator)
 
 
-_IGNORED = ("n_jobs", "verbose", "pre_dispatch", "return_train_score")
-_DEFAULTS = {"n_jobs": None, "verbose": 0, "pre_dispatch": "2*n_jobs", "return_train_score": False}
+_IGNORED = {"n_jobs": None, "verbose": 0, "pre_dispatch": "2*n_jobs", "return_train_score": False}
 
 
 def understood(search: Any) -> bool:
@@ -121,7 +120,7 @@ def search_of_sklearn(search: Any, *, seed: int) -> Search:
     family = Family(
         name=type(search.estimator).__name__, estimator=search.estimator, candidates=_candidates(search, seed)
     )
-    ignored = [f"{p}={getattr(search, p)!r}" for p in _IGNORED if getattr(search, p) != _DEFAULTS[p]]
+    ignored = [f"{p}={getattr(search, p)!r}" for p, usual in _IGNORED.items() if getattr(search, p) != usual]
     return Search(
         families=(family,),
         losses=_losses(search),

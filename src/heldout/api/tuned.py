@@ -96,6 +96,16 @@ def _by_predictor(method: str, words: str) -> Any:
     return available_if(has_method)(ask)
 
 
+def _of_predictor(name: str, words: str) -> Any:
+    """An attribute of the final predictor, which a learner has once it is fitted."""
+
+    def read(self: Any) -> Any:
+        check_is_fitted(self)
+        return getattr(self.best_estimator_, name)
+
+    return property(read, doc=words)
+
+
 @registered
 class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A learner that chooses a candidate on validation rows, then makes the final predictor.
@@ -141,6 +151,9 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
     >>> tuned.best_params_["n_neighbors"] in (1, 5, 15)
     True
     """
+
+    _estimates: Selection | dict[str, Estimate]
+    _covers: Covers
 
     # Roles are ours: every level of splitting obeys them, so routing always hands them over.
     __metadata_request__fit = {"groups": True, "time": True, "strata": True}  # noqa: RUF012
@@ -269,16 +282,14 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
         """
         check_is_fitted(self)
         if isinstance(self._estimates, Selection):
-            self._estimates: Any = tuning_estimates(self._estimates)
-        found: dict[str, Estimate] = self._estimates
-        return found
+            self._estimates = tuning_estimates(self._estimates)
+        return self._estimates
 
     @property
     def covers_(self) -> Covers:
         """Which of `estimates_` speaks of the final predictor, and how far."""
         check_is_fitted(self)
-        covers: Covers = self._covers
-        return covers
+        return self._covers
 
     def model_parts(self) -> ModelParts:
         """What :func:`heldout.save_model` writes of a fitted learner."""
@@ -292,25 +303,9 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
             _ = self.estimates_  # a few numbers, instead of the losses that they are made from
         return super().__getstate__()
 
-    @property
-    def classes_(self) -> Any:
-        """The labels, for classifiers."""
-        check_is_fitted(self)
-        return self.best_estimator_.classes_
-
-    @property
-    def n_features_in_(self) -> int:
-        """How many features the final predictor was trained on."""
-        if not self.__sklearn_is_fitted__():
-            raise AttributeError(f"{type(self).__name__} has no n_features_in_ before it is fitted.")
-        return int(self.best_estimator_.n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> Any:
-        """The names of those features, where they have any."""
-        if not self.__sklearn_is_fitted__():
-            raise AttributeError(f"{type(self).__name__} has no feature_names_in_ before it is fitted.")
-        return self.best_estimator_.feature_names_in_
+    classes_ = _of_predictor("classes_", "The labels, for classifiers.")
+    n_features_in_ = _of_predictor("n_features_in_", "How many features the final predictor was trained on.")
+    feature_names_in_ = _of_predictor("feature_names_in_", "The names of those features, where they have any.")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "best_estimator_")

@@ -117,7 +117,7 @@ def chosen_or_refuse(outcome: Outcome) -> int:
 
 
 def describe_all_failed(outcome: Outcome) -> str:
-    """That nothing worked, with the place and the traceback of the first failure."""
+    """Build the error message for the case that all fits failed, with the traceback of the first failure."""
     panel, candidate, part, failure = outcome.tables.failures()[0]
     return (
         f"{_count_failed(outcome)}: {outcome.study.search.brief(candidate)} on {panel}, part {part}, "

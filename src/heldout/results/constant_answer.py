@@ -58,9 +58,9 @@ class ConstantAnswer:
     responses: Responses
     words: str
 
-    def repeated(self, part: NDArray[np.intp]) -> Responses:
-        """The answer on rows that these parts hold out."""
-        return cut_rows(self.responses, part)
+    def on_held_rows(self, outer: Splits) -> Responses:
+        """The answer on all rows that are held out, part by part."""
+        return cut_rows(self.responses, np.repeat(np.arange(len(outer)), outer.held_sizes))
 
 
 def constant_answer(task: Task, outer: Splits, loss: Loss) -> ConstantAnswer | str:

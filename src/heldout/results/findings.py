@@ -54,7 +54,7 @@ def _of_splits(task: Task, study: Study) -> Iterator[Finding]:
 
 
 def _of_classes(task: Task, study: Study, losses: TestLosses) -> Iterator[Finding]:
-    """Classes that parts cannot all have in their shares, and predictions that lean to one of two classes."""
+    """Yield H101 if a class is too rare to be in every part, and H104 if predictions favour the commoner class."""
     inner = [study.splits[panel.splits] for panel in study.of_level(VALIDATION)]
     for message in class_notes(task, study.splits[OUTER], inner):
         yield Finding(code="H101", severity="warning", message=message)
@@ -199,7 +199,7 @@ def race_values(outcome: Outcome) -> dict[str, Any] | None:
 
 
 def _of_race(outcome: Outcome) -> Iterator[Finding]:
-    """That candidates were dropped, with the probability that the best was; and that a race was called off."""
+    """Yield H208 if a race dropped candidates, and H209 if a race was called off."""
     race = race_values(outcome)
     if race is None:
         return

@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout.base.errors import HeldoutError
 from heldout.base.options import Options
@@ -16,15 +15,7 @@ from heldout.engine.run import Outcome
 from heldout.engine.stream_sample import OfStream, TargetSums
 from heldout.kernels.statistics.scores import from_squares, pool_squares
 from heldout.losses import Loss, mean_loss, row_losses
-from heldout.results.constant_answer import (
-    ConstantAnswer,
-    answer_of_counts,
-    answer_of_numbers,
-    constant_answer,
-    deciding_rows,
-    is_best_at_mean,
-    no_constant,
-)
+from heldout.results import constant_answer as constants
 from heldout.results.test_losses import pooled_score
 from heldout.risk.comparison.pairs import compare_records
 from heldout.risk.comparison.sentences import Verdict
@@ -79,16 +70,11 @@ def against_no_model(task: Task, outcome: Outcome, record: Record, *, level: flo
     )
 
 
-def _part_of_each(outer: Splits) -> NDArray[np.intp]:
-    return np.repeat(np.arange(len(outer)), outer.held_sizes)
-
-
 def _paired(task: Task, outer: Splits, loss: Loss, record: Record) -> Paired | str:
-    answered = constant_answer(task, outer, loss)
+    answered = constants.constant_answer(task, outer, loss)
     if isinstance(answered, str):
         return answered
-    plain = _record(task, outer, loss, record, answered.repeated(_part_of_each(outer)))
-    return record, plain, answered.words
+    return record, _record(task, outer, loss, record, answered.on_held_rows(outer)), answered.words
 
 
 def _record(task: Task, outer: Splits, loss: Loss, record: Record, responses: Responses) -> Record:
@@ -118,7 +104,7 @@ def _paired_in_stream(task: Task, stream: OfStream, outer: Splits, loss: Loss, r
     The mean and the class shares of training rows come from sums, so that they are those of all training rows. Any
     other constant comes from the sample.
     """
-    if (reason := no_constant(task, outer, loss)) is not None:
+    if (reason := constants.no_constant(task, outer, loss)) is not None:
         return reason
     of_all = _from_sums(task, stream.targets, outer, loss)
     known = None if of_all is None else _means_of_sums(task, stream.targets, outer, loss, of_all)
@@ -127,10 +113,10 @@ def _paired_in_stream(task: Task, stream: OfStream, outer: Splits, loss: Loss, r
         return answered
     kept, sampled, sample = _kept_rows(stream, task), stream.sampled, record.sample
     if kept is not None:
-        learner, plain = record, _record(*kept, loss, record, answered.repeated(_part_of_each(kept[1])))
+        learner, plain = record, _record(*kept, loss, record, answered.on_held_rows(kept[1]))
     elif sampled is not None and sample is not None:
         learner = sample
-        plain = _record(sampled.task, sampled.outer, loss, sample, answered.repeated(_part_of_each(sampled.outer)))
+        plain = _record(sampled.task, sampled.outer, loss, sample, answered.on_held_rows(sampled.outer))
         if known is not None:
             learner = _with_values(sample, record.fold_losses, record.pooled)
             plain = _with_values(plain, *known)
@@ -144,10 +130,10 @@ def _paired_in_stream(task: Task, stream: OfStream, outer: Splits, loss: Loss, r
     return learner, plain, answered.words
 
 
-def _from_sample(stream: OfStream, loss: Loss, record: Record) -> ConstantAnswer | str:
+def _from_sample(stream: OfStream, loss: Loss, record: Record) -> constants.ConstantAnswer | str:
     if stream.sampled is None:
         return "Sums do not tell which constant answer is best, and of one test set a stream keeps no training rows."
-    answered = constant_answer(stream.sampled.task, stream.sampled.outer, loss)
+    answered = constants.constant_answer(stream.sampled.task, stream.sampled.outer, loss)
     if isinstance(answered, str) or record.sample is None or record.sample.share == 1:
         return answered
     return replace(answered, words=f"{answered.words}, as a sample tells it")
@@ -171,28 +157,28 @@ def _kept_rows(stream: OfStream, task: Task) -> tuple[Task, Splits] | None:
     return own, Splits.from_sizes(rows, rows, sizes, Recipe(words="rows that were kept", kind="given"))
 
 
-def _from_sums(task: Task, targets: TargetSums, outer: Splits, loss: Loss) -> ConstantAnswer | None:
+def _from_sums(task: Task, targets: TargetSums, outer: Splits, loss: Loss) -> constants.ConstantAnswer | None:
     """The constant of each part's training cells; None where sums do not tell it."""
     counts = np.stack([targets.counts[outer.train_rows(part)].sum(axis=0) for part in range(len(outer))])
     if task.classes is not None:
-        return answer_of_counts(loss, np.asarray(task.classes), counts.astype(np.float64))
-    rows = deciding_rows(loss)
+        return constants.answer_of_counts(loss, np.asarray(task.classes), counts.astype(np.float64))
+    rows = constants.deciding_rows(loss)
     assert rows is not None, "refused otherwise"
-    if not is_best_at_mean(rows) or targets.sums is None:
+    if not constants.is_best_at_mean(rows) or targets.sums is None:
         return None
     totals = np.array([targets.sums[outer.train_rows(part)].sum() for part in range(len(outer))])
-    return answer_of_numbers(rows, targets.middle + totals / counts[:, 0])
+    return constants.answer_of_numbers(rows, targets.middle + totals / counts[:, 0])
 
 
 def _means_of_sums(
-    task: Task, targets: TargetSums, outer: Splits, loss: Loss, answered: ConstantAnswer
+    task: Task, targets: TargetSums, outer: Splits, loss: Loss, answered: constants.ConstantAnswer
 ) -> tuple[Floats, PooledScore | None] | None:
     """What the constant of each part costs on all its held-out rows; None where sums do not tell it."""
     held = [outer.held_rows(part) for part in range(len(outer))]
     counts = np.stack([targets.counts[cells].sum(axis=0) for cells in held])
     if task.classes is not None:
         classes = np.asarray(task.classes)
-        each = [answered.repeated(np.full(len(classes), part)) for part in range(len(outer))]
+        each = [cut_rows(answered.responses, np.full(len(classes), part)) for part in range(len(outer))]
         return np.array([mean_loss(loss, classes, one, own) for one, own in zip(each, counts * 1.0, strict=True)]), None
     take, predicted = from_squares(loss), answered.responses.predict
     if take is None or targets.sums is None or targets.squares is None or predicted is None:

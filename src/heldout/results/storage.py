@@ -276,7 +276,7 @@ def _check_cuts(splits: Splits) -> None:
 
 
 def to_steps(numbers: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
-    """Steps from each number to the next, in as few bytes as they take: rows that ascend pack very small."""
+    """Encode row numbers as differences, in the smallest integer type that fits. Ascending rows then compress well."""
     steps = np.diff(numbers, prepend=0)
     most = int(np.abs(steps).max(initial=0))
     width = next(kind for kind in (np.int8, np.int16, np.int32, np.int64) if most <= np.iinfo(kind).max)
@@ -284,7 +284,7 @@ def to_steps(numbers: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
 
 
 def from_steps(steps: NDArray[Any]) -> NDArray[np.intp]:
-    """The row numbers that steps stand for."""
+    """Decode row numbers that `to_steps` stored as differences."""
     if steps.ndim != 1 or steps.dtype.kind != "i":
         raise ValueError("row numbers must be whole numbers")
     numbers = np.cumsum(steps, dtype=np.intp)

@@ -16,17 +16,7 @@ from heldout.engine.run import Outcome
 from heldout.engine.stream_passes import Tally
 from heldout.engine.stream_sample import OfStream, SampledRows
 from heldout.losses import Loss, family_of, is_pooled, parts_score, pool_score, row_losses
-from heldout.results.evidence import (
-    FoldResponses,
-    answers_of,
-    as_floats,
-    elsewhere_of,
-    fold_predictor_responses,
-    in_parts,
-    is_least_squares,
-    ranking_scores,
-    with_probabilities,
-)
+from heldout.results import evidence
 from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
 from heldout.risk.intervals.auc import area_influences
 from heldout.risk.intervals.method import NO_WIDTH, has_no_width
@@ -62,7 +52,7 @@ class TestLosses:
 
 def read_test_losses(task: Task, outcome: Outcome, *, seed: int = 0) -> TestLosses:
     """Read the test panels of a study that ran. `seed` is what intervals that draw derive their own from."""
-    everywhere = fold_predictor_responses(outcome)
+    everywhere = evidence.fold_predictor_responses(outcome)
     parts = tuple(_tested_parts(task, outcome, {one.part: one for one in everywhere}))
     records = [
         _record(task, outcome, number, parts, everywhere=everywhere) for number in range(len(outcome.study.reported))
@@ -70,7 +60,9 @@ def read_test_losses(task: Task, outcome: Outcome, *, seed: int = 0) -> TestLoss
     return TestLosses(parts=parts, records=tuple(replace(record, seed=seed) for record in records))
 
 
-def _tested_parts(task: Task, outcome: Outcome, everywhere: Mapping[int, FoldResponses]) -> Iterator[TestedPart]:
+def _tested_parts(
+    task: Task, outcome: Outcome, everywhere: Mapping[int, evidence.FoldResponses]
+) -> Iterator[TestedPart]:
     study = outcome.study
     for panel in study.of_level(TEST):
         table = outcome.tables.panels.get(panel.key)
@@ -78,7 +70,9 @@ def _tested_parts(task: Task, outcome: Outcome, everywhere: Mapping[int, FoldRes
             continue
         for place, part in enumerate(table.parts):
             held = study.splits[OUTER].held_rows(part)
-            responses = with_probabilities(table.responses(table.candidates[0], part), everywhere.get(part), held)
+            responses = evidence.with_probabilities(
+                table.responses(table.candidates[0], part), everywhere.get(part), held
+            )
             losses = table.losses[0, place]
             rows = table.row_losses(table.candidates[0], part)
             if rows is None and responses is not None:  # where one of several losses could not be taken none was kept
@@ -94,7 +88,7 @@ def _record(
     number: int,
     parts: Sequence[TestedPart],
     *,
-    everywhere: Sequence[FoldResponses],
+    everywhere: Sequence[evidence.FoldResponses],
 ) -> Record:
     """The record of one reported loss."""
     study = outcome.study
@@ -107,7 +101,7 @@ def _record(
     kept = known if len(known) == len(outer) else None
     answered = tuple(one.responses for one in parts if one.responses is not None)
     responses = answered if len(answered) == len(outer) and not isinstance(outer, CellSplits) else None
-    answers = None if responses is None else answers_of(task, outer, loss, responses, _only_estimator(study))
+    answers = None if responses is None else evidence.answers_of(task, outer, loss, responses, _only_estimator(study))
     record = Record(
         **recipe_of(task, study, loss),
         fold_losses=folds,
@@ -115,8 +109,8 @@ def _record(
         train_sizes=trained_sizes(study),
         pooled=None if responses is None or kept is not None else pooled_score(task, outer, loss, responses),
         answers=answers,
-        elsewhere=None if answers is None or len(outer) == 1 else elsewhere_of(task, loss, everywhere),
-        least_squares=all(is_least_squares(family.estimator) for family in study.search.families),
+        elsewhere=None if answers is None or len(outer) == 1 else evidence.elsewhere_of(task, loss, everywhere),
+        least_squares=all(evidence.is_least_squares(family.estimator) for family in study.search.families),
     )
     return record if outcome.stream is None else _record_of_stream(record, outcome.stream, study, number, task)
 
@@ -153,17 +147,17 @@ def _with_numbers(record: Record, kept: Sequence[Tally], loss: Loss) -> Record:
     if score is not None and score.influence is not None and record.pooled is not None:
         influence = tuple(np.split(score.influence, np.cumsum(record.held_sizes)[:-1]))
         record = replace(record, pooled=replace(record.pooled, influence=influence))
-    return replace(record, answers=Answers(truth=as_floats(truth), predicted=as_floats(predicted)))
+    return replace(record, answers=Answers(truth=evidence.as_floats(truth), predicted=evidence.as_floats(predicted)))
 
 
 def _record_of_sample(record: Record, sampled: SampledRows, study: Study, number: int) -> Record:
     """The record of some of the rows, with all that their predictors answered."""
     loss, task, outer = study.reported[number], sampled.task, sampled.outer
-    rows = in_parts(outer, outer.held)
+    rows = evidence.in_parts(outer, outer.held)
     losses = [row_losses(loss, task.y[held], one) for held, one in zip(rows, sampled.held, strict=True)]
     known = tuple(one for one in losses if one is not None)
     everywhere = [
-        FoldResponses(part, sampled.asked, one, np.isin(sampled.asked, outer.train_rows(part)))
+        evidence.FoldResponses(part, sampled.asked, one, np.isin(sampled.asked, outer.train_rows(part)))
         for part, one in sampled.everywhere.items()
     ]
     return replace(
@@ -172,8 +166,8 @@ def _record_of_sample(record: Record, sampled: SampledRows, study: Study, number
         rows=rows,
         held_sizes=outer.held_sizes,
         pooled=pooled_score(task, outer, loss, sampled.held) if loss.rows is None else None,
-        answers=answers_of(task, outer, loss, sampled.held, _only_estimator(study)),
-        elsewhere=elsewhere_of(task, loss, everywhere),
+        answers=evidence.answers_of(task, outer, loss, sampled.held, _only_estimator(study)),
+        elsewhere=evidence.elsewhere_of(task, loss, everywhere),
     )
 
 
@@ -212,9 +206,9 @@ def recipe_of(task: Task, study: Study, loss: Loss) -> dict[str, Any]:
     timed = task.time is not None or goes_forward(outer)
     return {
         **splits_facts(loss, outer),
-        "weights": None if weight is None else in_parts(outer, weight[outer.held]),
-        "groups": None if groups is None else in_parts(outer, groups[outer.held]),
-        "rows": None if isinstance(outer, CellSplits) else in_parts(outer, outer.held),
+        "weights": None if weight is None else evidence.in_parts(outer, weight[outer.held]),
+        "groups": None if groups is None else evidence.in_parts(outer, groups[outer.held]),
+        "rows": None if isinstance(outer, CellSplits) else evidence.in_parts(outer, outer.held),
         "order": _order(task, outer) if timed else None,
         "halves": _halves(outer),
         "timed": timed,
@@ -249,7 +243,7 @@ def goes_forward(splits: Splits) -> bool:
 def _order(task: Task, outer: Splits) -> tuple[Rows, ...]:
     """The place of each held-out row in time; rows are in order where no time was declared."""
     places = task.all_rows if task.time is None else np.unique(task.time, return_inverse=True)[1].astype(np.intp)
-    return in_parts(outer, places[outer.held])
+    return evidence.in_parts(outer, places[outer.held])
 
 
 def _halves(splits: Splits) -> NDArray[np.intp] | None:
@@ -287,8 +281,8 @@ def _has_rules(loss: Loss, task: Task) -> bool:
 
 def pooled_score(task: Task, outer: Splits, loss: Loss, responses: Sequence[Responses]) -> PooledScore | None:
     """A score of whole sets of all held-out rows together, with what each row adds to it; None where it has none."""
-    y = in_parts(outer, task.y[outer.held])
-    weights = None if task.weight is None else in_parts(outer, task.weight[outer.held])
+    y = evidence.in_parts(outer, task.y[outer.held])
+    weights = None if task.weight is None else evidence.in_parts(outer, task.weight[outer.held])
     if loss.asks_predictor or not _has_rules(loss, task):
         return None
     if family_of(loss) == "auc":
@@ -298,8 +292,8 @@ def pooled_score(task: Task, outer: Splits, loss: Loss, responses: Sequence[Resp
         return None
     return PooledScore(
         value=score.value,
-        influence=None if score.influence is None else in_parts(outer, score.influence),
-        blocks=None if score.blocks is None else in_parts(outer, score.blocks),
+        influence=None if score.influence is None else evidence.in_parts(outer, score.influence),
+        blocks=None if score.blocks is None else evidence.in_parts(outer, score.blocks),
     )
 
 
@@ -308,7 +302,7 @@ def _mean_area(
 ) -> PooledScore | None:
     """The mean of the areas under the ROC curve of the parts, and what each row adds to it."""
     classes = np.asarray(task.classes)
-    scores, positive = ranking_scores(responses, classes), as_floats([one == classes[1] for one in y])
+    scores, positive = evidence.ranking_scores(responses, classes), evidence.as_floats([one == classes[1] for one in y])
     masses = [np.ones(len(one)) for one in y] if weights is None else weights
     both = all(mass[one == code].any() for mass, one in zip(masses, positive, strict=True) for code in (0, 1))
     if scores is None or not both:
