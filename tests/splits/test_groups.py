@@ -17,7 +17,7 @@ LEVELS = st.lists(st.floats(-50, 50), min_size=1, max_size=12)
 
 
 def strata_like(codes):
-    return Strata(codes=codes, values=np.arange(int(codes.max()) + 1), word="class")
+    return Strata(codes=codes, positions=np.arange(len(codes)), values=range(int(codes.max()) + 1), word="class")
 
 
 def random_groups(seed, groups=40, classes=3):
@@ -101,13 +101,20 @@ def test_equal_groups_are_told_by_their_cargo():
     assert likeness[0] == likeness[1] == likeness[3] != likeness[2]
 
 
-def test_cargo_is_the_same_when_its_table_is_kept_without_zeros(monkeypatch):
+def test_loads_are_the_table_of_groups_and_strata_without_its_zeros():
     groups, codes = random_groups(7, groups=30, classes=4)
-    full = loads_of(groups, strata_like(codes))
-    monkeypatch.setattr(groups_module, "FULL_TABLE", 0)
-    sparse = loads_of(groups, strata_like(codes))
-    for name in ("starts", "columns", "amounts", "totals", "weights", "likeness"):
-        np.testing.assert_array_equal(getattr(full, name), getattr(sparse, name))
+    loads = loads_of(groups, strata_like(codes))
+    rows = np.zeros((30, 5))
+    np.add.at(rows, (groups, codes), 1)
+    np.add.at(rows, (groups, 4), 1)
+    amounts = rows / np.sqrt(rows.sum(axis=0))
+    amounts[:, 4] *= np.sqrt(groups_module.WEIGHT_OF_SIZE)
+    for group in range(30):
+        columns, own = loads.of(group)
+        np.testing.assert_array_equal(columns, np.flatnonzero(amounts[group]))
+        np.testing.assert_allclose(own, amounts[group, columns], rtol=1e-12)
+    np.testing.assert_allclose(loads.weights, (amounts**2).sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(loads.totals, amounts.sum(axis=0), rtol=1e-12)
 
 
 def test_a_share_is_met_by_exchanges_and_all_of_one_side_is_never_taken():

@@ -177,4 +177,4 @@ def test_learning_curves_know_bins_and_labels(make_task):
 def test_true_and_false_are_numbers_too():
     bins = quantile_bins(np.tile([True, False], 10), at_least=2)
     assert bins.counts.tolist() == [10, 10]
-    assert bins.values.tolist() == ["0 to 0", "1 to 1"]
+    assert bins.values == ["0 to 0", "1 to 1"]

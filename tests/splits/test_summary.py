@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from heldout.base.errors import HeldoutError
 from heldout.splits import Forward, Given, Holdout, KFold, LeaveOneOut, Recipe, Resample, Splits
-from heldout.splits.drawn import unused_rows
 from heldout.splits.summary import summarise_splits
 from heldout.task import Task
 
@@ -102,7 +101,6 @@ def test_repeats_are_numbered_and_rows_named_twice_are_one_row(make_task):
     task = make_task(4)
     bootstrap = Splits.from_pairs(task.all_rows, [(np.array([2, 0, 2]), np.array([1]))], Recipe(kind="given", words=""))
     assert summarise_splits(task, bootstrap).parts["unused_rows"].tolist() == [1]
-    assert unused_rows(bootstrap, 0).tolist() == [3]
 
 
 def test_labels_and_bins_have_shares_where_they_were_kept(make_task):

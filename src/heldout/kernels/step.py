@@ -209,7 +209,7 @@ class Work:
         return self.splits[ref.splits].train_rows(ref.part)
 
     def held_rows(self, held: Held) -> Rows:
-        return self.splits[held.splits].held_sides[held.part]
+        return self.splits[held.splits].held_rows(held.part)
 
 
 # ---------------------------------------------------------------------- the plan that every study begins as

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,15 +52,6 @@ class Splits:
     def __len__(self) -> int:
         return len(self.held_cuts) - 1
 
-    @cached_property
-    def held_sides(self) -> tuple[Rows, ...]:
-        """The held-out rows of each part."""
-        cuts = self.held_cuts.tolist()
-        return tuple(self.held[start:stop] for start, stop in pairwise(cuts))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "held_sides"}
-
     def held_rows(self, part: int) -> Rows:
         return self.held[self.held_cuts[part] : self.held_cuts[part + 1]]
 
@@ -105,8 +94,7 @@ class Splits:
     @classmethod
     def from_sizes(cls, rows: Rows, held: Rows, sizes: Rows, recipe: Recipe) -> Splits:
         """Splits from held-out rows end to end and the size of each part; every part trains on all the others."""
-        cuts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
-        return cls(rows=_frozen(rows), held=_frozen(held), held_cuts=_frozen(cuts), recipe=recipe)
+        return cls(rows=_frozen(rows), held=_frozen(held), held_cuts=cuts_of(sizes), recipe=recipe)
 
     @classmethod
     def from_pairs(cls, rows: Rows, pairs: Sequence[tuple[Rows | None, Rows]], recipe: Recipe) -> Splits:
@@ -130,16 +118,12 @@ def _frozen(numbers: Rows) -> Rows:
 
 
 def _end_to_end(parts: Sequence[Rows]) -> tuple[Rows, Rows]:
-    cuts = np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.intp)
-    return _frozen(np.concatenate(parts) if parts else np.empty(0, np.intp)), _frozen(cuts)
+    return _frozen(np.concatenate(parts) if parts else np.empty(0, np.intp)), cuts_of([len(p) for p in parts])
 
 
-def unused_rows(splits: Splits, part: int) -> Rows:
-    """The rows at this level that are on neither side of a part."""
-    idle = np.ones(len(splits.rows), dtype=bool)
-    for side in (splits.held_rows(part), splits.train_rows(part)):
-        idle[np.searchsorted(splits.rows, side)] = False
-    return splits.rows[idle]
+def cuts_of(sizes: Sequence[int] | Rows) -> Rows:
+    """Where parts of these sizes, end to end, begin, and where the last ends."""
+    return _frozen(np.concatenate([[0], np.cumsum(sizes)]))
 
 
 def distinct(rows: Rows) -> Rows:

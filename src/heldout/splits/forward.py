@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from heldout.base.errors import Argument, Sentence, SplitError
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.splits.drawn import Recipe, Splits
-from heldout.splits.kfold import KFold, refuse_few_groups
+from heldout.splits.kfold import KFold, folds_of_groups
 from heldout.splits.strategy import FOLDS, FrozenStrategy, distance_words, is_positive, whole_number
-from heldout.splits.time_blocks import TimeAxis, TrainingRule, crossed, draw_timed, drawn_without_time
+from heldout.splits.time_blocks import TimeAxis, TrainingRule, crossed, draw_timed
 from heldout.task import Task
 
 
@@ -75,11 +75,8 @@ class Forward(FrozenStrategy):
         if task.groups is None:
             recipe = Recipe(kind="forward", words=f"{blocks} of time, each after its training rows{sliding}")
             return draw_timed(task, axis, axis.blocks(cuts), recipe, rule)
-        folds_of_groups = max(self.k, 2)  # with one fold no group would be left to train
-        refuse_few_groups(task, rows, folds_of_groups, who=who)
-        folds = drawn_without_time(task, rows, KFold(folds_of_groups), seed=seed, who=who)
+        most = max(self.k, 2)  # with one fold no group would be left to train
+        folds = folds_of_groups(task, rows, KFold(most), seed=seed, who=who)
         words = f"{blocks} of time × {len(folds)} folds of groups, each after its training rows{sliding}"
-        recipe = Recipe(
-            kind="forward", words=words, stratified=folds.recipe.stratified, grouped=True, drawn=folds.recipe.drawn
-        )
+        recipe = replace(folds.recipe, kind="forward", words=words, partition=False)
         return draw_timed(task, axis, crossed(axis, cuts, folds), recipe, rule)

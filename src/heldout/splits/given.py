@@ -13,7 +13,7 @@ from heldout.base.errors import SplitError
 from heldout.base.registered import registered
 from heldout.base.rowkeys import Rows
 from heldout.splits.checks import checked, partition_repeats
-from heldout.splits.drawn import Recipe, Splits
+from heldout.splits.drawn import Recipe, Splits, cuts_of
 from heldout.splits.strategy import FrozenStrategy
 from heldout.task import Task
 from heldout.task.arrays import as_array, is_missing
@@ -116,7 +116,7 @@ class Given(FrozenStrategy):
         held, sizes = given_parts(self, task.size)
         self._refuse_outsiders(held, rows, task.size, who)
         words = f"{len(held)} {task.row_name} given" if self.rows is not None else f"{len(sizes)} folds given"
-        repeats = partition_repeats(rows, held, np.concatenate([[0], np.cumsum(sizes)]))
+        repeats = partition_repeats(rows, held, cuts_of(sizes))
         recipe = Recipe(kind="given", words=words, partition=repeats == 1, grouped=task.groups is not None)
         return checked(task, Splits.from_sizes(rows, held, sizes, recipe), who=who)
 

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from heldout.base.rowkeys import Rows
-from heldout.splits.strata import Labels, Strata
+from heldout.splits.strata import Strata
 from heldout.task import Task
 
 Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
 WEIGHT_OF_SIZE = 0.25  # parts of even size, but even shares of the strata first
-FULL_TABLE = 4  # times the rows: larger tables of groups × strata are kept without their zeros
 TOGETHER = 256  # groups among which every pair is looked at: more would cost its square
 ROUNDS = 8  # so many sets of them, one after another
 STEPS = 100  # exchanges a round
@@ -67,18 +66,12 @@ class GroupLoads:
         return self.columns[entries], self.amounts[entries]
 
 
-def loads_of(groups: Codes, strata: Strata | Labels) -> GroupLoads:
+def loads_of(groups: Codes, strata: Strata) -> GroupLoads:
     """What groups (codes 0..G-1, one a row) bring of each stratum, and of rows in all."""
-    positions, codes = strata.entries
     kinds = len(strata.values)
     width, count = kinds + 1, int(groups.max()) + 1
-    keys = np.concatenate([groups[positions] * width + codes, groups * width + kinds])
-    if count * width <= FULL_TABLE * len(keys):
-        table = np.bincount(keys, minlength=count * width)
-        met = np.flatnonzero(table)
-        rows = table[met]
-    else:
-        met, rows = np.unique(keys, return_counts=True)
+    keys = np.concatenate([groups[strata.positions] * width + strata.codes, groups * width + kinds])
+    met, rows = np.unique(keys, return_counts=True)
     columns = met % width
     starts = np.append(0, np.cumsum(np.bincount(met // width, minlength=count)))
     totals = np.bincount(columns, weights=rows, minlength=width)

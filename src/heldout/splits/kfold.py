@@ -18,7 +18,7 @@ from heldout.base.warnings import catch_warnings
 from heldout.splits.checks import checked
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.groups import deal_groups, group_codes, loads_of
-from heldout.splits.strata import Labels, Strata, is_stratified, label_folds, strata_to_keep, stratified_words
+from heldout.splits.strata import LABEL, Strata, held_by_labels, is_stratified, strata_to_keep, stratified_words
 from heldout.splits.strategy import FOLDS, STRATIFY, FrozenStrategy, whole_number
 from heldout.splits.time_blocks import (
     TimeAxis,
@@ -91,10 +91,10 @@ class KFold(FrozenStrategy):
         if task.time is not None:
             return self._draw_in_time(task, rows, seed)
         refuse_without_time(repr(self), self.buffer, self.embargo)
-        refuse_few_groups(task, rows, self.k, who=repr(self))
-        return self.draw_untimed(task, rows, seed=seed, strict=True)
+        _refuse_few_groups(task, rows, self.k, who=repr(self))
+        return self.draw_untimed(task, rows, seed=seed)
 
-    def draw_untimed(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
+    def draw_untimed(self, task: Task, rows: Rows, *, seed: int, strict: bool = True) -> Splits:
         """The same for a task without time and with groups enough; `strict` refuses where no stratum can be in all."""
         stratified = is_stratified(task, self.stratify, who=repr(self))
         draws = [self._blocks(task, rows, stratified, seed=seed, repeat=r, strict=strict) for r in range(self.repeats)]
@@ -129,13 +129,14 @@ class KFold(FrozenStrategy):
             parts = deal_groups(loads, self.k, seed=state, again=repeat > 0)[groups]
             return np.split(np.argsort(parts, kind="stable"), np.cumsum(np.bincount(parts, minlength=self.k))[:-1])
         self._refuse_rare(strata, strata.counts, "rows")
-        if isinstance(strata, Labels):
+        if strata.word == LABEL:
             if state is None:
                 raise SplitError(f"{self} cannot stratify several labels in row order. Leave shuffle=False out.")
-            return label_folds(strata, self.k, seed=state, who=repr(self))
+            options = {"n_splits": self.k, "shuffle": True, "random_state": state}
+            return held_by_labels("MultilabelStratifiedKFold", strata, len(rows), who=repr(self), **options)
         return _held_of(StratifiedKFold(self.k, shuffle=shuffle, random_state=state), strata.codes, None)
 
-    def _refuse_rare(self, strata: Strata | Labels, counts: NDArray[np.intp], unit: str) -> None:
+    def _refuse_rare(self, strata: Strata, counts: NDArray[np.intp], unit: str) -> None:
         """Refuse where no stratum can be in every block. One that is merely rare is spread, and is a finding."""
         most = int(counts.max(initial=0))
         if most < self.k:
@@ -160,11 +161,9 @@ class KFold(FrozenStrategy):
                 raise SplitError(f"{who} cannot stratify blocks of time. Leave stratify out.")
             recipe = Recipe(kind="kfold", words=f"{self.k}-fold, blocks in time order", partition=True)
             return draw_timed(task, axis, axis.blocks(cuts), recipe, rule)
-        refuse_few_groups(task, rows, self.k, who=who)
-        folds = drawn_without_time(task, rows, replace(self, buffer=None, embargo=None), seed=seed, who=who)
+        folds = folds_of_groups(task, rows, replace(self, buffer=None, embargo=None), seed=seed, who=who)
         words = f"{self.k} blocks of time × folds of groups ({folds.recipe.words})"
-        recipe = replace(folds.recipe, words=words)
-        return draw_timed(task, axis, crossed(axis, cuts, folds), recipe, rule)
+        return draw_timed(task, axis, crossed(axis, cuts, folds), replace(folds.recipe, words=words), rule)
 
     def _words(self, task: Task, stratified: bool) -> str:
         grouped = task.groups is not None
@@ -175,16 +174,21 @@ class KFold(FrozenStrategy):
         return ", ".join([*words, in_order if self.shuffle is False else "shuffled"])
 
 
-def refuse_few_groups(task: Task, rows: Rows, k: int, *, who: str) -> None:
+def folds_of_groups(task: Task, rows: Rows, strategy: KFold, *, seed: int, who: str) -> Splits:
+    """The folds that `strategy` deals groups to, whatever their time."""
+    _refuse_few_groups(task, rows, strategy.k, who=who)
+    return drawn_without_time(task, rows, strategy, seed=seed, who=who)
+
+
+def _refuse_few_groups(task: Task, rows: Rows, k: int, *, who: str) -> None:
     """Raise a SplitError where groups are declared and are fewer than the folds they are dealt to."""
     groups = group_codes(task, rows)
     count = k if groups is None else int(groups.max()) + 1
     if count < k:
-        smaller_k = Sentence("Use a smaller k.")
         each_alone = Sentence("Use a smaller k, or {}, which holds out one group at a time.", Splitter("LeaveOneOut"))
         raise SplitError(
             f"{who} keeps groups whole and needs at least {k} groups, but there are {count} at this level.",
-            each_alone if task.time is None else smaller_k,
+            each_alone if task.time is None else "Use a smaller k.",
         )
 
 

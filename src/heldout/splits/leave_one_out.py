@@ -43,35 +43,25 @@ class LeaveOneOut(FrozenStrategy):
                 "Declare one of groups and time, or use KFold or Forward, which hold out folds of groups in blocks of "
                 "time.",
             )
-        if task.time_end is not None:
-            return _draw_spans(task, rows)
         groups = group_codes(task, rows)
+        axis = None if task.time is None else TimeAxis.of(task, rows, who="LeaveOneOut()")
         if groups is not None:
             held, sizes, unit = rows[np.argsort(groups, kind="stable")], np.bincount(groups), "group"
-        elif task.time is not None:
-            axis = TimeAxis.of(task, rows, who="LeaveOneOut()")
+        elif axis is not None:
             held, sizes, unit = axis.rows, np.diff([0, *axis.begins, len(rows)]), "time"
         else:
             held, sizes, unit = rows, np.ones(len(rows), dtype=np.intp), "row"
-        if len(sizes) < 2:
-            raise SplitError(f"LeaveOneOut() needs at least two {unit}s, but there is {len(sizes)} at this level.")
-        words = "leave-one-out" if unit == "row" else f"leave-one-{unit}-out ({len(sizes)} {unit}s)"
+        parts = len(sizes)
+        if parts < 2:
+            raise SplitError(f"LeaveOneOut() needs at least two {unit}s, but there is {parts} at this level.")
+        words = "leave-one-out" if unit == "row" else f"leave-one-{unit}-out ({parts} {unit}s)"
         recipe = Recipe(kind="loo", words=words, partition=True, grouped=unit == "group", timed=unit == "time")
-        return checked(task, Splits.from_sizes(rows, held, sizes, recipe), who="LeaveOneOut()")
-
-
-def _draw_spans(task: Task, rows: Rows) -> Splits:
-    """Each distinct start held out in turn, with the training rows named: those that overlap it are purged."""
-    axis = TimeAxis.of(task, rows, who="LeaveOneOut()")
-    cuts = [0, *axis.begins.tolist(), len(rows)]
-    times = len(cuts) - 1
-    if times < 2:
-        raise SplitError(f"LeaveOneOut() needs at least two times, but there is {times} at this level.")
-    if times * len(rows) > MOST_NUMBERS:
-        raise SplitError(
-            f"LeaveOneOut() of {times:,} times that span intervals would name about {times * len(rows):,} training "
-            "rows.",
-            Sentence("Use {}.", Splitter("KFold", "…")),
-        )
-    recipe = Recipe(kind="loo", words=f"leave-one-time-out ({times} times)", partition=True)
-    return draw_timed(task, axis, axis.blocks(cuts), recipe, TrainingRule())
+        if axis is None or not axis.spans:
+            return checked(task, Splits.from_sizes(rows, held, sizes, recipe), who="LeaveOneOut()")
+        if parts * len(rows) > MOST_NUMBERS:  # training rows that overlap are purged, so the others are named
+            raise SplitError(
+                f"LeaveOneOut() of {parts:,} times that span intervals would name about {parts * len(rows):,} training "
+                "rows.",
+                Sentence("Use {}.", Splitter("KFold", "…")),
+            )
+        return draw_timed(task, axis, axis.blocks([0, *axis.begins.tolist(), len(rows)]), recipe, TrainingRule())

@@ -13,8 +13,6 @@ from heldout.splits.resample import Resample
 from heldout.splits.shared_blocks import SharedBlocks
 from heldout.splits.strategy import Strategy
 
-CONTIGUOUS = "contiguous"
-
 
 def parse(text: str) -> Strategy:
     """The strategy a text stands for.
@@ -44,7 +42,7 @@ def _kfold(arguments: list[str]) -> Strategy:
     k, _, repeats = arguments[0].partition("x")
     if len(arguments) == 1:
         return KFold(int(k), repeats=int(repeats) if repeats else 1)
-    if arguments[1] != CONTIGUOUS or repeats:
+    if arguments[1] != "contiguous" or repeats:
         raise ValueError(arguments)
     return KFold(int(k), shuffle=False, stratify=False)
 
@@ -62,10 +60,6 @@ def _resample(arguments: list[str]) -> Strategy:
     return Resample(int(arguments[0]), *map(_amount, arguments[1:]))
 
 
-def _forward(arguments: list[str]) -> Strategy:
-    return Forward(*map(int, arguments))
-
-
 def _amount(text: str) -> int | float:
     """A number of rows where it is written as a whole number, else a share."""
     return int(text) if text.isdecimal() else float(text)
@@ -75,7 +69,7 @@ _READERS: dict[str, tuple[str, int, Callable[[list[str]], Strategy]]] = {
     "kfold": ("kfold:5, kfold:5x3 (three repeats) or kfold:5:contiguous", 2, _kfold),
     "holdout": ("holdout:0.2 (a share) or holdout:100 (rows)", 1, _holdout),
     "resample": ("resample:20:0.2", 2, _resample),
-    "forward": ("forward:5", 1, _forward),
+    "forward": ("forward:5", 1, lambda arguments: Forward(*map(int, arguments))),
     "loo": ("loo", 0, lambda _: LeaveOneOut()),
     "shared": ("shared", 0, lambda _: SharedBlocks()),
 }

@@ -15,7 +15,7 @@ from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows, derive
 from heldout.base.warnings import catch_warnings
 from heldout.splits.groups import GroupLoads, exchange_for_shares, group_codes, loads_of
-from heldout.splits.strata import PLURALS, Labels, Strata, label_holdouts, strata_to_keep
+from heldout.splits.strata import LABEL, PLURALS, Strata, held_by_labels, strata_to_keep
 from heldout.task import Task
 
 
@@ -102,8 +102,8 @@ def _row_positions(task: Task, rows: Rows, draw: RandomDraw, seed: int) -> list[
             f"{draw.who} cannot stratify: {strata.named(rarest)} has one row at this level, which cannot be on both "
             "sides. Pass stratify=False, or leave that row out."
         )
-    if isinstance(strata, Labels):
-        return label_holdouts(strata, draw.times, draw.count, seed=seed, who=draw.who)
+    if strata.word == LABEL:
+        return held_by_labels("MultilabelStratifiedShuffleSplit", strata, len(rows), who=draw.who, **options)
     kinds = len(strata.values)
     if min(draw.count, len(rows) - draw.count) < kinds:
         raise SplitError(
@@ -136,13 +136,13 @@ def _one_of_each(strata: Strata, held: NDArray[np.intp], rng: np.random.Generato
     return np.flatnonzero(inside)
 
 
-def _strata(task: Task, rows: Rows, draw: RandomDraw) -> Strata | Labels:
+def _strata(task: Task, rows: Rows, draw: RandomDraw) -> Strata:
     """The strata to keep. Bins of a number are so large that the smaller side can have rows of each."""
     smaller = min(draw.count, len(rows) - draw.count)
     return strata_to_keep(task, rows, at_least=max(2, -(-len(rows) // smaller)))
 
 
-def _refuse_one_sided(strata: Strata | Labels, loads: GroupLoads, who: str) -> None:
+def _refuse_one_sided(strata: Strata, loads: GroupLoads, who: str) -> None:
     """A stratum of a single group is all on one side, whatever is drawn."""
     lonely = np.flatnonzero(loads.groups_with_each < 2)
     if len(lonely):

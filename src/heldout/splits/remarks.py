@@ -12,7 +12,7 @@ from heldout.base.rowkeys import Rows
 from heldout.splits.drawn import Splits
 from heldout.splits.groups import group_codes, loads_of
 from heldout.splits.leave_one_out import LeaveOneOut
-from heldout.splits.strata import Labels, strata_to_keep
+from heldout.splits.strata import LABEL, strata_to_keep
 from heldout.splits.strategy import Distance, distance_words, is_positive, nanoseconds, plain_number
 from heldout.splits.summary import counts_by_side
 from heldout.task import Task
@@ -30,16 +30,16 @@ def rare_class_note(task: Task, rows: Rows, k: int) -> str | None:
     rarest, least = int(np.argmin(counts)), int(counts.min())
     if least >= k:
         return None
-    name, unit = strata.named(rarest), "row" if groups is None else "group"
-    others = int(np.sum(counts < k)) - 1
-    also = f" (so {'is' if groups is not None else 'has'} one more)" if others == 1 else ""
-    also = f" (so {'are' if groups is not None else 'have'} {others} more)" if others > 1 else also
-    advice = f"KFold({least}) gives each fold at least one." if least > 1 else "No number of folds gives each fold one."
-    if groups is not None and least > 1:
-        advice = f"KFold({least}) can give each fold one."
+    name, others = strata.named(rarest), int(np.sum(counts < k)) - 1
+    if groups is None:
+        unit, has, have, gives = f"has {least} row", "has", "have", "gives each fold at least one"
+    else:
+        unit, has, have, gives = f"is in {least} group", "is", "are", "can give each fold one"
+    also = "" if others == 0 else f" (so {f'{has} one' if others == 1 else f'{have} {others}'} more)"
+    advice = f"KFold({least}) {gives}." if least > 1 else "No number of folds gives each fold one."
     return (
-        f"{name[0].upper()}{name[1:]} {'has' if groups is None else 'is in'} {least} {unit}{'s' * (least > 1)}, fewer "
-        f"than the {k} folds{also}, so some folds hold out none of it. {advice}"
+        f"{name[0].upper()}{name[1:]} {unit}{'s' * (least > 1)}, fewer than the {k} folds{also}, so some folds hold "
+        f"out none of it. {advice}"
     )
 
 
@@ -70,7 +70,7 @@ def class_note(task: Task, splits: Splits) -> str | None:
 def scarce_class_note(task: Task, splits: Splits) -> str | None:
     """A remark when the share of a stratum rounds to no row of a hold-out, which then has one; else None."""
     strata = strata_to_keep(task, splits.rows, at_least=2)
-    if isinstance(strata, Labels):
+    if strata.word == LABEL:
         return None
     n, held = len(splits.rows), int(splits.held_sizes[0])
     rarest = int(np.argmin(strata.counts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from heldout.splits.drawn import Splits
 from heldout.task import Task
 from heldout.task.arrays import is_frame
 from heldout.task.hashing import cell_digests, digest_value
-
-if TYPE_CHECKING:
-    from heldout.task.task import Task
 
 ABSENT = "-"
 ROLES = ("groups", "time", "sample_weight", "strata")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,61 +11,29 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import Argument, Sentence, SplitError
 from heldout.base.rowkeys import Rows
-from heldout.splits.strategy import AUTO
+from heldout.splits.strategy import STRATIFY
 from heldout.task import Task
 
 MOST_BINS = 10  # deciles: finer bins say little more about a number, and leave few rows in each
 DECLARED, CLASS, BIN, LABEL = "stratum", "class", "bin", "label"
 PLURALS = {DECLARED: "strata", CLASS: "classes", BIN: "bins", LABEL: "labels"}
-Positions = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strata:
-    """The strata of some rows: codes 0..C-1 in the order of the values, and what each stands for."""
+    """The strata of some rows: codes 0..C-1 in the order of the values, one a row; of labels any number a row."""
 
     codes: NDArray[np.intp]
-    values: NDArray[Any]
+    positions: NDArray[np.intp]  # of the row that has each code
+    values: Sequence[Any]  # what each code stands for; of labels their names
     word: str  # a key of PLURALS
 
     @property
     def counts(self) -> NDArray[np.intp]:
         return np.bincount(self.codes, minlength=len(self.values))
 
-    @property
-    def entries(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Which row has which stratum, as positions and codes."""
-        return np.arange(len(self.codes)), self.codes
-
     def named(self, code: int) -> str:
-        value = self.values[code]
-        return f"{self.word} {value.item() if isinstance(value, np.generic) else value!r}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Labels:
-    """The labels of some rows, of which a row has any number: a mark where it has one."""
-
-    marks: NDArray[np.bool_]  # rows × labels, each label marked somewhere
-    names: tuple[str, ...]
-    word: str = LABEL
-
-    @property
-    def counts(self) -> NDArray[np.intp]:
-        return np.asarray(self.marks.sum(axis=0), dtype=np.intp)
-
-    @property
-    def values(self) -> tuple[str, ...]:
-        return self.names
-
-    @property
-    def entries(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Which row has which label, as positions and codes."""
-        positions, codes = np.nonzero(self.marks)
-        return positions, codes
-
-    def named(self, code: int) -> str:
-        return self.names[code]
+        return str(self.values[code]) if self.word == LABEL else f"{self.word} {self.values[code]!r}"
 
 
 def stratified_words(task: Task) -> str:
@@ -80,9 +49,9 @@ def is_stratified(task: Task, stratify: str | bool, *, who: str) -> bool:
     Groups that are dealt by their classes leave folds no spread of their own: see
     docs/decisions/0036-groups-are-not-dealt-by-their-classes.md.
     """
-    if stratify == AUTO:
+    if stratify == STRATIFY:
         return task.strata is not None or (task.classes is not None and task.groups is None)
-    if stratify and task.strata is None and task.y.ndim == 2 and not _has_labels(task):
+    if stratify and task.strata is None and task.y.ndim == 2 and not (task.classification or _marks_labels(task)):
         raise SplitError(
             f"{who} was asked to stratify, but the target has {task.y.shape[1]} outputs of numbers and the task has no "
             "strata.",
@@ -91,7 +60,7 @@ def is_stratified(task: Task, stratify: str | bool, *, who: str) -> bool:
     return bool(stratify)
 
 
-def strata_to_keep(task: Task, rows: Rows, *, at_least: int) -> Strata | Labels:
+def strata_to_keep(task: Task, rows: Rows, *, at_least: int) -> Strata:
     """What a draw that stratifies keeps in its shares; bins of a number get `at_least` rows each."""
     if task.strata is None and task.y.ndim == 2:
         return _labels(task, rows)
@@ -102,15 +71,19 @@ def strata_of(task: Task, rows: Rows, *, at_least: int = 2) -> Strata:
     """The strata of these rows: those declared, else classes, bins of a number, or combinations of labels."""
     if task.strata is not None:
         values, codes = np.unique(task.strata[rows], return_inverse=True)
-        return Strata(codes=codes, values=values, word=DECLARED)
+        return _one_a_row(codes, values.tolist(), DECLARED)
     if task.y.ndim == 2:
         _, first, codes = np.unique(task.y[rows].astype(str), axis=0, return_index=True, return_inverse=True)
-        values = np.array([", ".join(map(str, task.y[rows[position]].tolist())) for position in first], dtype=object)
-        return Strata(codes=codes.reshape(-1), values=values, word=CLASS)
+        names = [", ".join(map(str, task.y[rows[position]].tolist())) for position in first]
+        return _one_a_row(codes.reshape(-1), names, CLASS)
     if task.classification:
         values, codes = np.unique(task.y[rows], return_inverse=True)
-        return Strata(codes=codes, values=values, word=CLASS)
+        return _one_a_row(codes, values.tolist(), CLASS)
     return quantile_bins(task.y[rows], at_least=at_least)
+
+
+def _one_a_row(codes: NDArray[np.intp], values: Sequence[Any], word: str) -> Strata:
+    return Strata(codes=codes, positions=np.arange(len(codes)), values=values, word=word)
 
 
 def quantile_bins(numbers: NDArray[Any], *, at_least: int) -> Strata:
@@ -120,7 +93,7 @@ def quantile_bins(numbers: NDArray[Any], *, at_least: int) -> Strata:
     --------
     >>> import numpy as np
     >>> bins = quantile_bins(np.array([3.0, 1.0, 2.0, 2.0, 9.0, 7.0]), at_least=2)
-    >>> bins.codes.tolist(), bins.values.tolist()
+    >>> bins.codes.tolist(), bins.values
     ([1, 0, 0, 0, 1, 1], ['1 to 2', '3 to 9'])
     """
     ordered = np.sort(numbers)
@@ -135,42 +108,31 @@ def quantile_bins(numbers: NDArray[Any], *, at_least: int) -> Strata:
     codes = np.searchsorted(ordered[cuts[1:]], numbers, side="right")
     ends = [*cuts[1:], n]
     names = [f"{float(ordered[a]):.4g} to {float(ordered[b - 1]):.4g}" for a, b in zip(cuts, ends, strict=True)]
-    return Strata(codes=codes.astype(np.intp, copy=False), values=np.array(names, dtype=object), word=BIN)
+    return _one_a_row(codes.astype(np.intp, copy=False), names, BIN)
 
 
-def _has_labels(task: Task) -> bool:
-    """Whether several outputs are classes: a classifier's, or nothing but zeros and ones."""
-    return task.classification or (task.y.dtype.kind in "biuf" and bool(np.isin(task.y, (0, 1)).all()))
+def _marks_labels(task: Task) -> bool:
+    """Whether the target is nothing but zeros and ones: labels as they are."""
+    return task.y.dtype.kind in "biuf" and bool(np.isin(task.y, (0, 1)).all())
 
 
-def _labels(task: Task, rows: Rows) -> Labels:
+def _labels(task: Task, rows: Rows) -> Strata:
     """Zeros and ones are labels as they are; of other classes each value of each output is a label."""
-    y = task.y[rows]
-    if task.y.dtype.kind in "biuf" and np.isin(task.y, (0, 1)).all():
-        marks, names = y.astype(bool), [f"label {column}" for column in range(y.shape[1])]
+    y, columns = task.y[rows], range(task.y.shape[1])
+    if _marks_labels(task):
+        named = {f"label {column}": y[:, column] == 1 for column in columns if y[:, column].any()}
     else:
-        marked, names = [], []
-        for column in range(y.shape[1]):
-            for value in np.unique(y[:, column]):
-                marked.append(y[:, column] == value)
-                names.append(f"{value.item() if isinstance(value, np.generic) else value!r} of output {column}")
-        marks = np.column_stack(marked)
-    present = np.flatnonzero(marks.any(axis=0))
-    return Labels(marks=marks[:, present], names=tuple(names[column] for column in present))
+        values = [(column, value) for column in columns for value in np.unique(y[:, column]).tolist()]
+        named = {f"{value!r} of output {column}": y[:, column] == value for column, value in values}
+    positions, codes = np.nonzero(np.column_stack(list(named.values())))
+    return Strata(codes=codes, positions=positions, values=tuple(named), word=LABEL)
 
 
-def label_folds(labels: Labels, k: int, *, seed: int, who: str) -> list[Positions]:
-    """K blocks of positions, each with about its share of the rows of every label."""
-    return _held_by("MultilabelStratifiedKFold", labels, who, n_splits=k, shuffle=True, random_state=seed)
+def held_by_labels(splitter: str, labels: Strata, rows: int, *, who: str, **options: Any) -> list[NDArray[np.intp]]:
+    """Held-out positions of so many rows, each time with their share of the rows of every label.
 
-
-def label_holdouts(labels: Labels, times: int, count: int, *, seed: int, who: str) -> list[Positions]:
-    """Held-out positions, about `count` each time, with their share of the rows of every label."""
-    options = {"n_splits": times, "test_size": count, "random_state": seed}
-    return _held_by("MultilabelStratifiedShuffleSplit", labels, who, **options)
-
-
-def _held_by(splitter: str, labels: Labels, who: str, **options: Any) -> list[Positions]:
+    `splitter` is a name of iterative-stratification, and `options` are its arguments.
+    """
     try:
         from iterstrat import ml_stratifiers
     except ImportError as error:
@@ -179,6 +141,8 @@ def _held_by(splitter: str, labels: Labels, who: str, **options: Any) -> list[Po
             "with pip install 'heldout[multilabel]', declare groups= (which need no package), or pass stratify=False."
         ) from error
     # It takes tables of two labels or more; a column that marks all rows changes no share.
-    marks = labels.marks if labels.marks.shape[1] > 1 else np.column_stack([labels.marks, np.ones_like(labels.marks)])
+    marks = np.ones((rows, max(2, len(labels.values))), dtype=bool)
+    marks[:, : len(labels.values)] = False
+    marks[labels.positions, labels.codes] = True
     drawn = getattr(ml_stratifiers, splitter)(**options).split(marks, marks)
     return [np.asarray(held, dtype=np.intp) for _, held in drawn]

@@ -138,8 +138,6 @@ def _written(value: np.timedelta64, what: str) -> str:
     return f"{int(value.astype(np.int64)) * step}{OF_NUMPY.get(unit, unit)}"
 
 
-AUTO = "auto"
-
 # The defaults of every drawing, as the texts advise:
 # - "Proportions of each class should be kept in all sets", so classes keep their shares wherever chance deals rows, but
 #   not where it deals whole groups.
@@ -147,7 +145,7 @@ AUTO = "auto"
 #   for training sets that are an eighth larger.
 # - Where data drift with time, "the validation/test sets have to be the most recent data": `default_strategy` is then
 #   Forward, and Holdout takes the most recent rows.
-STRATIFY = "auto"  # the strata declared, else the classes where no groups are
+STRATIFY = "auto"  # of all that stratify: the strata declared, else the classes where no groups are
 FOLDS = 5  # of KFold; blocks of Forward
 HELD_OUT = 0.2  # of Holdout and Resample: as much as one of five folds
 
@@ -202,8 +200,8 @@ class FrozenStrategy:
             self._keep(**{name: as_distance(given[name], what=f"{name} of {who}")})
         if not isinstance(given.get("shuffle"), bool | None):
             raise SplitError(f"{who}: shuffle must be True or False, but is {given['shuffle']!r}.")
-        stratify = given.get("stratify", AUTO)
-        if not isinstance(stratify, bool) and stratify != AUTO:
+        stratify = given.get("stratify", STRATIFY)
+        if not isinstance(stratify, bool) and stratify != STRATIFY:
             raise SplitError(f"{who}: stratify must be 'auto', True or False, but is {stratify!r}.")
 
 

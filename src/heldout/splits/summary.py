@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
+from heldout.base.rowkeys import Rows
 from heldout.splits.drawn import Splits, distinct
-from heldout.splits.strata import PLURALS, Labels, Strata, strata_to_keep
+from heldout.splits.strata import PLURALS, Strata, strata_to_keep
 from heldout.splits.time_blocks import in_time_order
 from heldout.task import Task
 
@@ -61,42 +63,33 @@ def summarise_splits(task: Task, splits: Splits) -> Summary:
     return Summary(words=splits.recipe.words, parts=parts, shares=shares, totals={**_totals(splits, parts), **spread})
 
 
-def counts_by_side(splits: Splits, strata: Strata | Labels) -> tuple[Counts, Counts]:
+def counts_by_side(splits: Splits, strata: Strata) -> tuple[Counts, Counts]:
     """How many rows of each stratum or label are trained on and held out, part by part.
 
     `strata` are those of `splits.rows`, in that order.
     """
-    if isinstance(strata, Labels):
-        marks = strata.marks
+    shape = (len(splits.rows), len(strata.values))
+    marks = csr_array((np.ones(len(strata.codes), dtype=np.intp), (strata.positions, strata.codes)), shape=shape)
 
-        def count(positions: NDArray[np.intp]) -> Counts:
-            return np.asarray(marks[positions].sum(axis=0, dtype=np.intp))
-    else:
-        codes, kinds = strata.codes, len(strata.values)
+    def count(rows: Rows, cuts: Rows) -> Counts:
+        named = np.ones(len(rows), dtype=np.intp), np.searchsorted(splits.rows, rows), cuts
+        return np.asarray((csr_array(named, shape=(len(cuts) - 1, len(splits.rows))) @ marks).toarray())
 
-        def count(positions: NDArray[np.intp]) -> Counts:
-            return np.bincount(codes[positions], minlength=kinds)
-
-    def positions(rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        return np.searchsorted(splits.rows, rows)
-
-    held = np.stack([count(positions(splits.held_rows(part))) for part in range(len(splits))])
-    if splits.train is None:
+    held = count(splits.held, splits.held_cuts)
+    if splits.train is None or splits.train_cuts is None:
         return strata.counts - held, held
-    return np.stack([count(positions(splits.train_rows(part))) for part in range(len(splits))]), held
+    return count(splits.train, splits.train_cuts), held
 
 
 def _group_counts(task: Task, splits: Splits) -> Columns:
     if task.groups is None:
         return {}
-    count = int(task.groups.max()) + 1
-    parts = np.repeat(np.arange(len(splits)), splits.held_sizes)
-    present = np.unique(parts * count + task.groups[splits.held])
-    held = np.bincount(present // count, minlength=len(splits))
+    groups = task.groups
+    held = np.array([len(np.unique(groups[splits.held_rows(part)])) for part in range(len(splits))])
     if splits.train is None:  # groups are whole, so the rest has all the others
-        train = len(np.unique(task.groups[splits.rows])) - held
+        train = len(np.unique(groups[splits.rows])) - held
     else:
-        train = np.array([np.count_nonzero(np.bincount(task.groups[splits.train_rows(p)])) for p in range(len(splits))])
+        train = np.array([len(np.unique(groups[splits.train_rows(part)])) for part in range(len(splits))])
     return {"train_groups": train, "held_groups": held}
 
 
@@ -149,7 +142,7 @@ def _shares(task: Task, splits: Splits) -> tuple[Columns, Mapping[str, Any]]:
     columns = {
         "part": np.tile(np.repeat(np.arange(parts), count), 2),
         "side": [side for side in sides for _ in range(parts * count)],
-        strata.word: [_plain(value) for value in strata.values] * (2 * parts),
+        strata.word: list(strata.values) * (2 * parts),
         "rows": np.concatenate([counts.ravel() for counts in sides.values()]),
         "share": np.concatenate([share.ravel() for share in shares.values()]),
         "overall": np.tile(overall, 2 * parts),
@@ -157,7 +150,7 @@ def _shares(task: Task, splits: Splits) -> tuple[Columns, Mapping[str, Any]]:
     return columns, facts
 
 
-def _farthest(deviations: NDArray[np.float64], strata: Strata | Labels) -> dict[str, Any]:
+def _farthest(deviations: NDArray[np.float64], strata: Strata) -> dict[str, Any]:
     part, code = np.unravel_index(int(np.argmax(np.abs(deviations))), deviations.shape)
     return {"points": 100 * float(deviations[part, code]), "part": int(part), "of": strata.named(int(code))}
 
@@ -177,10 +170,6 @@ def _totals(splits: Splits, parts: Columns) -> dict[str, Any]:
         "buffer_mean": float(parts["buffer_rows"].mean()),
         "fingerprint": splits.fingerprint,
     }
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -291,7 +291,7 @@ class TrainingSums:
         splits = self._work.splits[rows.splits]
         if rows.side == "slice":
             return splits.rows[rows.start : rows.stop]
-        return splits.held_sides[rows.start] if rows.side == "held" else splits.train_rows(rows.start)
+        return splits.held_rows(rows.start) if rows.side == "held" else splits.train_rows(rows.start)
 
     def _digest(self, rows: RowSet) -> bytes:
         if rows not in self._digests:
