@@ -15,25 +15,17 @@ from numpy.typing import NDArray
 from heldout.base.errors import ColumnError, InputError
 from heldout.data.stream_columns import feature_columns, refuse_missing
 from heldout.splits.cells import Codes
-from heldout.task.stream import Chunk
+from heldout.task.stream import Chunk, Stream
 
 AT_A_TIME = 16  # partitions under way; what they give is taken in order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DaskStream:
+class DaskStream(Stream):
     """A Dask data frame; its partitions in order are its chunks."""
 
-    name: str
     frame: Any
     sizes: tuple[int, ...]
-    columns: tuple[str, ...]
-    target: str
-    fingerprint: str
-
-    @property
-    def rows(self) -> int:
-        return sum(self.sizes)
 
     def chunks(self) -> Iterator[Chunk]:
         """One pass, which brings one partition at a time to this process."""
@@ -95,6 +87,7 @@ def open_dask(frame: Any, target: Any) -> DaskStream:
     return DaskStream(
         name=f"Dask data frame of {frame.npartitions} partitions",
         frame=frame,
+        rows=sum(sizes),
         sizes=sizes,
         columns=columns,
         target=target,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heldout.base.errors import ColumnError, InputError, first_line
 from heldout.data.read_table import need_pyarrow, no_such_file
 from heldout.data.stream_columns import feature_columns, refuse_missing
-from heldout.task.stream import Chunk
+from heldout.task.stream import Chunk, Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,15 +23,10 @@ MOST_ROWS, FEWEST_ROWS = 1 << 16, 1 << 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ParquetStream:
+class ParquetStream(Stream):
     """One Parquet file, or a folder of them with one schema, taken in the order of their names."""
 
-    name: str
     files: tuple[Path, ...]
-    rows: int
-    columns: tuple[str, ...]
-    target: str
-    fingerprint: str
 
     @property
     def chunk_rows(self) -> int:

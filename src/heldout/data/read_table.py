@@ -6,7 +6,6 @@ import csv
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from heldout.base.errors import ColumnError, InputError, did_you_mean, first_line
 from heldout.data.column_types import as_types, blank_missing_texts, infer_types
 from heldout.data.compressed import COMPRESSIONS, TableFile
+from heldout.task.arrays import refuse_twice
 from heldout.task.column_kinds import CATEGORIES, IDENTIFIERS, TEXTS, kind_named
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _check_header(file: TableFile, separator: str) -> list[str]:
             names, first = next(rows, []), next(rows, [])
         except csv.Error as error:
             raise InputError(f"The header of {file.name!r} cannot be read: {error}.") from None
-    refuse_twice(names, file.name)
+    refuse_twice(filter(None, names), repr(file.name))  # pandas names what has no name
     if len(names) == 1:
         for other, word in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):
             if other != separator and other in names[0]:
@@ -117,14 +117,6 @@ def _check_header(file: TableFile, separator: str) -> list[str]:
             "Name every column in the first line."
         )
     return names
-
-
-def refuse_twice(names: list[str], file: str) -> None:
-    """Refuse columns of the same name."""
-    twice = sorted(name for name, count in Counter(names).items() if name and count > 1)
-    if twice:
-        shown = ", ".join(map(repr, twice[:5]))
-        raise ColumnError(f"{file!r} has more than one column named {shown}. Give every column its own name.")
 
 
 def read_parquet(file: TableFile) -> pd.DataFrame:
@@ -159,7 +151,7 @@ def read_arrow(file: TableFile) -> pd.DataFrame:
 
 
 def _as_frame(table: Any, file: TableFile) -> pd.DataFrame:
-    refuse_twice([str(name) for name in table.column_names], file.name)
+    refuse_twice(table.column_names, repr(file.name))
     frame: pd.DataFrame = table.to_pandas()
     named = any(name is not None for name in frame.index.names)
     frame = frame.reset_index(drop=not named)  # an index with a name is a column that was put there

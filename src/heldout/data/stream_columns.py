@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import ColumnError, TargetError, did_you_mean
 from heldout.base.words import listed
+from heldout.task.arrays import refuse_twice
 
 _ROW_LABELS = re.compile(r"__index_level_\d+__")  # how pandas saves an index without a name
 
@@ -27,9 +28,7 @@ def feature_columns(where: str, names: list[str], target: Any, *, other_types: M
         )
     if target not in names:
         raise TargetError(f"y={target!r} is no column of {where}. {did_you_mean(target, names)}")
-    twice = sorted({repr(name) for name in names if names.count(name) > 1})
-    if twice:
-        raise ColumnError(f"{where} has more than one column named {listed(twice, 5)}. Give every column its own name.")
+    refuse_twice(names, where)
     columns = tuple(name for name in names if name != target and not _ROW_LABELS.fullmatch(name))
     if not columns:
         raise ColumnError(f"{where} has no column beside the target {target!r} to learn from.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
@@ -10,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from heldout.base.errors import ColumnError
 from heldout.base.rowkeys import Rows
+from heldout.base.words import listed
 
 Kind = Literal["array", "objects", "sparse", "pandas", "polars"]
 
@@ -70,6 +73,13 @@ def column_names(X: Any) -> tuple[str, ...] | None:
 def column(X: Any, position: int) -> Any:
     """One column of a data frame, as the series of its library."""
     return X.iloc[:, position] if is_pandas(X, "DataFrame") else X.to_series(position)
+
+
+def refuse_twice(names: Iterable[Any], where: str) -> None:
+    """Refuse columns of the same name."""
+    twice = [repr(name) for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ColumnError(f"{where} has more than one column named {listed(twice, 5)}. Give every column its own name.")
 
 
 def without_columns(X: Any, names: set[str]) -> Any:
@@ -230,12 +240,10 @@ def _from_pandas(values: Any) -> NDArray[Any]:
     dtype = values.dtype
     if isinstance(dtype, np.dtype):
         return np.asarray(values)
+    import pandas as pd
+
     if getattr(dtype, "tz", None) is not None:
-        import pandas as pd
-
         return np.asarray(pd.DatetimeIndex(values).tz_convert("UTC").tz_localize(None))
-    if type(dtype).__name__ == "PeriodDtype":
-        import pandas as pd
-
+    if isinstance(dtype, pd.PeriodDtype):
         return np.asarray(pd.PeriodIndex(values).to_timestamp())
     return np.asarray(values.to_numpy())

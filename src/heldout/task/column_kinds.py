@@ -30,8 +30,6 @@ _LOOSE_ID_NAME = re.compile(
 def column_kinds(X: pd.DataFrame, given: Mapping[str, str] | None = None) -> dict[str, list[str]]:
     """The columns of each kind; `given` says the kind of some, in the singular, as people write it.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> X = pd.DataFrame({"age": [31, 7], "city": ["Bern", "Basel"], "zip": [3000, 4000]})
     >>> {kind: names for kind, names in column_kinds(X, {"zip": "category"}).items() if names}

@@ -22,6 +22,7 @@ from heldout.task.arrays import (
     is_polars,
     is_pyarrow,
     is_sparse,
+    refuse_twice,
 )
 
 _NUMBER = (Number, np.bool_)
@@ -121,12 +122,9 @@ def _other_frame(X: Any) -> Any:
 
 
 def _check_names(X: Any) -> None:
-    names = X.columns
-    if not names.is_unique:
-        twice = list(dict.fromkeys(names[names.duplicated()]))
-        raise ColumnError(f"X has more than one column named {_quoted(twice)}. Give every column its own name.")
-    if len({isinstance(name, str) for name in names}) > 1:
-        others = [name for name in names if not isinstance(name, str)]
+    refuse_twice(X.columns, "X")
+    others = [name for name in X.columns if not isinstance(name, str)]
+    if 0 < len(others) < len(X.columns):
         raise ColumnError(
             f"X mixes column names that are text with others: {_quoted(others)}. "
             "Make them all text: X.columns = X.columns.astype(str)."

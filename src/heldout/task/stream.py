@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -25,34 +26,23 @@ class Chunk:
         return len(self.y)
 
 
-class Stream(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Stream(ABC):
     """Data that can be read from the beginning as often as asked, in the same chunks each time."""
 
-    @property
-    def name(self) -> str:
-        """For people: "data.parquet"."""
-        ...
+    name: str  # for people: "data.parquet"
+    rows: int
+    columns: tuple[str, ...]  # the names of the columns of X
+    target: str
+    fingerprint: str  # 32 hex digits: what tells this stream from others
 
-    @property
-    def rows(self) -> int: ...
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns of X."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """32 hex digits: what tells this stream from others."""
-        ...
-
+    @abstractmethod
     def chunks(self) -> Iterator[Chunk]:
         """One pass. What cannot be read as plain numbers is refused, the column named."""
-        ...
 
+    @abstractmethod
     def targets(self) -> Iterator[NDArray[Any]]:
         """One pass over the target alone."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

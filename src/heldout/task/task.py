@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.errors import ColumnError, InputError, RoleError, TargetError, did_you_mean
+from heldout.base.errors import InputError, RoleError, TargetError, did_you_mean
 from heldout.base.rowkeys import Hashes, Rows, index_hashes, key_of
 from heldout.task.arrays import (
     Kind,
@@ -19,6 +19,7 @@ from heldout.task.arrays import (
     is_frame,
     is_pandas,
     is_polars,
+    refuse_twice,
     take_rows,
     without_columns,
 )
@@ -141,15 +142,7 @@ def declare(
         The roles of rows. A column that is named leaves X. `time` may be a pair (start, end) of those, or a frame or
         array with two columns, where an outcome spans an interval.
 
-    Returns
-    -------
-    Task
-        Its arrays are read-only views; the user's own arrays keep their flags.
-
-    Raises
-    ------
-    InputError
-        What is wrong, where, and the way out.
+    Its arrays are read-only views; the user's own arrays keep their flags.
 
     Examples
     --------
@@ -167,33 +160,27 @@ def declare(
     _check_indexes({"X": X, **given})
     X, given = _named_columns_out(accept_features(X), given)
     check_features(X)
-    target = accept_target(given["y"])
-    codes, names = (None, ()) if groups is None else accept_labels("groups", given["groups"])
-    values: dict[str, Any] = {
-        "y": target,
-        "groups": codes,
-        "time": None if time is None else accept_time(given["time"]),
-        END: None,
-        "sample_weight": None if sample_weight is None else accept_weight(given["sample_weight"]),
-        "strata": None if strata is None else accept_labels("strata", given["strata"])[0],
-    }
+    values: dict[str, Any] = {"y": accept_target(given["y"])}
+    names: tuple[Any, ...] = ()
+    if groups is not None:
+        values["groups"], names = accept_labels("groups", given["groups"])
+    if time is not None:
+        values["time"] = accept_time(given["time"])
+    if sample_weight is not None:
+        values["weight"] = accept_weight(given["sample_weight"])
+    if strata is not None:
+        values["strata"], _ = accept_labels("strata", given["strata"])
     if end is not None:
-        values["time"], values[END] = accept_end(given[END], values["time"])
+        values["time"], values["time_end"] = accept_end(given[END], values["time"])
     _check_lengths(X.shape[0], values)
-    check_target(target, classification=classification, weight=values["sample_weight"])
-    frozen: dict[str, Any] = {role: None if v is None else read_only(v) for role, v in values.items()}
+    check_target(values["y"], classification=classification, weight=values.get("weight"))
     return Task(
         X=freeze_features(X),
-        y=frozen["y"],
         classification=classification,
-        groups=frozen["groups"],
         group_names=names,
-        time=frozen["time"],
-        time_end=frozen[END],
-        weight=frozen["sample_weight"],
-        strata=frozen["strata"],
         columns=column_names(X),
         frame="polars" if is_polars(X, "DataFrame") else "pandas",
+        **{name: read_only(value) for name, value in values.items()},
     )
 
 
@@ -209,8 +196,7 @@ def _named_columns_out(X: Any, given: dict[str, Any]) -> tuple[Any, dict[str, An
         if name not in X.columns:
             hint = did_you_mean(name, [str(known) for known in X.columns])
             raise error(f"{role}={name!r} is no column of X. {hint}")
-        if list(X.columns).count(name) > 1:
-            raise ColumnError(f"X has more than one column named {name!r}. Give every column its own name.")
+        refuse_twice([known for known in X.columns if known == name], "X")
     places = {name: list(X.columns).index(name) for name in named.values()}
     columns = {role: column(X, places[name]) for role, name in named.items()}
     return without_columns(X, set(places)), given | columns
@@ -231,10 +217,11 @@ def _check_indexes(given: dict[str, Any]) -> None:
             )
 
 
-def _check_lengths(n: int, values: dict[str, np.ndarray[Any, Any] | None]) -> None:
-    for role, v in values.items():
-        if v is not None and len(v) != n:
-            error = TargetError if role == "y" else RoleError
+def _check_lengths(n: int, values: dict[str, Any]) -> None:
+    for name, v in values.items():
+        if len(v) != n:
+            error = TargetError if name == "y" else RoleError
+            role = {"weight": "sample_weight", "time_end": END}.get(name, name)
             raise error(
                 f"Found input variables with inconsistent numbers of samples: X has {n} rows, but {role} has {len(v)}."
             )
