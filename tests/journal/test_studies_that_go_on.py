@@ -266,8 +266,7 @@ def test_cells_that_are_dropped_are_asked_again_and_no_others(data: tuple[Any, A
 
     def tables() -> Tables:
         made = Tables()
-        for panel in panels:
-            made.open(panel, study.splits[panel.splits], losses=len(study.losses_at(panel.level)))
+        made.open(study, panels)
         return made
 
     with journal_of(journal, study, work, ho.Options()) as kept:

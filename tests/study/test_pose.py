@@ -64,7 +64,7 @@ def test_only_answered_choices_are_made(asked):
     study = asked(tuned(), X, y).study
     tables = Tables()
     panel = study.panels[0]
-    tables.open(panel, study.splits[panel.splits], losses=1)
+    tables.open(study, [panel])
     for c in panel.candidates:
         for p in panel.parts:
             assert advance(study, tables).chosen == {}
@@ -80,7 +80,7 @@ def test_where_every_candidate_failed_nothing_is_tested(asked):
     study = asked(tuned(), X, y, test=ho.Holdout(0.3)).study
     tables = Tables()
     panel = study.panels[0]
-    tables.open(panel, study.splits[panel.splits], losses=1)
+    tables.open(study, [panel])
     for c in panel.candidates:
         for p in panel.parts:
             tables.put(Answer.of_cell(panel.key, (c, p), [np.nan]))

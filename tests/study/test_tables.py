@@ -17,7 +17,7 @@ import heldout as ho
 from heldout.base.responses import Responses
 from heldout.study.answers import Answer, Failure, FitWarning, PanelTable, Tables
 from heldout.study.choose import as_cv_results
-from heldout.study.study import OUTER, TEST, Panel
+from heldout.study.study import OUTER, TEST, Panel, Study
 from heldout.task import declare
 
 FAILURE = Failure(kind="ValueError", message="no", traceback="", stage="fit")
@@ -55,13 +55,14 @@ def test_a_table_is_complete_when_every_cell_is_answered():
 def test_opening_again_keeps_what_is_there():
     panel = Panel(key="panel", level=TEST, splits=OUTER, parts=range(2, 4), candidates=range(4, 7))
     splits = ho.KFold(4).draw(declare(np.zeros((9, 1)), np.arange(9.0), classification=False), np.arange(9), seed=0)
+    study = Study(search=None, splits={OUTER: splits}, panels=(panel,), reported=(None,))  # one loss, whichever
     tables = Tables()
-    tables.open(panel, splits, losses=1, weight=np.arange(9.0))
+    tables.open(study, [panel], weight=np.arange(9.0))
     table = tables["panel"]
     assert np.diff(table.cuts).tolist() == [len(splits.held_rows(part)) for part in panel.parts]
     assert table.weights.tolist() == [splits.held_rows(part).sum() for part in panel.parts]
     tables.put(cell(4, 2))
-    tables.open(panel, splits, losses=1)
+    tables.open(study, [panel])
     assert tables["panel"].answered.sum() == 1
 
 

@@ -167,10 +167,7 @@ class _Loop:
             stage.progress.tell(
                 StagePlanned(stage=len(self.plans), steps=len(plan.steps), cells=plan.cells, fits=plan.fits)
             )
-            for panel in ready:
-                losses = len(self.study.losses_at(panel.level))
-                splits, weight = self.study.splits[panel.splits], stage.work.task.weight
-                stage.tables.open(panel, splits, losses=losses, weight=weight)
+            stage.tables.open(self.study, ready, weight=stage.work.task.weight)
             _open_asides(stage.tables, plan, self.study)
             waits = any(panel.candidates is None for panel in self.study.panels)
             if perform_stage(self.plans, stage, queue_seed=queue_seed, waits=waits):

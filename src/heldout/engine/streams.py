@@ -236,14 +236,14 @@ def run_streamed(study: Study, source: Source, families: tuple[Family, ...], how
 
 def _parts(panels: Sequence[Panel], study: Study, tables: Tables) -> Iterator[tuple[Panel, int]]:
     for panel in panels:
-        tables.open(panel, study.splits[panel.splits], losses=len(study.losses_at(panel.level)))
+        tables.open(study, [panel])
         yield from ((panel, part) for part in panel.parts)
 
 
 def _take_chosen(tables: Tables, panel: Panel, study: Study) -> None:
     """Keep the answers of the chosen candidate alone, as if no other had been asked."""
     every = tables.panels.pop(panel.key)
-    tables.open(panel, study.splits[panel.splits], losses=every.losses.shape[2])
+    tables.open(study, [panel])
     for candidate in panel.candidates or ():
         losses = every.losses[[candidate - every.candidates.start]]
         failures = {cell: failure for cell, failure in every.failures.items() if cell[0] == candidate}

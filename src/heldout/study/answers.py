@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.responses import Responses, cut_rows
-from heldout.splits.drawn import Splits, cuts_of
-from heldout.study.study import Panel
+from heldout.splits.drawn import cuts_of
+from heldout.study.study import Panel, Study
 
 Cell = tuple[int, int]  # candidate and part
 Rows = tuple[NDArray[np.float64] | None, ...]  # for each loss; None for a loss of whole sets
@@ -138,7 +138,9 @@ class PanelTable:
 
     def put(self, answer: Answer) -> None:
         """Take in an answer. What was there of its cells is replaced."""
-        places = lines, parts = self._lines(answer.candidates), self._stretch(answer.parts)
+        lines = [candidate - self.candidates.start for candidate in answer.candidates]
+        parts = slice(answer.parts.start - self.parts.start, answer.parts.stop - self.parts.start)
+        places = lines, parts
         self.losses[places] = answer.losses
         self.fit_seconds[places] = answer.fit_seconds
         self.score_seconds[places] = answer.score_seconds
@@ -158,8 +160,8 @@ class PanelTable:
                 if matrix is not None:
                     matrix[lines, self.cuts[parts.start] : self.cuts[parts.stop]] = losses
         self._place[places] = -1
-        for candidate, responses in zip(answer.candidates, answer.responses or (), strict=False):
-            self._place[candidate - self.candidates.start, parts] = len(self._responses)
+        for line, responses in zip(lines, answer.responses or (), strict=False):
+            self._place[line, parts] = len(self._responses)
             self._responses.append((parts.start, responses))
 
     def forget(self, candidates: Sequence[int], parts: Sequence[int]) -> None:
@@ -175,15 +177,6 @@ class PanelTable:
             for candidate, part in list(known):
                 if gone[candidate - self.candidates.start, part - self.parts.start]:
                     del known[candidate, part]
-
-    def _lines(self, candidates: tuple[int, ...]) -> slice | list[int]:
-        """Where candidates stand, as a slice if they are neighbours: that is how numpy is quick with single cells."""
-        lines = [candidate - self.candidates.start for candidate in candidates]
-        first, last = lines[0], lines[-1] + 1
-        return slice(first, last) if lines == list(range(first, last)) else lines
-
-    def _stretch(self, parts: range) -> slice:
-        return slice(parts.start - self.parts.start, parts.stop - self.parts.start)
 
     def row_losses(self, candidate: int, part: int) -> Rows | None:
         """The row losses of one cell, for each loss, where they were kept."""
@@ -203,12 +196,12 @@ class PanelTable:
 
     def responses(self, candidate: int, part: int) -> Responses | None:
         """The responses of one cell, where they were kept."""
-        number_of_part = part - self.parts.start
-        number = self._place[candidate - self.candidates.start, number_of_part]
+        place = part - self.parts.start
+        number = self._place[candidate - self.candidates.start, place]
         if number < 0:
             return None
         first, responses = self._responses[number]
-        start, stop = self.cuts[[number_of_part, number_of_part + 1]] - self.cuts[first]
+        start, stop = self.cuts[place : place + 2] - self.cuts[first]
         return cut_rows(responses, slice(start, stop))
 
 
@@ -222,15 +215,17 @@ class Tables:
     def __getitem__(self, panel: str) -> PanelTable:
         return self.asides[panel] if panel in self.asides else self.panels[panel]
 
-    def open(self, panel: Panel, splits: Splits, *, losses: int, weight: NDArray[np.float64] | None = None) -> None:
-        """An empty table of a panel of these splits, once. `weight` are the weights of rows, where they have any."""
-        assert panel.candidates is not None, "a panel that waits has no cells"
-        if panel.key not in self.panels:
-            run = slice(panel.parts.start, panel.parts.stop)
+    def open(self, study: Study, panels: Iterable[Panel], *, weight: NDArray[np.float64] | None = None) -> None:
+        """An empty table of each of these panels, once. `weight` are the weights of rows, where they have any."""
+        for panel in panels:
+            if panel.key in self.panels:
+                continue
+            assert panel.candidates is not None, "a panel that waits has no cells"
+            splits, run = study.splits[panel.splits], slice(panel.parts.start, panel.parts.stop)
             weights = None if weight is None else splits.held_sums(weight)[run]
-            self.panels[panel.key] = PanelTable.empty(
-                panel.candidates, panel.parts, losses, sizes=splits.held_sizes[run], weights=weights
-            )
+            losses, sizes = len(study.losses_at(panel.level)), splits.held_sizes[run]
+            table = PanelTable.empty(panel.candidates, panel.parts, losses, sizes=sizes, weights=weights)
+            self.panels[panel.key] = table
 
     def open_aside(self, name: str, candidate: int, sizes: NDArray[np.intp]) -> None:
         """An empty table of one candidate that no panel asks. Its failures and warnings are not those of the study."""
@@ -252,17 +247,13 @@ class Tables:
     def warnings_in_order(self) -> list[tuple[str, str, list[tuple[str, int, int]]]]:
         """Each warning with its cells, in the order of the study, whatever the order in which cells were answered."""
         found: dict[tuple[str, str], list[tuple[str, int, int]]] = {}
-        order = {key: place for place, key in enumerate(self.panels)}
         for key, table in self.panels.items():
             for cell in sorted(table.warnings):
-                for one in table.warnings[cell]:
-                    found.setdefault((one.category, one.message), []).append((key, *cell))
-        every = [(kind, text, cells) for (kind, text), cells in found.items()]
-        return sorted(every, key=lambda one: (order[one[2][0][0]], one[2][0][1:], *one[:2]))
+                for category, message in sorted((one.category, one.message) for one in table.warnings[cell]):
+                    found.setdefault((category, message), []).append((key, *cell))
+        return [(*warning, cells) for warning, cells in found.items()]
 
     def failures(self) -> list[tuple[str, int, int, Failure]]:
         """Every failed cell, in the order of panels, candidates and parts."""
-        found: list[tuple[str, int, int, Failure]] = []
-        for key, table in self.panels.items():
-            found += [(key, c, p, failure) for (c, p), failure in sorted(table.failures.items(), key=lambda kv: kv[0])]
-        return found
+        panels = self.panels.items()
+        return [(key, *cell, table.failures[cell]) for key, table in panels for cell in sorted(table.failures)]

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from heldout.base.errors import OptionError, SpaceError
 from heldout.search.search import Search
 from heldout.search.simplicity import simplicity
 from heldout.study.answers import PanelTable, Tables, mean_over_parts
 from heldout.study.race import Block, blocks, next_round
-from heldout.study.study import Chosen, Panel, Study
+from heldout.study.study import Chosen, Study
 
 
 def choose(search: Search, table: PanelTable) -> Chosen:
@@ -115,46 +116,32 @@ def as_cv_results(search: Search, table: PanelTable) -> dict[str, Any]:
 
 def _param_column(name: str, params: list[dict[str, Any]]) -> Any:
     """A parameter over candidates, masked where one does not set it; of a plain type where all values have one."""
-    values = {
-        index: params_of_candidate[name]
-        for index, params_of_candidate in enumerate(params)
-        if name in params_of_candidate
-    }
-    column, mask = np.empty(len(params), dtype=_plain_type(list(values.values()))), np.ones(len(params), dtype=bool)
+    values = {index: own[name] for index, own in enumerate(params) if name in own}
+    plain = all(isinstance(value, bool | int | float | np.number | np.bool_) for value in values.values())
+    dtype = np.array(list(values.values())).dtype if plain else object
+    column, mask = np.empty(len(params), dtype=dtype), np.ones(len(params), dtype=bool)
     for index, value in values.items():
         column[index], mask[index] = value, False
     return np.ma.MaskedArray(column, mask=mask)
 
 
-def _plain_type(values: list[Any]) -> Any:
-    """The numpy type of numbers and booleans; object for texts, sequences and whatever else."""
-    if all(isinstance(value, bool | int | float | np.number | np.bool_) for value in values):
-        return np.array(values).dtype
-    return object
-
-
 def _ranks(means: NDArray[np.float64]) -> NDArray[np.int32]:
     """Ranks from 1, ties sharing the smallest, candidates with a failed fit last."""
     low = np.nanmin(means) - 1 if np.isfinite(means).any() else 0.0
-    filled = np.where(np.isnan(means), low, means)
-    order = np.sort(-filled)
-    return (np.searchsorted(order, -filled) + 1).astype(np.int32)
+    return rankdata(-np.where(np.isnan(means), low, means), method="min").astype(np.int32)
 
 
 def advance(study: Study, tables: Tables) -> Study:
     """The study after its answered choices are made: the panels that waited for them know their candidate.
 
-    This is the only place where an answer changes the question.
-
-    A panel that is raced and has its round answered asks for the next one.
+    This is the only place where an answer changes the question. A panel that is raced asks for its next round.
     """
     study = _raced(study, tables)
     chosen: dict[str, Chosen] = dict(study.chosen)
     for choice in study.choices:
         if choice.key not in chosen and _is_answered(study, tables, choice.panel):
             chosen[choice.key] = choose(study.search, tables[choice.panel])
-    panels = tuple(_told(panel, chosen) for panel in study.panels)
-    return replace(study, panels=panels, chosen=chosen)
+    return _told(study, chosen)
 
 
 def all_answered(study: Study, tables: Tables) -> bool:
@@ -182,16 +169,19 @@ def _has_all(table: PanelTable, asked: tuple[Block, ...]) -> bool:
     return all(bool(table.answered[np.ix_(block.candidates, block.parts)].all()) for block in asked)
 
 
-def _told(panel: Panel, chosen: dict[str, Chosen]) -> Panel:
-    if panel.candidates is not None or panel.waits_for not in chosen:
-        return panel
-    candidate = chosen[panel.waits_for].candidate
-    # When every candidate failed there is nothing to test: an empty panel, which results report as failed.
-    return replace(panel, candidates=range(0) if candidate is None else range(candidate, candidate + 1))
+def _told(study: Study, chosen: dict[str, Chosen]) -> Study:
+    """The study whose panels know what was chosen."""
+    panels = list(study.panels)
+    for number, panel in enumerate(panels):
+        if panel.candidates is None and panel.waits_for in chosen:
+            candidate = chosen[panel.waits_for].candidate
+            # When every candidate failed there is nothing to test: an empty panel, which results report as failed.
+            only = range(0) if candidate is None else range(candidate, candidate + 1)
+            panels[number] = replace(panel, candidates=only)
+    return replace(study, panels=tuple(panels), chosen=chosen)
 
 
 def give_up(study: Study) -> Study:
     """The study as it stands when nothing more is done: choices that were not made have no candidate, and say so."""
     nobody = Chosen(candidate=None, inside=None, tied=0)
-    chosen = {**{choice.key: nobody for choice in study.choices}, **study.chosen}
-    return replace(study, panels=tuple(_told(panel, chosen) for panel in study.panels), chosen=chosen)
+    return _told(study, {**{choice.key: nobody for choice in study.choices}, **study.chosen})

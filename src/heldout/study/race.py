@@ -88,9 +88,7 @@ def _shown(search: Search) -> str:
 
 
 MOST_ROUNDS = 16
-ROUNDING = (
-    1e-9  # of a loss's range, or of a mean without one: means that are nearer than this are a tie, and ties survive
-)
+ROUNDING = 1e-9  # of a loss's range, or of a mean without one: nearer means are a tie, and ties survive
 SAMPLED = {EXACT: 0.0, HOEFFDING: 0.25, BERNSTEIN: 0.25, PAIRED: 0.5}  # share of parts; a test needs more of few
 
 
@@ -301,24 +299,17 @@ def _hardest_first(race: Race, ordered: NDArray[np.float64]) -> tuple[int, ...]:
     return race.order[:reached] + tuple(race.order[number] for number in rest.tolist())
 
 
-def _leader(ordered: NDArray[np.float64]) -> int | None:
-    """The candidate with the smallest mean over all parts, of those whose mean is known and finite."""
-    means = ordered.mean(axis=1)
-    known = np.isfinite(means)
-    return int(np.argmin(np.where(known, means, inf))) if known.any() else None
-
-
 def _judged(race: Race, ordered: NDArray[np.float64]) -> Iterator[CandidateGroup]:
     """The entrants, those stopped of whom no candidate can be chosen."""
-    leader = _leader(ordered)
+    means = np.where(np.isfinite(ordered.mean(axis=1)), ordered.mean(axis=1), inf)
     out = np.zeros(len(ordered), dtype=bool)
     following = [group for group in race.entrants if group.running and group.reach < len(race.order)]
     for reach in sorted({group.reach for group in following}):
         candidates = [candidate for group in following if group.reach == reach for candidate in group.candidates]
         run = ordered[candidates, :reach]
         out[candidates] = ~np.isfinite(run).all(axis=1)  # a fit that failed, or a loss that no mean can be had of
-        if leader is not None:
-            out[candidates] |= _hopeless(race, run, ordered[leader])
+        if means.min() < inf:  # somebody was run on every part
+            out[candidates] |= _hopeless(race, run, ordered[means.argmin()])
     for group in race.entrants:
         yield replace(group, running=False) if group.running and out[list(group.candidates)].all() else group
 
