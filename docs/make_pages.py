@@ -17,7 +17,7 @@ import numpy as np
 from heldout.catalogue.entries import CATALOGUE, Entry
 from heldout.catalogue.preparation import CODED, MEASURED, NOTHING, SCALED, UNSCALED, Table
 from heldout.cli.main import main
-from heldout.task.column_kinds import KINDS, NUMBERS
+from heldout.task.column_kinds import NUMBERS, ONE
 
 _NUMBER = re.compile("(INTEGER|FLOAT)( RANGE)?")
 _HEAD = """\
@@ -120,7 +120,7 @@ def _searched(entry: Entry) -> str:
 
 def _example(*, classes: int) -> Table:
     names = [f"x{number}" for number in range(10)]
-    kinds = {kind: names if kind == NUMBERS else [] for kind in KINDS}
+    kinds = {kind: names if kind == NUMBERS else [] for kind in ONE}
     return Table(rows=500, kinds=kinds, plain=True, classes=classes)
 
 
