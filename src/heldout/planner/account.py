@@ -146,17 +146,8 @@ def _lines(steps: Iterable[Step], study: Study, task: Task) -> list[Line]:
         level = "both" if len(levels) > 1 else next(iter(levels))
         rule = step.rule + (", shared" if sum(levels.values()) > len(step.trainings) else "")
         cost = operations(step, task, study.splits)
-        lines.append(
-            Line(
-                stage=1,
-                level=level,
-                rule=rule,
-                tier=step.tier,
-                cells=step.cells,
-                fits=step.fits,
-                operations=cost,
-            )
-        )
+        line = Line(stage=1, level=level, rule=rule, tier=step.tier, cells=step.cells, fits=step.fits, operations=cost)
+        lines.append(line)
     return lines
 
 

@@ -89,13 +89,14 @@ class CellDraws:
     def _draw_some(self, kernel: str, level: str, pool: _Pool, room: float, work: Work) -> Iterator[CheckedCell]:
         key, sofar = (kernel, level), self.drawn.get((kernel, level), 0)
         sizes = [len(trainings) for _, trainings in pool]
-        total = sum(sizes)
+        ends = np.cumsum(sizes)
         cells = sum([len(step.candidates) * size for (step, _), size in zip(pool, sizes, strict=True)])
         self.cells[key] = self.cells.get(key, 0) + cells
         fewest = 0 if sofar else APPROXIMATE_CELLS if pool[0][0].tier == APPROXIMATE else 1
         rng = np.random.default_rng(derive(work.search.seed, "spot cells", kernel, level, sofar, _rows(pool, work)))
-        for number, place in enumerate(rng.choice(total, size=min(total, MOST_CELLS), replace=False).tolist()):
-            step, training = _find(pool, sizes, place)
+        for number, place in enumerate(rng.choice(ends[-1], size=min(ends[-1], MOST_CELLS), replace=False).tolist()):
+            owner = int(np.searchsorted(ends, place, side="right"))
+            step, training = pool[owner][0], pool[owner][1][place - int(ends[owner]) + sizes[owner]]
             candidate = step.candidates[int(rng.integers(len(step.candidates)))]
             price = price_of_fit(step, training, candidate, work)
             if number >= fewest and price > room:
@@ -130,14 +131,6 @@ def _rows(pool: _Pool, work: Work) -> str:
     """Some rows of the splits, so that another seed of the test splits draws other cells of the same learner too."""
     held = pool[0][1][0].answers[0]
     return np.asarray(work.splits[held.splits].held[:64], dtype="<i8").tobytes().hex()
-
-
-def _find(pool: _Pool, sizes: Sequence[int], place: int) -> tuple[Step, Training]:
-    for (step, trainings), size in zip(pool, sizes, strict=True):
-        if place < size:
-            return step, trainings[place]
-        place -= size
-    raise IndexError(place)
 
 
 def _planned(step: Step, work: Work) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from heldout.planner.pipeline_sharing import within
 from heldout.planner.plan import Draft, PassRecord, Plan, Rule, general_refusal, ready_panels
 from heldout.planner.share_fits import share_fits, train_keys
 from heldout.planner.shared_products import across
-from heldout.study.study import Panel, Study, TrainRef
+from heldout.study.study import Panel, Study
 from heldout.task.task import Task
 
 
@@ -26,8 +27,8 @@ def verify(draft: Draft, panels: Collection[Panel], *, after: str, known: dict[i
 
     `known` are trainings that an earlier pass was verified with, by identity; new ones are added to it.
     """
-    rows = _RowKeys(draft)
     known = {} if known is None else known
+    keys_of = cache(lambda splits: train_keys(draft.splits[splits], draft.task))
     counts = {p.key: np.zeros((len(p.candidates or ()), len(p.parts)), dtype=np.int16) for p in panels}
     asked = {p.key: p for p in panels}
     for step in draft.steps:
@@ -42,7 +43,7 @@ def verify(draft: Draft, panels: Collection[Panel], *, after: str, known: dict[i
         for training in [training for piece in step.pieces if not isinstance(piece, Plain) for training in piece]:
             new = id(training) not in known
             for held in training.answers:
-                if new and (held.panel not in asked or not _is_asked(asked[held.panel], held, training, rows)):
+                if new and (held.panel not in asked or not _is_asked(asked[held.panel], held, training, keys_of)):
                     raise AssertionError(
                         f"After pass {after!r}, {training.trains} are to answer {held}, which no panel asks."
                     )
@@ -82,26 +83,17 @@ def _is_plainly_asked(panel: Panel | None, plain: Plain) -> bool:
     return inside and (plain.level, plain.splits) == (panel.level, panel.splits)
 
 
-class _RowKeys:
-    """What identifies the training rows of each part, looked up only where a plan trains on another part's rows."""
+def _is_asked(panel: Panel, held: Held, training: Training, keys_of: Callable[[str], list[Any]]) -> bool:
+    """Whether the panel wants this held-out side answered by a predictor trained so.
 
-    def __init__(self, draft: Draft) -> None:
-        self._draft = draft
-        self._keys: dict[str, list[Any]] = {}
-
-    def same(self, one: tuple[TrainRef, ...], other: tuple[TrainRef, ...]) -> bool:
-        return one == other or [self._key(ref) for ref in one] == [self._key(ref) for ref in other]
-
-    def _key(self, ref: TrainRef) -> Any:
-        if ref.splits not in self._keys:
-            self._keys[ref.splits] = train_keys(self._draft.splits[ref.splits], self._draft.task)
-        return self._keys[ref.splits][ref.part]
-
-
-def _is_asked(panel: Panel, held: Held, training: Training, rows: _RowKeys) -> bool:
-    """Whether the panel wants this held-out side answered by a predictor trained so."""
+    `keys_of` is asked only where a plan trains on another part's rows.
+    """
     as_panel = (held.level, held.splits, training.averaged) == (panel.level, panel.splits, panel.averaged)
-    return as_panel and held.part in panel.parts and rows.same(training.trains, panel.trains_of(held.part))
+    if not as_panel or held.part not in panel.parts:
+        return False
+    wanted = panel.trains_of(held.part)
+    same = training.trains == wanted
+    return same or [keys_of(name)[part] for name, part in training.trains] == [keys_of(n)[part] for n, part in wanted]
 
 
 PASSES: tuple[tuple[str, Rule], ...] = (

@@ -29,29 +29,22 @@ def share_fits(draft: Draft) -> Rewrite:
     keys = {name: train_keys(draft.splits[name], draft.task) for name in used}
     # By identity: the step that keeps it, and the training with all answers.
     merged: dict[Any, tuple[int, Training]] = {}
-    shared = False
     for number, step in enumerate(draft.steps):
         for training in step.trainings:
             rows = tuple(keys[ref.splits][ref.part] for ref in training.trains)
             identity = (step.candidates, training.averaged, rows)
             if identity in merged:
-                shared = True
                 keeper, first = merged[identity]
                 merged[identity] = (keeper, first._replace(answers=first.answers + training.answers))
             else:
                 merged[identity] = (number, training)
-    if not shared:
+    if len(merged) == sum(len(step.trainings) for step in draft.steps):
         return refused(NOTHING_SHARED)
     kept: list[list[Training]] = [[] for _ in draft.steps]
     for number, training in merged.values():
         kept[number].append(training)
-    return Rewrite(
-        steps=tuple(
-            brute_step(step.candidates, tuple(trainings))
-            for step, trainings in zip(draft.steps, kept, strict=True)
-            if trainings
-        )
-    )
+    pairs = zip(draft.steps, kept, strict=True)
+    return Rewrite(steps=tuple(brute_step(step.candidates, tuple(own)) for step, own in pairs if own))
 
 
 def _all_apart(draft: Draft) -> bool:

@@ -7,8 +7,9 @@ in all training sets together is answered at once, and the others race against i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -86,37 +87,20 @@ def _order(rule: RaceRule, splits: Splits, seed: int) -> tuple[int, ...]:
 
 def _who_shares(steps: Iterable[Step], search: Search) -> tuple[tuple[tuple[int, ...], ...], set[int]]:
     """All candidates in groups that one fit serves; and those that a kernel answers in all training sets together."""
-    count, whole = len(search), set[int]()
-    shared: set[tuple[int, ...]] = set()  # the candidates of steps that share
-    first = list(range(count))  # by candidate: one of its group, in the end the first
-    for step in steps:
-        if VALIDATION not in step.levels:
-            continue
-        if step.kernel not in BY_FITS:
-            whole.update(step.candidates)
-        elif step.kernel == WITHIN:
-            shared.add(step.candidates)
-    for group in _served_by_one_fit(search, shared):
-        roots = [_root(first, candidate) for candidate in group]
-        for root in roots:
-            first[root] = min(roots)
-    groups: dict[int, list[int]] = {}
-    for candidate in range(count):
-        groups.setdefault(candidate if candidate in whole else _root(first, candidate), []).append(candidate)
-    return tuple(map(tuple, groups.values())), whole
-
-
-def _served_by_one_fit(search: Search, shared: set[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
-    """The groups of those that share, inside one training set, not only transformers or bins but a fit."""
+    asked = [step for step in steps if VALIDATION in step.levels]
+    whole = {candidate for step in asked if step.kernel not in BY_FITS for candidate in step.candidates}
+    shared = sorted({step.candidates for step in asked if step.kernel == WITHIN})
     estimators = dict(candidates_of(search)) if shared else {}
-    for candidates in sorted(shared):
-        yield from grow_branches((candidate, estimators[candidate]) for candidate in candidates).by_fit
-
-
-def _root(first: list[int], candidate: int) -> int:
-    while first[candidate] != candidate:
-        candidate = first[candidate]
-    return candidate
+    group_of = {candidate: [candidate] for candidate in range(len(search))}
+    for candidates in shared:
+        # Of those that share, inside one training set, not only transformers or bins but a fit.
+        for served in grow_branches((candidate, estimators[candidate]) for candidate in candidates).by_fit:
+            joined = sorted(set(chain.from_iterable(group_of[candidate] for candidate in served)))
+            group_of.update(dict.fromkeys(joined, joined))
+    groups: dict[int, list[int]] = {}
+    for candidate, group in group_of.items():
+        groups.setdefault(candidate if candidate in whole else group[0], []).append(candidate)
+    return tuple(map(tuple, groups.values())), whole
 
 
 def _refusal(study: Study, plan: Plan, groups: Sequence[tuple[int, ...]], whole: set[int]) -> str | None:
