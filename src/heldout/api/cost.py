@@ -12,7 +12,7 @@ from heldout.backends.limits import allowed_jobs
 from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed
 from heldout.kernels.expected_work import operations
-from heldout.planner.passes import make_plan, stand_in
+from heldout.results.extra_fits import plans_of
 from heldout.results.study_record import Question
 
 MOST_ROWS = 5_000  # a fit is timed on so many, and taken to grow with them
@@ -35,14 +35,9 @@ def expected_cost(question: Question) -> Cost:
     """
     seconds = _seconds_a_row(question)
     study, task = question.study, question.task
-    ready = frozenset(panel.key for panel in study.panels if panel.candidates is not None)
-    plans = [
-        make_plan(study, task, done=frozenset(), rules={}),
-        make_plan(stand_in(study), task, done=ready, rules={}),
-    ]
     rows = float(np.mean(study.splits["outer"].train_sizes))
     work, cells, fits = 0.0, 0, 0
-    for step in (step for plan in plans for step in plan.steps):
+    for step in (step for plan in plans_of(study, task, rules={}) for step in plan.steps):
         known = operations(step, task, study.splits)
         own = seconds[study.search.family_of(step.candidates[0]).name]
         work += known / OPERATIONS_A_SECOND if known is not None else step.fits * own * rows

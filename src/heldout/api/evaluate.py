@@ -23,12 +23,12 @@ from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.stream_account import account_of_stream
 from heldout.engine.streams import Streamed, run_streamed
 from heldout.journal import keep_summary, open_journal
-from heldout.planner.account import Account
-from heldout.results.extra_fits import account_of, account_with_extra, counted_with
+from heldout.planner.account import Account, merge_accounts
+from heldout.results.extra_fits import account_of, counted_with
 from heldout.results.record import build_record
 from heldout.results.study_record import Question, Request
 from heldout.results.test_losses import read_test_losses
-from heldout.results.test_set_history import TestSetHistory, enter_looks, history_of, history_of_stream
+from heldout.results.test_set_history import TestSetHistory, enter_looks, history_of, history_of_rows
 from heldout.study.study import TEST, Study
 from heldout.task import Task
 
@@ -170,7 +170,8 @@ def _run(question: Question, how: Running, history: TestSetHistory | None) -> Re
         outcome = run_study(question.study, task, how)
     else:
         streamed = run_streamed(question.study, question.stream.source, question.stream.families, how)
-        outcome, history = streamed.outcome, history_of_stream(question, _test_rows(task, streamed))
+        outcome, rows = streamed.outcome, _test_rows(task, streamed)
+        history = None if rows is None else history_of_rows((question,), None, rows)
         asked_by = {"stream": question.stream.source.stream.name, "passes": streamed.run.passes}
     _refuse_without_answers(outcome)
     losses = read_test_losses(task, outcome, seed=question.seed)
@@ -208,7 +209,8 @@ def plan_of_question(question: Question) -> Account:
         return account_of_stream(study, question.stream.source, keep_rows=options.rows)
     account = account_of(study, task, options)
     note = _best_validation_note(study, task, account, options)
-    account = account_with_extra(account, question.extra, task, options)
+    for name, beside in question.extra.items():
+        account = merge_accounts(account, account_of(beside, task, options), words=name)
     return account if note is None else replace(account, notes=(*account.notes, note))
 
 

@@ -38,10 +38,10 @@ def as_search(learner: Any, *, seed: int, timed: bool = False) -> Search:
             return own
         note = "Tuned: its options are those of its own fit, noted and ignored; this study has options= of its own."
         return replace(own, notes=(*own.notes, note))
-    if type(learner) in (GridSearchCV, RandomizedSearchCV) and understood(learner):
-        return search_of_sklearn(learner, seed=seed)
     notes: tuple[str, ...] = ()
     if type(learner) in (GridSearchCV, RandomizedSearchCV):
+        if understood(learner):
+            return search_of_sklearn(learner, seed=seed)
         why = "callable refit" if callable(learner.refit) else "callable scoring that gives several scores"
         notes = (f"{type(learner).__name__} with a {why} is run as a black box: its fits cannot be shared.",)
     family = Family(name=type(learner).__name__, estimator=learner, candidates=build_candidates(None, seed=seed))

@@ -20,7 +20,6 @@ from heldout.engine.run import Outcome, Running, run_study
 from heldout.kernels.brute import check_names, check_takes_weights, fit_on_rows, make_candidate
 from heldout.kernels.ensemble import average
 from heldout.losses import Loss, check_losses, on_target
-from heldout.planner.account import Account
 from heldout.planner.passes import check_rules
 from heldout.results.estimates import scope_of_tuning
 from heldout.results.selection import Selection
@@ -180,7 +179,10 @@ def _leave_attributes(tuned: Any, outcome: Outcome, predictor: Any, *, chosen: i
     tuned.multimetric_ = len(search.losses) > 1
     tuned.splits_ = outcome.study.splits[FINAL]
     tuned.n_splits_ = len(tuned.splits_)
-    tuned.plan_ = _account_of(outcome)
+    tuned.plan_ = outcome.account
+    if (final := outcome.final) is not None:
+        note = f"the final predictor comes from the kernel {final.kernel}, tier {final.tier}: no further fit was made"
+        tuned.plan_ = replace(outcome.account, notes=(*outcome.account.notes, note))
     tuned.failures_ = [
         {
             "candidate": search.describe(candidate),
@@ -196,15 +198,6 @@ def _leave_attributes(tuned: Any, outcome: Outcome, predictor: Any, *, chosen: i
         for category, message, places in outcome.tables.warnings_in_order()
     ]
     tuned.refit_time_ = seconds
-
-
-def _account_of(outcome: Outcome) -> Account:
-    """The plan, and which kernel made the final predictor, where one did."""
-    account, final = outcome.account, outcome.final
-    if final is None:
-        return account
-    note = f"the final predictor comes from the kernel {final.kernel}, tier {final.tier}: no further fit was made"
-    return replace(account, notes=(*account.notes, note))
 
 
 def _as_array(value: Any, n: int) -> Any:

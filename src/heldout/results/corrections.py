@@ -22,12 +22,7 @@ from heldout.results.selection import (
     best_validation_estimate,
     fold_predictors_of_choice,
 )
-from heldout.risk.estimands import (
-    corrected_validation,
-    excess_risk,
-    family_risk,
-    kept_predictor_risk,
-)
+from heldout.risk import estimands
 from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
 from heldout.risk.intervals.method import promised
 from heldout.risk.selection import Correction, Development, bbc, development_bounds, tibshirani
@@ -69,7 +64,7 @@ def least_optimistic(selection: Selection) -> str:
 
 def _corrected(selection: Selection, name: str, correction: Correction | str) -> Estimate:
     """A correction as an estimate: its interval where it has one, otherwise the reason."""
-    words = corrected_validation(
+    words = estimands.corrected_validation(
         selection.loss.name, train_size=selection.sizes, candidates=selection.candidates, sign=selection.loss.sign
     )
     if isinstance(correction, str):
@@ -155,13 +150,24 @@ def _development_estimates(selection: Selection) -> dict[str, Estimate]:
     loss, size, count = selection.loss, selection.sizes, selection.candidates
     chosen, means = selection.study.chosen[selection.choice.key].candidate, selection.table.losses[:, 0, 0]
     value, reason = None if chosen is None else float(means[chosen]), _development_refusal(selection)
-    bounds = None if reason is not None or chosen is None else _bounds(selection, means, chosen)
+    bounds = None
+    if reason is None and chosen is not None:
+        bounds = development_bounds(
+            means,
+            n=len(selection.inner.held),
+            chosen=chosen,
+            level=selection.level,
+            low=loss.low,
+            high=loss.high,
+            counted=loss.counts_errors,
+            guarantee=promised("finite-sample", selection.inner.recipe),
+        )
     of_chosen, of_best = (None, None) if bounds is None else (bounds.chosen, bounds.best)
     given_up = _given_up(selection.study.search.final)
     if given_up is not None:
         of_chosen = None
-    kept = kept_predictor_risk(loss.name, train_size=size, sign=loss.sign)
-    best = family_risk(loss.name, train_size=size, candidates=count, sign=loss.sign)
+    kept = estimands.kept_predictor_risk(loss.name, train_size=size, sign=loss.sign)
+    best = estimands.family_risk(loss.name, train_size=size, candidates=count, sign=loss.sign)
     estimates = {
         DEV_CHOSEN: selection.estimate(DEV_CHOSEN, kept, value, of_chosen, reason=reason or given_up, optimistic=True),
         DEV_BEST: selection.estimate(DEV_BEST, best, value, of_best, reason=reason, optimistic=True),
@@ -177,24 +183,11 @@ def _given_up(final: str) -> str | None:
     return f'No interval: final="{final}" {how}, so the bound does not speak of the predictor. final="keep" keeps it.'
 
 
-def _bounds(selection: Selection, means: NDArray[np.float64], chosen: int) -> Development:
-    return development_bounds(
-        means,
-        n=len(selection.inner.held),
-        chosen=chosen,
-        level=selection.level,
-        low=selection.loss.low,
-        high=selection.loss.high,
-        counted=selection.loss.counts_errors,
-        guarantee=promised("finite-sample", selection.inner.recipe),
-    )
-
-
 def _gap_estimate(selection: Selection, bounds: Development) -> Estimate:
     loss, size = selection.loss, selection.sizes
     about = EstimateInfo(
         name=DEV_GAP,
-        estimand=excess_risk(loss.name, train_size=size, candidates=selection.candidates),
+        estimand=estimands.excess_risk(loss.name, train_size=size, candidates=selection.candidates),
         level=selection.level,
         train_size=size,
         n=len(selection.inner.held),

@@ -21,15 +21,7 @@ from heldout.results.selection import (
     waiting_estimates,
 )
 from heldout.results.test_losses import blank_record, trained_sizes
-from heldout.risk.estimands import (
-    Estimand,
-    Sizes,
-    conditions,
-    estimand_of,
-    fold_predictors_risk,
-    rows_words,
-    taken_over,
-)
+from heldout.risk import estimands
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import WITH_FITS, check_asked, estimate_risk
 from heldout.risk.record import POOLED, Record
@@ -58,13 +50,13 @@ def study_estimates(
         name = risk_name(number, loss)
         words = risk_estimand(task, study, loss)
         if record.parts > 1 and loss.rows is None:
-            words += taken_over(pooled=pool is not False and record.family in POOLED)
+            words += estimands.taken_over(pooled=pool is not False and record.family in POOLED)
         found[name] = estimate_risk(
             record, name=name, estimand=words, level=level, interval=asked, strict=number == 0, pool=pool
         )
         if number == 0 and record.parts > 1 and trained is not None:
-            words = fold_predictors_risk(loss.name, train_size=trained, parts=record.parts, sign=loss.sign)
-            words += conditions(stratified=keeps_classes(task, outer), weighted=task.weight is not None)
+            words = estimands.fold_predictors_risk(loss.name, train_size=trained, parts=record.parts, sign=loss.sign)
+            words += estimands.conditions(stratified=keeps_classes(task, outer), weighted=task.weight is not None)
             found[FOLD_PREDICTORS] = fold_predictors_estimate(record, words, level=level, pool=pool, asked=asked)
     if trained is not None and trained.fit is not None:
         found = {name: replace(one, fit_size=trained.fit) for name, one in found.items()}
@@ -73,15 +65,15 @@ def study_estimates(
     return _incomplete(found, outcome)
 
 
-def sizes_of(study: Study) -> Sizes | None:
+def sizes_of(study: Study) -> estimands.Sizes | None:
     """The training sizes of the test parts; None for a predictor that came fitted."""
-    return Sizes.of(trained_sizes(study), fit=fit_size(study))
+    return estimands.Sizes.of(trained_sizes(study), fit=fit_size(study))
 
 
-def risk_estimand(task: Task, study: Study, loss: Loss) -> Estimand:
+def risk_estimand(task: Task, study: Study, loss: Loss) -> estimands.Estimand:
     """What the test losses of a study estimate."""
     outer = study.splits[OUTER]
-    return estimand_of(
+    return estimands.estimand_of(
         outer.recipe.kind,
         parts=len(outer),
         tuned=study.search.tuned,
@@ -135,11 +127,11 @@ def fit_size(study: Study) -> float | None:
     return float(np.mean([np.mean(study.validation_splits(choice).train_sizes) for choice in study.choices]))
 
 
-def size_at_all_rows(task: Task, study: Study) -> Sizes:
+def size_at_all_rows(task: Task, study: Study) -> estimands.Sizes:
     """All rows, and how many of them a single fit would use where development rows stay out."""
     rows, fit = float(task.size), fit_size(study)
     share = None if fit is None else fit / float(np.mean(study.splits[OUTER].train_sizes))
-    return Sizes(rows, rows, rows, None if share is None else rows * share)
+    return estimands.Sizes(rows, rows, rows, None if share is None else rows * share)
 
 
 def keeps_classes(task: Task, outer: Splits) -> bool:
@@ -176,21 +168,23 @@ def scope_of(study: Study, task: Task, *, extrapolated: bool = False) -> Covers:
         sentence = f"The risk is that of this very predictor: the one that was tested. {_of_development(study)}"
         return Covers(estimate="risk", exactly=True, sentence=sentence.strip())
     if extrapolated:
-        size = f"extrapolated to all {task.size} rows"
+        size, worse = f"extrapolated to all {task.size} rows", ""
     else:
-        size = f"that of the learner at {rows_words(sizes)}"
+        size = f"that of the learner at {estimands.rows_words(sizes)}"
+        worse = ", which is usually a little worse than one trained on all rows"
     sentence = (
-        f"{_made_from(search, size_at_all_rows(task, study))}; the risk is {size}. {_how_far(search, extrapolated)}"
+        f"{_made_from(search, size_at_all_rows(task, study))}; the risk is {size}. That is the risk of a typical "
+        f"predictor of this learner{worse}; it is not measured on this very predictor."
     )
     if search.tuned and search.final == "ensemble":
         sentence += f" {_of_ensemble(study.reported[0])}"
-    return Covers(estimate="risk", exactly=False, sentence=sentence.strip())
+    return Covers(estimate="risk", exactly=False, sentence=sentence)
 
 
 def scope_of_tuning(selection: Selection, *, rows: int) -> Covers:
     """The estimate of ``tuned.estimates_`` that speaks of the predictor of a tuned learner that was fitted."""
     search, several = selection.study.search, selection.candidates > 1
-    size = rows_words(selection.sizes)
+    size = estimands.rows_words(selection.sizes)
     if search.final == "keep":
         sentence = f"The predictor was trained on {size} of {rows}, without the development rows"
         if not several:
@@ -237,18 +231,13 @@ def _of_development(study: Study) -> str:
     return "It was retrained on training and development rows together, so no development-set bound holds for it."
 
 
-def _made_from(search: Search, sizes: Sizes) -> str:
+def _made_from(search: Search, sizes: estimands.Sizes) -> str:
     rows, fit = f"all {sizes.mean:.0f} rows", "" if sizes.fit is None else f"about {sizes.fit:.0f}"
     if search.tuned and search.final == "ensemble":
         return f"The predictor averages fold predictors chosen and trained on parts of {rows}, each on {fit}"
     if search.tuned and search.final == "keep":
         return f"The predictor is chosen on development rows and trained on the others, {fit} of {rows}"
     return f"The predictor is trained on {rows}"
-
-
-def _how_far(search: Search, extrapolated: bool) -> str:
-    worse = "" if extrapolated else ", which is usually a little worse than one trained on all rows"
-    return f"That is the risk of a typical predictor of this learner{worse}; it is not measured on this very predictor."
 
 
 def _of_ensemble(loss: Loss) -> str:

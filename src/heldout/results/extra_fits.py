@@ -16,6 +16,7 @@ from heldout.losses import Loss
 from heldout.planner.account import Account, account_for, merge_accounts, with_race
 from heldout.planner.checked_cells import foreseen_checks
 from heldout.planner.passes import make_plan, stand_in
+from heldout.planner.plan import Plan
 from heldout.planner.start_races import start_races
 from heldout.results.estimates import risk_name, size_at_all_rows
 from heldout.results.test_losses import TestLosses, read_test_losses, shown_estimate
@@ -48,19 +49,16 @@ def counted_with(outcome: Outcome, extra: Mapping[str, Outcome]) -> Outcome:
     return outcome
 
 
-def account_with_extra(account: Account, extra: Mapping[str, Study], task: Task, options: Options) -> Account:
-    """The account of a study with all that is asked beside it."""
-    for name, study in extra.items():
-        account = merge_accounts(account, account_of(study, task, options), words=name)
-    return account
+def plans_of(study: Study, task: Task, **settings: Any) -> tuple[Plan, Plan]:
+    """Plan the first stage of a study, and what follows once a candidate of average work is chosen."""
+    ready = frozenset(panel.key for panel in study.panels if panel.candidates is not None)
+    first = make_plan(study, task, done=frozenset(), **settings)
+    return first, make_plan(stand_in(study), task, done=ready, **settings)
 
 
 def account_of(study: Study, task: Task, options: Options) -> Account:
     """The account of a study before anything is fitted."""
-    settings = plan_settings(options)
-    plan = make_plan(study, task, done=frozenset(), **settings)
-    ready = frozenset(panel.key for panel in study.panels if panel.candidates is not None)
-    later = make_plan(stand_in(study), task, done=ready, **settings)
+    plan, later = plans_of(study, task, **plan_settings(options))
     account = with_race(account_for(study, task, plan, later), start_races(study, task, plan))
     return replace(account, checked=foreseen_checks(study, task, (plan, later)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -52,23 +53,28 @@ class ValidationTable:
         """A mean in the user's own sign."""
         return None if np.isnan(value) else self.sign * float(value) + 0.0
 
+    def best_of(self, candidates: Sequence[int]) -> tuple[Floats, Floats]:
+        """The mean of the best of these candidates in each fold, infinite where all failed, and its standard error."""
+        means = np.where(np.isnan(self.means[:, candidates]), np.inf, self.means[:, candidates])
+        folds, best = np.arange(len(means)), means.argmin(axis=1)
+        return means[folds, best], self.errors[:, candidates][folds, best]
+
 
 def has_candidates(record: StudyRecord) -> bool:
     """Whether there was anything to choose from."""
     return bool(record.tables["candidates"]) and record.about["candidates"] > 1
 
 
-def chosen_times(record: StudyRecord) -> Counter[int]:
-    """In how many folds each candidate was chosen."""
-    choices = record.tables["choices"]
-    return Counter(int(c) for c in choices["candidate"] if c >= 0) if choices else Counter()
+def _chosen(record: StudyRecord) -> list[int]:
+    """The candidate that was chosen in each fold where one was."""
+    return [int(candidate) for candidate in record.tables["choices"].get("candidate", ()) if candidate >= 0]
 
 
 def candidate_rows(record: StudyRecord) -> list[dict[str, Any]]:
     """A row a candidate, the best mean first, those that failed somewhere last."""
     if not has_candidates(record):
         return []
-    validation, chosen = ValidationTable(record), chosen_times(record)
+    validation, chosen = ValidationTable(record), Counter(_chosen(record))
     means, errors = validation.means.mean(axis=0), validation.errors.mean(axis=0)
     order = np.argsort(means, kind="stable")[:MOST_ROWS]  # NaN comes last
     return [
@@ -98,7 +104,7 @@ def parameters_figure(record: StudyRecord) -> Figure:
     if not has_candidates(record):
         return {"none": "Nothing was chosen: there is one candidate."}
     validation = ValidationTable(record)
-    chosen = [int(c) for c in record.tables["choices"]["candidate"] if c >= 0]
+    chosen = _chosen(record)
     simplest = [int(c) for c in record.tables.get("one_se", {}).get("candidate", ())]
     panels = []
     for family in dict.fromkeys(validation.families):
@@ -143,11 +149,8 @@ def _panel(
 
 def _point(validation: ValidationTable, value: Any, candidates: list[int]) -> Figure:
     """The mean over folds of the best candidate with this value, and its standard error within a fold."""
-    means = np.where(np.isnan(validation.means[:, candidates]), np.inf, validation.means[:, candidates])
-    best = means.argmin(axis=1)
-    found = means[np.arange(len(best)), best]
+    found, errors = validation.best_of(candidates)
     whole = bool(np.isfinite(found).all())
-    errors = validation.errors[:, candidates][np.arange(len(best)), best]
     known = whole and not np.isnan(errors).any()
     return {
         "value": value,
@@ -172,10 +175,7 @@ def _thinned(points: list[Figure], chosen: Counter[Any], sign: int) -> list[Figu
 
 def _one_se(validation: ValidationTable) -> Figure | None:
     """The mean over folds of the best candidate, and that plus one standard error of it."""
-    means = np.where(np.isnan(validation.means), np.inf, validation.means)
-    best = means.argmin(axis=1)
-    rows = np.arange(len(best))
-    found, errors = means[rows, best], validation.errors[rows, best]
+    found, errors = validation.best_of(range(validation.count))
     if not np.isfinite(found).all() or np.isnan(errors).any():
         return None
     return {"best": validation.shown(float(found.mean())), "limit": validation.shown(float((found + errors).mean()))}

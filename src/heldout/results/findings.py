@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,11 +35,6 @@ def findings_of(question: Question, outcome: Outcome, losses: TestLosses) -> lis
         *_of_race(outcome),
         *(finding for record in losses.records for finding in interval_warnings(record, columns=task.n_columns)),
     ]
-
-
-def findings_of_extra(outcome: Outcome, name: str) -> list[Finding]:
-    """The findings of fits that ran beside a study: for an interval, or a learning curve."""
-    return [replace(one, message=f"In the {name}: {one.message}") for one in findings_of_fits(outcome)]
 
 
 def _of_splits(task: Task, study: Study) -> Iterator[Finding]:
@@ -130,17 +124,13 @@ def _of_checks(checks: Sequence[KernelCheck]) -> Iterator[Finding]:
             )
             yield Finding(code="H210", severity="warning", message=text)
         if not worst.passed:
-            wrong = _count(sum(not check.passed for check in own), own)
+            wrong = f"{sum(not check.passed for check in own)} of {len(own)} cells that were answered again"
             text = (
                 f"The kernel {kernel!r} differs from brute force by {worst.difference:.2g} on {worst.cell}, more "
                 f"than its tier {worst.tier!r} allows ({wrong}); all its cells were answered by "
                 "brute force. Please report it."
             )
             yield Finding(code="H205", severity="warning", message=text)
-
-
-def _count(some: int, checks: Sequence[KernelCheck]) -> str:
-    return f"{some} of {len(checks)} cells that were answered again"
 
 
 def _of_run(outcome: Outcome) -> Iterator[Finding]:

@@ -12,21 +12,13 @@ from sklearn.base import is_classifier
 from heldout.base.environment import environment
 from heldout.base.words import clipped
 from heldout.engine.run import Outcome
+from heldout.results import tables
 from heldout.results.estimates import risk_name, scope_of, study_estimates
 from heldout.results.extra_fits import EXTRAPOLATED, LEARNING_CURVE, counted_with, curve_of, interval_by_pairs
-from heldout.results.findings import findings_of, findings_of_extra, race_values
+from heldout.results.findings import findings_of, findings_of_fits, race_values
 from heldout.results.no_model import against_no_model
 from heldout.results.selection import FOLD_PREDICTORS
 from heldout.results.study_record import CURVE, Columns, Question, StudyRecord
-from heldout.results.tables import (
-    candidate_columns,
-    choice_columns,
-    failure_columns,
-    fold_columns,
-    prediction_columns,
-    seconds_spent,
-    warning_columns,
-)
 from heldout.results.test_losses import TestLosses
 from heldout.results.test_set_history import TestSetHistory, disclosed
 from heldout.risk.estimate import Estimate
@@ -61,27 +53,32 @@ def build_record(
         estimates = _without_rows(estimates, study, losses)
         no_model = _with_reason(no_model) if _lacks_rows(no_model, losses.records[0], sampled=True) else no_model
     covers = scope_of(study, task)
-    tables: dict[str, Columns] = {
-        "folds": fold_columns(study, losses),
-        "choices": choice_columns(outcome),
-        "candidates": candidate_columns(outcome),
-        "predictions": prediction_columns(task, outcome, losses),
-        "failures": failure_columns(outcome),
-        "warnings": warning_columns(outcome),
+    made: dict[str, Columns] = {
+        "folds": tables.fold_columns(study, losses),
+        "choices": tables.choice_columns(outcome),
+        "candidates": tables.candidate_columns(outcome),
+        "predictions": tables.prediction_columns(task, outcome, losses),
+        "failures": tables.failure_columns(outcome),
+        "warnings": tables.warning_columns(outcome),
     }
     if question.pairs is not None:
         estimates = interval_by_pairs(estimates, task, outcome, pairs=question.pairs, ran=extra[SPREAD])
         covers = scope_of(study, task, extrapolated=question.pairs.moves_risk)
     if question.curve is not None:
-        tables[LEARNING_CURVE], estimates[EXTRAPOLATED] = curve_of(task, study, losses, extra[CURVE], level=level)
-    findings = findings_of(question, outcome, losses)
-    findings += [one for name, ran in extra.items() for one in findings_of_extra(ran, name)]
+        made[LEARNING_CURVE], estimates[EXTRAPOLATED] = curve_of(task, study, losses, extra[CURVE], level=level)
+    counted, findings = counted_with(outcome, extra), findings_of(question, outcome, losses)
+    for name, ran in extra.items():
+        findings += [replace(one, message=f"In the {name}: {one.message}") for one in findings_of_fits(ran)]
     record = StudyRecord(
         estimates=estimates,
-        tables=tables,
+        tables=made,
         findings=tuple(findings),
         covers=covers,
-        plan=_plan(counted_with(outcome, extra)),
+        plan={
+            **asdict(counted.account),
+            "text": str(counted.account),
+            "checks": [asdict(check) for check in counted.checks],
+        },
         about={**_about(question, outcome), **asked_by},
         seconds=_seconds(outcome, extra),
         frame=task.frame,
@@ -122,7 +119,7 @@ def _about(question: Question, outcome: Outcome) -> dict[str, Any]:
     return {
         "learner": families[0].name if len(families) == 1 else "families",
         "families": [family.name for family in families],
-        "estimators": [clipped(" ".join(repr(family.estimator).split()), 500) for family in families],
+        "estimators": [clipped(" ".join(repr(family.estimator).split()), 498) for family in families],
         "parameters": {family.name: list(family.candidates.always) for family in families},
         "classification": bool(is_classifier(families[0].estimator)),
         "tuned": study.search.tuned,
@@ -145,17 +142,11 @@ def _about(question: Question, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _plan(outcome: Outcome) -> dict[str, Any]:
-    """The account of a plan and the checks of its kernels as plain values."""
-    checks = [asdict(check) for check in outcome.checks]
-    return {**asdict(outcome.account), "text": str(outcome.account), "checks": checks}
-
-
 def _seconds(outcome: Outcome, extra: Mapping[str, Outcome]) -> dict[str, Any]:
-    tables = outcome.tables.panels.values()
+    panels = outcome.tables.panels.values()
     return {
         "total": outcome.seconds + sum(ran.seconds for ran in extra.values()),
-        "fit_seconds": float(sum(table.fit_seconds.sum() for table in tables)),
-        "score_seconds": float(sum(table.score_seconds.sum() for table in tables)),
-        "spent": seconds_spent(outcome),
+        "fit_seconds": float(sum(table.fit_seconds.sum() for table in panels)),
+        "score_seconds": float(sum(table.score_seconds.sum() for table in panels)),
+        "spent": tables.seconds_spent(outcome),
     }

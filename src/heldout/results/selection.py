@@ -17,16 +17,7 @@ from heldout.engine.run import MOST_KEPT_ROW_LOSSES, Outcome
 from heldout.losses import Loss
 from heldout.results.evidence import in_parts
 from heldout.results.test_losses import goes_forward, shown_estimate, splits_facts
-from heldout.risk.estimands import (
-    Estimand,
-    Sizes,
-    best_validation,
-    corrected_validation,
-    family_risk,
-    fold_predictors_risk,
-    learner_risk,
-    predictor_risk,
-)
+from heldout.risk import estimands
 from heldout.risk.estimate import Estimate, EstimateInfo, Interval
 from heldout.risk.estimate_risk import OPTIMISTIC, estimate_risk
 from heldout.risk.intervals import METHODS
@@ -94,16 +85,16 @@ class Selection:
         return len(self.study.search)
 
     @property
-    def sizes(self) -> Sizes:
+    def sizes(self) -> estimands.Sizes:
         """How many rows the predictors are trained on whose validation losses choose."""
-        sizes = Sizes.of(self.inner.train_sizes)
+        sizes = estimands.Sizes.of(self.inner.train_sizes)
         assert sizes is not None  # a validation part has training rows
         return sizes
 
     def estimate(
         self,
         name: str,
-        estimand: Estimand,
+        estimand: estimands.Estimand,
         value: float | None,
         interval: Interval | None = None,
         *,
@@ -129,7 +120,7 @@ def waiting_estimates(study: Study, reason: str, *, level: float) -> dict[str, E
     loss, candidates = study.search.losses[0], len(study.search)
     estimates = {}
     for name in ON_ALL_ROWS if candidates > 1 else (BEST_VALIDATION,):
-        words = best_validation if name == BEST_VALIDATION else corrected_validation
+        words = estimands.best_validation if name == BEST_VALIDATION else estimands.corrected_validation
         about = EstimateInfo(
             name=name,
             estimand=words(loss.name, train_size=None, candidates=candidates, sign=loss.sign),
@@ -151,12 +142,12 @@ def best_validation_estimate(selection: Selection) -> Estimate:
     value, loss, several = selection.study.chosen[selection.choice.key].inside, selection.loss, selection.candidates > 1
     single = FINAL in selection.study.splits and len(selection.inner) == 1
     if several:
-        words = family_risk if single else best_validation
+        words = estimands.family_risk if single else estimands.best_validation
         estimand = words(loss.name, train_size=selection.sizes, candidates=selection.candidates, sign=loss.sign)
     elif single and selection.study.search.final == "keep":
-        estimand = predictor_risk(loss.name, train_size=selection.sizes, sign=loss.sign)
+        estimand = estimands.predictor_risk(loss.name, train_size=selection.sizes, sign=loss.sign)
     else:
-        estimand = learner_risk(loss.name, train_size=selection.sizes, tuned=False, sign=loss.sign)
+        estimand = estimands.learner_risk(loss.name, train_size=selection.sizes, tuned=False, sign=loss.sign)
     reason = "No value: a fit that it needs failed." if value is None else OPTIMISTIC if several else NOT_HERE
     return selection.estimate(BEST_VALIDATION, estimand, value, reason=reason, optimistic=several)
 
@@ -164,14 +155,14 @@ def best_validation_estimate(selection: Selection) -> Estimate:
 def fold_predictors_of_choice(selection: Selection) -> Estimate:
     """The mean risk of the fold predictors of the only candidate, which bounds that of their average."""
     loss, record = selection.loss, _record(selection)
-    words = fold_predictors_risk(loss.name, train_size=selection.sizes, parts=record.parts, sign=loss.sign)
+    words = estimands.fold_predictors_risk(loss.name, train_size=selection.sizes, parts=record.parts, sign=loss.sign)
     gone = record.row_losses is None and loss.rows is not None
     return fold_predictors_estimate(record, words, level=selection.level, gone=gone)
 
 
 def fold_predictors_estimate(
     record: Record,
-    words: Estimand,
+    words: estimands.Estimand,
     *,
     level: float,
     pool: bool | None = None,

@@ -14,16 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.archive import (
-    Arrays,
-    Format,
-    StoredColumn,
-    opened_archive,
-    pack_columns,
-    read_array,
-    unpack_columns,
-    write_archive,
-)
+from heldout.base import archive
 from heldout.base.findings import Finding
 from heldout.base.shown import plain
 from heldout.planner.account import Line
@@ -39,18 +30,14 @@ from heldout.splits.saved import SavedSplits, TaskIdentity
 from heldout.splits.summary import Picture, Summary, picture_of, summarise_splits
 from heldout.task import Task
 
-RESULT_FILE = Format(
-    name="heldout result",
-    words="a saved result",
-    manifest="result.json",
-    version=3,
-    again="run the study again",
+RESULT_FILE = archive.Format(
+    name="heldout result", words="a saved result", manifest="result.json", version=3, again="run the study again"
 )
 
 
 def save_record(record: StudyRecord, splits: tuple[SavedSplits, SplitsDescription] | None, path: str | Path) -> None:
     """Write the record of a study; an existing file is replaced only once the new one is whole."""
-    arrays: Arrays = {}
+    arrays: archive.Arrays = {}
     manifest = {
         "estimates": {name: plain(stored_values(estimate)) for name, estimate in record.estimates.items()},
         "findings": [asdict(finding) for finding in record.findings],
@@ -60,17 +47,17 @@ def save_record(record: StudyRecord, splits: tuple[SavedSplits, SplitsDescriptio
         "seconds": plain(record.seconds),
         "frame": record.frame,
         "no_model": None if record.no_model is None else plain(asdict(record.no_model)),
-        "tables": {table: pack_columns(table, columns, arrays) for table, columns in record.tables.items()},
+        "tables": {table: archive.pack_columns(table, columns, arrays) for table, columns in record.tables.items()},
         "splits": None if splits is None else pack_splits(*splits, arrays),
     }
-    write_archive(path, RESULT_FILE, manifest, arrays)
+    archive.write_archive(path, RESULT_FILE, manifest, arrays)
 
 
 def load_record(path: str | Path) -> tuple[StudyRecord, tuple[SavedSplits, SplitsDescription] | None]:
     """The record that a file holds, and its test splits; a study of a stream has none."""
-    with opened_archive(path, RESULT_FILE) as (manifest, file):
+    with archive.opened_archive(path, RESULT_FILE) as (manifest, file):
         stored = msgspec.convert(manifest, _StoredRecord)
-        tables = {table: unpack_columns(columns, file) for table, columns in stored.tables.items()}
+        tables = {table: archive.unpack_columns(columns, file) for table, columns in stored.tables.items()}
         missing = [f"{table}/{name}" for table, names in COLUMNS.items() for name in names if name not in tables[table]]
         if missing:
             raise ValueError(f"it lacks {', '.join(missing[:5])}")
@@ -142,11 +129,11 @@ class _StoredRecord(msgspec.Struct):
     seconds: _Seconds
     frame: Literal["pandas", "polars"]
     no_model: Reference | None
-    tables: dict[str, dict[str, StoredColumn]]
+    tables: dict[str, dict[str, archive.StoredColumn]]
     splits: dict[str, Any] | None
 
 
-SPLITS_FILE = Format(
+SPLITS_FILE = archive.Format(
     name="heldout splits",
     words="a file of saved splits",
     manifest="splits.json",
@@ -176,17 +163,17 @@ class SplitsDescription:
 
 def save_splits(saved: SavedSplits, description: SplitsDescription, path: str | Path) -> None:
     """Write drawn splits; an existing file is replaced only once the new one is whole."""
-    arrays: Arrays = {}
-    write_archive(path, SPLITS_FILE, {"splits": pack_splits(saved, description, arrays)}, arrays)
+    arrays: archive.Arrays = {}
+    archive.write_archive(path, SPLITS_FILE, {"splits": pack_splits(saved, description, arrays)}, arrays)
 
 
 def read_splits(path: str | Path) -> tuple[SavedSplits, SplitsDescription]:
     """The splits of a file, and what they tell of themselves."""
-    with opened_archive(path, SPLITS_FILE) as (manifest, file):
+    with archive.opened_archive(path, SPLITS_FILE) as (manifest, file):
         return unpack_splits(manifest["splits"], file)
 
 
-def pack_splits(saved: SavedSplits, description: SplitsDescription, arrays: Arrays) -> dict[str, Any]:
+def pack_splits(saved: SavedSplits, description: SplitsDescription, arrays: archive.Arrays) -> dict[str, Any]:
     """Drawn splits as a plain dict, their rows and tables put into `arrays`."""
     splits = saved.splits
     present = [name for name in _ROWS if getattr(splits, name) is not None]
@@ -200,8 +187,8 @@ def pack_splits(saved: SavedSplits, description: SplitsDescription, arrays: Arra
         "fingerprint": splits.fingerprint,
         "task": {"fingerprint": saved.origin.fingerprint, "pieces": dict(saved.origin.pieces)},
         "arrays": present,
-        "parts": pack_columns("splits/parts", summary.parts, arrays),
-        "shares": pack_columns("splits/shares", summary.shares, arrays),
+        "parts": archive.pack_columns("splits/parts", summary.parts, arrays),
+        "shares": archive.pack_columns("splits/shares", summary.shares, arrays),
         "totals": plain(dict(summary.totals)),
         "marks": [[place, words] for place, words in picture.marks],
         "in_time": picture.in_time,
@@ -217,8 +204,8 @@ class _StoredSplits(msgspec.Struct):
     fingerprint: str
     task: TaskIdentity
     arrays: list[Literal["rows", "held", "held_cuts", "train", "train_cuts", "buffered"]]
-    parts: dict[str, StoredColumn]
-    shares: dict[str, StoredColumn]
+    parts: dict[str, archive.StoredColumn]
+    shares: dict[str, archive.StoredColumn]
     totals: dict[str, Any]
     marks: list[tuple[int, str]]
     in_time: bool
@@ -231,7 +218,7 @@ def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> tuple[Sav
     stored = msgspec.convert(packed, _StoredSplits)
     if stored.seal != _seal({name: value for name, value in packed.items() if name != "seal"}):
         raise ValueError("it was changed after it was written")
-    rows = {name: from_steps(read_array(file, f"splits/{name}")) for name in stored.arrays}
+    rows = {name: from_steps(archive.read_array(file, f"splits/{name}")) for name in stored.arrays}
     splits = Splits(recipe=stored.recipe, **rows)
     _check_cuts(splits)
     if splits.fingerprint != stored.fingerprint:
@@ -240,8 +227,8 @@ def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> tuple[Sav
     words = stored.recipe.words
     summary = Summary(
         words=words,
-        parts=unpack_columns(stored.parts, file),
-        shares=unpack_columns(stored.shares, file),
+        parts=archive.unpack_columns(stored.parts, file),
+        shares=archive.unpack_columns(stored.shares, file),
         totals=stored.totals,
     )
     picture = Picture(
@@ -249,7 +236,7 @@ def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> tuple[Sav
         parts=len(splits),
         in_time=stored.in_time,
         marks=tuple(stored.marks),
-        **{name: read_array(file, f"splits/picture/{name}") for name in _GRIDS},
+        **{name: archive.read_array(file, f"splits/picture/{name}") for name in _GRIDS},
     )
     description = SplitsDescription(summary=summary, picture=picture, frame=stored.frame)
     return SavedSplits(splits=splits, origin=stored.task), description

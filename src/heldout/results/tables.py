@@ -68,13 +68,13 @@ def candidate_columns(outcome: Outcome) -> Columns:
         return {}
     count, times = len(search), len(study.choices)
     by_choice = [_validation_columns(study, outcome.tables[choice.panel], choice) for choice in study.choices]
-    validation = {name: np.concatenate([columns[name] for columns in by_choice]) for name in by_choice[0]}
     params = _param_columns(search, list(range(count)))
+    validation = {name: np.concatenate([columns[name] for columns in by_choice]) for name in by_choice[0]}
     return {
         "fold": np.repeat([choice.fold for choice in study.choices], count),
         "candidate": np.tile(np.arange(count), times),
         "family": [search.family_of(c).name for c in range(count)] * times,
-        **{name: _repeated(values, times) for name, values in params.items()},
+        **{name: np.tile(c, times) if isinstance(c, np.ndarray) else c * times for name, c in params.items()},
         **validation,
     }
 
@@ -234,10 +234,6 @@ def _column(values: list[Any]) -> Any:
     if kinds <= {int, np.int64} or kinds <= {float, np.float64, int, np.int64}:
         return np.array(values)
     return values
-
-
-def _repeated(values: Any, times: int) -> Any:
-    return np.tile(values, times) if isinstance(values, np.ndarray) else list(values) * times
 
 
 def as_frame(columns: Mapping[str, Any], *, library: str = "pandas") -> Any:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import Any, ClassVar
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -26,16 +26,7 @@ from heldout.losses import Loss
 from heldout.results.estimates import RISK, risk_name
 from heldout.results.study_record import Question, StudyRecord
 from heldout.results.test_losses import TestLosses
-from heldout.risk.earlier_looks import (
-    FIRST,
-    UNBOUNDED,
-    VACUOUS,
-    EarlierLooks,
-    alphabet_of,
-    disclosed_estimate,
-    passes,
-    rounded,
-)
+from heldout.risk import earlier_looks
 from heldout.risk.estimate import Estimate
 from heldout.risk.record import Record
 from heldout.risk.verdict import NOT_SHOWN, Reference
@@ -50,8 +41,6 @@ FROM_TEST_LOSSES = ("H104", "H302", "H303", "H305", "H306", "H307", "H308", "H30
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TestSetHistory:
     """The rows of a test set, and who looked at any of them before a question."""
-
-    __test__: ClassVar[bool] = False  # no test, whatever its name begins with
 
     ledger: Ledger
     rows: TestRows
@@ -100,15 +89,11 @@ def history_of(*questions: Question, journal: Any = None) -> TestSetHistory | No
     outer = first.study.splits[OUTER]
     if len(outer) > 1 and not isinstance(first.learner, FrozenEstimator):
         return None  # cross-validation: the risk of a typical predictor, no test set that a predictor is held to
-    return _history(questions, journal, rows_of_task(first.task, outer.held))
+    return history_of_rows(questions, journal, rows_of_task(first.task, outer.held))
 
 
-def history_of_stream(question: Question, rows: TestRows | None) -> TestSetHistory | None:
-    """The same for a stream, once its test rows have passed; None where there is no single test set."""
-    return None if rows is None else _history((question,), None, rows)
-
-
-def _history(questions: Sequence[Question], journal: Any, rows: TestRows) -> TestSetHistory:
+def history_of_rows(questions: Sequence[Question], journal: Any, rows: TestRows) -> TestSetHistory:
+    """The history of the test set that has these rows; of a stream they are known once they have passed."""
     first = questions[0]
     if first.options.ledger is not None:
         ledger: Ledger = first.options.ledger
@@ -152,11 +137,11 @@ def disclosed(record: StudyRecord, question: Question, losses: TestLosses, histo
     """The record as it may be told: intervals that account for earlier looks, coarse answers, rows withheld."""
     answer = parse_answer(question.options.answer)
     looks = history.past
-    past = EarlierLooks(
+    past = earlier_looks.EarlierLooks(
         alphabets=tuple(look.price for look in looks), rows_shown=any(look.rows_shown for look in looks)
     )
     told = {
-        name: disclosed_estimate(losses_of, record.estimates[name], answer, past)
+        name: earlier_looks.disclosed_estimate(losses_of, record.estimates[name], answer, past)
         for name, _, losses_of in _by_name(question, losses)
     }
     tables = dict(record.tables)
@@ -198,7 +183,7 @@ def enter_looks(record: StudyRecord, question: Question, losses: TestLosses, his
             learner_key=history.learner_keys[question],
             loss=loss.name,
             answer=str(answer),
-            alphabet=alphabet_of(answer, losses_of, right_or_wrong=loss.counts_errors),
+            alphabet=earlier_looks.alphabet_of(answer, losses_of, right_or_wrong=loss.counts_errors),
             rows_shown=not answer.withholds,
             told=_told_words(record.estimates[name]),
         )
@@ -223,14 +208,16 @@ def _coarse_columns(question: Question, losses: TestLosses, answer: Answer) -> d
     for _, loss, record in _by_name(question, losses):
         (value,) = record.fold_losses.tolist()
         if answer.kind == PASS_FAIL:
-            columns[loss.name] = [None if np.isnan(value) else "pass" if passes(answer, record, value) else "fail"]
+            columns[loss.name] = [
+                None if np.isnan(value) else "pass" if earlier_looks.passes(answer, record, value) else "fail"
+            ]
         elif answer.size is not None and not np.isnan(value):
-            columns[loss.name] = np.array([loss.sign * rounded(value, answer.size) + 0.0])
+            columns[loss.name] = np.array([loss.sign * earlier_looks.rounded(value, answer.size) + 0.0])
     return columns
 
 
 def _findings(status: str, history: TestSetHistory) -> list[Finding]:
-    if status == FIRST:
+    if status == earlier_looks.FIRST:
         return []
     whole = all(look.rows.key == history.rows.key for look in history.past)
     which = "these test rows" if whole else "test sets that share rows with this one"
@@ -239,12 +226,12 @@ def _findings(status: str, history: TestSetHistory) -> list[Finding]:
     times = "One earlier look was" if len(history.past) == 1 else f"{len(history.past)} earlier looks were"
     seen = f"{times} taken at {which} ({named})"
     way_out = 'test on fresh rows, or let them answer "rounded" or "pass/fail:…" from the first look on.'
-    if status == UNBOUNDED:
+    if status == earlier_looks.UNBOUNDED:
         text = f"{seen}. No bound covers a learner chosen after them: {way_out} {ESCAPES}"
         return [Finding(code="H402", severity="warning", message=text)]
     text = f"{seen}. The interval is widened, so that it holds for a learner chosen after them. {ESCAPES}"
     found = [Finding(code="H401", severity="warning", message=text)]
-    if status == VACUOUS:
+    if status == earlier_looks.VACUOUS:
         text = f"The earlier looks have used these test rows up, the interval tells next to nothing: {way_out}"
         found.append(Finding(code="H403", severity="warning", message=text))
     return found
