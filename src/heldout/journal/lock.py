@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from heldout.base.errors import JournalError, JournalInUse
 
 if sys.platform == "win32":
@@ -116,17 +118,7 @@ def is_held(journal: Path) -> bool:
 
 def may_live(pid: int) -> bool:
     """Whether a process with this number may be running on this machine."""
-    if sys.platform == "win32":
-        return True  # asking would end it
-    if not 0 < pid < 1 << 31:
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True  # another user's
-    return True
+    return 0 < pid < 1 << 31 and bool(psutil.pid_exists(pid))
 
 
 def this_program() -> dict[str, Any]:

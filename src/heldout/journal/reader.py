@@ -14,19 +14,16 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any, TypeVar
 
 from heldout.base.errors import JournalError
 from heldout.journal import schema
 from heldout.journal.lock import is_held
-from heldout.journal.schema import is_whole
 from heldout.journal.studies import head_in, keys_of_splits, splits_in, summary_in, words_in
 from heldout.splits.drawn import Splits
 
 PATIENCE = 5.0  # seconds that a reader waits for a commit to end
 FRESH = 1.0  # seconds, far more than the step of any file system's clock
-_ONE_TRY, _PAUSE = 0.2, 0.02  # seconds
 
 Found = TypeVar("Found")
 
@@ -98,7 +95,7 @@ class JournalReader:
         """Read the packed summary under this key, None where there is none; raises JournalError where it is damaged."""
         select = "SELECT id, content, sum FROM summaries WHERE key = ?"
         for number, content, mark in _read_beside(self.path, lambda file: file.execute(select, (key,)).fetchall()):
-            if not is_whole("summaries", key, content, mark):
+            if not schema.is_whole("summaries", key, content, mark):
                 raise JournalError(
                     f"The summary {number} in {str(self.path)!r} is damaged. Run the same command again: it answers "
                     "from the journal, and keeps the summary anew."
@@ -110,7 +107,7 @@ class JournalReader:
         studies, listed = _read_beside(self.path, _list_all) or ((), ())
         rows, damaged = [], list[str]()
         for number, key, content, kept, state, started, ended, seconds in studies:
-            words = words_in(content) if is_whole("studies", key, content, kept) else None
+            words = words_in(content) if schema.is_whole("studies", key, content, kept) else None
             if words is None:
                 damaged.append(f"studies/{number}")
                 continue
@@ -153,17 +150,9 @@ def read_summaries(journal: str | os.PathLike[str]) -> dict[bytes, dict[str, Any
 
 def list_studies(journal: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """List the studies of a journal: what each asked, and whether it is finished."""
-    return [
-        {
-            "study": row.number,
-            "state": row.state,
-            "started": row.started,
-            "ended": row.ended,
-            "seconds": row.seconds,
-            **row.words,
-        }
-        for row in JournalReader(journal).contents().studies
-    ]
+    names = ("state", "started", "ended", "seconds")
+    studies = JournalReader(journal).contents().studies
+    return [{"study": row.number, **{name: getattr(row, name) for name in names}, **row.words} for row in studies]
 
 
 def read_splits(journal: str | os.PathLike[str], study: int) -> dict[str, Splits]:
@@ -173,7 +162,7 @@ def read_splits(journal: str | os.PathLike[str], study: int) -> dict[str, Splits
     found = {}
     for key, content, kept in _read_beside(path, lambda file: file.execute(select, keys_of_splits(study)).fetchall()):
         name = key.decode(errors="replace").partition("/")[2]
-        if not is_whole("splits", key, content, kept):
+        if not schema.is_whole("splits", key, content, kept):
             raise JournalError(f"The splits {name!r} of study {study} in {str(journal)!r} are damaged.")
         found[name] = splits_in(content)
     return found
@@ -192,25 +181,16 @@ def _list_all(connection: sqlite3.Connection) -> tuple[list[Any], list[Any]]:
 def _read_beside(path: Path, read: Callable[[sqlite3.Connection], Found]) -> Found | tuple[()]:
     """Run a query on the journal, and wait for a commit that is under way; returns () where the file is still empty."""
     _refuse_no_file(path)
-    deadline = monotonic() + PATIENCE
-    while True:
-        try:
-            with closing(schema.open_to_read(path, timeout=_ONE_TRY)) as connection:
-                if not schema.pragma(connection, "page_count"):
-                    return ()  # a program is about to make it
-                schema.refuse_other_file(connection, path)
-                if not schema.has_all_tables(connection):
-                    raise _damaged(path, "a table is missing")
-                return read(connection)
-        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
-            if schema.error_number(error) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise _cannot_read(path, error) from error
-            if monotonic() > deadline:
-                raise JournalError(
-                    f"The journal {str(path)!r} could not be read for {PATIENCE:.0f} seconds: a program is writing a "
-                    "lot. Try again in a moment."
-                ) from error
-        sleep(_PAUSE)
+    try:
+        with closing(schema.open_to_read(path, timeout=PATIENCE)) as connection:
+            if not schema.pragma(connection, "page_count"):
+                return ()  # a program is about to make it
+            schema.refuse_other_file(connection, path)
+            if not schema.has_all_tables(connection):
+                raise _damaged(path, "a table is missing")
+            return read(connection)
+    except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
+        raise _cannot_read(path, error) from error
 
 
 def _refuse_no_file(path: Path) -> None:
@@ -229,6 +209,11 @@ def _refuse_no_file(path: Path) -> None:
 
 def _cannot_read(path: Path, error: Exception) -> JournalError:
     number = schema.error_number(error)
+    if number == sqlite3.SQLITE_BUSY:
+        return JournalError(
+            f"The journal {str(path)!r} could not be read for {PATIENCE:.0f} seconds: a program is writing a lot. Try "
+            "again in a moment."
+        )
     # A rollback file lies there whose program is dead, and a reader may not apply it.
     if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_ROLLBACK:
         return JournalError(

@@ -39,8 +39,6 @@ class NotPlain(TypeError):
 def encode(tree: Any) -> bytes:
     """Encode a tree of dicts, lists, texts, numbers and arrays as bytes.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> decode(encode({"losses": np.array([0.5, np.nan]), "words": ["a", None]}))
     {'losses': array([0.5, nan]), 'words': ['a', None]}

@@ -57,14 +57,10 @@ def create(connection: sqlite3.Connection) -> None:
     connection.execute("COMMIT")
 
 
-def statements(connection: sqlite3.Connection) -> set[str]:
-    """Return the SQL statements that created the tables and indexes of a file."""
-    return {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master") if sql is not None}
-
-
 def has_all_tables(connection: sqlite3.Connection) -> bool:
     """Tell whether all tables and indexes of a journal exist."""
-    return {*CREATE_TABLE.values(), *_CREATE_INDEXES} <= statements(connection)
+    made = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master")}
+    return {*CREATE_TABLE.values(), *_CREATE_INDEXES} <= made
 
 
 def pragma(connection: sqlite3.Connection, name: str) -> int:

@@ -37,7 +37,6 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.notes: list[str] = []  # what people must know: damage
-        self.committed = 0  # answers
         self._lock = JournalLock(path)
         self._lock.take()
         try:
@@ -60,8 +59,7 @@ class Store:
         """Hand over rows that belong together: they are committed in one transaction, soon."""
         size = sum(len(content) for _, _, content in rows)
         with self._changed:
-            while self._bytes > MOST_UNWRITTEN and self._error is None:
-                self._changed.wait()
+            self._changed.wait_for(lambda: self._bytes <= MOST_UNWRITTEN or self._error is not None)
             self._refuse_if_broken()
             self._waiting.append(tuple(rows))
             self._bytes += size
@@ -73,8 +71,7 @@ class Store:
         with self._changed:
             self._hurry = True
             self._changed.notify_all()
-            while (self._waiting or self._writing) and self._error is None:
-                self._changed.wait()
+            self._changed.wait_for(lambda: not (self._waiting or self._writing) or self._error is not None)
             self._hurry = False
             self._refuse_if_broken()
 
@@ -150,10 +147,8 @@ class Store:
         last = -LONGEST_UNWRITTEN
         while True:
             with self._changed:
-                while not self._waiting and not self._closing:
-                    self._changed.wait()
-                while not self._pressing() and (left := last + LONGEST_UNWRITTEN - monotonic()) > 0:
-                    self._changed.wait(left)
+                self._changed.wait_for(lambda: self._waiting or self._closing)
+                self._changed.wait_for(self._pressing, last + LONGEST_UNWRITTEN - monotonic())
                 batch, self._waiting, self._bytes = self._waiting, [], 0
                 if not batch or self._error is not None:
                     self._changed.notify_all()
@@ -165,7 +160,6 @@ class Store:
             with self._changed:
                 self._writing = False
                 self._error = error
-                self.committed += 0 if error else len(batch)
                 self._changed.notify_all()
 
     def _pressing(self) -> bool:
@@ -183,13 +177,8 @@ class Store:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         self.connection.execute("BEGIN IMMEDIATE")
-        try:
+        with self.connection:  # commits, or rolls back where an error came
             yield
-            self.connection.execute("COMMIT")
-        except BaseException:
-            if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK")
-            raise
 
     @contextmanager
     def _errors_named(self) -> Iterator[None]:

@@ -153,10 +153,7 @@ def head_of(summary: Mapping[str, Any]) -> dict[str, Any]:
         "kind": kind,
         "version": summary["version"],
         "learner": _short(learner),
-        "test": _short(about.get("test")),
-        "rows": about.get("rows"),
-        "columns": about.get("columns"),
-        "fingerprint": _short(about.get("fingerprint")),
+        **{name: _short(about.get(name)) for name in ("test", "rows", "columns", "fingerprint")},
         "best": _short(best["name"]) if ranking and best is not None else None,
         "risk": None if best is None else {name: _short(best.get(name)) for name in RiskHead.__struct_fields__},
         "findings": dict(Counter(_short(finding["severity"]) for finding in summary["findings"])),
@@ -184,7 +181,6 @@ class StudyEntry:
     """Writes the entry of a study in a journal: its key, its state, and what its numbers depend on."""
 
     def __init__(self, study: Study, task: Task, search: SearchKeys) -> None:
-        self._study = study
         self._splits = _stored_splits(study)
         losses = [loss_identity(loss) for loss in (*study.reported, *study.search.losses)]
         self.words = words_of(study, task)
@@ -277,14 +273,8 @@ def words_of(study: Study, task: Task) -> dict[str, Any]:
 
 def splits_record(splits: Splits) -> dict[str, Any]:
     """Turn drawn splits into plain data: the row numbers themselves."""
-    return {
-        "recipe": asdict(splits.recipe),
-        "rows": splits.rows,
-        "held": splits.held,
-        "held_cuts": splits.held_cuts,
-        "train": splits.train,
-        "train_cuts": splits.train_cuts,
-    }
+    arrays = {name: getattr(splits, name) for name in ("rows", "held", "held_cuts", "train", "train_cuts")}
+    return {"recipe": asdict(splits.recipe), **arrays}
 
 
 def splits_in(content: bytes) -> Splits:
