@@ -78,13 +78,16 @@ def test_libraries_are_looked_up_again_only_after_imports(monkeypatch: pytest.Mo
             super().__init__()
 
     monkeypatch.setattr(threads, "ThreadpoolController", Counted)
-    libraries = threads.Libraries()
-    libraries.controller()
-    libraries.controller()
+    threads.find_libraries.cache_clear()
+    for _ in range(2):
+        with one_thread():
+            pass
     assert len(looks) == 1
     monkeypatch.setitem(threads.sys.modules, "heldout_no_such_module", threads)
-    libraries.controller()
+    with one_thread():
+        pass
     assert len(looks) == 2
+    threads.find_libraries.cache_clear()
 
 
 def test_inside_one_thread_libraries_are_not_told_again(monkeypatch: pytest.MonkeyPatch) -> None:

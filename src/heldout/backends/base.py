@@ -17,7 +17,6 @@ from heldout.study.answers import Answer, Failure
 
 Answered = tuple[Step, list[Answer]]
 OnLost = Callable[[str, bool], None]  # how a worker ended, and whether what it was at is tried again
-IDENTICAL = "identical"
 
 
 class Backend(Protocol):
@@ -63,7 +62,7 @@ def cut_for_limits(steps: Sequence[Step], limits: Limits) -> list[Step]:
 def pieces_to_retry(step: Step, result: TaskResult) -> tuple[Step, ...]:
     """Split a step at which workers died into single fits to try again; empty where it is a single fit already."""
     several = len(step.candidates) * len(step.trainings) > 1
-    return single_fits(step) if result.lost and step.tier == IDENTICAL and several else ()
+    return single_fits(step) if result.lost and step.tier == "identical" and several else ()
 
 
 def failed_step(step: Step, work: Work, reason: TaskFailure) -> list[Answer]:

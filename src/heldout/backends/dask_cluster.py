@@ -23,8 +23,6 @@ GO_ON = Sentence("With {} what finished is kept, and the same call goes on from 
 def scheduler_address(backend: str) -> str:
     """The scheduler's address as Dask writes it.
 
-    Examples
-    --------
     >>> scheduler_address("dask://node-7:9000"), scheduler_address("dask://node-7")
     ('tcp://node-7:9000', 'tcp://node-7:8786')
     """
@@ -41,15 +39,7 @@ def scheduler_address(backend: str) -> str:
 def open_client(backend: Any) -> Iterator[Client]:
     """A client of the cluster that `backend` names, which answers and has at least one worker.
 
-    Parameters
-    ----------
-    backend : str or distributed.Client
-        ``"dask://host:8786"``, for a client that is closed again at the end; or a client, which is left as it is.
-
-    Raises
-    ------
-    BackendError
-        Nobody answers, or there are no workers.
+    For an address, the client is closed again at the end; a client that was passed is left as it is.
     """
     if isinstance(backend, str):
         client = _connect(backend)

@@ -61,21 +61,11 @@ def limits_of(options: Options, *, deadline: float | None = None) -> Limits:
 
 
 def allowed_jobs(requested: int | None) -> int:
-    """The number of workers to use for a request of `requested`, so that studies inside studies do not multiply them.
+    """The number of workers to use for a request of `requested`: 1 where another level already runs in parallel.
 
-    Parameters
-    ----------
-    requested : int or None
-        A count; negative counts from the number of CPUs as in joblib (-1: all, -2: all but one); None: all CPUs that
-        this process may use (its affinity and its cgroup's limit are honoured).
+    Negative numbers count from the number of CPUs as in joblib (-1: all, -2: all but one). None stands for all CPUs
+    that this process may use (its affinity and its cgroup's limit are honoured).
 
-    Returns
-    -------
-    int
-        At least 1, and exactly 1 where another level already runs in parallel.
-
-    Examples
-    --------
     >>> allowed_jobs(1)
     1
     >>> allowed_jobs(0)
@@ -139,11 +129,8 @@ def private_memory(pid: int) -> int:
 
 def memory_kills() -> int | None:
     """How many processes this system has killed for memory since it started; None where it does not say."""
-    for line in _text("/proc/vmstat").splitlines():
-        name, _, value = line.partition(" ")
-        if name == "oom_kill":
-            return int(value)
-    return None
+    counts = dict(line.partition(" ")[::2] for line in _text("/proc/vmstat").splitlines())
+    return int(counts["oom_kill"]) if "oom_kill" in counts else None
 
 
 def _text(path: str) -> str:

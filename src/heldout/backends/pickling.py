@@ -29,8 +29,6 @@ def dumps(
     Things of ``__main__`` and of modules that the worker could not import (a test module, a notebook's helper that left
     the path) go by value. `importable` says of a module whether it could; left out, a worker on this machine is meant.
 
-    Examples
-    --------
     >>> pickle.loads(dumps(lambda x: x + 1))(2)
     3
     """
@@ -103,8 +101,6 @@ def _findable(name: str) -> bool:
 def explain_unpicklable(obj: object) -> str:
     """Say which part of `obj` cannot be pickled; nothing (an empty text) when all of it can.
 
-    Examples
-    --------
     >>> import threading
     >>> from sklearn.linear_model import Ridge
     >>> model = Ridge()
@@ -154,11 +150,6 @@ def _parts(obj: object) -> Iterator[tuple[str, object]]:
     elif hasattr(obj, "__self__") and hasattr(obj, "__func__"):
         yield (" of " + _name(obj.__self__), obj.__self__)
     else:
-        attributes = list(vars(obj)) if hasattr(obj, "__dict__") else []
-        slots = [name for kind in type(obj).__mro__ for name in _slots(kind)]
-        yield from ((f".{name}", getattr(obj, name)) for name in attributes + slots if hasattr(obj, name))
-
-
-def _slots(kind: type) -> tuple[str, ...]:
-    slots = vars(kind).get("__slots__", ())
-    return (slots,) if isinstance(slots, str) else tuple(slots)
+        state = object.__getstate__(obj)  # attributes, or a pair of those and slots
+        for attributes in state if isinstance(state, tuple) else (state,):
+            yield from ((f".{name}", value) for name, value in (attributes or {}).items())

@@ -15,7 +15,7 @@ from typing import Any
 from heldout.backends.launch import Ending
 from heldout.backends.limits import NO_LIMITS, USE_INLINE, Limits, memory_kills
 from heldout.backends.tasks import TaskQueue, TaskResult, read_outcome
-from heldout.backends.worker_process import START_SECONDS, Context, WorkerProcess, pack_context
+from heldout.backends.worker_process import START_SECONDS, WorkerProcess, pack_context
 from heldout.base.errors import BackendError, Sentence
 
 # A worker that crashed did so by its own doing, so once more is enough; one that was killed may have been unlucky.
@@ -26,17 +26,9 @@ LIMIT_EVERY = 0.05  # seconds between looks at their memory where it is limited:
 
 
 class Pool:
-    """Local worker processes that do tasks of one context after another.
+    """Local worker processes, `jobs` of them, that do tasks of one context after another.
 
-    Parameters
-    ----------
-    jobs : int
-        The number of workers.
-
-    Notes
-    -----
-    Workers do not run the caller's script again, so a script needs no ``__main__`` guard, and what it defines travels
-    by value. A pool serves one run at a time.
+    Workers do not run the caller's script again, and what it defines travels by value. A pool serves one run at a time.
     """
 
     def __init__(self, jobs: int) -> None:
@@ -53,10 +45,7 @@ class Pool:
         return self._finalizer.alive and self._pid == os.getpid()
 
     def start(self, most: int | None = None) -> None:
-        """Start the workers that are missing, and return at once: they start by themselves.
-
-        There is use for `most` of them, where that is known.
-        """
+        """Start the workers that are missing, up to `most`, and return at once: they start by themselves."""
         if not self.usable:
             raise BackendError(
                 "This pool was shut down, or belongs to the process that forked this one. Make a new one."
@@ -84,30 +73,10 @@ class Pool:
     ) -> Iterator[TaskResult]:
         """Do ``context(argument)`` for each task, and yield results as they finish, in any order.
 
-        Parameters
-        ----------
-        context : callable
-            Sent to each worker once. It must be picklable; large data go into it as a `SharedRef`.
-        tasks : iterable of (task_id, argument) or (task_id, argument, fits)
-            Arguments are pickled when they are sent. A task that is several fits may take as often the time.
-        max_batch_seconds : float
-            Short tasks are sent together, up to about this much work a batch.
-        limits : Limits
-            What a task, and all of them, may take. With limits of fits each batch is one task.
-        on_lost : callable, optional
-            Told of each worker that died: how it ended, and whether what it was at is tried again.
-
-        Yields
-        ------
-        TaskResult
-            One a task. A task that raised, or at which workers died again when it ran alone, has a `Failure`.
-
-        Raises
-        ------
-        BackendError
-            The context or an argument cannot be sent, or workers cannot be started.
-        OutOfTime
-            The deadline came first. Tasks under way are ended.
+        The context is pickled and sent to each worker once; large data go into it as a `SharedRef`. A task is its id,
+        its argument, and how many fits it is, if not one: it may take as often the time. Short tasks are sent together,
+        unless single fits are limited. `on_lost` is told of each worker that died: how it ended, and whether what it
+        was at is tried again. A task that raised, or at which workers died again when it ran alone, has a `Failure`.
         """
         if self.running:
             raise BackendError(
@@ -193,7 +162,7 @@ class Pool:
 class _Run:
     """State of one run of a pool: the queue, the limits, and how many idle workers died in a row."""
 
-    context: Context
+    context: bytes
     queue: TaskQueue
     limits: Limits
     on_lost: Callable[[str, bool], None]
@@ -293,10 +262,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def shared_pool(jobs: int) -> Pool:
-    """The pool of `jobs` workers that this thread's studies use one after another. `Pool.start` starts it, or a run.
+    """The pool of `jobs` workers that this thread's studies use one after another.
 
-    It is made anew when `jobs` differs, when it was shut down, in a forked child, and while a run of it is still open
-    (a study within a study): then the one before ends with its run.
+    While a run of it is still open (a study within a study) another is made, and the one before ends with its run.
     """
     pool: Pool | None = getattr(_of_this_thread, "pool", None)
     if pool is None or not pool.usable or pool.running or pool.jobs != jobs:

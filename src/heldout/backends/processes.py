@@ -13,7 +13,6 @@ from heldout.backends.pickling import explain_unpicklable
 from heldout.backends.pool import Pool, shared_pool
 from heldout.backends.shared_data import SharedRef, share, transport_folder
 from heldout.backends.tasks import TaskResult
-from heldout.backends.threads import one_thread
 from heldout.base.errors import Argument, BackendError, Sentence
 from heldout.kernels.perform import perform
 from heldout.kernels.step import Step, Work
@@ -59,17 +58,15 @@ class Processes:
         if len(steps) > 1 and reads > (LARGE if pool.ready() else SURELY_LARGE):
             return
         started = perf_counter()
-        with one_thread():
-            for number, step in enumerate(steps, 1):
-                self._limits.check_time()
-                yield step, perform(step, work)
-                spent = perf_counter() - started
-                left = spent / number * (len(steps) - number)
-                if pool.ready():
-                    if left > WORTH_A_MOVE:
-                        return
-                elif left + Processes.inline_seconds > WORTH_A_START and spent > TRY_INLINE_FOR:
-                    pool.start(len(steps) - number)
+        for number, answered in enumerate(Inline(self._limits).run(work, steps), 1):
+            yield answered
+            spent = perf_counter() - started
+            left = spent / number * (len(steps) - number)
+            if pool.ready():
+                if left > WORTH_A_MOVE:
+                    return
+            elif left + Processes.inline_seconds > WORTH_A_START and spent > TRY_INLINE_FOR:
+                pool.start(len(steps) - number)
         Processes.inline_seconds += perf_counter() - started
 
     def _run_on_pool(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]:

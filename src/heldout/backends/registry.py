@@ -36,23 +36,17 @@ def _open_inline(_: Any, settings: BackendSettings) -> AbstractContextManager[Ba
     return nullcontext(Inline(settings.limits))
 
 
-def _open_processes(_: Any, settings: BackendSettings) -> AbstractContextManager[Backend]:
-    return nullcontext(Processes(allowed_jobs(settings.jobs), settings, begin_inline=False))
-
-
-def _open_as_needed(_: Any, settings: BackendSettings) -> AbstractContextManager[Backend]:
-    """One job needs no worker process, unless its fits are limited; short studies need none either."""
-    jobs = allowed_jobs(settings.jobs)
-    if jobs == 1 and not settings.limits.of_fits:
+def _open_processes(backend: Any, settings: BackendSettings) -> AbstractContextManager[Backend]:
+    """Unless asked for, one job needs no worker process where fits are not limited; short studies need none either."""
+    jobs, as_needed = allowed_jobs(settings.jobs), backend is None
+    if as_needed and jobs == 1 and not settings.limits.of_fits:
         return nullcontext(Inline(settings.limits))
-    return nullcontext(Processes(jobs, settings, begin_inline=True))
+    return nullcontext(Processes(jobs, settings, begin_inline=as_needed))
 
 
 def names_dask(backend: Any) -> bool:
     """Whether `backend` is an address of a Dask scheduler, or a client of one.
 
-    Examples
-    --------
     >>> names_dask("dask://localhost:8786"), names_dask("processes")
     (True, False)
     """
@@ -74,7 +68,7 @@ def _still_open(backend: Any) -> bool:
 
 
 KINDS = [
-    BackendKind(example="None", accepts=lambda backend: backend is None, open=_open_as_needed),
+    BackendKind(example="None", accepts=lambda backend: backend is None, open=_open_processes),
     BackendKind(example="inline", accepts=lambda backend: bool(backend == "inline"), open=_open_inline),
     BackendKind(example="processes", accepts=lambda backend: bool(backend == "processes"), open=_open_processes),
     BackendKind(example="dask://host:8786", accepts=names_dask, open=_open_dask, usable=_still_open),

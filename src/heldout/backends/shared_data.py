@@ -10,8 +10,7 @@ import pickle
 import shutil
 import struct
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -40,8 +39,7 @@ class SharedRef:
     def open(self) -> Any:
         """Map the file and rebuild the object on the mapping. Keep what it returns: each call builds it anew.
 
-        Arrays of plain numbers come out read-only and lie in the page cache, which all processes share. What has no
-        buffers (Python objects in an object array) is private to the caller.
+        Arrays of plain numbers come out read-only and lie in the page cache, which all processes share.
         """
         try:
             with open(self.path, "rb") as file:
@@ -56,20 +54,10 @@ class SharedRef:
 
 
 def share(obj: object, folder: str | os.PathLike[str], name: str) -> SharedRef:
-    """Write `obj` once below `folder` under `name`, for workers to map.
+    """Write an object once below `folder` under `name`, for workers to map.
 
-    Parameters
-    ----------
-    obj : object
-        Anything that can be pickled. Buffers (numpy, pandas, scipy sparse, Arrow) are kept apart and mapped.
-    folder : path
-        Where to write, usually `transport_folder()`.
-    name : str
-        The name by content, a fingerprint: a file of that name is taken as it is.
-
-    Returns
-    -------
-    SharedRef
+    Its buffers (numpy, pandas, scipy sparse, Arrow) are kept apart from its pickle. The name is a fingerprint of the
+    content: a file of that name is taken as it is.
     """
     path = Path(folder) / name
     if path.exists():
@@ -80,8 +68,20 @@ def share(obj: object, folder: str | os.PathLike[str], name: str) -> SharedRef:
     except Exception as error:
         raise BackendError(f"{explain_unpicklable(obj)}.", USE_INLINE) from error
     parts = [memoryview(stream), *(buffer.raw() for buffer in out_of_band)]
-    with _room_for(sum(part.nbytes for part in parts), path.parent):
+    size, free = sum(part.nbytes for part in parts), shutil.disk_usage(path.parent).free
+    full = BackendError(
+        f"Sharing the data with the workers needs {size / 1e6:,.1f} MB in {path.parent}, which has {free / 1e6:,.1f} "
+        "MB free.",
+        Sentence("Point TMPDIR to a larger disk, or use {} (inline).", Argument("jobs", 1)),
+    )
+    if size > free:
+        raise full
+    try:
         _write(path, parts)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise full from error
+        raise
     return SharedRef(path=str(path))
 
 
@@ -105,24 +105,6 @@ def _write(path: Path, parts: list[memoryview]) -> None:
     except BaseException:
         with suppress(OSError):
             os.unlink(unfinished)
-        raise
-
-
-@contextmanager
-def _room_for(size: int, folder: Path) -> Iterator[None]:
-    free = shutil.disk_usage(folder).free
-    full = BackendError(
-        f"Sharing the data with the workers needs {size / 1e6:,.1f} MB in {folder}, which has {free / 1e6:,.1f} MB "
-        "free.",
-        Sentence("Point TMPDIR to a larger disk, or use {} (inline).", Argument("jobs", 1)),
-    )
-    if size > free:
-        raise full
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise full from error
         raise
 
 

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from threading import Lock, local
 from typing import Any
 
@@ -25,20 +26,10 @@ THREAD_VARIABLES = (
 )
 
 
-class Libraries:
-    """The loaded BLAS and OpenMP libraries, looked up again only after something was imported."""
-
-    def __init__(self) -> None:
-        self._modules = -1
-        self._controller: ThreadpoolController | None = None
-
-    def controller(self) -> ThreadpoolController:
-        # Finding the libraries takes a millisecond or more; they come with imports, so a count of modules says when.
-        loaded = len(sys.modules)
-        if self._controller is None or loaded != self._modules:
-            self._controller = ThreadpoolController()
-            self._modules = loaded
-        return self._controller
+@lru_cache(maxsize=1)
+def find_libraries(modules: int) -> ThreadpoolController:
+    """Find the loaded BLAS and OpenMP libraries, once for each count of imported modules: this takes a millisecond."""
+    return ThreadpoolController()
 
 
 class _Blas:
@@ -81,7 +72,7 @@ def _let_any_thread_set_it() -> None:
         clear(force=True)
 
 
-_libraries, _blas = Libraries(), _Blas()
+_blas = _Blas()
 _here = local()  # with which libraries this thread is held to one thread of OpenMP
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_blas.forget)
@@ -107,16 +98,13 @@ def one_thread() -> Iterator[None]:
     """Hold everything inside to one thread of this process.
 
     BLAS and OpenMP libraries are limited to one thread, and joblib to its sequential backend, so that an estimator's
-    own ``n_jobs=-1`` starts nothing. No number changes by it except where a library's sums depend on its thread count,
-    and those become the same for every backend.
+    own ``n_jobs=-1`` starts nothing. Sums that depend on a library's thread count become the same for every backend.
 
-    Examples
-    --------
     >>> import joblib
     >>> with one_thread():
     ...     joblib.effective_n_jobs(-1)
     1
     """
-    libraries = _libraries.controller()
+    libraries = find_libraries(len(sys.modules))
     with _blas.held(libraries), _one_openmp_thread(libraries), joblib.parallel_config(backend="sequential"):
         yield

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from multiprocessing import Pipe
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, NamedTuple
+from typing import Any
 
 from heldout.backends.launch import Ending, launch, worker_path
 from heldout.backends.limits import TRACES, USE_INLINE, private_memory
@@ -30,16 +30,9 @@ _LONGEST_TRACES = 8_000  # characters
 _TIMED_OUT = "Timeout ("  # what `faulthandler` writes before it ends a worker
 
 
-class Context(NamedTuple):
-    """The callable of a run as it is sent to workers: pickled, with the path it is loaded from."""
-
-    payload: bytes
-    path: tuple[str, ...]
-
-
-def pack_context(context: Callable[[Any], Any]) -> Context:
-    """A callable as it is sent to workers."""
-    return Context(_pickled(context), worker_path())
+def pack_context(context: Callable[[Any], Any]) -> bytes:
+    """The message that gives workers the callable of a run, with the path it is loaded from."""
+    return pickle.dumps(("context", _pickled(context), list(worker_path())), protocol=5)
 
 
 def _pickled(obj: object) -> bytes:
@@ -80,7 +73,7 @@ class WorkerProcess:
         self.pid = self._held_when_ready = self._peak = 0  # known once it is ready
         self.batch: Batch | None = None  # what it is at
         self._sent = 0  # batches
-        self._context: Context | None = None  # what it holds
+        self._context = b""  # what it holds
         self._over_memory: tuple[int, Failure] | None = None  # the batch it was ended for, and why
         self._fit_seconds: float | None = None
         self.connection, theirs = Pipe(duplex=True)
@@ -114,7 +107,7 @@ class WorkerProcess:
         """Whether it should have been ready before now."""
         return not self.ready and time.monotonic() - self._born > START_SECONDS
 
-    def give(self, context: Context, batch: Batch, budget: float, fit_seconds: float | None) -> None:
+    def give(self, context: bytes, batch: Batch, budget: float, fit_seconds: float | None) -> None:
         """Send tasks, and their context if the worker does not have it. `receive` notices a dead worker, not this."""
         arguments = [_pickled(task.argument) for task in batch.tasks]
         self._sent += 1
@@ -122,12 +115,9 @@ class WorkerProcess:
         limit = None if fit_seconds is None else fit_seconds * sum(task.fits for task in batch.tasks)
         with suppress(OSError):
             if context != self._context:
-                self._send(("context", context.payload, list(context.path)))
+                self.connection.send_bytes(context)
                 self._context = context
-            self._send(("do", arguments, budget, limit))
-
-    def _send(self, message: tuple[Any, ...]) -> None:
-        self.connection.send_bytes(pickle.dumps(message, protocol=5))
+            self.connection.send_bytes(pickle.dumps(("do", arguments, budget, limit), protocol=5))
 
     def measure_memory(self, most: int | None) -> None:
         """Remember how much memory it holds; end it where what its task has added is more than `most`."""
