@@ -12,7 +12,7 @@ from sklearn.linear_model import Ridge
 
 import heldout as ho
 from heldout.engine import checks as kernel_checks
-from heldout.kernels.ridge import KERNEL
+from heldout.kernels.ridge.kernel import KERNEL
 from heldout.kernels.smoothers import solve
 from heldout.planner.checked_cells import KernelCheck
 

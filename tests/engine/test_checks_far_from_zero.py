@@ -11,7 +11,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 
 import heldout as ho
-from heldout.kernels.ridge import KERNEL
+from heldout.kernels.ridge.kernel import KERNEL
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4))

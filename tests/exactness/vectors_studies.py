@@ -37,7 +37,7 @@ def check(label: str, build: Callable[[], Posed]) -> Comparison:
     with recorded_calls(vectors_kernel, "solve_machines") as calls:
         on = run(build, RULE, ho.Options())
     off = run(build, RULE, ho.Options(rules={RULE: False}))
-    answered = {(job.training.trains, candidate) for (job, _), sides in calls for one in sides for candidate in one}
+    answered = {(job[0].trains, candidate) for (job, _), sides in calls for one in sides for candidate in one}
     counted = counts(on, off, RULE) | {"fallback_fits": max(0, off.fits - len(answered))}
     return Comparison(
         label=label,

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
-from heldout.kernels.bayes import KERNEL
+from heldout.kernels.bayes.kernel import KERNEL
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.step import Step, Work
 from heldout.study.answers import PanelTable

@@ -17,7 +17,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import heldout as ho
 from heldout.base.responses import Responses
 from heldout.kernels.brute import answer_by_brute_force
-from heldout.kernels.discriminants import KERNEL
+from heldout.kernels.discriminants.kernel import KERNEL
 from heldout.kernels.step import Step, Work
 from heldout.study.answers import PanelTable
 

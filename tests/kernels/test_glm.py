@@ -15,10 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
 
 import heldout as ho
-from heldout.kernels.driver.prepared import PreparedRows
+from heldout.kernels.driver.prepared import PreparedRows, take_apart
 from heldout.kernels.glm import lockstep
-from heldout.kernels.glm.kernel import follow
-from heldout.kernels.glm.models import make_problem, read_model
+from heldout.kernels.glm.kernel import KERNEL, follow
+from heldout.kernels.glm.models import make_problem
 from heldout.kernels.glm.objectives import Objective
 
 SCALED = make_pipeline(StandardScaler(), LogisticRegression())
@@ -182,7 +182,9 @@ def problem(kinds: int, *, n: int = 200, C: Any = (0.01, 1.0, 100.0), weighed: b
         y,
         weight,
         models,
-        make_problem([read_model(model) for model in models], PreparedRows(train=X, held=[], y=y, weight=weight)),
+        make_problem(
+            [KERNEL.read(take_apart(0, model)) for model in models], PreparedRows(train=X, held=[], y=y, weight=weight)
+        ),
     )
 
 
@@ -222,7 +224,7 @@ def test_fits_that_rounding_moves_are_not_vouched_for():
     X = StandardScaler().fit_transform(X)
     models = [LogisticRegression(C=C) for C in (0.1, 10.0, 1e3)]
     rows = PreparedRows(train=X, held=[], y=y, weight=None)
-    made = make_problem([read_model(model) for model in models], rows)
+    made = make_problem([KERNEL.read(take_apart(0, model)) for model in models], rows)
     points, sure = follow(made.objective, made.start, tol=1e-4, max_iter=100)
     assert sure.tolist() == [True, True, False]  # 11, 34 and 93 iterations
     for model, point in zip(models[:2], points, strict=False):

@@ -15,7 +15,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
 from heldout.kernels.brute import answer_by_brute_force
-from heldout.kernels.lasso import KERNEL
+from heldout.kernels.lasso.kernel import KERNEL
 from heldout.kernels.step import Step, Work
 from heldout.study.answers import PanelTable
 

@@ -22,9 +22,9 @@ from heldout.api.learners import as_search
 from heldout.backends.threads import one_thread
 from heldout.engine.run import work_of
 from heldout.kernels.brute import answer_by_brute_force
-from heldout.kernels.neighbours import KERNEL, answers, shared
-from heldout.kernels.neighbours.arithmetic import setting_of
-from heldout.kernels.neighbours.doubt import doubtful
+from heldout.kernels.neighbours import answers, shared
+from heldout.kernels.neighbours.arithmetic import doubtful, setting_of
+from heldout.kernels.neighbours.kernel import KERNEL
 from heldout.kernels.neighbours.lists import EuclideanSearcher, list_length, smallest
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.study.answers import PanelTable, Tables

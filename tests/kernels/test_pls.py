@@ -15,9 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
-from heldout.kernels.pls import KERNEL
-from heldout.kernels.pls.components import find_components
-from heldout.kernels.pls.kernel import sums_exactly
+from heldout.kernels.pls.kernel import KERNEL, find_components, sums_exactly
 from heldout.kernels.step import Step, Work
 
 COUNTS = {"n_components": [1, 2, 3, 4]}

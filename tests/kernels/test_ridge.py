@@ -22,7 +22,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
 from heldout.kernels.brute import answer_by_brute_force
-from heldout.kernels.ridge import KERNEL
+from heldout.kernels.ridge.kernel import KERNEL
 from heldout.kernels.step import Held, Step, Training, Work
 from heldout.kernels.sums.dataset import ChunkReader, Dataset, Layout, Shift
 from heldout.kernels.sums.training_sums import TrainingSums

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from test_ridge import numbers, posed, worst_difference
 
 import heldout as ho
-from heldout.kernels.ridge import KERNEL
+from heldout.kernels.ridge.kernel import KERNEL
 
 LEARNERS = (
     LinearRegression(),

@@ -18,8 +18,9 @@ from sklearn.preprocessing import StandardScaler
 import heldout as ho
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.driver import driver
-from heldout.kernels.smoothers import KERNEL, solve
+from heldout.kernels.smoothers import solve
 from heldout.kernels.smoothers.grams import USES
+from heldout.kernels.smoothers.kernel import KERNEL
 from heldout.kernels.step import Step, Work
 
 SPACE = {"alpha": [1e-3, 0.1, 1.0, 10.0], "gamma": [0.05, 0.3]}

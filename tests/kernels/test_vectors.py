@@ -166,7 +166,7 @@ def test_duals_below_their_bound_are_solved_once(monkeypatch: pytest.MonkeyPatch
     assert found[0] is found[2] is found[3]
     for machine in machines:
         own = SVC(C=machine.bound, gamma=5.0).fit(X, y)
-        solved = found[machine.candidate]
+        solved = found[machine.number]
         assert solved is not None
         np.testing.assert_allclose(solved.duals[own.support_, 0], own.dual_coef_[0], rtol=1e-9)
 
@@ -182,7 +182,7 @@ def test_duals_at_a_bound_that_weights_lower_are_solved_again(of: str) -> None:
     assert found[2] is found[3]
     for machine in machines:
         own = SVC(C=machine.bound, **kind).fit(X, y, sample_weight=weight)
-        solved = found[machine.candidate]
+        solved = found[machine.number]
         assert solved is not None
         np.testing.assert_allclose(solved.duals[own.support_, 0], own.dual_coef_[0], rtol=1e-9)
 

@@ -256,7 +256,7 @@ class TestFailures:
         assert not any(finding.code in ("H201", "H202") for finding in result.findings)
 
     def test_a_kernel_that_fails_its_check_leaves_right_answers(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from heldout.kernels.ridge import KERNEL
+        from heldout.kernels.ridge.kernel import KERNEL
 
         respond = KERNEL.kernel.respond
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import groupby
 from time import perf_counter
 from typing import Any
 
@@ -22,13 +22,13 @@ from heldout.base.warnings import catch_warnings
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import Claims
 from heldout.kernels.driver.claim import lacking, methods_asked
+from heldout.kernels.driver.driver import BLOCK_NUMBERS, runs_of
 from heldout.kernels.driver.prepared import PreparedRows, prepare_rows
-from heldout.kernels.glm.kernel import KERNEL as GLM
-from heldout.kernels.glm.kernel import read_candidates, responses_of
+from heldout.kernels.glm.kernel import GlmKernel, responses_of
 from heldout.kernels.glm.models import Glm, Problem, make_problem, matrix_of
-from heldout.kernels.glm.objectives import Floats
 from heldout.kernels.scoring import score_block
-from heldout.kernels.step import Held, Plain, Step, Training, Work, pieces_of
+from heldout.kernels.step import Plain, Step, Training, Work, pieces_of
+from heldout.kernels.sums.rounding import Floats
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
 from heldout.study.answers import Answer
@@ -36,7 +36,6 @@ from heldout.task.task import Task
 
 FEWEST = 20  # rows: with fewer, fits are as cheap as the check of an approximation
 MOST_OWN = 0.9  # of a row's predictor that the row itself decides; past it one step says too little
-BLOCK_NUMBERS = 1 << 19  # responses that are scored at a time
 OPTIMUM = {"solver": "newton-cholesky", "tol": 1e-10, "max_iter": 150}  # one step starts from the optimum itself
 NOT_SINGLE = "only leave-one-out is approximated"
 TOO_FEW = f"leave-one-out of fewer than {FEWEST} rows is not approximated"
@@ -44,7 +43,7 @@ SEVERAL = "leave-one-out of several classes is not approximated"
 BALANCED = "class_weight='balanced' weighs every training set anew"
 
 
-class ApproximateKernel:
+class ApproximateKernel(GlmKernel):
     """LogisticRegression of two classes, Poisson-, Gamma- and TweedieRegressor under leave-one-out. Tier: approximate.
 
     What stands before the model, such as a scaler, is fitted on all rows.
@@ -52,15 +51,13 @@ class ApproximateKernel:
 
     name = "approximate_loo"
     tier = "approximate"
-    models = GLM.models
-    words = GLM.words
 
     def claim(self, search: Search, task: Task) -> Claims:
-        claims = GLM.claim(search, task)
+        claims = super().claim(search, task)
         if claims.groups and task.classes is not None and len(task.classes) > 2:
             return Claims(refusals=(*claims.refusals, SEVERAL))
-        candidates = read_candidates(search)
-        models = {group: candidates[group[0]][1].model for group in claims.groups}
+        candidates, _ = self.read_all(search)
+        models = {group: candidates[group[0]].model for group in claims.groups}
         balanced = [group for group, model in models.items() if getattr(model, "class_weight", None) == "balanced"]
         if not balanced:
             return claims
@@ -74,23 +71,24 @@ class ApproximateKernel:
             return TOO_FEW
         if not _leaves_one_out(splits[own.splits]) or held != [(own.splits, own.part)]:
             return NOT_SINGLE
-        return GLM.refuses(search, task, training, splits)
+        return super().refuses(search, task, training, splits)
 
     def takes_all(self, search: Search, task: Task, parts: range, splits: Splits) -> bool:
-        return _leaves_one_out(splits) and GLM.takes_all(search, task, parts, splits)
+        return _leaves_one_out(splits) and super().takes_all(search, task, parts, splits)
 
     def one_out_fits(self, task: Task, splits: Splits) -> int | None:
         return 1
 
     def answer(self, step: Step, work: Work) -> Iterator[Answer]:
-        candidates = read_candidates(work.search)
-        has = candidates[step.candidates[0]][1].methods
+        read, _ = self.read_all(work.search)
+        candidates = [read[candidate] for candidate in step.candidates]
+        methods = candidates[0].methods(work.task)
         for trainings in _of_one_splits(step.trainings):
             own = replace(step, trainings=trainings)
-            if work.fit_params or lacking(has, work.losses[trainings[0].answers[0].level]):
+            if work.fit_params or lacking(methods, work.losses[trainings[0].answers[0].level]):
                 yield from answer_by_brute_force(own, work)
             else:
-                yield from _answer_splits(own, work, [candidates[candidate] for candidate in step.candidates])
+                yield from _answer_splits(own, work, candidates)
 
 
 def _leaves_one_out(splits: Splits, fewest: int = FEWEST) -> bool:
@@ -107,7 +105,7 @@ def _of_one_splits(trainings: Sequence[Training]) -> Iterator[Sequence[Training]
             yield from (sorted(own, key=lambda training: training.answers[0].part) for _, own in each)
 
 
-def _answer_splits(step: Step, work: Work, candidates: Sequence[tuple[Any, Glm]]) -> Iterator[Answer]:
+def _answer_splits(step: Step, work: Work, candidates: Sequence[Glm]) -> Iterator[Answer]:
     """The trainings of one splits: a fit on all its rows, and a step from it for each row."""
     started = perf_counter()
     helds = [training.answers[0] for training in step.trainings]
@@ -115,18 +113,20 @@ def _answer_splits(step: Step, work: Work, candidates: Sequence[tuple[Any, Glm]]
     rows = splits.held[splits.held_cuts[[held.part for held in helds]]]
     places = np.searchsorted(splits.rows, rows)
     eta, sure = np.zeros((len(candidates), len(rows))), np.zeros((len(candidates), len(rows)), dtype=bool)
-    prepared = prepare_rows(candidates[0][0].before, work, splits.rows, [])
-    problem = None if prepared is None else make_problem([glm for _, glm in candidates], prepared)
+    prepared = prepare_rows(candidates[0].before, work, splits.rows, [])
+    problem = None if prepared is None else make_problem(candidates, prepared)
     if prepared is not None and problem is not None:
-        for place, (_, glm) in enumerate(candidates):
+        for place, glm in enumerate(candidates):
             coefficients = fit_to_optimum(glm, prepared)
             if coefficients is not None:
                 eta[place], sure[place] = without_each(problem, place, coefficients, places)
     seconds = (perf_counter() - started) / len(helds)
     classes = None if problem is None else problem.classes
-    methods = methods_asked(candidates[0][1].methods, work.losses[helds[0].level])
+    methods = methods_asked(candidates[0].methods(work.task), work.losses[helds[0].level])
     scored = np.zeros(len(rows), dtype=bool)
-    for run in _runs(helds, np.flatnonzero(sure.all(axis=0)), BLOCK_NUMBERS // len(candidates)):
+    for run in runs_of(
+        step.trainings, np.arange(len(rows) + 1), np.flatnonzero(sure.all(axis=0)), BLOCK_NUMBERS // len(candidates)
+    ):
         block = slice(run.start, run.stop)
         responses = [responses_of(each[block, None], classes, methods) for each in eta]
         whole = [one for one in responses if one is not None]
@@ -179,16 +179,6 @@ def _derivatives(eta: Floats, y: Floats, classes: NDArray[Any] | None, power: fl
         return share - y, share * (1 - share)
     mean, target = np.exp((2 - power) * eta), y * np.exp((1 - power) * eta)
     return mean - target, (2 - power) * mean + (power - 1) * target
-
-
-def _runs(helds: Sequence[Held], places: NDArray[np.intp], most: int) -> Iterator[range]:
-    """Neighbouring parts of one panel, no more than a block holds."""
-    if not len(places):
-        return
-    breaks = [i + 1 for i, (a, b) in enumerate(pairwise(places)) if b != a + 1 or helds[b].part != helds[a].part + 1]
-    for run in np.split(places, breaks):
-        for start in range(int(run[0]), int(run[-1]) + 1, max(1, most)):
-            yield range(start, min(start + max(1, most), int(run[-1]) + 1))
 
 
 KERNEL = ApproximateKernel()

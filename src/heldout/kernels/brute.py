@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
@@ -18,13 +17,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from heldout.base.errors import LearnerError, SpaceError, did_you_mean
-from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows, derive
-from heldout.base.warnings import catch_warnings
 from heldout.kernels.ensemble import average
 from heldout.kernels.scoring import (
     ask_probabilities,
     ask_responses,
+    catch_all_warnings,
     failed_cell,
     failure_of,
     plain_warnings,
@@ -40,7 +38,12 @@ from heldout.task.task import Task
 
 def make_candidate(search: Search, candidate: int) -> Any:
     """The candidate as an unfitted estimator: a clone of its family's, with its parameters set."""
-    return _on_one_thread(_cloned(search, candidate))
+    estimator = clone(search.family_of(candidate).estimator)
+    params = search.params_of(candidate)
+    if params:
+        # Estimators among the values are cloned too, so that fits never share one.
+        estimator.set_params(**{name: clone(value, safe=False) for name, value in params.items()})
+    return _on_one_thread(estimator)
 
 
 def _on_one_thread(estimator: Any) -> Any:
@@ -52,15 +55,6 @@ def _on_one_thread(estimator: Any) -> Any:
             owner = estimator.get_params(deep=True)[name.removesuffix("__n_jobs")] if "__" in name else estimator
             if type(owner).__module__.startswith("lightgbm."):
                 estimator.set_params(**{name: 1})
-    return estimator
-
-
-def _cloned(search: Search, candidate: int) -> Any:
-    estimator = clone(search.family_of(candidate).estimator)
-    params = search.params_of(candidate)
-    if params:
-        # Estimators among the values are cloned too, so that fits never share one.
-        estimator.set_params(**{name: clone(value, safe=False) for name, value in params.items()})
     return estimator
 
 
@@ -169,15 +163,14 @@ def answer_by_brute_force(step: Step, work: Work) -> Iterator[Answer]:
 
 
 def answer_candidate(training: Training, work: Work, candidate: int) -> Iterator[Answer]:
-    """One candidate in one training, asked on each held-out side.
+    """Fit one candidate on one training set, and predict each of its held-out sides.
 
     Where all that is asked is for intervals alone nothing is fitted, and nothing answered.
     """
     if all(held.level == EVERYWHERE for held in training.answers):
         return
     started = perf_counter()
-    with catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with catch_all_warnings() as caught:
         try:
             predictor = fit_predictor(training, work, candidate)
             failure = None
@@ -190,8 +183,7 @@ def answer_candidate(training: Training, work: Work, candidate: int) -> Iterator
             yield failed_cell(work, held, candidate, failure, warnings=fit_warnings, fit_seconds=fit_seconds)
             continue
         started = perf_counter()
-        with catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with catch_all_warnings() as caught:
             answer = _answer_held(predictor, work, held, candidate, fit_seconds)
         answer = replace(answer, score_seconds=perf_counter() - started)
         yield answer.warned((*fit_warnings, *plain_warnings(caught)))
@@ -229,18 +221,12 @@ def _answer_held(predictor: Any, work: Work, held: Held, candidate: int, fit_sec
         if held.level == EVERYWHERE and methods == (PROBABILITIES,) and hasattr(predictor, "predict_proba"):
             return score_cell(work, held, candidate, ask_probabilities(predictor, work.task.take(rows), rows))
         responses = ask_responses(predictor, work.task.take(rows), methods, rows)
-        responses = _asked(predictor, responses, work, held)
+        asking = [loss for loss in work.losses[held.level] if loss.asks_predictor]
+        if asking:  # losses whose scorer calls the estimator itself are taken here, where the predictor still is
+            X, y = work.task.take(rows), work.task.y[rows]
+            weight = None if work.task.weight is None else work.task.weight[rows]
+            asked = {loss.name: call_scorer(loss, predictor, X, y, weight) for loss in asking}
+            responses = replace(responses, asked=asked)
     except (Exception, SystemExit) as error:
         return failed_cell(work, held, candidate, failure_of(error, "predict"), fit_seconds=fit_seconds)
     return score_cell(work, held, candidate, responses, fit_seconds=fit_seconds)
-
-
-def _asked(predictor: Any, responses: Responses, work: Work, held: Held) -> Responses:
-    """Losses whose scorer calls the estimator itself are taken here, where the predictor still is."""
-    asking = [loss for loss in work.losses[held.level] if loss.asks_predictor]
-    if not asking:
-        return responses
-    rows = work.held_rows(held)
-    X, y = work.task.take(rows), work.task.y[rows]
-    weight = None if work.task.weight is None else work.task.weight[rows]
-    return replace(responses, asked={loss.name: call_scorer(loss, predictor, X, y, weight) for loss in asking})

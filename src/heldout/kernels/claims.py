@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
 from heldout.kernels.brute import make_candidate
-from heldout.kernels.step import Plain, Step, Training, Work, join, pieces_of, splits_of
+from heldout.kernels.step import Plain, Step, Training, Work, join, pieces_of, remember, splits_of
 from heldout.search.search import Family, Search
 from heldout.splits.drawn import Splits
 from heldout.study.answers import Answer
@@ -25,44 +26,47 @@ class Claims:
     refusals: tuple[str, ...] = ()
 
 
-class AcrossKernel(Protocol):
+class AcrossKernel(ABC):
     """A kernel that answers many training sets of one learner family from shared products.
 
     Of models that are not among its `models`, whose names are `words`, it is not asked.
-    It may have five more methods, a string and two flags. For panels of very many parts, as leave-one-out has:
-    ``takes_all(search, task, parts, splits) -> bool`` tells that `refuses` would refuse none of these parts of a
-    splits, each trained on its own rows; where it gives False they are asked one by one.
-    ``ignores_origin(search, task, candidate) -> bool`` tells of a candidate whose responses stay the same, rounding
-    apart, whatever is added to a column: its check goes by columns moved to zero where those far from it lose digits.
-    ``fitted(estimator, work, splits) -> estimator | None`` makes the final predictor: the unfitted candidate given,
-    fitted on all rows of a splits of the study, within the tier in all that it shows; None leaves it to scikit-learn.
-    ``one_out_fits(task, splits) -> int | None`` tells how many fits a candidate the leave-one-out of `splits` takes, so
-    that the plan counts them: 0 in closed form; None: as many as there are rows to leave out.
-    One that makes every candidate's fit has ``fits_each``, what those share in words: the plan counts its fits.
-    One that answers parts of single rows from one decomposition, as long as each training answers its own row alone,
-    has ``leaves_rows_out``: what else their predictors are asked is asked apart.
     """
 
     name: str  # also the rule's name: "ridge"
-    tier: str
+    tier: str = "rounding"
+    models: Collection[type]  # the types of the last step that it knows
     words: str
+    fits_each: str = ""  # of one that makes every candidate's fit: what those share, in words. The plan counts its fits
+    # Whether it answers parts of single rows from one decomposition as long as each training answers its own row alone.
+    # What else their predictors are asked is asked apart.
+    leaves_rows_out: bool = False
 
-    @property
-    def models(self) -> Collection[type]:
-        """The types of the last step that it knows."""
-        ...
-
+    @abstractmethod
     def claim(self, search: Search, task: Task) -> Claims:
         """The groups of candidates it can answer on this task."""
-        ...
 
+    @abstractmethod
     def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
         """Why this training must be left to brute force, or None."""
-        ...
 
+    def takes_all(self, search: Search, task: Task, parts: range, splits: Splits) -> bool:
+        """Whether `refuses` surely refuses none of these parts, each trained on its own rows; else each is asked."""
+        return False
+
+    @abstractmethod
     def answer(self, step: Step, work: Work) -> Iterator[Answer]:
         """The responses of every candidate of the step in every training, scored."""
-        ...
+
+    def one_out_fits(self, task: Task, splits: Splits) -> int | None:
+        """How many fits a candidate the leave-one-out of these takes in the plan's count; None: as many as rows."""
+        return None
+
+    def ignores_origin(self, search: Search, task: Task, candidate: int) -> bool:
+        """Whether responses stay the same, rounding apart, whatever is added to a column.
+
+        Their check goes by columns moved to zero where those far from it lose digits.
+        """
+        return False
 
 
 def chain_of(estimator: Any) -> list[tuple[str, Any]]:
@@ -83,10 +87,7 @@ def chain_of(estimator: Any) -> list[tuple[str, Any]]:
 
 def last_types(search: Search) -> list[type | None]:
     """The type of each family's last step, where no candidate can have another; None where one may."""
-    if "last types" not in search.memo:
-        search.memo["last types"] = [last_type(family) for family in search.families]
-    types: list[type | None] = search.memo["last types"]
-    return types
+    return remember(search.memo, "last types", lambda: [last_type(family) for family in search.families])
 
 
 def last_type(family: Family) -> type | None:
@@ -130,14 +131,7 @@ def candidates_of(search: Search) -> Iterator[tuple[int, Any]]:
     if len(search) > MOST_KEPT:
         yield from enumerate(made)
         return
-    if "candidates" not in search.memo:
-        search.memo["candidates"] = list(made)
-    yield from enumerate(search.memo["candidates"])
-
-
-def shared_by_fits(kernel: AcrossKernel) -> str:
-    """What the fits of a kernel share that makes every one of them; "" for one whose work does not count as fits."""
-    return str(getattr(kernel, "fits_each", ""))
+    yield from enumerate(remember(search.memo, "candidates", lambda: list(made)))
 
 
 def sort_out(
@@ -147,9 +141,8 @@ def sort_out(
     accepted: list[Sequence[Training]] = []
     others: list[Training] = []
     reasons: list[str] = []
-    takes_all = getattr(kernel, "takes_all", None)
     for piece in step.pieces:
-        if isinstance(piece, Plain) and takes_all and takes_all(search, task, piece.parts, splits[piece.splits]):
+        if isinstance(piece, Plain) and kernel.takes_all(search, task, piece.parts, splits[piece.splits]):
             accepted.append(piece)
             continue
         for training in piece:
@@ -187,14 +180,11 @@ def step_of(
         tier=kernel.tier,
         candidates=candidates,
         trainings=trainings,
-        fits=others * (len(candidates) if shared_by_fits(kernel) else 1) + len(candidates) * one_out,
+        fits=others * (len(candidates) if kernel.fits_each else 1) + len(candidates) * one_out,
         spreads=True,
     )
 
 
 def _one_out_fits(kernel: AcrossKernel, task: Task, splits: Splits) -> int | None:
-    ask = getattr(kernel, "one_out_fits", None)
-    if ask is None or splits.train is not None or int(splits.held_sizes.max()) > 1:
-        return None
-    fits: int | None = ask(task, splits)
-    return fits
+    single = splits.train is None and int(splits.held_sizes.max()) == 1
+    return kernel.one_out_fits(task, splits) if single else None

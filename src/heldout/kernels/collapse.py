@@ -7,7 +7,7 @@ features is linear in them on average.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
 import joblib
@@ -43,7 +43,7 @@ _LINEAR_CLASSIFIERS = (
 _LOGISTIC = (linear_model.LogisticRegression, linear_model.LogisticRegressionCV)
 
 
-class LinearPredictor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class _Linear(BaseEstimator):  # type: ignore[misc]
     """A fitted linear function of the features."""
 
     def __init__(self, coef: Any = None, intercept: Any = 0.0) -> None:
@@ -57,38 +57,33 @@ class LinearPredictor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def fit(self, X: Any, y: Any = None) -> LinearPredictor:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Nothing to do: the coefficients are given."""
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def _values(self, X: Any) -> NDArray[Any]:
         X = validate_data(self, X, reset=False, accept_sparse=True)
         return np.asarray(X @ np.asarray(self.coef).T + self.intercept)
 
 
-class LinearDecider(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LinearPredictor(RegressorMixin, _Linear):  # type: ignore[misc]
+    """A fitted linear regressor."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return self._values(X)
+
+
+class LinearDecider(ClassifierMixin, _Linear):  # type: ignore[misc]
     """A fitted linear classifier."""
 
     def __init__(self, coef: Any = None, intercept: Any = 0.0, classes: Any = None) -> None:
-        self.coef = coef
-        self.intercept = intercept
+        super().__init__(coef, intercept)
         self.classes = classes
 
-    coef_ = property(lambda self: self.coef)
-    intercept_ = property(lambda self: self.intercept)
     classes_ = property(lambda self: self.classes)
-    n_features_in_ = property(lambda self: np.shape(self.coef)[-1])
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def fit(self, X: Any, y: Any = None) -> LinearDecider:
-        """Nothing to do: the coefficients are given."""
-        return self
 
     def decision_function(self, X: Any) -> NDArray[Any]:
-        X = validate_data(self, X, reset=False, accept_sparse=True)
-        decision = np.asarray(X @ np.asarray(self.coef).T + self.intercept)
+        decision = self._values(X)
         return decision[:, 0] if decision.shape[1] == 1 else decision
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -127,7 +122,7 @@ def collapse_classifiers(members: Sequence[Any], classes: NDArray[Any]) -> Any:
 def collapse_logistic(members: Sequence[Any], classes: NDArray[Any]) -> Any:
     """One logistic regression with the averaged parameters of several, which is not the average of probabilities."""
     line = _averaged(members, _LOGISTIC)
-    if len(classes) > 2 and any(_last_of(member).solver == "liblinear" for member in members):
+    if len(classes) > 2 and any(last_of(member).solver == "liblinear" for member in members):
         raise LearnerError(
             "LogisticRegression(solver='liblinear') fits a model a class, whose probabilities are not those of one "
             "logistic regression, so its parameters cannot be averaged. Use another solver."
@@ -135,7 +130,8 @@ def collapse_logistic(members: Sequence[Any], classes: NDArray[Any]) -> Any:
     return line.behind(LogisticDecider(np.atleast_2d(line.coef), line.intercept, classes))
 
 
-def _last_of(member: Any) -> Any:
+def last_of(member: Any) -> Any:
+    """The last step of a Pipeline, or the estimator itself."""
     return member.steps[-1][1] if isinstance(member, Pipeline) else member
 
 

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
-from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
 from heldout.base.errors import LearnerError
 from heldout.base.registered import registered
 from heldout.base.responses import as_response
-from heldout.kernels.collapse import collapse_classifiers, collapse_logistic, collapse_regressors
+from heldout.kernels.collapse import collapse_classifiers, collapse_logistic, collapse_regressors, last_of
 
 
 class _Members(BaseEstimator):  # type: ignore[misc]
@@ -71,8 +70,7 @@ def _decides(self: Any) -> bool:
 
 def _decides_by_pairs(member: Any) -> bool:
     """Whether the columns of the decision function stand for pairs of classes, as ``SVC(…, "ovo")`` has them."""
-    last = member.steps[-1][1] if isinstance(member, Pipeline) else member
-    return getattr(last, "decision_function_shape", None) == "ovo" and len(member.classes_) > 2
+    return getattr(last_of(member), "decision_function_shape", None) == "ovo" and len(member.classes_) > 2
 
 
 @registered

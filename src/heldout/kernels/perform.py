@@ -11,18 +11,18 @@ import sklearn
 from heldout.base.errors import HeldoutError
 from heldout.base.options import RULES_VARIABLE
 from heldout.kernels.approximate import KERNEL as APPROXIMATE
-from heldout.kernels.bayes import KERNEL as BAYES
+from heldout.kernels.bayes.kernel import KERNEL as BAYES
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import AcrossKernel
-from heldout.kernels.discriminants import KERNEL as DISCRIMINANTS
-from heldout.kernels.glm import KERNEL as GLM
-from heldout.kernels.lasso import KERNEL as LASSO
-from heldout.kernels.neighbours import KERNEL as NEIGHBOURS
-from heldout.kernels.pls import KERNEL as PLS
-from heldout.kernels.ridge import KERNEL as RIDGE
-from heldout.kernels.smoothers import KERNEL as SMOOTHERS
+from heldout.kernels.discriminants.kernel import KERNEL as DISCRIMINANTS
+from heldout.kernels.glm.kernel import KERNEL as GLM
+from heldout.kernels.lasso.kernel import KERNEL as LASSO
+from heldout.kernels.neighbours.kernel import KERNEL as NEIGHBOURS
+from heldout.kernels.pls.kernel import KERNEL as PLS
+from heldout.kernels.ridge.kernel import KERNEL as RIDGE
+from heldout.kernels.smoothers.kernel import KERNEL as SMOOTHERS
 from heldout.kernels.step import Step, Work
-from heldout.kernels.vectors import KERNEL as VECTORS
+from heldout.kernels.vectors.kernel import KERNEL as VECTORS
 from heldout.kernels.within import answer_within
 from heldout.search.search import Search
 from heldout.study.answers import Answer
@@ -51,11 +51,11 @@ FITTED: Mapping[str, Callable[[Any, Work, str], Any | None]] = {
 
 # Those that can tell whether a candidate answers the same wherever columns begin.
 IGNORES_ORIGIN: Mapping[str, Callable[[Search, Task, int], bool]] = {
-    kernel.name: ignores for kernel in ACROSS if (ignores := getattr(kernel, "ignores_origin", None)) is not None
+    kernel.name: kernel.ignores_origin for kernel in ACROSS
 }
 
 # Kernels that make every candidate's fit, so that their work is counted in fits, and may be raced.
-FITS_EACH = frozenset(kernel.name for kernel in ACROSS if getattr(kernel, "fits_each", None))
+FITS_EACH = frozenset(kernel.name for kernel in ACROSS if kernel.fits_each)
 
 # Kernels that bear the name of the rule that uses them, by which users switch them off.
 SWITCHED = frozenset({"within", *(kernel.name for kernel in ACROSS)})
@@ -75,7 +75,7 @@ def perform(step: Step, work: Work) -> list[Answer]:
 
 @contextmanager
 def naming_the_way_out(kernel: str) -> Iterator[None]:
-    """Where a kernel itself fails, which nobody expects, its error says how to go without it."""
+    """Add a note to an unexpected error of a kernel, which says how to switch that kernel off."""
     try:
         yield
     except HeldoutError:

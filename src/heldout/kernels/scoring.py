@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from heldout.base.errors import FitFailed, HeldoutError, PredictionError, describe_error
 from heldout.base.responses import METHODS, Responses, as_response, cut_rows, own_copy
 from heldout.base.rowkeys import Rows
+from heldout.base.warnings import catch_warnings
 from heldout.kernels.step import Held, Work
 from heldout.losses import (
     Loss,
@@ -247,6 +249,14 @@ def _check_finite(responses: Responses) -> None:
         answer = getattr(responses, method)
         if answer is not None:
             _checked_array(answer, method, len(answer))
+
+
+@contextmanager
+def catch_all_warnings() -> Iterator[list[warnings.WarningMessage]]:
+    """Record every warning, whatever the program's filters say."""
+    with catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield caught
 
 
 def plain_warnings(caught: Any) -> tuple[FitWarning, ...]:

@@ -7,11 +7,11 @@ every row: those of neighbouring parts, each trained on its own rows, are kept a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import ceil
-from typing import Any, NamedTuple, Self, overload
+from typing import Any, NamedTuple, Self, TypeVar, overload
 
 from heldout.base.rowkeys import Rows
 from heldout.losses import Loss
@@ -20,9 +20,19 @@ from heldout.splits.drawn import Splits
 from heldout.study.study import EVERYWHERE, Panel, TrainRef
 from heldout.task.task import Task
 
+Value = TypeVar("Value")
+
 TIERS = ("identical", "rounding", "statistical", "approximate")
 BRUTE = "brute"
 MOST_STEPS = 20_000  # past this, several candidates share a step, so that the queue stays cheap
+
+
+def remember(kept: dict[Any, Any], key: Any, make: Callable[[], Value]) -> Value:
+    """Return what is kept by this key, after making it if it is not there yet."""
+    if key not in kept:
+        kept[key] = make()
+    value: Value = kept[key]
+    return value
 
 
 class Held(NamedTuple):

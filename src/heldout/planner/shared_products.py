@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from heldout.kernels.claims import AcrossKernel, shared_by_fits, sort_out, step_of
+from heldout.kernels.claims import AcrossKernel, sort_out, step_of
 from heldout.kernels.step import BRUTE, Step, Training, brute_step, join
 from heldout.planner.plan import Draft, Rewrite, Rule, general_refusal, refused, too_loose
 
@@ -27,7 +27,7 @@ def across(kernel: AcrossKernel) -> Rule:
             return refused(*claims.refusals)
         if (loose := too_loose(kernel.tier, draft)) is not None:
             return refused(loose)
-        if draft.limited and getattr(kernel, "fits_each", None):
+        if draft.limited and kernel.fits_each:
             return refused("fit_timeout and fit_memory end single fits, and it makes many together")
         return _claimed(kernel, draft, claims.groups, claims.refusals)
 
@@ -55,7 +55,7 @@ def _claimed(
             left.append(brute_step(rest, accepted))
     if not taken:
         return refused(*reasons)
-    saved = shared_by_fits(kernel)
+    saved = kernel.fits_each
     steps = [
         step_of(kernel, candidates, run, draft.task, draft.splits)
         for candidates, trainings in taken.items()

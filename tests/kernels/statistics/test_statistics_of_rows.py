@@ -13,8 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from heldout.kernels.statistics.bayes import BayesFamily
-from heldout.kernels.statistics.discriminant import DiscriminantFamily, check_discriminant
+from heldout.kernels.statistics.classes import BayesFamily, DiscriminantFamily, check_discriminant
 from heldout.kernels.statistics.gather import Layout, first_shift, mean_shift, products_of
 from heldout.kernels.statistics.moments import Chain, Moments
 from heldout.kernels.statistics.scores import from_squares

@@ -16,8 +16,9 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 from heldout.base.rowkeys import Rows
 from heldout.kernels.bayes.forms import Form
-from heldout.kernels.bayes.labels import best_two, classes_first, doubtful, probabilities
+from heldout.kernels.bayes.labels import doubtful, label_rows
 from heldout.kernels.driver.contract import Group
+from heldout.kernels.step import remember
 from heldout.kernels.sums.dataset import ChunkReader, Dataset
 from heldout.kernels.sums.rounding import EPS, ROUNDINGS, Bools, Floats, LostDigits
 from heldout.kernels.sums.training_sums import Sums
@@ -38,7 +39,6 @@ class CountScores:
     fixed: Floats  # candidates: errors of the constants
     good: Bools
     classes: int
-    subtracted: bool  # two classes, of which only the difference is wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -56,20 +56,14 @@ class Errors:
 
 def row_sizes(group: Group) -> Floats:
     """Σ|x| of each row, computed once a study."""
-    key = ("sizes of rows", group.data.layout)
-    if key not in group.work.products:
-        group.work.products[key] = np.asarray(abs(group.data.X).sum(axis=1), dtype=np.float64).ravel()
-    sizes: Floats = group.work.products[key]
-    return sizes
+    X, key = group.data.X, ("sizes of rows", group.data.layout)
+    return remember(group.work.products, key, lambda: np.asarray(abs(X).sum(axis=1), dtype=np.float64).ravel())
 
 
 def is_exact(group: Group) -> bool:
     """Whether sums are of whole numbers so small that they lose no bit."""
     key = ("exact sums", group.data.layout)
-    if key not in group.work.products:
-        group.work.products[key] = _is_exact(group.data, row_sizes(group))
-    exact: bool = group.work.products[key]
-    return exact
+    return remember(group.work.products, key, lambda: _is_exact(group.data, row_sizes(group)))
 
 
 def _is_exact(data: Dataset, sizes: Floats) -> bool:
@@ -136,7 +130,6 @@ def _scores(form: Form, values: Floats, sums: Sums, *, exact: bool, proba: bool)
         fixed=fixed,
         good=good,
         classes=classes,
-        subtracted=subtracted,
     )
 
 
@@ -200,14 +193,7 @@ def count_respond(
         x = data.X[chunk] if reader is None else reader.read(chunk, data.shift.x)
         values = np.asarray(x @ scores.logs)
         values += scores.constant
-        if scores.subtracted:
-            np.greater(values, 0.0, out=codes[where], casting="unsafe")
-            margin = np.abs(values, out=values)
-        else:
-            by_class = classes_first(values, scores.classes)
-            codes[where], margin = best_two(by_class)
-            if found is not None:
-                found[where] = probabilities(by_class)
+        margin = label_rows(values, scores.classes, codes[where], None if found is None else found[where])
         errors = sizes[chunk][:, None] * (ROUNDINGS * EPS * scores.largest + scores.error) + scores.fixed
         good &= ~doubtful(margin, errors, scores.classes, proba=proba).any(axis=0)
     return codes, found, good

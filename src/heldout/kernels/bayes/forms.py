@@ -10,7 +10,8 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, Multinomi
 from sklearn.preprocessing import binarize
 
 from heldout.kernels.driver.contract import is_number, read_flag, read_priors
-from heldout.kernels.sums.dataset import data_problem, matrix_of, remember
+from heldout.kernels.step import remember
+from heldout.kernels.sums.dataset import data_problem, matrix_of
 from heldout.kernels.sums.rounding import Refuse
 from heldout.task.task import Task
 
@@ -32,7 +33,7 @@ class Counts:
     threshold_type: str = ""  # a threshold of another type is compared in another precision
 
     def problem(self, task: Task) -> str:
-        return remember(task, ("problem of counts", self.negative), self._problem)
+        return remember(task.memo, ("problem of counts", self.negative), lambda: self._problem(task))
 
     def _problem(self, task: Task) -> str:
         if task.container == "sparse":

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.bayes.direct import Direct, score_directly
-from heldout.kernels.bayes.labels import best_two, classes_first, doubtful, probabilities
+from heldout.kernels.bayes.labels import Direct, doubtful, label_rows, score_directly
 from heldout.kernels.driver.contract import Group
 from heldout.kernels.sums.dataset import ChunkReader
 from heldout.kernels.sums.rounding import EPS, ROUNDINGS, Bools, Floats, LostDigits, Undecided, scales
@@ -36,7 +35,6 @@ class GaussianScores:
     fixed: Floats  # candidates: what errors are made of besides z²
     error: Floats  # candidates: relative errors of variances
     good: Bools  # candidates whose numbers can be trusted
-    subtracted: bool  # two classes, of which only the difference is wanted
 
 
 def _of_all_rows(sums: Sums) -> tuple[Floats, Floats, Floats]:
@@ -124,7 +122,6 @@ def _scores(group: Group, sums: Sums, *, own_means: bool) -> GaussianScores:
         fixed=fixed,
         error=relative,
         good=good,
-        subtracted=subtracted,
     )
 
 
@@ -151,14 +148,7 @@ def gaussian_respond(
         values = z @ scores.linear
         values += squares @ scores.quadratic
         values += scores.constant
-        if scores.subtracted:
-            np.greater(values, 0.0, out=codes[where], casting="unsafe")
-            margin = np.abs(values, out=values)
-        else:
-            by_class = classes_first(values, classes)
-            codes[where], margin = best_two(by_class)
-            if found is not None:
-                found[where] = probabilities(by_class)
+        margin = label_rows(values, classes, codes[where], None if found is None else found[where])
         bound = error * (2.0 * (squares @ largest) + fixed)
         margin[:, ~scores.good] = np.inf
         near = np.flatnonzero(doubtful(margin.min(axis=1), bound, classes, proba=proba))

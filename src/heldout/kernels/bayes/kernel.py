@@ -14,7 +14,9 @@ from heldout.kernels.bayes.counts import CountScores, count_respond, count_score
 from heldout.kernels.bayes.forms import MODELS, Form, read_form, read_smoothing
 from heldout.kernels.bayes.gaussian import GaussianScores, gaussian_respond, gaussian_scores
 from heldout.kernels.driver.contract import Group, Kernel, Needs, Numbers
-from heldout.kernels.sums.dataset import Layout, remember
+from heldout.kernels.driver.driver import Driver
+from heldout.kernels.step import remember
+from heldout.kernels.sums.dataset import Layout
 from heldout.kernels.sums.rounding import Bools, Undecided
 from heldout.kernels.sums.training_sums import Sums
 from heldout.task.task import Task
@@ -71,7 +73,8 @@ class BayesKernel(Kernel):
         return (codes, _no_shares(group, len(rows)) if shares is None else shares), certain
 
     def responses(self, group: Group, numbers: Numbers, methods: frozenset[str]) -> list[Responses]:
-        classes = remember(group.work.task, "labels of naive Bayes", _labels)
+        task = group.work.task
+        classes = remember(task.memo, "labels of naive Bayes", lambda: _labels(task))
         labels, proba = classes[numbers[0]], "predict_proba" in methods
         return [
             Responses(
@@ -96,3 +99,6 @@ def _labels(task: Task) -> NDArray[Any]:
     assert task.classes is not None, "the driver has looked for classes"
     columns = np.arange(float(len(task.classes)))[:, None]
     return np.asarray(GaussianNB(var_smoothing=1.0).fit(columns, task.classes).classes_)
+
+
+KERNEL = Driver(BayesKernel())

@@ -1,12 +1,15 @@
-"""Labels and probabilities from scores of classes, and where rounding may decide them."""
+"""Labels and probabilities from scores of classes, where rounding may decide them, and closer scores of such rows."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.sums.rounding import Bools, Floats
+from heldout.kernels.sums.rounding import EPS, ROUNDINGS, Bools, Floats
 
+BLOCK_NUMBERS = 1 << 20  # squares in memory at a time
 MARGIN = 4.0  # errors of two classes, on both sides
 TOLERATED = 1e-10  # error of a probability: a tenth of the tier
 
@@ -28,6 +31,21 @@ def best_two(scores: Floats) -> tuple[NDArray[np.intp], Floats]:
     return codes, np.subtract(best, second, out=best)
 
 
+def label_rows(values: Floats, classes: int, codes: NDArray[np.intp], shares: Floats | None) -> Floats:
+    """Write best classes into `codes` and probabilities into `shares`; return how far the next class is behind.
+
+    `values` are rows × (candidates · classes), or × candidates where they are differences of two classes.
+    """
+    if values.shape == codes.shape:
+        np.greater(values, 0.0, out=codes, casting="unsafe")
+        return np.abs(values, out=values)
+    by_class = classes_first(values, classes)
+    codes[:], margin = best_two(by_class)
+    if shares is not None:
+        shares[:] = probabilities(by_class)
+    return margin
+
+
 def doubtful(margin: Floats, errors: Floats, classes: int, *, proba: bool) -> Bools:
     """Where scores with errors up to these may have another best class, or a probability past the tier."""
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
@@ -46,3 +64,46 @@ def probabilities(scores: Floats) -> Floats:
         ties = equal.sum(axis=0)
         total = np.log1p(others / ties) + np.log(ties) + best
         return np.asarray(np.exp(scores - total).transpose(1, 2, 0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Direct:
+    """The score of a class: base − ½ Σ (x − mean)² · inverse."""
+
+    means: Floats  # classes × columns
+    mean_errors: Floats  # classes × columns: errors of the means
+    inverse: Floats  # candidates × classes × columns
+    base: Floats  # candidates × classes
+    size: Floats  # candidates × classes: what the base is made of
+    error: Floats  # candidates: relative errors of variances
+
+    @property
+    def block(self) -> int:
+        """Rows whose squares are in memory at a time."""
+        return max(1, BLOCK_NUMBERS // max(1, self.means.size))
+
+
+def score_directly(direct: Direct, x: Floats, *, proba: bool) -> tuple[NDArray[np.intp], Floats | None, Bools]:
+    """Class places for rows × candidates, probabilities where wanted, and where both are certain."""
+    classes = len(direct.means)
+    scores = np.empty((classes, len(x), len(direct.base)))
+    bounds = np.empty_like(scores)
+    relative = ROUNDINGS * EPS + direct.error
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        for place in range(classes):
+            inverse = direct.inverse[:, place]
+            offset = x - direct.means[place]
+            distance = (offset**2) @ inverse.T
+            moved = np.abs(offset) @ (inverse * direct.mean_errors[place]).T
+            scores[place] = direct.base[:, place] - 0.5 * distance
+            bounds[place] = relative * (distance + direct.size[:, place]) + moved
+        codes, _ = best_two(scores)
+        best = np.take_along_axis(scores, codes[None], axis=0)
+        both = bounds + np.take_along_axis(bounds, codes[None], axis=0)
+        behind = best - scores
+        np.put_along_axis(behind, codes[None], np.inf, axis=0)
+        certain = (behind >= 0.5 * MARGIN * both).all(axis=0)
+        if proba:
+            certain &= (both * np.exp(-behind)).sum(axis=0) <= TOLERATED
+        found = probabilities(scores) if proba else None
+    return codes, found, np.asarray(certain)

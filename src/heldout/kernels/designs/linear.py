@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.kernels.designs.columns import Columns
-from heldout.kernels.sums.dataset import ChunkReader, Dataset, Shift, labels_of
+from heldout.kernels.sums.dataset import Dataset, Shift, labels_of, read_chunks
 from heldout.kernels.sums.rounding import EPS, ROUNDINGS, TOLERANCE, Bools, Floats, LostDigits, check_digits, scales
 from heldout.kernels.sums.training_sums import Sums
 from heldout.task.task import Task
@@ -127,10 +127,9 @@ def equations_of_rows(
         y_centre = -shift.y
     squares = np.einsum("ij,ij->j", Z, Z)
     about_mean = squares - count * mean**2
-    scale, scaled = np.ones(width), columns.flags("scaled", width)
-    if scaled.any():
-        check_digits(about_mean[scaled], squares[scaled], squares[scaled])
-        scale = scales(about_mean / count, mean + shift.x, count, scaled)
+    scaled = columns.flags("scaled", width)
+    check_digits(about_mean[scaled], squares[scaled], squares[scaled])
+    scale = scales(about_mean / count, mean + shift.x, count, scaled)
     Z -= centre
     Z /= scale
     Y = Y - y_centre
@@ -209,12 +208,9 @@ def linear_numbers(predictors: LinearPredictors, data: Dataset, rows: Rows) -> t
     flat = np.ascontiguousarray(predictors.coef.reshape(width, candidates * targets))
     numbers = np.empty((len(rows), candidates * targets))
     errors = np.zeros(candidates)
-    reader = ChunkReader(data, min(data.chunk, len(rows)))
-    for start in range(0, len(rows), data.chunk):
-        chunk = rows[start : start + data.chunk]
-        x = reader.read(chunk, predictors.shift)
+    for where, x in read_chunks(data, rows, predictors.shift):
         with np.errstate(all="ignore"):  # coefficients of a candidate that is left to fits may be of any size
-            np.matmul(x, flat, out=numbers[start : start + len(chunk)])
+            np.matmul(x, flat, out=numbers[where])
         for places, spectrum in predictors.doubtful.items():
             possible = largest_error((x - predictors.centre) @ spectrum.basis, spectrum)
             errors[list(places)] = np.maximum(errors[list(places)], possible)

@@ -60,10 +60,8 @@ def classes_of(form: Form, columns: Columns, sums: Sums) -> Classes:
         check_digits(spread.sum(axis=0), reach.sum(axis=0), reach.sum(axis=0))
     mean = counts @ means / counts.sum()
     centred, scaled = columns.flags("centred", width), columns.flags("scaled", width)
-    scale = np.ones(width)
-    if scaled.any():
-        squares = spread.sum(axis=0) + counts @ (means - mean) ** 2
-        scale = scales(squares / counts.sum(), mean + shift, int(counts.sum()), scaled)
+    squares = spread.sum(axis=0) + counts @ (means - mean) ** 2
+    scale = scales(squares / counts.sum(), mean + shift, int(counts.sum()), scaled)
     return Classes(
         counts=counts,
         means=means,

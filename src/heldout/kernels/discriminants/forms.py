@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 
-from heldout.kernels.driver.contract import is_number, read_flag, read_number, read_priors
+from heldout.kernels.driver.contract import is_count, is_number, read_flag, read_number, read_priors
 from heldout.kernels.sums.rounding import Refuse
 from heldout.task.task import Task
 
@@ -78,7 +77,7 @@ def _check_components(model: Any, task: Task) -> None:
     wanted = model.n_components
     if wanted is None:
         return
-    if not isinstance(wanted, Integral) or isinstance(wanted, bool) or int(wanted) < 1:
+    if not is_count(wanted):
         raise Refuse(f"n_components={wanted!r} is no whole number from 1 up")
     classes = 1 if task.classes is None else len(task.classes)
     if int(wanted) > min(classes - 1, task.n_columns or 1):

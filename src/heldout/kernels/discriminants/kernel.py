@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,8 @@ from heldout.kernels.discriminants.leave_one_out import applies, leave_one_out
 from heldout.kernels.discriminants.linear import Linear, solve_linear
 from heldout.kernels.discriminants.quadratic import Quadratic, solve_quadratic
 from heldout.kernels.driver.contract import Group, Kernel, Needs, Numbers
-from heldout.kernels.sums.dataset import ChunkReader, Layout, labels_of
+from heldout.kernels.driver.driver import Driver
+from heldout.kernels.sums.dataset import Layout, labels_of, read_chunks
 from heldout.kernels.sums.rounding import Bools, Floats, Undecided, certain_classes
 from heldout.kernels.sums.training_sums import Sums
 from heldout.task.task import Task
@@ -109,9 +109,7 @@ def _respond_linear(group: Group, learned: Linear, rows: Rows, methods: frozense
     flat = np.ascontiguousarray(learned.coef.reshape(columns, -1))
     scores = np.empty((len(rows), count * numbers))
     largest = np.zeros(columns)
-    reader = ChunkReader(data, min(data.chunk, len(rows)))
-    for chunk, where in _chunks(rows, data.chunk):
-        x = reader.read(chunk, learned.shift)
+    for where, x in read_chunks(data, rows, learned.shift):
         np.matmul(x, flat, out=scores[where])
         largest = np.maximum(largest, np.maximum(x.max(axis=0), -x.min(axis=0)))
     scores += learned.constant.reshape(-1)
@@ -119,8 +117,8 @@ def _respond_linear(group: Group, learned: Linear, rows: Rows, methods: frozense
     reliable = _reliable(group, shaped, learned.errors(largest), methods, by_row=False)
     if not reliable.all():  # a closer estimate takes another pass
         errors = np.zeros(count)
-        for chunk, _ in _chunks(rows, data.chunk):
-            errors = np.maximum(errors, learned.errors(largest, reader.read(chunk, learned.shift)))
+        for _, x in read_chunks(data, rows, learned.shift):
+            errors = np.maximum(errors, learned.errors(largest, x))
         reliable = _reliable(group, shaped, errors, methods, by_row=False)
     return (shaped,), reliable
 
@@ -128,10 +126,8 @@ def _respond_linear(group: Group, learned: Linear, rows: Rows, methods: frozense
 def _respond_quadratic(group: Group, learned: Quadratic, rows: Rows, methods: frozenset[str]) -> tuple[Numbers, Bools]:
     scores = np.empty((len(rows), len(group.values), group.data.class_count))
     errors = np.zeros(len(group.values))
-    step = max(32, group.data.chunk // 4)
-    reader = ChunkReader(group.data, min(step, len(rows)))
-    for chunk, where in _chunks(rows, step):
-        scores[where], possible = learned.scores(reader.read(chunk, learned.shift))
+    for where, x in read_chunks(group.data, rows, learned.shift, max(32, group.data.chunk // 4)):
+        scores[where], possible = learned.scores(x)
         errors = np.maximum(errors, possible)
     return (scores,), _reliable(group, scores, errors, methods, by_row=False)
 
@@ -167,6 +163,4 @@ def _responses(labels: Any, scores: Floats, methods: frozenset[str]) -> Response
     return Responses(predict=labels[codes], predict_proba=proba, decision_function=decision, classes=labels)
 
 
-def _chunks(rows: Rows, step: int) -> Iterator[tuple[Rows, slice]]:
-    for start in range(0, len(rows), step):
-        yield rows[start : start + step], slice(start, min(start + step, len(rows)))
+KERNEL = Driver(DiscriminantKernel())

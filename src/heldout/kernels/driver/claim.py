@@ -139,11 +139,8 @@ def methods_asked(methods: tuple[str, ...], losses: tuple[Loss, ...]) -> frozens
 
 def task_problem(task: Task, needs: Needs, columns: Columns) -> str:
     """Why a form with these needs cannot be answered on this task, in words; "" if it can."""
-    if task.weight is not None:
-        if not needs.weights:
-            return "these learners take no sample weights"
-        if sklearn.get_config()["enable_metadata_routing"]:
-            return "sample weights go where metadata routing sends them"
+    if task.weight is not None and not needs.weights:
+        return "these learners take no sample weights"
     if sklearn.get_config()["array_api_dispatch"]:
         return "array_api_dispatch may send the fit to another library"
     if not needs.columns and columns != Columns():
@@ -160,7 +157,9 @@ def task_problem(task: Task, needs: Needs, columns: Columns) -> str:
 
 
 def target_problem(task: Task, needs: Needs) -> str:
-    """Why y is not what these learners need, in words; "" if it is."""
+    """Why y, or weights as they are routed, are not what these learners need, in words; "" if they are."""
+    if task.weight is not None and sklearn.get_config()["enable_metadata_routing"]:
+        return "sample weights go where metadata routing sends them"
     if needs.one_output and task.y.ndim != 1:
         return "y has several columns"
     if needs.numbers and (task.y.dtype.kind not in "biuf" or task.y.dtype.itemsize > 8):
@@ -197,8 +196,6 @@ def takes_all(kernel: Kernel, search: Search, task: Task, parts: range, splits: 
 
 def training_problem(task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
     """Why no kernel should answer this training, or None."""
-    if training.averaged or len(training.trains) != 1:
-        return "the predictor is an average of several"
     ref = training.trains[0]
     if int(splits[ref.splits].train_sizes[ref.part]) < 2:
         return "fewer than two training rows"

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.brute import answer_by_brute_force
-from heldout.kernels.claims import Claims
+from heldout.kernels.claims import AcrossKernel, Claims
 from heldout.kernels.designs.columns import Columns
 from heldout.kernels.driver.claim import Reader, claim, lacking, methods_asked, read_groups, refuse_training, takes_all
 from heldout.kernels.driver.contract import Group, HeldOutNumbers, Kernel, Numbers
 from heldout.kernels.scoring import score_block
-from heldout.kernels.step import Plain, Step, Training, Work, pieces_of, sides_of
+from heldout.kernels.step import Plain, Step, Training, Work, pieces_of, remember, sides_of
 from heldout.kernels.sums.dataset import Dataset, Layout, make_dataset, matrix_of
 from heldout.kernels.sums.rounding import Bools, LostDigits, Undecided
 from heldout.kernels.sums.training_sums import TrainingSums
@@ -56,7 +56,9 @@ def score(kernel: Kernel, group: Group, batch: Batch, step: Step, seconds: float
     """Blocks of neighbouring parts where every candidate is reliable; the other parts one by one."""
     each = seconds / len(batch.trainings)
     whole = batch.reliable.all(axis=1)
-    jobs = [(kernel, group, batch, run, each * len(run)) for run in _runs(batch, np.flatnonzero(whole))]
+    block = BLOCK_NUMBERS // max(1, sum(array[0].size for array in batch.numbers))
+    runs = runs_of(batch.trainings, batch.cuts, np.flatnonzero(whole), block)
+    jobs = [(kernel, group, batch, run, each * len(run)) for run in runs]
     for answers in group.spread(_score_run, jobs):
         yield from answers
     for place in np.flatnonzero(~whole).tolist():
@@ -82,20 +84,24 @@ def by_brute_force(group: Group, step: Step, training: Training, candidates: tup
     yield from answer_by_brute_force(replace(step, candidates=candidates, trainings=(training,)), group.work)
 
 
-def _runs(batch: Batch, places: NDArray[np.intp]) -> Iterator[range]:
-    """Neighbouring parts of one panel, in runs of no more rows than a block."""
+def runs_of(
+    trainings: Sequence[Training], cuts: NDArray[np.intp], places: NDArray[np.intp], block: int
+) -> Iterator[range]:
+    """Neighbouring parts of one panel among these places, in runs of no more rows than a block, but one part at least.
+
+    Each training answers one part; `cuts` tell where the rows of each begin, and the last end.
+    """
     if not len(places):
         return
     apart = np.diff(places) != 1
-    if not isinstance(batch.trainings, Plain):
-        parts = [batch.trainings[place].answers[0] for place in places.tolist()]
+    if not isinstance(trainings, Plain):
+        parts = [trainings[place].answers[0] for place in places.tolist()]
         moved = [(held.panel, held.part + 1) != (after.panel, after.part) for held, after in pairwise(parts)]
         apart |= np.array(moved, dtype=bool)
-    block = BLOCK_NUMBERS // max(1, sum(array[0].size for array in batch.numbers))
     for run in np.split(places, np.flatnonzero(apart) + 1):
         start, stop = int(run[0]), int(run[-1]) + 1
         while start < stop:
-            end = int(np.searchsorted(batch.cuts, batch.cuts[start] + block, side="right")) - 1
+            end = int(np.searchsorted(cuts, cuts[start] + block, side="right")) - 1
             end = min(max(end, start + 1), stop)
             yield range(start, end)
             start = end
@@ -114,16 +120,6 @@ def _score_run(job: tuple[Kernel, Group, Batch, range, float]) -> list[Answer]:
 BATCH_NUMBERS = 1 << 22  # responses computed before they are scored and let go
 FEW_PARTS = 8  # leave-one-out of fewer rows than this is not worth its own decomposition
 SHARE = 8  # of the budget: what the candidates of one training set may take, since several sets are at work
-
-
-def answer(kernel: Kernel, step: Step, work: Work) -> Iterator[Answer]:
-    """Every candidate of the step in every training, scored."""
-    if work.fit_params:  # what is passed to fit may be weights of its own
-        yield from answer_by_brute_force(step, work)
-        return
-    spread = spreading(work.jobs)
-    for (form, columns), members in read_groups(kernel, work.search, work.task, step.candidates).items():
-        yield from _answer_group(kernel, make_group(kernel, (form, columns), members, work, spread), step)
 
 
 def make_group(kernel: Kernel, form: tuple[Any, Columns], members: dict[int, Any], work: Work, spread: Spread) -> Group:
@@ -145,23 +141,17 @@ def make_group(kernel: Kernel, form: tuple[Any, Columns], members: dict[int, Any
 
 
 def dataset_of(work: Work, layout: Layout) -> Dataset:
-    """The data in this layout, made once a study."""
-    key = ("dataset", layout)
-    if key not in work.products:
-        work.products[key] = make_dataset(work.task, layout, _matrix(work, layout))
-    data: Dataset = work.products[key]
-    return data
+    """Return the data in this layout, made once a study, as its columns are."""
+    kept, source = work.products, layout.matrix
 
+    def make() -> Dataset:
+        read = matrix_of if source is None else source.make
+        X = remember(kept, ("matrix", source), lambda: read(work.task))
+        if (places := layout.places) is not None:
+            X = remember(kept, ("matrix", source, places), lambda: np.ascontiguousarray(X[:, list(places)]))
+        return make_dataset(work.task, layout, X)
 
-def _matrix(work: Work, layout: Layout) -> Any:
-    """The columns of this layout, made once a study."""
-    whole, picked = ("matrix", layout.matrix, None), ("matrix", layout.matrix, layout.places)
-    if whole not in work.products:
-        work.products[whole] = matrix_of(work.task) if layout.matrix is None else layout.matrix.make(work.task)
-    if picked not in work.products:
-        assert layout.places is not None, "the whole matrix is there"
-        work.products[picked] = np.ascontiguousarray(work.products[whole][:, list(layout.places)])
-    return work.products[picked]
+    return remember(kept, ("dataset", layout), make)
 
 
 def _answer_group(kernel: Kernel, group: Group, step: Step) -> Iterator[Answer]:
@@ -179,7 +169,7 @@ def _answer_group(kernel: Kernel, group: Group, step: Step) -> Iterator[Answer]:
         if batch is not None:
             yield from score(kernel, group, batch, step, perf_counter() - started)
             continue
-        for some, _ in _cut(kernel, group, trainings) if leaves_one_out else ((trainings, False),):
+        for some in _cut(kernel, group, trainings) if leaves_one_out else (trainings,):
             started = perf_counter()
             batch = end_to_end(_solve(kernel, group, some))
             yield from score(kernel, group, batch, step, perf_counter() - started)
@@ -200,14 +190,14 @@ def _batches(kernel: Kernel, group: Group, trainings: Sequence[Training]) -> Ite
                 yield together, True
             else:
                 others += together
-    yield from _cut(kernel, group, others)
+    yield from ((batch, False) for batch in _cut(kernel, group, others))
 
 
 def _splits_of(training: Training) -> str:
     return training.trains[0].splits
 
 
-def _cut(kernel: Kernel, group: Group, trainings: Sequence[Training]) -> Iterator[tuple[Sequence[Training], bool]]:
+def _cut(kernel: Kernel, group: Group, trainings: Sequence[Training]) -> Iterator[Sequence[Training]]:
     batch: list[Training] = []
     numbers = 0
     a_row = sum(array.itemsize * array.size for array in kernel.empty(group, 1)) // 8
@@ -216,12 +206,12 @@ def _cut(kernel: Kernel, group: Group, trainings: Sequence[Training]) -> Iterato
         sizes = (group.work.splits[held.splits].held_sizes[held.part] for held in training.answers)
         more = a_row * int(sum(sizes))
         if batch and (numbers + more > BATCH_NUMBERS or len(batch) >= most):
-            yield batch, False
+            yield batch
             batch, numbers = [], 0
         batch.append(training)
         numbers += more
     if batch:
-        yield batch, False
+        yield batch
 
 
 def _is_leave_one_out(kernel: Kernel, group: Group, trainings: Sequence[Training]) -> bool:
@@ -262,7 +252,7 @@ def _leave_one_out(kernel: Kernel, group: Group, trainings: Sequence[Training]) 
         return None
     places = {int(parts[place]): place for place in np.flatnonzero(~reliable.all(axis=1)).tolist()}
     doubtful: list[Training] = [trainings[place] for place in places.values()]
-    for some, _ in _cut(kernel, group, doubtful):
+    for some in _cut(kernel, group, doubtful):
         for again in _solve(kernel, group, some):
             place = places[again.training.trains[0].part]
             reliable[place] = again.reliable
@@ -331,7 +321,7 @@ def _learned(kernel: Kernel, group: Group, training: Training) -> Any | None:
         return None
 
 
-class Driver:
+class Driver(AcrossKernel):
     """What `AcrossKernel` asks, answered for a kernel by its declaration."""
 
     def __init__(self, kernel: Kernel) -> None:
@@ -352,7 +342,12 @@ class Driver:
         return self.kernel.leave_one_out_fits(task, len(splits.rows))
 
     def answer(self, step: Step, work: Work) -> Iterator[Answer]:
-        return answer(self.kernel, step, work)
+        if work.fit_params:  # what is passed to fit may be weights of its own
+            yield from answer_by_brute_force(step, work)
+            return
+        spread = spreading(work.jobs)
+        for form, members in read_groups(self.kernel, work.search, work.task, step.candidates).items():
+            yield from _answer_group(self.kernel, make_group(self.kernel, form, members, work, spread), step)
 
     def ignores_origin(self, search: Search, task: Task, candidate: int) -> bool:
         form, _ = Reader(self.kernel, search, task).read_one(candidate)[0]

@@ -6,12 +6,12 @@ are. What the kernel is not sure of is left to brute force, candidate by candida
 
 from __future__ import annotations
 
-import warnings
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import joblib
 import sklearn
@@ -22,20 +22,21 @@ from threadpoolctl import ThreadpoolController
 
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
-from heldout.base.warnings import catch_warnings
 from heldout.kernels.brute import answer_by_brute_force, set_seeds, unseeded_names
-from heldout.kernels.claims import Claims, candidates_of
-from heldout.kernels.scoring import score_block
-from heldout.kernels.step import Step, Training, Work
+from heldout.kernels.claims import AcrossKernel, Claims, candidates_of
+from heldout.kernels.driver.claim import lacking
+from heldout.kernels.scoring import catch_all_warnings, score_block
+from heldout.kernels.step import Step, Training, Work, remember
 from heldout.kernels.sums.rounding import Refuse
 from heldout.kernels.within.signature import signature
 from heldout.search.search import Search
 from heldout.study.answers import Answer
+from heldout.task.task import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Candidate:
-    """One candidate, taken apart."""
+    """One candidate, taken apart. What a kernel reads besides is in a class of its own."""
 
     number: int
     before: Pipeline | None  # the steps before the model, not fitted; None where X goes straight to the model
@@ -45,6 +46,15 @@ class Candidate:
     def preparation(self) -> Hashable:
         """Equal for candidates whose steps before the model are equal."""
         return () if self.before is None else signature(self.before.steps)
+
+    @property
+    def group(self) -> Hashable:
+        """Equal for candidates that are answered together."""
+        return self.preparation
+
+    def methods(self, task: Task) -> tuple[str, ...]:
+        """The response methods of which the kernel knows the answers."""
+        return ("predict",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,33 +84,58 @@ def take_apart(number: int, estimator: Any) -> Candidate:
     return Candidate(number=number, before=Pipeline(estimator.steps[:-1]), model=last)
 
 
-def read_search(
-    search: Search, models: Sequence[type], read: Callable[[Candidate], Any], words: str
-) -> tuple[dict[int, Any], tuple[str, ...]]:
-    """What `read` makes of each candidate that ends in one of these models, and a reason for each kind of others."""
-    found: dict[int, Any] = {}
-    refusals: dict[str, None] = {}
-    for number, estimator in candidates_of(search):
-        try:
-            candidate = take_apart(number, estimator)
-            if type(candidate.model) not in models:
-                raise Refuse(f"{type(candidate.model).__name__} is not {words}")
-            found[number] = read(candidate)
-        except Refuse as reason:
-            refusals.setdefault(str(reason))
-    return found, tuple(refusals)
+Read = TypeVar("Read", bound=Candidate)
 
 
-def claims_of(candidates: Mapping[int, tuple[Hashable, str | None]], refusals: Sequence[str]) -> Claims:
-    """Candidates of equal keys in one group; those that have a reason against them are refused."""
-    reasons = dict.fromkeys(refusals)
-    groups: dict[Hashable, list[int]] = {}
-    for candidate, (key, reason) in candidates.items():
-        if reason is None:
-            groups.setdefault(key, []).append(candidate)
+class PreparedKernel(AcrossKernel, Generic[Read]):
+    """A kernel that prepares the rows of each training set by scikit-learn's own steps."""
+
+    @abstractmethod
+    def read(self, candidate: Candidate) -> Read:
+        """One candidate that ends in one of the models. Raises Refuse."""
+
+    def read_all(self, search: Search) -> tuple[dict[int, Read], tuple[str, ...]]:
+        """The candidates that are read, by number, and a reason for each kind of others: once for each search."""
+        return remember(search.memo, ("read", self.words), lambda: self._read_each(search))
+
+    def _read_each(self, search: Search) -> tuple[dict[int, Read], tuple[str, ...]]:
+        found: dict[int, Read] = {}
+        refusals: dict[str, None] = {}
+        for number, estimator in candidates_of(search):
+            try:
+                candidate = take_apart(number, estimator)
+                if type(candidate.model) not in self.models:
+                    raise Refuse(f"{type(candidate.model).__name__} is not {self.words}")
+                found[number] = self.read(candidate)
+            except Refuse as reason:
+                refusals.setdefault(str(reason))
+        return found, tuple(refusals)
+
+    def claim_where(self, search: Search, problem: Callable[[Read], str | None]) -> Claims:
+        """The candidates that are read, in their groups, but those with a problem."""
+        found, refusals = self.read_all(search)
+        reasons = dict.fromkeys(refusals)
+        groups: dict[Hashable, list[int]] = {}
+        for number, candidate in found.items():
+            if reason := problem(candidate):
+                reasons.setdefault(reason)
+            else:
+                groups.setdefault(candidate.group, []).append(number)
+        return Claims(groups=tuple(map(tuple, groups.values())), refusals=tuple(reasons))
+
+    def answer(self, step: Step, work: Work) -> Iterator[Answer]:
+        read, _ = self.read_all(work.search)
+        candidates = [read[number] for number in step.candidates]
+        methods = candidates[0].methods(work.task)
+        levels = {held.level for training in step.trainings for held in training.answers}
+        if work.fit_params or any(lacking(methods, work.losses[level]) for level in levels):
+            yield from answer_by_brute_force(step, work)
         else:
-            reasons.setdefault(reason)
-    return Claims(groups=tuple(map(tuple, groups.values())), refusals=tuple(reasons))
+            yield from self.answer_prepared(candidates, step, work)
+
+    @abstractmethod
+    def answer_prepared(self, candidates: list[Read], step: Step, work: Work) -> Iterator[Answer]:
+        """Every candidate of the step in every training, where responses tell all that the losses ask for."""
 
 
 def prepare_rows(before: Pipeline | None, work: Work, rows: Rows, sides: Sequence[Rows]) -> PreparedRows | None:
@@ -108,8 +143,7 @@ def prepare_rows(before: Pipeline | None, work: Work, rows: Rows, sides: Sequenc
     if before is None:
         return fit_steps(None, work, rows, sides)
     try:
-        with catch_warnings(record=True) as caught, as_asked(work):
-            warnings.simplefilter("always")
+        with catch_all_warnings() as caught, as_asked(work):
             prepared = fit_steps(before, work, rows, sides)
     except Exception:
         return None

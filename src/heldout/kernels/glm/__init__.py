@@ -1,5 +1,1 @@
 """Logistic, Poisson, gamma and Tweedie regression: scikit-learn's own L-BFGS steps, for all penalties in lock-step."""
-
-from heldout.kernels.glm.kernel import KERNEL
-
-__all__ = ["KERNEL"]

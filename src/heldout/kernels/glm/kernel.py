@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-import sklearn
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils.extmath import softmax
 
 from heldout.base.responses import Responses
-from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import Claims
-from heldout.kernels.driver.claim import lacking, methods_asked
-from heldout.kernels.driver.prepared import (
-    Candidate,
-    claims_of,
-    prepare_rows,
-    read_search,
-    score_training,
-)
+from heldout.kernels.driver.claim import lacking, methods_asked, target_problem
+from heldout.kernels.driver.contract import Needs
+from heldout.kernels.driver.prepared import Candidate, PreparedKernel, prepare_rows, score_training
 from heldout.kernels.glm.lockstep import minimise_together
-from heldout.kernels.glm.models import MODELS, WORDS, Glm, make_problem, matrix_of, read_model
-from heldout.kernels.glm.objectives import Floats, Objective
+from heldout.kernels.glm.models import MODELS, WORDS, Glm, make_problem, matrix_of, strength_of
+from heldout.kernels.glm.objectives import Objective
 from heldout.kernels.step import Step, Training, Work
+from heldout.kernels.sums.rounding import Floats
 from heldout.kernels.threads import spreading
 from heldout.search.search import Search
 from heldout.splits.drawn import Splits
@@ -43,33 +39,29 @@ LOOKED_AT = 1000  # rows from which that is told
 MOST_COLUMNS = 500  # up to which it is
 
 
-class GlmKernel:
+class GlmKernel(PreparedKernel[Glm]):
     """LogisticRegression, Poisson-, Gamma- and TweedieRegressor by L-BFGS, alone or behind other steps. Tier: rounding.
 
     scikit-learn's default fit ends far from the optimum, so its iterates are followed, not its problem solved anew.
     """
 
     name = "glm"
-    tier = "rounding"
     models = MODELS
     words = WORDS
 
+    def read(self, candidate: Candidate) -> Glm:
+        model = candidate.model
+        return Glm(number=candidate.number, before=candidate.before, model=model, strength=strength_of(model))
+
     def claim(self, search: Search, task: Task) -> Claims:
-        candidates, refusals = read_search(search, MODELS, _read, WORDS)
-        if not candidates:
-            return Claims(refusals=refusals)
-        preparations = {candidate.preparation for candidate, _ in candidates.values()}
-        several = len(preparations) > 1
-        found = {
-            number: (
-                (candidate.preparation, glm.key),
-                _about_task(task, glm)
-                or _about_preparation(candidate, task, several)
-                or lacking(glm.methods, search.losses),
-            )
-            for number, (candidate, glm) in candidates.items()
-        }
-        return claims_of(found, refusals)
+        found, _ = self.read_all(search)
+        several = len({glm.preparation for glm in found.values()}) > 1
+
+        def problem(glm: Glm) -> str | None:
+            about = _about_task(task, glm) or _about_preparation(glm, task, several)
+            return about or lacking(glm.methods(task), search.losses)
+
+        return self.claim_where(search, problem)
 
     def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
         own = training.trains[0]
@@ -80,71 +72,50 @@ class GlmKernel:
     def takes_all(self, search: Search, task: Task, parts: range, splits: Splits) -> bool:
         return int(splits.train_sizes[parts.start : parts.stop].min()) >= 2
 
-    def answer(self, step: Step, work: Work) -> Iterator[Answer]:
-        candidates = read_candidates(work.search)
-        own = [candidates[number] for number in step.candidates]
-        levels = {held.level for training in step.trainings for held in training.answers}
-        if work.fit_params or any(lacking(own[0][1].methods, work.losses[level]) for level in levels):
-            yield from answer_by_brute_force(step, work)
-            return
+    def answer_prepared(self, candidates: list[Glm], step: Step, work: Work) -> Iterator[Answer]:
         # Where the first training set takes too many steps for some candidates, those are not tried in the others.
-        first, others = step.trainings[:1], step.trainings[1:]
-        slow: frozenset[int] = frozenset()
-        for training in first:
+        tried, spread, trainings = candidates, spreading(work.jobs), step.trainings[:]
+        for start, stop in pairwise([0, *range(1, len(trainings), BATCH), len(trainings)]):
+            some = trainings[start:stop]
             started = perf_counter()
-            found = solve_training(own, training, work, slow)
-            slow = frozenset(step.candidates).difference(*found)
-            yield from score_training(step, work, training, found, seconds=perf_counter() - started)
-        spread = spreading(work.jobs)
-        for start in range(0, len(others), BATCH):
-            some = others[start : start + BATCH]
-            started = perf_counter()
-            solved = spread(lambda training: solve_training(own, training, work, slow), some)
+            solved = spread(partial(solve_training, candidates=tried, work=work), some)
             seconds = (perf_counter() - started) / len(some)
             for training, found in zip(some, solved, strict=True):
                 yield from score_training(step, work, training, found, seconds=seconds)
+            if start == 0:
+                sure = set().union(*solved[0])
+                tried = [glm for glm in candidates if glm.number in sure]
 
 
 KERNEL = GlmKernel()
 
 
-def read_candidates(search: Search) -> dict[int, tuple[Candidate, Glm]]:
-    """The candidates that the kernel reads, by number."""
-    return read_search(search, MODELS, _read, WORDS)[0]
-
-
-def _read(candidate: Candidate) -> tuple[Candidate, Glm]:
-    return candidate, read_model(candidate.model)
-
-
-def solve_training(
-    candidates: list[tuple[Candidate, Glm]], training: Training, work: Work, left_out: frozenset[int]
-) -> list[dict[int, Responses]]:
+def solve_training(training: Training, *, candidates: Sequence[Glm], work: Work) -> list[dict[int, Responses]]:
     """For each held-out side the responses of the candidates that are sure."""
     found: list[dict[int, Responses]] = [{} for _ in training.answers]
-    tried = [(candidate, glm) for candidate, glm in candidates if candidate.number not in left_out]
-    if not tried:
+    if not candidates:
         return found
     sides = [work.held_rows(held) for held in training.answers]
-    rows = prepare_rows(tried[0][0].before, work, work.train_rows(training.trains[0]), sides)
-    problem = None if rows is None else make_problem([glm for _, glm in tried], rows)
+    first = candidates[0]
+    rows = prepare_rows(first.before, work, work.train_rows(training.trains[0]), sides)
+    problem = None if rows is None else make_problem(candidates, rows)
     if rows is None or problem is None:
         return found
-    model = tried[0][1].model
+    model, methods = first.model, first.methods(work.task)
     points, sure = follow(problem.objective, problem.start, tol=float(model.tol), max_iter=int(model.max_iter))
     for place, held in enumerate(training.answers):
         X = matrix_of(rows.held[place])
         if X is None:
             continue
-        methods = methods_asked(tried[0][1].methods, work.losses[held.level])
+        asked = methods_asked(methods, work.losses[held.level])
         for which in np.flatnonzero(sure).tolist():
             coefficients = points[which].reshape(problem.objective.predictors, -1)
             predictors = np.asarray(X @ coefficients[:, : X.shape[1]].T)
             if problem.objective.intercept:
                 predictors += coefficients[:, -1]
-            responses = responses_of(predictors, problem.classes, methods)
+            responses = responses_of(predictors, problem.classes, asked)
             if responses is not None:
-                found[place][tried[which][0].number] = responses
+                found[place][candidates[which].number] = responses
     return found
 
 
@@ -191,23 +162,14 @@ def responses_of(predictors: Floats, classes: NDArray[Any] | None, methods: froz
 
 
 def _about_task(task: Task, glm: Glm) -> str | None:
-    if task.weight is not None and sklearn.get_config()["enable_metadata_routing"]:
-        return "sample weights go where metadata routing sends them"
-    if task.y.ndim > 1:
-        return "several targets a row"
-    if not glm.classifies:
-        if task.y.dtype.kind not in "biuf" or task.y.dtype.itemsize > 8:
-            return f"y is of type {task.y.dtype}"
-        least = float(task.y.min())
-        return "y has values that the loss does not take" if least < 0 or (glm.power == 2 and least == 0) else None
-    if task.classes is None:
-        return "several labels a row"
-    if task.y.dtype.kind == "f" and not np.array_equal(task.y, np.round(task.y)):
-        return "y holds fractions, which are no classes"
-    return "y has a single class" if len(task.classes) < 2 else None
+    needs = Needs(classes=glm.classifies, numbers=not glm.classifies, one_output=True)
+    if problem := target_problem(task, needs):
+        return problem
+    least = 1.0 if glm.classifies else float(task.y.min())
+    return "y has values that the loss does not take" if least < 0 or (glm.power == 2 and least == 0) else None
 
 
-def _about_preparation(candidate: Candidate, task: Task, several: bool) -> str | None:
+def _about_preparation(candidate: Glm, task: Task, several: bool) -> str | None:
     if several and candidate.before is not None and len(candidate.before.steps) > 1:
         return "candidates differ in several steps before the model, of which equal ones are better fitted once"
     if task.container == "array" and task.X.dtype == np.float32:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-Floats = NDArray[np.float64]
+from heldout.kernels.sums.rounding import Floats
+
 Evaluate = Callable[[list[int], Floats], tuple[Floats, Floats]]  # candidates, their points -> values, gradients
 MEMORY = 10  # past steps that SciPy's L-BFGS-B keeps, its default
 LINE_SEARCH = 50  # steps of one line search, as scikit-learn calls it

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,13 @@ from scipy import sparse
 from sklearn.linear_model import GammaRegressor, LogisticRegression, PoissonRegressor, TweedieRegressor
 from sklearn.utils.class_weight import compute_class_weight
 
-from heldout.kernels.driver.prepared import PreparedRows
-from heldout.kernels.glm.objectives import Floats, Objective, columns_of
-from heldout.kernels.sums.rounding import Refuse
+from heldout.base.responses import METHODS
+from heldout.kernels.driver.contract import is_number
+from heldout.kernels.driver.prepared import Candidate, PreparedRows
+from heldout.kernels.glm.objectives import Objective, columns_of
+from heldout.kernels.sums.rounding import Floats, Refuse
 from heldout.kernels.within.signature import signature
+from heldout.task.task import Task
 
 MODELS = (LogisticRegression, PoissonRegressor, GammaRegressor, TweedieRegressor)
 WORDS = "LogisticRegression, PoissonRegressor, GammaRegressor or TweedieRegressor"
@@ -24,10 +27,9 @@ FEWEST_ITERATIONS = 20  # fits that stop before are as fast by scikit-learn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Glm:
-    """A generalised linear model: candidates of equal keys differ in the strength of their penalty alone."""
+class Glm(Candidate):
+    """A generalised linear model: candidates of a group differ in the strength of their penalty alone."""
 
-    model: Any
     strength: float  # C of a classifier, alpha of a regressor
 
     @property
@@ -35,41 +37,39 @@ class Glm:
         return type(self.model) is LogisticRegression
 
     @property
-    def key(self) -> Hashable:
-        return signature(self.model, without=("C", "alpha"))
+    def group(self) -> Hashable:
+        return self.preparation, signature(self.model, without=("C", "alpha"))
 
     @property
     def power(self) -> float:
-        """Of the variance of a regression: 1 Poisson, 2 gamma."""
+        """Return the power of the variance function, as in TweedieRegressor: 1 is Poisson and 2 is gamma."""
         powers = {PoissonRegressor: 1.0, GammaRegressor: 2.0}
         return powers[type(self.model)] if type(self.model) in powers else float(getattr(self.model, "power", 0.0))
 
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """The response methods that the estimator has."""
-        return ("predict", "predict_proba", "decision_function") if self.classifies else ("predict",)
+    def methods(self, task: Task) -> tuple[str, ...]:
+        return METHODS if self.classifies else ("predict",)
 
 
-def read_model(model: Any) -> Glm:
-    """The model of a candidate, not fitted; raises Refuse with the reason where its fit cannot be followed."""
+def strength_of(model: Any) -> float:
+    """How strong the penalty of a model is; raises Refuse with the reason where its fit cannot be followed."""
     if model.solver != "lbfgs":
         raise Refuse(f"solver={model.solver!r}: only lbfgs is followed")
     if type(model.fit_intercept) not in (bool, np.bool_):
         raise Refuse(f"fit_intercept={model.fit_intercept!r} is neither True nor False")
     if model.verbose:
         raise Refuse("a verbose fit prints, which only its own fit does")
-    if not _is_number(model.tol) or not model.tol > 0:
+    if not is_number(model.tol) or not model.tol > 0:
         raise Refuse(f"tol={model.tol!r} is no number above 0")
     if not isinstance(model.max_iter, Integral) or model.max_iter < FEWEST_ITERATIONS:
         raise Refuse(f"max_iter={model.max_iter!r} stops a fit early, with a warning")
     if type(model) is LogisticRegression:
-        return Glm(model=model, strength=_logistic_strength(model))
-    if not _is_number(model.alpha):
+        return _logistic_strength(model)
+    if not is_number(model.alpha):
         raise Refuse(f"alpha={model.alpha!r} is no number from 0 up")
     if type(model) is TweedieRegressor and not _has_log_link(model):
         raise Refuse(f"TweedieRegressor(power={model.power!r}, link={model.link!r}): only powers from 1 to 2 with "
                          "a log link are followed")  # fmt: skip
-    return Glm(model=model, strength=float(model.alpha))
+    return float(model.alpha)
 
 
 def _logistic_strength(model: LogisticRegression) -> float:
@@ -77,17 +77,13 @@ def _logistic_strength(model: LogisticRegression) -> float:
     for name in ("penalty", "l1_ratio", "dual", "n_jobs"):  # other values are of other solvers, or deprecated
         if getattr(model, name) != getattr(usual, name):
             raise Refuse(f"{name}={getattr(model, name)!r}: only {name}={getattr(usual, name)!r} is followed")
-    if not _is_number(model.C, most=np.inf) or model.C == 0:
+    if np.inf != model.C and not (is_number(model.C) and model.C > 0):
         raise Refuse(f"C={model.C!r} is no number above 0")
     return float(model.C)
 
 
 def _has_log_link(model: TweedieRegressor) -> bool:
-    return _is_number(model.power) and 1 <= model.power <= 2 and model.link in ("auto", "log")
-
-
-def _is_number(value: Any, *, most: float = float(np.finfo(float).max)) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and 0 <= float(value) <= most
+    return is_number(model.power) and 1 <= model.power <= 2 and model.link in ("auto", "log")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -99,7 +95,7 @@ class Problem:
     classes: NDArray[Any] | None
 
 
-def make_problem(models: list[Glm], rows: PreparedRows) -> Problem | None:
+def make_problem(models: Sequence[Glm], rows: PreparedRows) -> Problem | None:
     """The problem that scikit-learn would solve; None for rows on which it would compute otherwise, or fail."""
     first, X = models[0], matrix_of(rows.train)
     if X is None or (rows.weight is not None and not rows.weight.sum() > 0):

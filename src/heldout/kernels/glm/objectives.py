@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-Floats = NDArray[np.float64]
+from heldout.kernels.sums.rounding import Floats
+
 BLOCK_NUMBERS = 1 << 17  # linear predictors computed at a time: a megabyte, which stays in a core's cache
 
 

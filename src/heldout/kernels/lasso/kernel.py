@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,17 @@ from sklearn.linear_model import ElasticNet, Lasso
 from heldout.base.rowkeys import Rows
 from heldout.base.warnings import catch_warnings
 from heldout.kernels.designs.linear import LinearPredictors, linear_numbers, linear_predictors, normal_equations
-from heldout.kernels.driver.contract import Group, HeldOutNumbers, Kernel, Needs, Numbers, read_flag, read_number
-from heldout.kernels.driver.driver import solve_each
+from heldout.kernels.driver.contract import (
+    Group,
+    HeldOutNumbers,
+    Kernel,
+    Needs,
+    Numbers,
+    is_count,
+    read_flag,
+    read_number,
+)
+from heldout.kernels.driver.driver import Driver, solve_each
 from heldout.kernels.lasso.descent import Penalty, Problem, descend, is_steady
 from heldout.kernels.step import Training
 from heldout.kernels.sums.dataset import Layout
@@ -67,7 +75,7 @@ class LassoKernel(Kernel):
 
     def value(self, form: Form, *raw: Any) -> Penalty:
         alpha, tol, max_iter, l1_ratio = (*raw, 1.0) if len(raw) == 3 else raw
-        if not isinstance(max_iter, Integral) or isinstance(max_iter, bool) or max_iter < 1:
+        if not is_count(max_iter):
             raise Refuse(f"max_iter={max_iter!r} is no whole number from 1 up")
         penalty = Penalty(
             alpha=read_number("alpha", alpha),
@@ -121,3 +129,6 @@ class LassoKernel(Kernel):
 
     def ignores_origin(self, form: Form) -> bool:
         return form.intercept
+
+
+KERNEL = Driver(LassoKernel())

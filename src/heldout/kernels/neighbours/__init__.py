@@ -1,5 +1,1 @@
 """Nearest neighbours: one search answers every n_neighbors and weighting, and without a scaler every fold as well."""
-
-from heldout.kernels.neighbours.kernel import KERNEL
-
-__all__ = ["KERNEL"]

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.responses import Responses
-from heldout.kernels.neighbours.arithmetic import Arithmetic
-from heldout.kernels.neighbours.doubt import Near, doubtful, ties
+from heldout.kernels.neighbours.arithmetic import Arithmetic, Near, doubtful, ties
 from heldout.kernels.neighbours.members import Member
 from heldout.kernels.sums.rounding import Bools, Floats
 from heldout.task.task import Task
@@ -137,7 +136,7 @@ def fill(answers: Answers, which: Sequence[int], near: Near, cut: slice, arithme
 
 
 def inverse_distances(distances: Floats) -> Floats:
-    """Weights as scikit-learn makes them: where a neighbour is at no distance, those at none count one, others none."""
+    """Return weights="distance" as scikit-learn does. If a distance is 0, such neighbours weigh 1 and all others 0."""
     with np.errstate(divide="ignore"):
         weights = 1.0 / distances
     endless = np.isinf(weights)

@@ -18,7 +18,7 @@ from sklearn.metrics._pairwise_distances_reduction import ArgKmin, ArgKminClassM
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import check_array
 
-from heldout.kernels.sums.rounding import EPS, Floats
+from heldout.kernels.sums.rounding import EPS, Bools, Floats
 from heldout.task.task import Task
 
 EUCLIDEAN = ("euclidean", "sqeuclidean")
@@ -26,6 +26,7 @@ TIE = 1e-10  # relative: nearer than this, two distances count as tied
 SINGLE_TIE = 1e-6  # where scikit-learn subtracts in single precision
 TRIED_ROWS = 32  # on which a learner is tried out
 LARGEST_VALUE = 1e100  # squares of larger values come near overflow
+TINIEST = 1e-280  # below this, numbers lose digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,3 +130,61 @@ def numeric_matrix(X: Any) -> NDArray[Any] | None:
     kind = matrix.dtype
     plain = kind in (np.float64, np.float32) or (kind.kind in "iu" and np.abs(matrix).max() < 2**53)
     return matrix if plain and np.abs(matrix).max() < LARGEST_VALUE else None
+
+
+# ---------------------------------------------------------------------- where an order is not sure enough
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Near:
+    """The nearest training rows of each asked row, one more than the largest k; infinitely far where there are none."""
+
+    rows: NDArray[np.int32]  # asked × (largest k + 1), rows of the task
+    far: Floats  # distances, or of a Euclidean search of our own their squares
+    slack: Floats  # a gap up to this may be rounding alone
+
+
+def ties(near: Near, arithmetic: Arithmetic) -> Bools:
+    """Whether each neighbour and the next might change places."""
+    if arithmetic.tie == 0.0:
+        return np.asarray((near.far[:, 1:] == near.far[:, :-1]) & np.isfinite(near.far[:, 1:]))
+    with np.errstate(invalid="ignore"):
+        gaps = near.far[:, 1:] - near.far[:, :-1]
+        close = gaps <= near.slack[:, None] + (arithmetic.tie * near.far[:, 1:] + TINIEST)
+    return np.asarray(close & np.isfinite(near.far[:, 1:]))
+
+
+def doubtful(tied: Bools, alike: Bools, ks: NDArray[np.intp], *, order: bool) -> tuple[Bools, NDArray[np.int32]]:
+    """Asked rows × values of k: whether ties leave the answer open, and how many of the first k they may replace.
+
+    Parameters
+    ----------
+    tied : array
+        Whether each neighbour and the next are tied.
+    alike : array
+        Whether it makes no difference which of the two comes first.
+    ks : array
+        The numbers of neighbours, at most the number of columns.
+    order : bool
+        The answer depends on the order of the first k, not only on which they are.
+    """
+    open_ = np.zeros((len(tied), len(ks)), dtype=bool)
+    loose = np.zeros((len(tied), len(ks)), dtype=np.int32)
+    some = np.flatnonzero(tied.any(axis=1))
+    if not len(some):
+        return open_, loose
+    tied = tied[some]
+    unlike = tied & ~alike[some]
+    unlike[:, -1] |= tied[:, -1]  # who else is tied with the last is not known
+    links = np.arange(tied.shape[1])
+    before = np.concatenate([np.zeros((len(some), 1), dtype=np.intp), np.cumsum(unlike, axis=1)], axis=1)
+    # The chain of ties around each link: where it starts, and where it ends.
+    start = np.maximum.accumulate(np.where(tied, 0, links + 1), axis=1)
+    end = np.minimum.accumulate(np.where(tied, tied.shape[1], links)[:, ::-1], axis=1)[:, ::-1]
+    mixed = np.take_along_axis(before, end, axis=1) > np.take_along_axis(before, np.minimum(start, end), axis=1)
+    found = (tied & mixed)[:, ks - 1]
+    if order:
+        found |= before[:, ks - 1] > 0
+    open_[some] = found
+    loose[some] = np.where(found, ks - start[:, ks - 1], 0)
+    return open_, loose

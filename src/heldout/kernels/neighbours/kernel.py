@@ -8,27 +8,25 @@ It must refuse training sets that lack a class, and functions of the user's own.
 
 from __future__ import annotations
 
-import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
 
-from heldout.base.warnings import catch_warnings
 from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import Claims
 from heldout.kernels.driver.claim import lacking, methods_asked, training_problem
-from heldout.kernels.driver.prepared import claims_of
+from heldout.kernels.driver.prepared import Candidate, PreparedKernel
 from heldout.kernels.neighbours.answers import Answers, Target, target_of
 from heldout.kernels.neighbours.arithmetic import Setting, setting_of
-from heldout.kernels.neighbours.direct import answer_part
 from heldout.kernels.neighbours.lists import Lists
-from heldout.kernels.neighbours.members import MODELS, WORDS, Member, read_members
+from heldout.kernels.neighbours.members import MODELS, WORDS, Member, read_member
 from heldout.kernels.neighbours.runs import Run, make_runs
-from heldout.kernels.neighbours.shared import Route, answer_shared, prepare_lists, routes
-from heldout.kernels.scoring import score_block
-from heldout.kernels.step import Step, Training, Work
+from heldout.kernels.neighbours.shared import Route, answer_part, answer_shared, prepare_lists, routes
+from heldout.kernels.scoring import catch_all_warnings, score_block
+from heldout.kernels.step import Step, Training, Work, remember
 from heldout.kernels.sums.dataset import smallest_class
 from heldout.kernels.threads import Spread, spreading
 from heldout.search.search import Search
@@ -40,7 +38,7 @@ FIT = 2_000_000  # what a fit and a question cost besides distances, in operatio
 SORTING = 20  # operations that a distance costs besides its columns
 
 
-class Neighbours:
+class Neighbours(PreparedKernel[Member]):
     """One search for many cells."""
 
     name = "neighbours"
@@ -48,14 +46,14 @@ class Neighbours:
     models = MODELS
     words = WORDS
 
+    def read(self, candidate: Candidate) -> Member:
+        return read_member(candidate)
+
     def claim(self, search: Search, task: Task) -> Claims:
-        members = read_members(search)
-        about = _about_task(task) if members.by_candidate else None
-        read = {
-            number: (member.group, about or lacking(member.methods(task), search.losses))
-            for number, member in members.by_candidate.items()
-        }
-        return claims_of(read, members.refusals)
+        def problem(member: Member) -> str | None:
+            return _about_task(task) or lacking(member.methods(task), search.losses)
+
+        return self.claim_where(search, problem)
 
     def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
         reason = training_problem(task, training, splits)
@@ -64,7 +62,7 @@ class Neighbours:
         ref = training.trains[0]
         held = sum(int(splits[held.splits].held_sizes[held.part]) for held in training.answers)
         n = int(splits[ref.splits].train_sizes[ref.part])
-        return _size_refusal(search, task, parts=len(splits[ref.splits]), trained_on=n, held=held)
+        return self._size_refusal(search, task, parts=len(splits[ref.splits]), trained_on=n, held=held)
 
     def takes_all(self, search: Search, task: Task, parts: range, splits: Splits) -> bool:
         sizes = np.unique(splits.train_sizes[parts.start : parts.stop])
@@ -73,19 +71,32 @@ class Neighbours:
         n = int(sizes[0])
         whole = task.classes is None or smallest_class(task) > len(task) - n
         alike = {"parts": len(splits), "trained_on": n, "held": len(splits.rows) - n}
-        return n >= 2 and whole and _size_refusal(search, task, **alike) is None
+        return n >= 2 and whole and self._size_refusal(search, task, **alike) is None
 
     def one_out_fits(self, task: Task, splits: Splits) -> int | None:
         return 0
 
-    def answer(self, step: Step, work: Work) -> Iterator[Answer]:
-        by_candidate = read_members(work.search).by_candidate
-        members = [by_candidate[candidate] for candidate in step.candidates]
+    def _size_refusal(self, search: Search, task: Task, *, parts: int, trained_on: int, held: int) -> str | None:
+        """Why a training of this size is left to brute force: too few rows, or by operation counts."""
+        largest, most = remember(search.memo, "extent of neighbours", lambda: self._extent(search))
+        if largest > trained_on:
+            return f"a candidate asks for {largest} neighbours of {trained_on} training rows"
+        each = (task.n_columns or 1) + SORTING
+        brute = most * parts * (FIT + held * trained_on * each)
+        shared = 2 * FIT + min(parts * held, len(task)) * len(task) * each
+        if brute > shared:
+            return None
+        return f"with {most} candidate(s) and {parts} part(s), a search of each is cheaper than one of the whole"
+
+    def _extent(self, search: Search) -> tuple[int, int]:
+        """The largest number of neighbours, and how many candidates the largest group has."""
+        members = self.read_all(search)[0].values()
+        groups = Counter(member.group for member in members)
+        return max(member.k for member in members), max(groups.values())
+
+    def answer_prepared(self, members: list[Member], step: Step, work: Work) -> Iterator[Answer]:
         methods = members[0].methods(work.task)
         levels = {held.level for training in step.trainings for held in training.answers}
-        if work.fit_params or any(lacking(methods, work.losses[level]) for level in levels):
-            yield from answer_by_brute_force(step, work)
-            return
         target = target_of(work.task, classifier=members[0].classifies)
         probabilities = {level: "predict_proba" in methods_asked(methods, work.losses[level]) for level in levels}
         row_bytes = Answers.row_bytes(target, len(members), proba=any(probabilities.values()))
@@ -118,8 +129,7 @@ class Group:
         started = perf_counter()
         answers = Answers(self.members, self.target, len(run.rows), proba=proba)
         failed = False
-        with catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with catch_all_warnings() as caught:
             try:
                 self._fill(answers, run, self.routes[number])
             except Exception:
@@ -150,10 +160,9 @@ def _prepare(
     members: Sequence[Member], target: Target, runs: Sequence[Run], work: Work, spread: Spread
 ) -> Group | None:
     """The group, with the lists that the runs read; None where scikit-learn fails or warns."""
-    with catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with catch_all_warnings() as caught:
         try:
-            setting = setting_of(members[0].model, work.task) if members[0].taken.before is None else None
+            setting = setting_of(members[0].model, work.task) if members[0].before is None else None
             by_run = [routes(members, target, run, setting) for run in runs]
             lists = {}
             if setting is not None:
@@ -173,16 +182,3 @@ def _about_task(task: Task) -> str | None:
     if not task.classification and task.y.dtype not in (np.float64, np.float32) and task.y.dtype.kind not in "iub":
         return f"y is of type {task.y.dtype}"
     return None
-
-
-def _size_refusal(search: Search, task: Task, *, parts: int, trained_on: int, held: int) -> str | None:
-    """Why a training of this size is left to brute force: too few rows, or by operation counts."""
-    members = read_members(search)
-    if members.largest > trained_on:
-        return f"a candidate asks for {members.largest} neighbours of {trained_on} training rows"
-    each = (task.n_columns or 1) + SORTING
-    brute = members.most * parts * (FIT + held * trained_on * each)
-    shared = 2 * FIT + min(parts * held, len(task)) * len(task) * each
-    if brute > shared:
-        return None
-    return f"with {members.most} candidate(s) and {parts} part(s), a search of each is cheaper than one of the whole"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,14 +33,6 @@ class Found(NamedTuple):
     def some(self, which: Any) -> Found:
         """What was found for some of the asked rows."""
         return Found(*(array[which] for array in self))
-
-
-class Searcher(Protocol):
-    """Finds the nearest of all rows of a task."""
-
-    size: int
-
-    def find(self, rows: Rows, length: int) -> Found: ...
 
 
 class EuclideanSearcher:
@@ -92,7 +84,7 @@ class LibrarySearcher:
 class Lists:
     """Neighbour lists of many rows of a task: kept while they fit the budget, else made anew when asked for."""
 
-    searcher: Searcher
+    searcher: EuclideanSearcher | LibrarySearcher
     length: int
     place: NDArray[np.int32] | None = None  # where in `kept` each row of the task is; −1: not there
     kept: Found | None = None
@@ -108,7 +100,9 @@ class Lists:
         return self.kept.some(self.place[rows])
 
 
-def make_lists(searcher: Searcher, rows: Rows, length: int, *, spread: Spread, room: int) -> Lists:
+def make_lists(
+    searcher: EuclideanSearcher | LibrarySearcher, rows: Rows, length: int, *, spread: Spread, room: int
+) -> Lists:
     """Lists of the nearest rows of each of these rows, kept where they take no more than `room` bytes."""
     length = min(length, searcher.size)
     if len(rows) * length * ENTRY_BYTES > room:
@@ -162,7 +156,7 @@ def smallest(table: Floats, wanted: int) -> tuple[Floats, NDArray[np.intp]]:
 
 
 def kept_places(mask: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Where a mask holds, counted through all its lines, and how often it does in each line."""
+    """Return the flat indices of the true entries of a mask, and their number in each row."""
     flat = np.flatnonzero(mask)
     lines, width = mask.shape
     return flat, np.diff(np.searchsorted(flat, np.arange(lines + 1) * width))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.neighbours.doubt import Near
+from heldout.kernels.neighbours.arithmetic import Near
 from heldout.kernels.neighbours.lists import Found, Lists, kept_places
 from heldout.kernels.step import Held, Training, Work
 from heldout.kernels.sums.rounding import Bools

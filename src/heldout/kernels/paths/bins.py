@@ -63,7 +63,7 @@ class Binned:
         return seed_refusal(first) or self.refuses(first) or self.prefix.refuses(first)
 
     def cut(self, values: Sequence[Values]) -> list[list[int]]:
-        """Places that share their bins, of a few fits each, so that processes have something to divide."""
+        """Group positions that share bins, a few fits a group, so that the work can be divided among processes."""
         fits = self.by_fit(values)
         starts = range(0, len(fits), MOST_FITS)
         return [sorted(chain.from_iterable(fits[start : start + MOST_FITS])) for start in starts]

@@ -61,11 +61,11 @@ class Path:
         return seed_refusal(estimators[0]) or self.refuses(estimators[0])
 
     def cut(self, values: Sequence[Any]) -> list[list[int]]:
-        """Places of values that are answered together, each time the one that must be fitted first."""
+        """Group the positions of values that are answered together. The value to fit comes first in its group."""
         return [sorted(range(len(values)), key=lambda place: self.rank(values[place]))]
 
     def by_fit(self, values: Sequence[Any]) -> list[list[int]]:
-        """Places of values that are read off one fit."""
+        """Group the positions of values that are read off the same fit."""
         return [list(range(len(values)))]
 
     def start(self, estimator: Any, values: Sequence[Any]) -> Any:

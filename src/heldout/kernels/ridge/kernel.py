@@ -14,6 +14,7 @@ from heldout.base.rowkeys import Rows
 from heldout.kernels.designs.columns import Columns
 from heldout.kernels.designs.linear import LinearPredictors, class_responses, linear_numbers, normal_equations
 from heldout.kernels.driver.contract import Group, Kernel, Needs, Numbers, is_number, read_flag, read_number
+from heldout.kernels.driver.driver import Driver
 from heldout.kernels.ridge.leave_one_out import applies, leave_one_out
 from heldout.kernels.ridge.solve import solve, solve_dual
 from heldout.kernels.sums.dataset import Layout, numeric_type
@@ -37,20 +38,6 @@ class Form:
     @property
     def classifies(self) -> bool:
         return self.kind is RidgeClassifier
-
-
-def read_form(model: Any, task: Task) -> Form:
-    """The form of an unfitted model. Raises Refuse."""
-    kind = type(model)
-    if model.positive is not False:
-        raise Refuse(f"{kind.__name__}(positive=True) is solved by another method")
-    intercept = read_flag("fit_intercept", model.fit_intercept)
-    if kind is LinearRegression:
-        return Form(kind=kind, intercept=intercept, cutoff=read_number("tol", model.tol))
-    if model.solver not in SOLVERS:
-        raise Refuse(f"solver={model.solver!r} stops at a tolerance; only {', '.join(SOLVERS)} are exact")
-    weight = _class_weight(model.class_weight, task) if kind is RidgeClassifier else None
-    return Form(kind=kind, intercept=intercept, class_weight=weight)
 
 
 def _class_weight(weight: Any, task: Task) -> str | tuple[tuple[Any, float], ...] | None:
@@ -79,7 +66,16 @@ class RidgeKernel(Kernel):
     leaves_rows_out = True
 
     def read(self, model: Any, task: Task) -> Form:
-        return read_form(model, task)
+        kind = type(model)
+        if model.positive is not False:
+            raise Refuse(f"{kind.__name__}(positive=True) is solved by another method")
+        intercept = read_flag("fit_intercept", model.fit_intercept)
+        if kind is LinearRegression:
+            return Form(kind=kind, intercept=intercept, cutoff=read_number("tol", model.tol))
+        if model.solver not in SOLVERS:
+            raise Refuse(f"solver={model.solver!r} stops at a tolerance; only {', '.join(SOLVERS)} are exact")
+        weight = _class_weight(model.class_weight, task) if kind is RidgeClassifier else None
+        return Form(kind=kind, intercept=intercept, class_weight=weight)
 
     def value(self, form: Form, alpha: Any = 0.0) -> float:
         if not is_number(alpha):
@@ -137,3 +133,6 @@ class RidgeKernel(Kernel):
 
     def ignores_origin(self, form: Form) -> bool:
         return form.intercept
+
+
+KERNEL = Driver(RidgeKernel())

@@ -13,6 +13,7 @@ from sklearn.kernel_ridge import KernelRidge
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.kernels.driver.contract import Group, HeldOutNumbers, Kernel, Needs, Numbers, is_number
+from heldout.kernels.driver.driver import Driver
 from heldout.kernels.smoothers.grams import OF_COUNTS, read_gram, read_process
 from heldout.kernels.smoothers.solve import (
     EIGEN,
@@ -22,8 +23,8 @@ from heldout.kernels.smoothers.solve import (
     leave_each_out,
     solve_trainings,
 )
-from heldout.kernels.step import Training
-from heldout.kernels.sums.dataset import Layout, data_problem, matrix_of, remember
+from heldout.kernels.step import Training, remember
+from heldout.kernels.sums.dataset import Layout, data_problem, matrix_of
 from heldout.kernels.sums.rounding import Bools, LostDigits, Refuse
 from heldout.kernels.sums.training_sums import Sums
 from heldout.task.task import Task
@@ -69,7 +70,7 @@ class SmoothersKernel(Kernel):
             process=process,
             optimised=process and model.optimizer is not None,
             columns=task.n_columns or 1,
-            counts=remember(task, "no negative numbers", _has_no_negative_numbers),
+            counts=remember(task.memo, "no negative numbers", lambda: _has_no_negative_numbers(task)),
         )
 
     def value(self, form: Form, *raw: Any) -> Smoother:
@@ -114,12 +115,9 @@ class SmoothersKernel(Kernel):
             return [Responses(predict=np.ascontiguousarray(values)) for values in numbers[0][:, :, 0].T]
         return super().responses(group, numbers, methods)
 
-    def learn(self, group: Group, sums: Sums, rows: Rows | None) -> Any:
-        raise NotImplementedError("training sets are solved side by side")
-
-    def respond(self, group: Group, learned: Any, rows: Rows, methods: frozenset[str]) -> tuple[Numbers, Bools]:
-        raise NotImplementedError("training sets are solved side by side")
-
 
 def _has_no_negative_numbers(task: Task) -> bool:
     return not data_problem(task) and bool((matrix_of(task) >= 0).all())
+
+
+KERNEL = Driver(SmoothersKernel())

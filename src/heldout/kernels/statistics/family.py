@@ -14,6 +14,7 @@ from heldout.base.responses import Responses
 from heldout.kernels.claims import chain_of
 from heldout.kernels.scoring import ask_responses
 from heldout.kernels.statistics.gather import Statistics
+from heldout.kernels.statistics.moments import Chain, Moments
 from heldout.kernels.sums.rounding import Floats
 from heldout.losses import Loss, needed_methods
 
@@ -23,7 +24,7 @@ class Fits(Protocol):
 
     @property
     def failures(self) -> Mapping[int, str]:
-        """By place: why there is no predictor, or none that can be vouched for."""
+        """Map the position of each candidate without a reliable predictor to the reason."""
         ...
 
     def squares(self, held: Statistics) -> tuple[Floats, NDArray[np.bool_]] | None:
@@ -35,7 +36,7 @@ class Fits(Protocol):
         ...
 
     def predictor(self, place: int, names: NDArray[Any] | None) -> Any:
-        """One of them as a fitted estimator."""
+        """Return the predictor at this position as a fitted estimator."""
         ...
 
 
@@ -53,6 +54,31 @@ class Family(Protocol):
     def fit(self, rows: Statistics) -> Fits:
         """Train on rows taken together as one cell. Raises LostDigits where another shift is needed."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class EstimatorFamily:
+    """Classifiers that are made as fitted estimators, alone or behind a scaler."""
+
+    candidates: tuple[int, ...]
+    chains: tuple[Chain, ...]
+    single: bool = False
+
+    def learned(self, chain: Chain, moments: Moments, rows: Statistics) -> dict[str, Any]:
+        """Return what the model's own fit learns of these rows. Raises ValueError with the reason if it cannot."""
+        raise NotImplementedError
+
+    def fit(self, rows: Statistics) -> EstimatorFits:
+        moments = Moments.of(rows)
+        made: list[Any] = []
+        failures: dict[int, str] = {}
+        for place, chain in enumerate(self.chains):
+            try:
+                made.append(chain.fitted(moments, self.learned(chain, moments, rows)))
+            except (ValueError, np.linalg.LinAlgError) as error:
+                made.append(None)
+                failures[place] = str(error)
+        return EstimatorFits(estimators=tuple(made), failures=failures)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -20,8 +20,7 @@ from heldout.kernels.designs.linear import (
     number_responses,
 )
 from heldout.kernels.driver.claim import methods_asked
-from heldout.kernels.ridge import KERNEL
-from heldout.kernels.ridge.kernel import Form
+from heldout.kernels.ridge.kernel import KERNEL, Form
 from heldout.kernels.ridge.solve import solve
 from heldout.kernels.statistics.gather import Statistics
 from heldout.kernels.statistics.moments import Chain, Moments
@@ -82,7 +81,7 @@ class LinearFits:
     rows: Statistics
 
     def squares(self, held: Statistics) -> tuple[Floats, NDArray[np.bool_]] | None:
-        """Of regressors only. About the mean of the held-out rows, so that offsets cost no digits."""
+        """Return sums of squared errors, centred on the held-out rows to save digits, or None for classifiers."""
         if self.family.form.classifies or self.solved is None:
             return None
         M = held.grams[0, 0]
@@ -154,13 +153,9 @@ def _class_targets(classes: int) -> Floats:
 
 def _with_targets(gram: Floats, targets: Floats) -> Floats:
     """Products of [x, 1] over rows of one class as products of [x, targets, 1], which are the same in every row."""
-    columns, extra = len(gram) - 1, len(targets)
-    whole = np.empty((columns + extra + 1,) * 2)
-    spread = np.concatenate([np.eye(columns), np.zeros((1, columns))])
-    spread = np.concatenate([spread, np.zeros((columns + 1, extra + 1))], axis=1)
-    spread[-1, columns:] = [*targets, 1.0]
-    np.matmul(spread.T @ gram, spread, out=whole)
-    return whole
+    beside = np.append(targets, 1.0)
+    sums = np.outer(gram[:-1, -1], beside)
+    return np.block([[gram[:-1, :-1], sums], [sums.T, gram[-1, -1] * np.outer(beside, beside)]])
 
 
 def _in_doubt(solved: LinearPredictors, sums: Sums) -> NDArray[np.bool_]:

@@ -26,7 +26,7 @@ class Moments:
 
     @classmethod
     def of(cls, rows: Statistics) -> Moments:
-        """Of one cell, or of several taken together. Raises LostDigits where the shift lies too far from the rows."""
+        """Compute the moments of these rows. Raises LostDigits if the shift lies too far from their means."""
         total = rows.grams.sum(axis=(0, 1))
         count, columns = int(rows.counts.sum()), rows.columns
         offset = total[:columns, -1] / count

@@ -13,10 +13,8 @@ from heldout.kernels.brute import make_candidate
 from heldout.kernels.claims import chain_of
 from heldout.kernels.designs.columns import Columns
 from heldout.kernels.driver.claim import Reader
-from heldout.kernels.ridge import KERNEL
-from heldout.kernels.ridge.kernel import Form
-from heldout.kernels.statistics.bayes import BayesFamily
-from heldout.kernels.statistics.discriminant import DiscriminantFamily, check_discriminant
+from heldout.kernels.ridge.kernel import KERNEL, Form
+from heldout.kernels.statistics.classes import BayesFamily, DiscriminantFamily, check_discriminant
 from heldout.kernels.statistics.family import Family
 from heldout.kernels.statistics.linear import LinearFamily
 from heldout.kernels.statistics.moments import Chain

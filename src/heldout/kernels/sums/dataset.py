@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.rowkeys import Rows
+from heldout.kernels.step import remember
 from heldout.kernels.sums.rounding import Floats, Refuse
 from heldout.task.task import Task
-
-Value = TypeVar("Value")
-
-
-def remember(task: Task, key: Any, make: Callable[[Task], Value]) -> Value:
-    """The value of `make(task)`, computed once a task."""
-    if key not in task.memo:
-        task.memo[key] = make(task)
-    value: Value = task.memo[key]
-    return value
 
 
 def matrix_of(task: Task) -> NDArray[Any]:
@@ -36,7 +27,7 @@ def matrix_of(task: Task) -> NDArray[Any]:
 
 def data_problem(task: Task) -> str:
     """Why X is not a dense, finite matrix of numbers, in words; "" if it is. The first call takes a pass over X."""
-    return remember(task, "data problem", _data_problem)
+    return remember(task.memo, "data problem", lambda: _data_problem(task))
 
 
 def _data_problem(task: Task) -> str:
@@ -52,17 +43,14 @@ def _data_problem(task: Task) -> str:
 
 def class_codes(task: Task) -> NDArray[np.intp]:
     """The position of each row's class among the sorted classes."""
-    return remember(task, "class codes", _class_codes)
-
-
-def _class_codes(task: Task) -> NDArray[np.intp]:
     assert task.classes is not None, "only tasks of one class a row have class codes"
-    return np.searchsorted(task.classes, task.y).astype(np.intp)
+    classes = task.classes
+    return remember(task.memo, "class codes", lambda: np.searchsorted(classes, task.y).astype(np.intp))
 
 
 def smallest_class(task: Task) -> int:
     """How many rows the smallest class has."""
-    return remember(task, "smallest class", lambda task: int(np.bincount(class_codes(task)).min()))
+    return remember(task.memo, "smallest class", lambda: int(np.bincount(class_codes(task)).min()))
 
 
 def labels_of(task: Task) -> NDArray[Any]:
@@ -319,6 +307,15 @@ class ChunkReader:
         if self._squares is None:
             self._squares = np.empty(self._changed.shape)
         return np.multiply(x, x, out=self._squares[: len(x)])
+
+
+def read_chunks(data: Dataset, rows: Rows, shift: Floats, size: int | None = None) -> Iterator[tuple[slice, Floats]]:
+    """Read these rows in chunks, less their shift, each with its place among the rows; valid until the next."""
+    size = data.chunk if size is None else size
+    reader = ChunkReader(data, min(size, len(rows)))
+    for start in range(0, len(rows), size):
+        chunk = rows[start : start + size]
+        yield slice(start, start + len(chunk)), reader.read(chunk, shift)
 
 
 def _follow_each_other(rows: Rows) -> bool:

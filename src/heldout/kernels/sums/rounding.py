@@ -38,11 +38,11 @@ def scales(variance: Floats, mean: Floats, count: int, scaled: Bools) -> Floats:
 
     Raises LostDigits where rounding decides whether a column is constant.
     """
-    bound = (count * mean * EPS) ** 2
-    if ((variance > 0.1 * bound) & (variance < 10 * bound) & scaled).any():
-        raise LostDigits
-    constant = variance <= count * EPS * variance + bound
-    with np.errstate(invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
+        bound = (count * mean * EPS) ** 2
+        if ((variance > 0.1 * bound) & (variance < 10 * bound) & scaled).any():
+            raise LostDigits
+        constant = variance <= count * EPS * variance + bound
         return np.asarray(np.where(scaled & ~constant, np.sqrt(variance), 1.0))
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from heldout.base.rowkeys import Rows
-from heldout.kernels.step import Work
+from heldout.kernels.step import Work, remember
 from heldout.kernels.sums.dataset import ChunkReader, Dataset, Shift
 from heldout.kernels.sums.rounding import Floats
 from heldout.kernels.threads import Spread
@@ -236,9 +236,7 @@ class TrainingSums:
 
     def _way(self, ref: TrainRef) -> tuple[str, str]:
         """How a training set's sums are made: read "apart", the "total" of a splits, or the "rest" of its own."""
-        if ref not in self._ways:
-            self._ways[ref] = self._find_way(ref)
-        return self._ways[ref]
+        return remember(self._ways, ref, lambda: self._find_way(ref))
 
     def _find_way(self, ref: TrainRef) -> tuple[str, str]:
         splits = self._work.splits[ref.splits]
@@ -268,19 +266,17 @@ class TrainingSums:
         return RowSet("slice", name, 0, len(self._work.splits[name].rows))
 
     def _pieces(self, name: str) -> list[RowSet]:
+        return remember(self._pieces_of, name, lambda: self._cut(name))
+
+    def _cut(self, name: str) -> list[RowSet]:
         """What a total is added up from: its blocks, or pieces of about one size where blocks are small."""
-        if name not in self._pieces_of:
-            splits, count = self._work.splits[name], len(self._work.splits[name].rows)
-            blocks = int(np.searchsorted(splits.held_cuts, count)) if covers(splits) else count
-            least = self._data.width if self._data.layout.kind == "products" else 32
-            if count >= blocks * least:
-                self._pieces_of[name] = [RowSet("held", name, part) for part in range(blocks)]
-            else:
-                pieces = -(-count // (PIECE_CHUNKS * self._data.chunk))
-                size = -(-count // pieces)
-                cuts = range(0, count, size)
-                self._pieces_of[name] = [RowSet("slice", name, start, min(start + size, count)) for start in cuts]
-        return self._pieces_of[name]
+        splits, count = self._work.splits[name], len(self._work.splits[name].rows)
+        blocks = int(np.searchsorted(splits.held_cuts, count)) if covers(splits) else count
+        least = self._data.width if self._data.layout.kind == "products" else 32
+        if count >= blocks * least:
+            return [RowSet("held", name, part) for part in range(blocks)]
+        size = -(-count // -(-count // (PIECE_CHUNKS * self._data.chunk)))
+        return [RowSet("slice", name, start, min(start + size, count)) for start in range(0, count, size)]
 
     def _read(self, rows: RowSet) -> Sums:
         single = rows.side == "held" and self._work.splits[rows.splits].held_sizes[rows.start] == 1

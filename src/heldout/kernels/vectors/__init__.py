@@ -1,5 +1,1 @@
 """Support vector machines on shared kernel matrices: one for each kernel and preparation, for every C, ε and nu."""
-
-from heldout.kernels.vectors.kernel import KERNEL
-
-__all__ = ["KERNEL"]

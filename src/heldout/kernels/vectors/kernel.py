@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
-from typing import Any
 
 import sklearn
 from scipy import sparse
@@ -15,7 +14,7 @@ from heldout.kernels.brute import answer_by_brute_force
 from heldout.kernels.claims import Claims
 from heldout.kernels.driver.claim import lacking, methods_asked, target_problem, training_problem
 from heldout.kernels.driver.contract import Needs
-from heldout.kernels.driver.prepared import as_asked, claims_of, prepare_rows, read_search, score_training
+from heldout.kernels.driver.prepared import Candidate, PreparedKernel, as_asked, prepare_rows, score_training
 from heldout.kernels.step import Step, Training, Work
 from heldout.kernels.sums.rounding import Undecided
 from heldout.kernels.threads import Spread, spreading
@@ -32,7 +31,7 @@ MOST_ROWS = int((MATRIX_BYTES // 8) ** 0.5)
 MATRICES = 3  # of one training set in memory at most: distances, kernel values, and what is being made
 
 
-class VectorsKernel:
+class VectorsKernel(PreparedKernel[Machine]):
     """SVC, SVR, NuSVC and NuSVR, alone or behind other steps of a Pipeline. Tier: rounding.
 
     The machine is solved by scikit-learn's own library on a kernel matrix that differs from the library's in its last
@@ -40,27 +39,20 @@ class VectorsKernel:
     """
 
     name = "vectors"
-    tier = "rounding"
     models = MODELS
     words = WORDS
     fits_each = "kernel matrices"
 
+    def read(self, candidate: Candidate) -> Machine:
+        return read_machine(candidate)
+
     def claim(self, search: Search, task: Task) -> Claims:
-        machines, refusals = read_search(search, MODELS, read_machine, WORDS)
-        about = _about_task(task) if machines else None
-        read: dict[int, tuple[Any, str | None]] = {
-            number: (
-                (machine.taken.preparation, machine.classifies),
-                about
-                or lacking(machine.methods, search.losses)
-                or target_problem(
-                    task, Needs(classes=machine.classifies, numbers=not machine.classifies, one_output=True)
-                )
-                or None,
-            )
-            for number, machine in machines.items()
-        }
-        return claims_of(read, refusals)
+        def problem(machine: Machine) -> str | None:
+            needs = Needs(classes=machine.classifies, numbers=not machine.classifies, one_output=True)
+            about = _about_task(task) or lacking(machine.methods(task), search.losses)
+            return about or target_problem(task, needs)
+
+        return self.claim_where(search, problem)
 
     def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
         reason = training_problem(task, training, splits)
@@ -75,13 +67,7 @@ class VectorsKernel:
             return f"the kernel matrix of {held:,} held-out rows with {size:,} training rows is too large"
         return None
 
-    def answer(self, step: Step, work: Work) -> Iterator[Answer]:
-        read = read_search(work.search, MODELS, read_machine, WORDS)[0]
-        machines = [read[candidate] for candidate in step.candidates]
-        levels = {held.level for training in step.trainings for held in training.answers}
-        if work.fit_params or any(lacking(machines[0].methods, work.losses[level]) for level in levels):
-            yield from answer_by_brute_force(step, work)
-            return
+    def answer_prepared(self, machines: list[Machine], step: Step, work: Work) -> Iterator[Answer]:
         large = tuple(training for training in step.trainings if _bytes_of(training, work) > work.budget)
         if large:
             yield from answer_by_brute_force(replace(step, trainings=large), work)
@@ -96,15 +82,7 @@ class VectorsKernel:
 KERNEL = VectorsKernel()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Job:
-    """Machines of one kernel function on one training set."""
-
-    training: Training
-    rows: TrainingRows
-    targets: Targets
-    shape: Shape
-    machines: Sequence[Machine]
+Job = tuple[Training, TrainingRows, Targets, Sequence[Machine]]  # machines of one kernel function on one training set
 
 
 def _answer_together(
@@ -116,14 +94,14 @@ def _answer_together(
         by_shape.setdefault(machine.shape, []).append(machine)
     prepared = spread(lambda training: _prepare(training, machines[0], work), trainings)
     jobs = [
-        Job(training=training, rows=made[0], targets=made[1], shape=shape, machines=several)
+        (training, *made, several)
         for training, made in zip(trainings, prepared, strict=True)
         if made is not None
-        for shape, several in by_shape.items()
+        for several in by_shape.values()
     ]
     found: dict[Training, list[dict[int, Responses]]] = {t: [{} for _ in t.answers] for t in trainings}
     for job, sides in zip(jobs, spread(lambda job: solve_machines(job, work), jobs), strict=True):
-        for ours, theirs in zip(found[job.training], sides, strict=True):
+        for ours, theirs in zip(found[job[0]], sides, strict=True):
             ours.update(theirs)
     seconds = (perf_counter() - started) / len(trainings)
     for training in trainings:
@@ -133,7 +111,7 @@ def _answer_together(
 def _prepare(training: Training, machine: Machine, work: Work) -> tuple[TrainingRows, Targets] | None:
     """The rows of one training; None where preparing them fails, or they come out sparse."""
     held = [work.held_rows(held) for held in training.answers]
-    rows = prepare_rows(machine.taken.before, work, work.train_rows(training.trains[0]), held)
+    rows = prepare_rows(machine.before, work, work.train_rows(training.trains[0]), held)
     if rows is None or any(sparse.issparse(X) for X in (rows.train, *rows.held)):
         return None
     try:
@@ -145,20 +123,21 @@ def _prepare(training: Training, machine: Machine, work: Work) -> tuple[Training
 
 def solve_machines(job: Job, work: Work) -> list[dict[int, Responses]]:
     """For each held-out part the responses of the machines that are sure."""
-    found: list[dict[int, Responses]] = [{} for _ in job.training.answers]
+    training, rows, targets, machines = job
+    found: list[dict[int, Responses]] = [{} for _ in training.answers]
     with as_asked(work), sklearn.config_context(assume_finite=True):
         try:
-            grams = job.rows.grams(job.shape)
+            grams = rows.grams(machines[0].shape)
         except Undecided:
             return found
-        solutions = solve_all(job.machines, grams.train, job.targets)
-    for machine in job.machines:
-        solved = solutions[machine.candidate]
-        for held, gram, responses in zip(job.training.answers, grams.held, found, strict=True):
+        solutions = solve_all(machines, grams.train, targets)
+    for machine in machines:
+        solved = solutions[machine.number]
+        for held, gram, responses in zip(training.answers, grams.held, found, strict=True):
             values = None if solved is None else values_of(solved, gram)
             if solved is not None and values is not None:
-                methods = methods_asked(machine.methods, work.losses[held.level])
-                responses[machine.candidate] = responses_of(machine, solved, values, methods)
+                methods = methods_asked(machine.methods(work.task), work.losses[held.level])
+                responses[machine.number] = responses_of(machine, solved, values, methods)
     return found
 
 
@@ -171,11 +150,8 @@ def _bytes_of(training: Training, work: Work) -> int:
 
 
 def _about_task(task: Task) -> str | None:
-    if task.weight is not None:
-        if sklearn.get_config()["enable_metadata_routing"]:
-            return "sample weights go where metadata routing sends them"
-        if task.weight.min() <= 0:
-            return "a row has weight 0, which the fit leaves out"
+    if task.weight is not None and task.weight.min() <= 0:
+        return "a row has weight 0, which the fit leaves out"
     kind = task.container
     if kind == "sparse":
         return "X is sparse; kernel matrices are made of dense rows"

@@ -17,12 +17,6 @@ SURE = 1e-9  # how far a squared distance times gamma may be off: past it scikit
 LARGEST_OFFSET = 1e4  # of squared norms to those about the mean: past it products lose the digits that tell rows apart
 
 
-def points_of(X: Any) -> Floats:
-    """Rows as the machine itself reads them; raises where it would."""
-    points: Floats = check_array(X, dtype=np.float64, order="C", accept_large_sparse=False)
-    return points
-
-
 def squares_of(points: Floats) -> Floats:
     """The product of each row with itself, by the very routine that the machine uses."""
     return np.array([ddot(row, row) for row in points])
@@ -94,7 +88,7 @@ def _fill(shape: Shape, gamma: float, base: Floats, out: Floats) -> None:
 
 
 def _power(base: Floats, times: int) -> Floats:
-    """By squaring, as the machine's library does."""
+    """Raise to an integer power by repeated squaring, as LIBSVM does."""
     square, power = base, np.ones_like(base)
     while times > 0:
         if times % 2:
@@ -116,7 +110,8 @@ class TrainingRows:
     """The rows of one training set and its held-out parts. Raises where the machine would."""
 
     def __init__(self, train: Any, held: Sequence[Any]) -> None:
-        self._train, *self._held = [(points, squares_of(points)) for points in map(points_of, (train, *held))]
+        each = [check_array(X, dtype=np.float64, order="C", accept_large_sparse=False) for X in (train, *held)]
+        self._train, *self._held = [(points, squares_of(points)) for points in each]
         self._bases: dict[str, Grams] = {}
 
     def grams(self, shape: Shape) -> Grams:

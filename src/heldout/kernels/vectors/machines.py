@@ -14,6 +14,7 @@ from heldout.kernels.driver.contract import is_number
 from heldout.kernels.driver.prepared import Candidate
 from heldout.kernels.sums.rounding import Refuse
 from heldout.kernels.within.signature import signature
+from heldout.task.task import Task
 
 MODELS = (SVC, SVR, NuSVC, NuSVR)
 CLASSIFIERS = (SVC, NuSVC)
@@ -37,29 +38,21 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Machine:
-    """One candidate, read."""
+class Machine(Candidate):
+    """Holds what the kernel reads from one SVM candidate."""
 
-    taken: Candidate
     shape: Shape
     all_but_bound: Hashable  # all of the machine but its C
-
-    @property
-    def candidate(self) -> int:
-        return self.taken.number
-
-    @property
-    def model(self) -> Any:
-        """The SVC, SVR, NuSVC or NuSVR, not fitted."""
-        return self.taken.model
 
     @property
     def classifies(self) -> bool:
         return type(self.model) in CLASSIFIERS
 
     @property
-    def methods(self) -> tuple[str, ...]:
-        """The response methods that the machine has."""
+    def group(self) -> Hashable:
+        return self.preparation, self.classifies
+
+    def methods(self, task: Task) -> tuple[str, ...]:
         return ("predict", "decision_function") if self.classifies else ("predict",)
 
     @property
@@ -85,7 +78,9 @@ def read_machine(candidate: Candidate) -> Machine:
         if hasattr(model, name) and not is_number(getattr(model, name)):
             raise Refuse(f"{name}={getattr(model, name)!r} is no number from 0 up")
     return Machine(
-        taken=candidate,
+        number=candidate.number,
+        before=candidate.before,
+        model=model,
         shape=_shape(model),
         all_but_bound=signature(model, without=("C",)),
     )

@@ -48,17 +48,17 @@ def solve_all(machines: Sequence[Machine], gram: Floats, targets: Targets) -> di
     found: dict[int, Solved | None] = {}
     for chain in chains.values():
         same_for_larger: Solved | None = None
-        for machine in sorted(chain, key=lambda one: (one.bound, one.candidate)):
+        for machine in sorted(chain, key=lambda one: (one.bound, one.number)):
             if same_for_larger is None:
-                found[machine.candidate], unbounded = solve(machine, gram, targets)
-                same_for_larger = found[machine.candidate] if unbounded else None
+                found[machine.number], unbounded = solve(machine, gram, targets)
+                same_for_larger = found[machine.number] if unbounded else None
             else:
-                found[machine.candidate] = same_for_larger
+                found[machine.number] = same_for_larger
     return found
 
 
 def solve(machine: Machine, gram: Floats, targets: Targets) -> tuple[Solved | None, bool]:
-    """One machine, and whether every larger C has the same solution."""
+    """Fit one SVM on its Gram matrix. Also return whether every larger C has the same solution."""
     model = clone(machine.model).set_params(kernel="precomputed")
     if machine.classifies:
         model.set_params(random_state=0)  # nothing is drawn; None would move the state that the program shares

@@ -6,7 +6,6 @@ may start from either. Each consumer gets a copy of what it shares, since transf
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,17 +17,17 @@ from sklearn.base import clone
 
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
-from heldout.base.warnings import catch_warnings
 from heldout.kernels.brute import make_candidate, set_seeds, unseeded_names
 from heldout.kernels.scoring import (
     ask_responses,
+    catch_all_warnings,
     checked_response,
     failed_cell,
     failure_of,
     plain_warnings,
     score_cell,
 )
-from heldout.kernels.step import Held, Step, Training, Work
+from heldout.kernels.step import Held, Step, Training, Work, remember
 from heldout.kernels.within.tree import Branch, Leaf, grow_branches
 from heldout.losses import needed_methods
 from heldout.study.answers import Answer, Failure, FitWarning
@@ -67,22 +66,16 @@ class Setting:
 
 def answer_within(step: Step, work: Work) -> Iterator[Answer]:
     """Answer the step's candidates in each of its trainings."""
+    each = ((candidate, make_candidate(work.search, candidate)) for candidate in step.candidates)
+    # The tree does not depend on the training set, so that it is grown once.
+    tree = remember(work.products, ("within", step.candidates), lambda: grow_branches(each))
     for training in step.trainings:
         (ref,) = training.trains
         rows = work.train_rows(ref)
         weight = {} if work.task.weight is None else {"sample_weight": work.task.weight[rows]}
         setting = Setting(work=work, training=training, rows=rows, y=work.task.y[rows], fit_arguments=weight)
         held = tuple(work.task.take(work.held_rows(one)) for one in training.answers)
-        yield from _answer_branch(_tree(step, work), Data(train=work.task.take(rows), held=held), setting)
-
-
-def _tree(step: Step, work: Work) -> Branch:
-    """The sharing tree of the step's candidates, grown once: it does not depend on the training set."""
-    key = ("within", step.candidates)
-    if key not in work.products:
-        work.products[key] = grow_branches((c, make_candidate(work.search, c)) for c in step.candidates)
-    tree: Branch = work.products[key]
-    return tree
+        yield from _answer_branch(tree, Data(train=work.task.take(rows), held=held), setting)
 
 
 def _answer_branch(branch: Branch, data: Data, setting: Setting) -> Iterator[Answer]:
@@ -109,7 +102,7 @@ def _answer_sizes(branch: Branch, data: Data, setting: Setting) -> Iterator[Answ
     assert size is not None
     started = perf_counter()
     try:
-        with _recorded() as caught, _staged("fit"):
+        with catch_all_warnings() as caught, _staged("fit"):
             largest = setting.fresh(branch.transformer, branch.name)
             fitted = size.fit(largest, _copied(data.train), setting.y.copy())
     except _Failed:  # the largest may ask too much where the smaller do not: each alone, as brute force would
@@ -138,7 +131,7 @@ def _answer_sizes(branch: Branch, data: Data, setting: Setting) -> Iterator[Answ
 def _transform(transformer: Any, data: Data, setting: Setting) -> Data:
     """Fit a transformer as a Pipeline does, and carry every side through it."""
     started = perf_counter()
-    with _recorded() as caught, _staged("fit"):
+    with catch_all_warnings() as caught, _staged("fit"):
         if hasattr(transformer, "fit_transform"):
             train = transformer.fit_transform(data.train, setting.y.copy())
         else:
@@ -171,7 +164,7 @@ def _answer_fitted(leaf: Leaf, data: Data, setting: Setting) -> Iterator[Answer]
     started = perf_counter()
     first = setting.fresh(leaf.members[0][1], leaf.name)
     try:
-        with _recorded() as caught, _staged("fit"):
+        with catch_all_warnings() as caught, _staged("fit"):
             unfitted = first if leaf.path is None else leaf.path.start(first, leaf.values)
             fitted = unfitted.fit(data.train, setting.y.copy(), **setting.fit_arguments)
     except _Failed as error:
@@ -199,12 +192,12 @@ def _answer_held(
     methods = needed_methods(work.losses[held.level])
     rows = work.held_rows(held)
     started = perf_counter()
-    with _recorded() as caught, _staged("predict"):
+    with catch_all_warnings() as caught, _staged("predict"):
         answers = list(_responses(leaf, fitted, X, methods, len(rows)))
     seconds = (perf_counter() - started) / len(leaf.members)
     found = (*found, *plain_warnings(caught))
     for candidate, responses in zip(leaf.candidates, answers, strict=True):
-        with _recorded() as caught:
+        with catch_all_warnings() as caught:
             answer = score_cell(work, held, candidate, responses, fit_seconds=fit_seconds)
         yield replace(answer, score_seconds=seconds).warned((*found, *plain_warnings(caught)))
 
@@ -241,13 +234,6 @@ def _staged(stage: str) -> Iterator[None]:
         yield
     except (Exception, SystemExit) as error:
         raise _Failed(failure_of(error, stage)) from error
-
-
-@contextmanager
-def _recorded() -> Iterator[list[warnings.WarningMessage]]:
-    with catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield caught
 
 
 def _copied(X: Any) -> Any:

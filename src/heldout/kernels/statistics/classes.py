@@ -1,4 +1,4 @@
-"""LinearDiscriminantAnalysis from statistics: the scatter within classes and their means."""
+"""GaussianNB and LinearDiscriminantAnalysis from statistics: counts and means of classes, variances and scatter."""
 
 from __future__ import annotations
 
@@ -8,18 +8,64 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.naive_bayes import GaussianNB
 
-from heldout.kernels.statistics.bayes import class_moments
-from heldout.kernels.statistics.family import EstimatorFits
+from heldout.kernels.statistics.family import EstimatorFamily
 from heldout.kernels.statistics.gather import Statistics
 from heldout.kernels.statistics.moments import Chain, Moments
-from heldout.kernels.sums.rounding import Floats, Refuse
+from heldout.kernels.sums.rounding import Floats, LostDigits, Refuse
 
 SAFE_SHARE = 1e-6  # smallest over largest eigenvalue of the scatter: below it nine digits are not sure
 COLLINEAR = (
     "columns are nearly collinear within classes, so that statistics cannot vouch for nine digits. "
     "Leave columns out, use solver='lsqr' with shrinkage, or load the data"
 )
+LEFT_IN_CLASS = 1e-5  # of the squares about the shift: below this the variance of a class has under ten digits
+
+
+class BayesFamily(EstimatorFamily):
+    """Gaussian naive Bayes with any priors and smoothing."""
+
+    def learned(self, chain: Chain, moments: Moments, rows: Statistics) -> dict[str, Any]:
+        model: GaussianNB = chain.model
+        means, variances = class_moments(rows)
+        centre, scale = chain.centre_and_scale(moments)
+        counts = rows.counts[0].astype(np.float64)
+        epsilon = model.var_smoothing * float(np.max(moments.variance / scale**2))
+        return {
+            "classes_": rows.classes,
+            "class_count_": counts,
+            "class_prior_": counts / counts.sum() if model.priors is None else _bayes_priors(model.priors, len(counts)),
+            "epsilon_": epsilon,
+            "theta_": (means - centre) / scale,
+            "var_": variances / scale**2 + epsilon,
+        }
+
+
+def class_moments(rows: Statistics) -> tuple[Floats, Floats]:
+    """Means and variances of the columns in each class. Raises LostDigits where a class lies far from the shift."""
+    grams, counts, columns = rows.grams[0], rows.counts[0][:, None], rows.columns
+    offsets = grams[:, :columns, -1] / counts
+    around = np.einsum("cii->ci", grams)[:, :columns]
+    squares = around - counts * offsets**2
+    if (squares < LEFT_IN_CLASS * around).any():
+        raise LostDigits
+    return offsets + rows.shift.x, squares / counts
+
+
+def _bayes_priors(given: Any, classes: int) -> NDArray[np.float64]:
+    """Priors of the user's own, refused as scikit-learn refuses them."""
+    priors = np.asarray(given, dtype=np.float64)
+    if priors.shape != (classes,):
+        raise ValueError("Number of priors must match number of classes.")
+    if not np.isclose(priors.sum(), 1.0):
+        raise ValueError("The sum of the priors should be 1.")
+    if (priors < 0).any():
+        raise ValueError("Priors must be non-negative.")
+    return priors
+
+
+# ---------------------------------------------------------------------- discriminants
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -31,29 +77,22 @@ class Scatter:
     counts: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DiscriminantFamily:
-    """Linear discriminants by "svd", or by "lsqr" with a fixed shrinkage, alone or behind a scaler."""
+class DiscriminantFamily(EstimatorFamily):
+    """Linear discriminants by "svd", or by "lsqr" with a fixed shrinkage."""
 
-    candidates: tuple[int, ...]
-    chains: tuple[Chain, ...]
-    single: bool = False
-
-    def fit(self, rows: Statistics) -> EstimatorFits:
-        """One estimator a candidate."""
-        moments = Moments.of(rows)
-        made: list[Any] = []
-        failures: dict[int, str] = {}
-        for place, chain in enumerate(self.chains):
-            try:
-                scatter = scatter_of(rows, *chain.centre_and_scale(moments))
-                solver = _by_svd if chain.model.solver == "svd" else _by_lsqr
-                learned = solver(chain.model, scatter) | {"classes_": rows.classes}
-                made.append(chain.fitted(moments, _of_two_classes(learned)))
-            except (ValueError, np.linalg.LinAlgError) as error:
-                made.append(None)
-                failures[place] = str(error)
-        return EstimatorFits(estimators=tuple(made), failures=failures)
+    def learned(self, chain: Chain, moments: Moments, rows: Statistics) -> dict[str, Any]:
+        model, scatter = chain.model, scatter_of(rows, *chain.centre_and_scale(moments))
+        columns, classes = len(scatter.within), len(scatter.counts)
+        priors = _priors(model, scatter)
+        most = min(classes - 1, columns) if model.n_components is None else model.n_components
+        found = (_by_svd if model.solver == "svd" else _by_lsqr)(model, scatter, priors)
+        if "explained_variance_ratio_" in found:
+            found["explained_variance_ratio_"] = found["explained_variance_ratio_"][:most]
+        if classes == 2:  # which have one decision function: the difference
+            coef, intercept = found["coef_"], found["intercept_"]
+            found |= {"coef_": coef[1:] - coef[:1], "intercept_": intercept[1:] - intercept[:1]}
+        shared = {"classes_": rows.classes, "priors_": priors, "means_": scatter.means}
+        return shared | {"_max_components": most, "_n_features_out": most} | found
 
 
 def check_discriminant(model: Any) -> None:
@@ -82,10 +121,9 @@ def scatter_of(rows: Statistics, centre: Floats, scale: Floats) -> Scatter:
     return Scatter(means=(means - centre) / scale, within=within / np.outer(scale, scale), counts=counts)
 
 
-def _by_svd(model: Any, scatter: Scatter) -> dict[str, Any]:
+def _by_svd(model: Any, scatter: Scatter, priors: Floats) -> dict[str, Any]:
     """The solution of scikit-learn's "svd": scaled by the spread within classes, then along the class means."""
     count, classes = int(scatter.counts.sum()), len(scatter.counts)
-    priors = _priors(model, scatter)
     middle = priors @ scatter.means
     spread = np.sqrt(np.diagonal(scatter.within))
     spread = np.where(spread == 0, 1.0, spread)
@@ -96,25 +134,19 @@ def _by_svd(model: Any, scatter: Scatter) -> dict[str, Any]:
     centres = np.sqrt(count * priors / (classes - 1))[:, None] * (scatter.means - middle) @ scalings
     _, sizes, turned = np.linalg.svd(centres, full_matrices=False)
     rank = int(np.sum(sizes > model.tol * sizes[0]))
-    most = min(classes - 1, len(spread)) if model.n_components is None else model.n_components
     scalings = scalings @ turned.T[:, :rank]
     inside = (scatter.means - middle) @ scalings
     coef = inside @ scalings.T
     return {
-        "priors_": priors,
-        "means_": scatter.means,
         "xbar_": middle,
         "scalings_": scalings,
-        "explained_variance_ratio_": (sizes**2 / np.sum(sizes**2))[:most],
+        "explained_variance_ratio_": sizes**2 / np.sum(sizes**2),
         "coef_": coef,
         "intercept_": -0.5 * np.sum(inside**2, axis=1) + np.log(priors) - middle @ coef.T,
-        "_max_components": most,
-        "_n_features_out": most,
     }
 
 
-def _by_lsqr(model: Any, scatter: Scatter) -> dict[str, Any]:
-    priors = _priors(model, scatter)
+def _by_lsqr(model: Any, scatter: Scatter, priors: Floats) -> dict[str, Any]:
     shrinkage = 0.0 if model.shrinkage is None else float(model.shrinkage)
     covariance = (1 - shrinkage) * scatter.within
     covariance.flat[:: len(covariance) + 1] += shrinkage * np.trace(scatter.within) / len(covariance)
@@ -125,15 +157,10 @@ def _by_lsqr(model: Any, scatter: Scatter) -> dict[str, Any]:
     if values[0] < SAFE_SHARE * values[-1]:
         raise ValueError(COLLINEAR)
     coef = (np.linalg.solve(covariance / np.outer(unit, unit), (scatter.means / unit).T).T) / unit
-    most = min(len(scatter.counts) - 1, len(covariance)) if model.n_components is None else model.n_components
     return {
-        "priors_": priors,
-        "means_": scatter.means,
         "covariance_": covariance,
         "coef_": coef,
         "intercept_": -0.5 * np.einsum("cj,cj->c", scatter.means, coef) + np.log(priors),
-        "_max_components": most,
-        "_n_features_out": most,
     }
 
 
@@ -144,11 +171,3 @@ def _priors(model: Any, scatter: Scatter) -> Floats:
     if priors.shape != scatter.counts.shape or (priors < 0).any():
         raise ValueError("priors must be a number from 0 up for each class.")
     return np.asarray(priors / priors.sum())
-
-
-def _of_two_classes(learned: dict[str, Any]) -> dict[str, Any]:
-    """Two classes have one decision function: the difference."""
-    if len(learned["classes_"]) != 2:
-        return learned
-    coef, intercept = learned["coef_"], learned["intercept_"]
-    return learned | {"coef_": coef[1:] - coef[:1], "intercept_": intercept[1:] - intercept[:1]}
