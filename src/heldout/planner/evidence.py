@@ -85,17 +85,20 @@ def _asked_more(step: Step, study: Study, task: Task) -> Iterator[Step]:
     if TEST not in step.levels:
         yield step
         return
-    kernel = _KERNELS.get(step.kernel)
+    kernel, everywhere = _KERNELS.get(step.kernel), study.everywhere.parts
     leaves_rows_out = getattr(kernel, "leaves_rows_out", False)
+    aside = aside_of(step.candidates[0])
     together: list[Sequence[Training]] = []
     apart: list[Training] = []
     for piece in step.pieces:
-        tested = _tested(piece, study.everywhere.parts)
+        tested = _tested(piece, everywhere)
         single = leaves_rows_out and any(
             study.splits[t.trains[0].splits].held_sizes.max() == 1 for t in tested.values()
         )
-        sides = {part: _everywhere(step.candidates[0], study.everywhere.parts.index(part)) for part in tested}
-        more = {part: _with_more(training, sides[part], alone=single) for part, training in tested.items()}
+        more = {}
+        for part, training in tested.items():
+            side = Held(aside, EVERYWHERE, EVERYWHERE, everywhere.index(part))
+            more[part] = training._replace(answers=(side,) if single else (*training.answers, side))
         if kernel is not None and any(kernel.refuses(study.search, task, t, study.splits) for t in more.values()):
             more = {}
         if single:
@@ -117,14 +120,6 @@ def _tested(piece: Sequence[Training], parts: tuple[int, ...]) -> dict[int, Trai
 def _part_of(training: Training) -> int:
     """The test part that a training answers; −1 where it answers none."""
     return next((held.part for held in training.answers if held.level == TEST), -1)
-
-
-def _everywhere(candidate: int, number: int) -> Held:
-    return Held(aside_of(candidate), EVERYWHERE, EVERYWHERE, number)
-
-
-def _with_more(training: Training, more: Held, *, alone: bool) -> Training:
-    return training._replace(answers=(more,) if alone else (*training.answers, more))
 
 
 def _replaced(piece: Sequence[Training], more: Mapping[int, Training]) -> Iterator[Sequence[Training]]:

@@ -31,29 +31,24 @@ def within(draft: Draft) -> Rewrite:
     trees: dict[tuple[int, ...], tuple[Branch, ...] | str] = {}
     steps: list[Step] = []
     reasons: list[str] = []
-    changed = False
     before = after = 0
     for step in draft.steps:
         if step.kernel != BRUTE or len(step.candidates) < 2:
             steps.append(step)
             continue
         pieces = [piece for piece in step.pieces if not isinstance(piece, Plain)]
-        if any(training.averaged or len(training.trains) != 1 for piece in pieces for training in piece):
-            reasons.append(AVERAGED)
-            steps.append(step)
-            continue
-        if step.candidates not in trees:
+        averaged = any(training.averaged or len(training.trains) != 1 for piece in pieces for training in piece)
+        if not averaged and step.candidates not in trees:
             trees[step.candidates] = _branches(draft.search, step.candidates, reasons)
-        tree = trees[step.candidates]
+        tree = AVERAGED if averaged else trees[step.candidates]
         if isinstance(tree, str):
             reasons.append(tree)
             steps.append(step)
         else:
-            changed = True
             steps += _split(step, tree)
             before += len(step.trainings) * sum(part.transforms_alone for part in tree)
             after += len(step.trainings) * sum(part.transforms for part in tree)
-    if not changed:
+    if all(isinstance(tree, str) for tree in trees.values()):
         return refused(*reasons)
     return Rewrite(
         steps=tuple(steps),

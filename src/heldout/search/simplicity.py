@@ -45,10 +45,7 @@ _BY_DIRECTIONS: list[tuple[tuple[str, ...], dict[str, Direction]]] = [
     (("ElasticNet", "MultiTaskElasticNet"), {"alpha": LARGER, "l1_ratio": LARGER}),  # more of L1 uses fewer columns
     (("LogisticRegression", "LinearSVC", "LinearSVR"), {"C": SMALLER}),
     (("SVC", "SVR"), {"C": SMALLER, "gamma": SMALLER, "degree": SMALLER}),  # a smaller gamma is smoother
-    (
-        ("KNeighborsClassifier", "KNeighborsRegressor"),
-        {"n_neighbors": LARGER, "weights": ("uniform", "distance")},
-    ),
+    (("KNeighborsClassifier", "KNeighborsRegressor"), {"n_neighbors": LARGER, "weights": ("uniform", "distance")}),
     (("DecisionTreeClassifier", "DecisionTreeRegressor"), _TREE),
     (("RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor"), _FOREST),
     (("GradientBoostingClassifier", "GradientBoostingRegressor", "XGBClassifier", "XGBRegressor"), _BOOSTED),

@@ -68,9 +68,7 @@ def draw_held(task: Task, rows: Rows, draw: RandomDraw, *, seed: int) -> list[Ro
         if loads is not None:
             share = draw.count / len(rows)
             taken = exchange_for_shares(loads, taken, share, seed=derive(own_seed, "exchange"), again=draw.times > 1)
-        chosen = np.zeros(len(sizes), dtype=bool)
-        chosen[taken] = True
-        held.append(rows[chosen[groups]])
+        held.append(rows[np.isin(groups, taken)])
     return held
 
 

@@ -80,19 +80,17 @@ class TaskIdentity:
         then, now = self.pieces, task_pieces(task)
         if then.get("rows") != now["rows"]:
             return (f"it had {then.get('rows')} rows, this one has {now['rows']}",)
-        changed = []
-        if then.get("columns") != now["columns"]:
-            changed.append("X has other columns")
-        if then.get("kind") != now["kind"]:
-            changed.append(f"y was taken as {then.get('kind')}, here as {now['kind']}")
-        if then.get("y") != now["y"]:
-            changed.append("y has other values, or in another order")
-        elif then.get("values") != now["values"] and then.get("columns") == now["columns"]:
-            changed.append("X has other values, or in another order")
-        changed += [
-            _role_words(role, then.get(role, ABSENT), now[role]) for role in ROLES if then.get(role) != now[role]
-        ]
-        return tuple(changed) or ("columns of X have other types",)
+        other = {piece for piece, digest in now.items() if then.get(piece) != digest}
+        words = {
+            "columns": "X has other columns",
+            "kind": f"y was taken as {then.get('kind')}, here as {now['kind']}",
+            "y": "y has other values, or in another order",
+            "values": "X has other values, or in another order",
+            **{role: _role_words(role, then.get(role, ABSENT), now[role]) for role in ROLES},
+        }
+        if other & {"columns", "y"}:
+            other -= {"values"}
+        return tuple(text for piece, text in words.items() if piece in other) or ("columns of X have other types",)
 
 
 def _role_words(role: str, then: str, now: str) -> str:

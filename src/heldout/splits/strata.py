@@ -69,16 +69,14 @@ def strata_to_keep(task: Task, rows: Rows, *, at_least: int) -> Strata:
 
 def strata_of(task: Task, rows: Rows, *, at_least: int = 2) -> Strata:
     """The strata of these rows: those declared, else classes, bins of a number, or combinations of labels."""
-    if task.strata is not None:
-        values, codes = np.unique(task.strata[rows], return_inverse=True)
-        return _one_a_row(codes, values.tolist(), DECLARED)
+    if task.strata is not None or (task.classification and task.y.ndim == 1):
+        word, kept = (CLASS, task.y) if task.strata is None else (DECLARED, task.strata)
+        values, codes = np.unique(kept[rows], return_inverse=True)
+        return _one_a_row(codes, values.tolist(), word)
     if task.y.ndim == 2:
         _, first, codes = np.unique(task.y[rows].astype(str), axis=0, return_index=True, return_inverse=True)
         names = [", ".join(map(str, task.y[rows[position]].tolist())) for position in first]
         return _one_a_row(codes.reshape(-1), names, CLASS)
-    if task.classification:
-        values, codes = np.unique(task.y[rows], return_inverse=True)
-        return _one_a_row(codes, values.tolist(), CLASS)
     return quantile_bins(task.y[rows], at_least=at_least)
 
 

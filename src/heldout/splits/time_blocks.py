@@ -207,17 +207,13 @@ def draw_timed(task: Task, axis: TimeAxis, blocks: Iterable[Block], recipe: Reci
     rows = np.sort(axis.rows)
     pairs: list[tuple[Rows | None, Rows]] = []
     buffered: list[int] = []
-    all_the_rest = True
     for number, block in enumerate(blocks):
         keep = _training_mask(task, axis, block, rule)
         train = np.sort(axis.rows[keep])
         if not len(train):
             _refuse_bare(axis, number, block, rule, grouped=task.groups is not None)
-        all_the_rest = all_the_rest and len(train) + len(block.held) == len(rows)
-        pairs.append((train, block.held))
+        pairs.append((None if len(train) + len(block.held) == len(rows) else train, block.held))
         buffered.append(_kept_out(task, axis, block, rule, keep))
-    if all_the_rest:
-        pairs = [(None, held) for _, held in pairs]
     words = f"{recipe.words}{rule.gap_words}" + ", overlapping rows purged" * axis.spans
     recipe = replace(recipe, words=words, timed=True, buffer=rule.buffer, embargo=rule.embargo)
     splits = checked(task, Splits.from_pairs(rows, pairs, recipe), who=axis.who)
@@ -247,11 +243,11 @@ def some_groups(task: Task, axis: TimeAxis, block: Block, strategy: GroupStrateg
     """
     assert task.groups is not None
     assert axis.groups is not None
-    present = _of_groups(task.groups, block.held)
-    if np.count_nonzero(present) == 1:
+    own = task.groups[block.held]
+    if (own == own[0]).all():
         return block, False
-    drawn = drawn_without_time(task, np.sort(axis.rows[present[axis.groups]]), strategy, seed=seed, who=axis.who)
-    held = block.held[_of_groups(task.groups, drawn.held_rows(0))[task.groups[block.held]]]
+    drawn = drawn_without_time(task, np.sort(axis.rows[np.isin(axis.groups, own)]), strategy, seed=seed, who=axis.who)
+    held = block.held[np.isin(own, task.groups[drawn.held_rows(0)])]
     last = max(block.last_start, axis.ends[np.isin(axis.rows, held)].max())
     return block._replace(last=last, held=held), drawn.recipe.stratified
 
@@ -304,15 +300,8 @@ def _training_mask(task: Task, axis: TimeAxis, block: Block, rule: TrainingRule)
     if not rule.forward:
         keep |= axis.starts > axis.limit_after(axis.limit_after(block.last, rule.buffer), rule.embargo)
     if task.groups is not None and axis.groups is not None:
-        keep &= ~_of_groups(task.groups, block.held)[axis.groups]
+        keep &= ~np.isin(axis.groups, task.groups[block.held])
     return keep
-
-
-def _of_groups(groups: NDArray[np.intp], rows: Rows) -> NDArray[np.bool_]:
-    """For each group of the task, whether it has one of these rows."""
-    present = np.zeros(int(groups.max()) + 1, dtype=bool)
-    present[groups[rows]] = True
-    return present
 
 
 def _kept_out(task: Task, axis: TimeAxis, block: Block, rule: TrainingRule, keep: NDArray[np.bool_]) -> int:

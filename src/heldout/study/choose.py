@@ -151,7 +151,7 @@ def all_answered(study: Study, tables: Tables) -> bool:
 
 def _is_answered(study: Study, tables: Tables, panel: str) -> bool:
     raced = study.races.get(panel)
-    return panel in tables.panels and (bool(tables.panels[panel].answered.all()) if raced is None else raced.over)
+    return panel in tables.panels and (tables.panels[panel].complete if raced is None else raced.over)
 
 
 def _raced(study: Study, tables: Tables) -> Study:
