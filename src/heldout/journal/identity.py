@@ -133,8 +133,6 @@ class Identity:
 def identify(value: Any, name: str) -> Identity:
     """The identity of a value that people call `name`; an IdentityError says which part of it has none.
 
-    Examples
-    --------
     >>> from sklearn.linear_model import Ridge
     >>> identify(Ridge(), "learner").key == identify(Ridge(), "learner").key != identify(Ridge(2), "learner").key
     True
@@ -143,16 +141,9 @@ def identify(value: Any, name: str) -> Identity:
     ...
     heldout.base.errors.IdentityError: choose is a lambda, ... under a name of its own, or pass journal=None.
     """
-    if type(value) in PLAIN_KINDS:
-        return Identity(structure=plain_digest(value))
     walk = _Walk()
     structure = walk.digest(value, name)
     return Identity(structure=structure, code=walk.code, libraries=walk.libraries)
-
-
-def plain_digest(value: Any) -> bytes:
-    """The identity of a number, text, truth value or None."""
-    return digest(type(value).__name__, value.hex() if isinstance(value, float) else str(value))
 
 
 class _Walk:
@@ -166,7 +157,7 @@ class _Walk:
 
     def digest(self, value: Any, path: str) -> bytes:
         if type(value) in PLAIN_KINDS:
-            return plain_digest(value)
+            return digest(type(value).__name__, value.hex() if isinstance(value, float) else str(value))
         if id(value) in self._open:
             return digest("cycle")
         self._open.add(id(value))
@@ -200,11 +191,10 @@ class _Walk:
                 self._frozen = False
         if hasattr(value, "get_params") and not self._frozen:
             return self._named(value.get_params(deep=False), path)
-        state = dict(getattr(value, "__dict__", {}))
-        slots = [name for kind in type(value).__mro__ for name in _slots(kind)]
-        state.update({name: getattr(value, name) for name in slots if hasattr(value, name)})
-        if state or slots or hasattr(value, "__dict__"):
-            return self._named(state, path)
+        state = object.__getstate__(value)  # attributes, or a pair of those and slots
+        if state is not None or hasattr(value, "__dict__"):
+            attributes, slots = state if isinstance(state, tuple) else (state, None)
+            return self._named({**(attributes or {}), **(slots or {})}, path)
         try:
             reduced = value.__reduce_ex__(4)
         except Exception as error:
@@ -238,10 +228,9 @@ class _Walk:
         return [self.digest(state, path)]
 
     def _digest_code(self, thing: Any, path: str) -> bytes:
-        if isinstance(thing, MethodType):
-            return digest("method", self.digest(thing.__self__, f"{path}.__self__"), thing.__name__)
-        if isinstance(thing, BuiltinFunctionType) and not isinstance(thing.__self__, ModuleType | type | None):
-            return digest("method", self.digest(thing.__self__, f"{path}.__self__"), thing.__name__)
+        owner = getattr(thing, "__self__", None) if isinstance(thing, MethodType | BuiltinFunctionType) else None
+        if isinstance(thing, MethodType) or not isinstance(owner, ModuleType | type | None):
+            return digest("method", self.digest(owner, f"{path}.__self__"), thing.__name__)
         module = str(getattr(thing, "__module__", None) or getattr(thing, "__name__", "builtins"))
         name = str(getattr(thing, "__qualname__", None) or getattr(thing, "__name__", ""))
         if isinstance(thing, np.ufunc):
@@ -265,10 +254,8 @@ class _Walk:
     def _source_key(self, thing: Any, path: str) -> bytes:
         source = source_of(thing)
         if source is None:
-            raise IdentityError(
-                f"{path} is {getattr(thing, '__qualname__', thing)!r}, whose source cannot be read.",
-                _WAY_OUT,
-            )
+            name = getattr(thing, "__qualname__", thing)
+            raise IdentityError(f"{path} is {name!r}, whose source cannot be read.", _WAY_OUT)
         constants = []
         for name, value in references(thing):
             if isinstance(value, list | dict | set) and not name.rpartition(".")[2].isupper():
@@ -319,19 +306,11 @@ def _refuse_nameless(thing: Any, path: str) -> None:
     for function in functions:
         free = [name for name in function.__code__.co_freevars if name != "__class__"]
         if free and not hasattr(function, "__wrapped__"):
-            raise IdentityError(
-                f"{path} is {name!r}, a closure over {', '.join(map(repr, free))}, which a journal could not know "
-                f"again.",
-                _WAY_OUT,
-            )
+            words = f"a closure over {', '.join(map(repr, free))}, which a journal could not know again"
+            raise IdentityError(f"{path} is {name!r}, {words}.", _WAY_OUT)
 
 
 def _keeps_what_it_learned(value: Any) -> bool:
     """Whether scikit-learn's `clone` leaves the fitted state on it, as on a FrozenEstimator."""
     clone = getattr(type(value), "__sklearn_clone__", None)
     return clone is not None and clone is not BaseEstimator.__sklearn_clone__
-
-
-def _slots(kind: type) -> tuple[str, ...]:
-    slots = vars(kind).get("__slots__", ())
-    return (slots,) if isinstance(slots, str) else tuple(slots)

@@ -6,7 +6,7 @@ import platform
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 from math import ceil
 from pathlib import Path
@@ -169,17 +169,13 @@ class StudyKeys:
 
     def __init__(self, work: Work, search: SearchKeys) -> None:
         self._work = work
-        self.search = search
+        self.candidates = search.candidates
         config = {name: value for name, value in work.config.items() if name not in _DISPLAY}
         machine = (sorted(base_libraries().items()), cpu_type(), sys.byteorder)
         words = identify((machine, config), "scikit-learn's configuration").key
         self._base = digest(_FORMAT, work.task.fingerprint, str(work.search.seed), words)
         self._trains: dict[str, list[bytes]] = {}
         self._helds: dict[str, list[bytes]] = {}
-
-    @cached_property
-    def candidates(self) -> NDArray[np.uint8]:
-        return self.search.candidates
 
     def sides(self, training: Training) -> list[bytes]:
         """Return the keys of a training's held-out sides; each depends on data, training rows and held-out rows."""
@@ -226,17 +222,11 @@ class StepPanels:
         self.helds: dict[str, Held] = {}  # one of each panel
         self.starts: dict[str, int] = {}
         for piece in step.pieces:
-            if isinstance(piece, Plain):
-                self._see(piece[0].answers[0])
-                continue
-            for training in piece:
-                for held in training.answers:
-                    self._see(held)
+            trainings = piece[:1] if isinstance(piece, Plain) else piece  # neighbouring parts of one panel, in order
+            for held in sides_of(trainings):
+                self.helds.setdefault(held.panel, held)
+                self.starts[held.panel] = min(held.part, self.starts.get(held.panel, held.part))
         self.panels = list(self.helds)
-
-    def _see(self, held: Held) -> None:
-        self.helds.setdefault(held.panel, held)
-        self.starts[held.panel] = min(held.part, self.starts.get(held.panel, held.part))
 
     def held(self, panel: str, part: int) -> Held:
         return self.helds[panel]._replace(part=part)
