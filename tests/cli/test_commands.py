@@ -321,6 +321,8 @@ def test_advice_on_data_and_on_numbers() -> None:
     assert max(map(len, shown.stdout.splitlines())) <= 80
     assert answer("advise", "--rows", "10000", "--candidates", "17")["n"] == 10_000
     assert run("advise", "--rows", "50", "-q").stdout == "heldout evaluate DATA --test kfold:10\n"
+    rows_alone = run("advise", "--candidates", "17", "--gap", "0.05", "-q").stdout  # no recipe without rows
+    assert rows_alone.startswith("choose within 0.05 of the best of 17 candidates: 5,218 development rows\n")
 
 
 def test_the_advised_command_runs() -> None:

@@ -86,15 +86,13 @@ def _splits_words(recipe: Recipe) -> list[str]:
 
 def _posed(recipe: Recipe, prepared: PreparedQuestion) -> PosedQuestion:
     """Check the question, with the splits of a recipe."""
-    from heldout.api.question import prepare
     from heldout.api.tuned import Tuned
     from heldout.splits.parse import parse
 
     learner = prepared.learner
     if recipe.validation is not None and isinstance(learner, Tuned):
         learner = learner.set_params(validation=parse(as_option(recipe.validation)))
-    request = replace(prepared.request, test=parse(as_option(recipe.test)))
-    return prepare(learner, prepared.frame, prepared.question.target, request)
+    return replace(prepared, learner=learner).pose(test=parse(as_option(recipe.test)))
 
 
 def _reasons(recipe: Recipe) -> list[str]:

@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from heldout.base.errors import ColumnError, OptionError, SplitError
-from heldout.cli.options import FINDINGS, SPLITS
+from heldout.cli.options import FINDINGS, SPLITS, Question, with_options
 from heldout.cli.output import FAIL_ON, NEVER, SEVERITIES, echo_json
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+_OF_A_QUESTION = ("groups", "time", "weights", "drop", "missing", "classification", "seed")
+_HELP = {
+    "time": "When each row was seen: numbers or dates like 2024-01-31.",
+    "weights": "How much each row counts.",
+    "seed": "Decides which rows are drawn.",
+}
+
+
 @click.command(short_help="Leaks and traps in a table; nothing is fitted.")
 @click.argument("data", type=click.Path())
 @click.option("--target", "-t", required=True, metavar="COLUMN", help="The column to predict.")
-@click.option("--groups", metavar="COLUMN", help="Rows that belong together and must never be on two sides.")
-@click.option("--time", metavar="COLUMN", help="When each row was seen: numbers or dates like 2024-01-31.")
-@click.option("--weights", metavar="COLUMN", help="How much each row counts.")
-@click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out. Repeat it for several.")
-@click.option("--missing", metavar="TEXTS", help='Texts that stand for a missing value, such as "NA,?".')
+@partial(with_options, Question, names=_OF_A_QUESTION, help=_HELP)
 @click.option("--test", metavar="SPLITS", help=f"The test parts that are planned: {SPLITS}.")
 @click.option(
     "--split",
     metavar="COLUMN",
     help="The column that says which rows are for test (test, true or 1; or all but train): the parts are compared.",
-)
-@click.option(
-    "--classification/--regression",
-    default=None,
-    help="Whether the target is classes or numbers. Default: seen from the target, and said.",
 )
 @click.option("--ignore", multiple=True, metavar="NUMBERS", help="Findings to leave out, such as H601,H607.")
 @click.option(
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     help=FAIL_ON,
 )
 @click.option("--rows", type=click.IntRange(min=100), default=100_000, show_default=True, help="Look at so many rows.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Decides which rows are drawn.")
 @click.option("--quiet", "-q", is_flag=True, help="One line that counts the findings.")
 @click.option("--json", "as_json", is_flag=True, help="The findings as JSON, for programs.")
 @click.pass_context
@@ -66,7 +65,7 @@ def check(ctx: click.Context, /, data: str, *, fail_on: str, quiet: bool, as_jso
     from heldout.api.check import check as look_at
     from heldout.report.others import count_words
     from heldout.report.show import as_view
-    from heldout.report.terminal import open_console, show
+    from heldout.report.terminal import show
 
     frame, head, arguments = _read(data, asked)
     checked = look_at(frame, **arguments)
@@ -76,7 +75,7 @@ def check(ctx: click.Context, /, data: str, *, fail_on: str, quiet: bool, as_jso
     elif quiet:
         click.echo(count_words(summary))
     else:
-        show(as_view("check", {**summary, "head": head}), open_console())
+        show(as_view("check", {**summary, "head": head}))
     if fail_on != NEVER and checked.at_least(fail_on):
         ctx.exit(FINDINGS)
 
@@ -102,18 +101,9 @@ def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, 
         raise ColumnError(f"No column of {file!r} is left to look at: all are the target, roles, or dropped.")
     classification, why = target_kind(frame[asked["target"]], wanted=asked["classification"])
     head = {"data": f"{file}: {len(frame):,} rows", **notes, "target": f"{asked['target']}: {why}"}
-    arguments = {
-        "y": asked["target"],
-        "groups": asked["groups"],
-        "time": asked["time"],
-        "sample_weight": asked["weights"],
-        "test": test,
-        "classification": classification,
-        "ignore": asked["ignore"],
-        "most_rows": asked["rows"],
-        "seed": asked["seed"],
-    }
-    return frame, head, arguments
+    arguments = {name: asked[name] for name in ("groups", "time", "ignore", "seed")}
+    arguments |= {"y": asked["target"], "sample_weight": asked["weights"], "most_rows": asked["rows"]}
+    return frame, head, {**arguments, "test": test, "classification": classification}
 
 
 def _marked(labels: pd.Series[Any]) -> Any:

@@ -20,7 +20,7 @@ from heldout.cli.run_options import RunSettings, command_line, run_options
     help="Risks that differ by less are practically equal. In the unit of the loss.",
 )
 @run_options
-@page_option
+@page_option()
 @output_options
 @click.pass_context
 def compare(
@@ -56,10 +56,7 @@ def compare(
     prepared = prepare_several(question)
     request = prepared.request
     if output.at_length:
-        from heldout.report.blocks import Facts
-        from heldout.report.terminal import terminal_view
-
-        output.show(terminal_view([Facts({**prepared.head, **settings.words()})]))
+        output.show("head", {"head": {**prepared.head, **settings.words()}})
     with asked_by(command_line(ctx)):
         comparison = compare_all(
             prepared.learner,
@@ -83,4 +80,4 @@ def compare(
         click.echo(f"Incomplete: {line(name)}: {line(why)}", err=True)
     if missing:
         ctx.exit(INCOMPLETE)
-    output.end(ctx, summary["findings"])
+    output.end(ctx, summary)

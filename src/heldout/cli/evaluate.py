@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import click
 
 from heldout.base.errors import HeldoutError, OptionError
 from heldout.base.words import line
-from heldout.cli.options import INCOMPLETE, Question, RunOptions, keys_of, question_options
+from heldout.cli.options import Question, RunOptions, keys_of, question_options
 from heldout.cli.output import (
     Output,
     check_page,
@@ -30,9 +29,7 @@ from heldout.cli.study_file import SUFFIX, study_text
 
 if TYPE_CHECKING:
     from heldout.api.result import Result
-    from heldout.base.options import Options
     from heldout.cli.question import PreparedQuestion
-    from heldout.results.study_record import Question as PosedQuestion
 
 MODEL = ".skops"  # the ending of a file that is to hold the model
 
@@ -52,16 +49,15 @@ def explain(question: Question, *, output: Output) -> None:
     """
     from heldout.api.evaluate import plan_of_question
     from heldout.cli.question import prepare
-    from heldout.report.plan import plan_view, short_plan_view
 
     prepared = prepare(question)
-    facts = plan_facts(plan_of_question(_pose(prepared, prepared.options)))
+    facts = plan_facts(plan_of_question(prepared.pose(options=prepared.options)))
     if output.as_json:
         echo_json(facts)
     elif output.quiet:
-        output.show(short_plan_view(facts))
+        output.show("short plan", facts)
     else:
-        output.show(plan_view(facts, prepared.head))
+        output.show("plan", {**facts, "head": prepared.head})
 
 
 @click.command(short_help="The risk of a learner, or of the choice between several.")
@@ -75,7 +71,7 @@ def explain(question: Question, *, output: Output) -> None:
     help="Write the model if FILE ends in .skops, for heldout predict; else the whole result, for heldout report. "
     "Repeat it for both.",
 )
-@page_option
+@page_option()
 @click.option("--write-study", metavar="FILE", type=click.Path(), help="Write the study file that reproduces this run.")
 @output_options
 @click.pass_context
@@ -118,7 +114,6 @@ def evaluate(
     from heldout.api.evaluate import plan_of_question, run_question
     from heldout.cli.question import prepare
     from heldout.engine.run import Running
-    from heldout.report.plan import plan_view, short_plan_view
     from heldout.report.result import short_result
 
     _check_files(save, page, write_study, read=files_read(question))
@@ -128,10 +123,10 @@ def evaluate(
         from heldout.models.file import check_packable
 
         check_packable(prepared.learner)
-    posed = _pose(prepared, settings.options(prepared.options))
+    posed = prepared.pose(options=settings.options(prepared.options))
     if output.at_length:  # what was understood, and the plan: in a line or two, or the whole of it
-        view = plan_view if output.verbose else short_plan_view
-        output.show(view(plan_facts(plan_of_question(posed)), {**prepared.head, **settings.words()}))
+        facts = plan_facts(plan_of_question(posed)) | {"head": {**prepared.head, **settings.words()}}
+        output.show("plan" if output.verbose else "short plan", facts)
     if write_study is not None:
         _write_study(write_study, prepared, settings)
         output.remark("study", f"{write_study}  (heldout evaluate {write_study} gives the same numbers)")
@@ -147,18 +142,7 @@ def evaluate(
         output.remark("journal", "; ".join([done, *(use.notes if use is not None else [])]))
     _save(save, result, question, output)
     write_page(result.report, page, output)
-    if result.risk.value is None and result.risk.answer is None:
-        click.echo(f"Incomplete: {line(result.risk.reason)}", err=True)
-        ctx.exit(INCOMPLETE)
-    output.end(ctx, summary["findings"])
-
-
-def _pose(prepared: PreparedQuestion, options: Options) -> PosedQuestion:
-    """Check the question; everything that can be refused before a fit is refused here."""
-    from heldout.api.question import prepare
-
-    request = replace(prepared.request, options=options)
-    return prepare(prepared.learner, prepared.frame, prepared.question.target, request)
+    output.end(ctx, summary)
 
 
 def files_read(question: Question) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import click
@@ -37,6 +37,7 @@ CONTEND = (
 )
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 _DEFAULTS = {spec.name: spec.default for spec in fields(Options)}
+_HELD_OUT: dict[str, Any] = {"metavar": "SPLITS", "shell_complete": complete_splits, "key": toml.SPLITS}
 _COLUMN: dict[str, Any] = {"metavar": "COLUMN", "shell_complete": complete_columns}
 Command = Callable[..., Any]
 
@@ -46,11 +47,6 @@ def option(
 ) -> Any:
     """Declare a field as an option: help, names if not ``--name``, key in a study file, arguments of click."""
     return field(default=default, metadata={"help": help, "flags": flags, "key": key, "click": of_click})
-
-
-def split_option(help: str) -> Any:
-    """Declare an option that says which rows are held out."""
-    return option(help, metavar="SPLITS", shell_complete=complete_splits, key=toml.SPLITS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,14 +75,16 @@ class Question:
     allow_import: bool = option(
         "Let --learner package.module:Name import code and run it.", default=False, is_flag=True
     )
-    test: str | None = split_option(
+    test: str | None = option(
         f"The rows held out to estimate the risk: {SPLITS}. A benchmark's own: column:NAME (its marks test "
         "and train, or a fold a row), column:NAME=VALUE (the rows so marked), rows:FILE (row numbers counted from "
-        "0, one a line), splits:FILE (splits that heldout saved). Default: kfold:5, with --time forward:5."
+        "0, one a line), splits:FILE (splits that heldout saved). Default: kfold:5, with --time forward:5.",
+        **_HELD_OUT,
     )
-    validation: str | None = split_option(
+    validation: str | None = option(
         "The rows held out, within each training part, to choose a candidate: as for --test, or shared (the "
-        "blocks of the test). Default: kfold:5, with --time forward:5."
+        "blocks of the test). Default: kfold:5, with --time forward:5.",
+        **_HELD_OUT,
     )
     choose: str = option(
         "The candidate to choose: the best, or the simplest within one standard error of it.",
@@ -260,24 +258,11 @@ def _click_option(spec: Field[Any], help: str | None) -> Callable[[Command], Com
     return click.option(*flags, spec.name, help=help or spec.metadata["help"], **given)
 
 
-def question_options(command: Command) -> Command:
-    """Give a command the options of a question, which reach it as one `Question`; learners compete."""
-    return _with_question(command)
+def question_options(command: Command, *, names: Any = None, help: Mapping[str, str] | None = None) -> Command:
+    """Give a command the options of a question, which reach it as one `Question`.
 
-
-def contender_options(command: Command) -> Command:
-    """Do the same for a command that compares learners."""
-    return _with_question(command, help={"learner": CONTEND})
-
-
-def data_options(command: Command) -> Command:
-    """Give a command the options that describe data and learners, for one that can do without data: then it is None."""
-    names = [spec.name for spec in fields(Question) if "click" in spec.metadata and spec.name not in _OF_A_STUDY]
-    return _with_question(command, names=names)
-
-
-def _with_question(command: Command, *, names: Any = None, help: Mapping[str, str] | None = None) -> Command:
-    """Add options of a question to a command. If only some are named, it takes `level` and data are optional."""
+    If only some are named, the command takes `level` as well and can do without data: then the question is None.
+    """
 
     @wraps(command)
     def with_question(data: str | None, **values: Any) -> Any:
@@ -294,6 +279,13 @@ def _with_question(command: Command, *, names: Any = None, help: Mapping[str, st
 
     described = with_options(Question, with_question, names=names, help=help)
     return click.argument("data", type=click.Path(), required=names is None)(described)
+
+
+contender_options = partial(question_options, help={"learner": CONTEND})  # learners are compared: none competes
+data_options = partial(
+    question_options,
+    names=[spec.name for spec in fields(Question) if "click" in spec.metadata and spec.name not in _OF_A_STUDY],
+)
 
 
 def _question(ctx: click.Context, given: dict[str, Any]) -> Question:

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import cached_property, wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,9 @@ import click
 
 from heldout.base.errors import Argument, OptionError, Splitter, StoredError
 from heldout.base.words import line
-from heldout.cli.options import FINDINGS, Command, option, with_options
+from heldout.cli.options import FINDINGS, INCOMPLETE, Command, option, with_options
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
     from heldout.planner.account import Account
 
 LABELS = 12  # the width of the names of facts
@@ -29,7 +27,7 @@ NEVER = "never"
 FAIL_ON = "The severity from which on a finding ends the command with exit code 1."
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
     """What the user wants to read, and which findings fail the command."""
 
@@ -50,17 +48,12 @@ class Output:
         """Tell whether people read along, and want more than a line."""
         return not (self.quiet or self.as_json)
 
-    @cached_property
-    def console(self) -> Console:
-        from heldout.report.terminal import open_console
-
-        return open_console()
-
-    def show(self, view: RenderableType) -> None:
-        """Print a view."""
+    def show(self, kind: str, values: Mapping[str, Any]) -> None:
+        """Lay values out. `kind` is one of :mod:`heldout.report.show`."""
+        from heldout.report.show import as_view
         from heldout.report.terminal import show
 
-        show(view, self.console)
+        show(as_view(kind, values))
 
     def remark(self, label: str, text: str) -> None:
         """Print a line beside the result, not cut to the width, since names of files are copied from it."""
@@ -74,34 +67,29 @@ class Output:
         elif self.quiet and short is not None:
             click.echo(short(summary))  # not cut to the width: programs read lines
         else:
-            from heldout.report.show import as_view
-
             if kind in ("result", "comparison"):  # what was understood stands above these
                 click.echo()
-            self.show(as_view(kind, summary))
+            self.show(kind, summary)
 
-    def end(self, ctx: click.Context, findings: Sequence[Mapping[str, Any]]) -> None:
-        """Exit with 1 if a finding is as grave as --fail-on says."""
+    def end(self, ctx: click.Context, summary: Mapping[str, Any]) -> None:
+        """Exit with 3 if the risk of a result is missing, or with 1 if a finding is as grave as --fail-on says."""
+        risk = summary.get("risk")
+        if risk is not None and risk["value"] is None and risk["answer"] is None:
+            click.echo(f"Incomplete: {line(risk['reason'])}", err=True)
+            ctx.exit(INCOMPLETE)
         if self.fail_on == NEVER:
             return
         grave = SEVERITIES[SEVERITIES.index(self.fail_on) :]
-        numbers = dict.fromkeys(finding["code"] for finding in findings if finding["severity"] in grave)
+        found = summary["findings"]
+        numbers = dict.fromkeys(finding["code"] for finding in found if finding["severity"] in grave)
         if numbers:
             click.echo(f"Findings: {', '.join(numbers)} (--fail-on {self.fail_on})", err=True)
             ctx.exit(FINDINGS)
 
 
-def output_options(command: Command) -> Command:
-    """Give a command that runs a study the options of its output, which reach it as one `Output`."""
-    return with_options(Output, _with_output(command))
+def output_options(command: Command, *, names: Any = None) -> Command:
+    """Give a command the options of its output, or those that are named; they reach it as one `Output`."""
 
-
-def short_output_options(command: Command) -> Command:
-    """Do the same for a command that answers at once."""
-    return with_options(Output, _with_output(command), names=("quiet", "verbose", "as_json"))
-
-
-def _with_output(command: Command) -> Command:
     @wraps(command)
     def with_output(*values: Any, **others: Any) -> Any:
         given = {name: others.pop(name) for name in Output.__dataclass_fields__ if name in others}
@@ -109,7 +97,10 @@ def _with_output(command: Command) -> Command:
         given["progress"] = given.get("progress", False) and not given["quiet"]
         return command(*values, output=Output(**given), **others)
 
-    return with_output
+    return with_options(Output, with_output, names=names)
+
+
+short_output_options = partial(output_options, names=("quiet", "verbose", "as_json"))  # of what answers at once
 
 
 def refuse_both(given: Mapping[str, Any]) -> None:
@@ -119,13 +110,10 @@ def refuse_both(given: Mapping[str, Any]) -> None:
         raise OptionError(f"{' and '.join(names)} contradict each other. Give one of them.")
 
 
-page_option = click.option(
-    "--report",
-    "page",
-    metavar="PAGE",
-    type=click.Path(),
-    help="Write a page for colleagues: one HTML file that opens offline, with figures.",
-)
+def page_option(flag: str = "--report") -> Callable[[Command], Command]:
+    """Give a command the option that names the file of a page."""
+    words = "Write a page for colleagues: one HTML file that opens offline, with figures."
+    return click.option(flag, "page", metavar="PAGE", type=click.Path(), help=words)
 
 
 def echo_json(facts: Mapping[str, Any]) -> None:

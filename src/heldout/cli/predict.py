@@ -64,8 +64,13 @@ def predict(model: str, data: str, **asked: Any) -> None:
       heldout predict model.skops new.csv --missing "NA,?" --json
     """
     refuse_both({"--quiet": asked["quiet"], "--verbose": asked["verbose"]})
-    _check_out(asked["out"], read=(model, data))
+    out = asked["out"]
+    separator = "," if out is None else _SEPARATORS.get(Path(out).suffix.lower())
+    if separator is None:
+        raise OptionError(f"--out {out}: predictions are written as .csv or .tsv. Name it so.")
+    check_writable(out, read=(model, data), option="--out")
     from heldout.models.model import open_model
+    from heldout.report.csv import table_text
 
     trust = [name.strip() for text in asked["trust"] for name in text.split(",") if name.strip()]
     loaded = open_model(model, trust=trust)
@@ -78,21 +83,22 @@ def predict(model: str, data: str, **asked: Any) -> None:
             )
     answers = loaded.answer(frame, proba=asked["proba"], name=repr(file))
     columns = _columns(loaded, answers, {name: frame[name].tolist() for name in asked["keep"]})
-    if asked["out"] is not None:
-        _write(asked["out"], columns)
+    if out is not None:
+        with writing("the predictions", out, option="--out"):
+            Path(out).write_text(table_text(columns, separator=separator), encoding="utf-8", newline="")
     notes = (*loaded.notes, *answers.notes)
     if asked["as_json"]:
         echo_json(_facts(loaded, columns, rows=len(frame), notes=notes))
         return
-    if asked["out"] is None:
-        click.echo(_table(columns, ","), nl=False)
+    if out is None:
+        click.echo(table_text(columns), nl=False)
     if asked["quiet"]:
         return
     head = _head(loaded, model, verbose=asked["verbose"])
-    if asked["out"] is not None:
-        head["predicted"] = f"{len(frame):,} rows of {file}, in {asked['out']}"
+    if out is not None:
+        head["predicted"] = f"{len(frame):,} rows of {file}, in {out}"
     for label, text in head.items():
-        _echo(f"{line(label):<{LABELS}}", text, err=asked["out"] is None)  # predictions on stdout stay alone there
+        _echo(f"{line(label):<{LABELS}}", text, err=out is None)  # predictions on stdout stay alone there
     for note in notes:
         _echo("Note: ", note, err=True)
 
@@ -162,23 +168,3 @@ def _read(data: str, schema: Schema, missing: str | None) -> pd.DataFrame:
     frame = read_table(data, missing=texts)
     words = words_to_read(frame, schema)
     return read_table(data, types=words, missing=texts) if words else frame
-
-
-def _check_out(out: str | None, *, read: tuple[str, ...]) -> None:
-    if out is None:
-        return
-    if Path(out).suffix.lower() not in _SEPARATORS:
-        raise OptionError(f"--out {out}: predictions are written as .csv or .tsv. Name it so.")
-    check_writable(out, read=read, option="--out")
-
-
-def _write(out: str, columns: Mapping[str, Any]) -> None:
-    with writing("the predictions", out, option="--out"):
-        text = _table(columns, _SEPARATORS[Path(out).suffix.lower()])
-        Path(out).write_text(text, encoding="utf-8", newline="")
-
-
-def _table(columns: Mapping[str, Any], separator: str) -> str:
-    from heldout.report.csv import table_text
-
-    return table_text(columns, separator=separator)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from heldout.api.learners import tuned_learner
+from heldout.api.question import prepare as check_question
 from heldout.api.tuned import Tuned
 from heldout.base.errors import ColumnError, InputError, OptionError, RoleError, TargetError, did_you_mean
 from heldout.base.options import Options
@@ -21,6 +22,7 @@ from heldout.catalogue.spaces import parse_spaces
 from heldout.cli.options import SETTINGS, Question
 from heldout.cli.splits import split_column, splits_of, splits_text
 from heldout.data.read_table import read_table
+from heldout.results.study_record import Question as PosedQuestion
 from heldout.results.study_record import Request
 from heldout.task.arrays import some_rows
 from heldout.task.column_kinds import IDENTIFIERS, NUMBERS, ONE, kind_named
@@ -53,6 +55,10 @@ class PreparedQuestion:
     def options(self) -> Options:
         """Return the `Options` that belong to the question."""
         return Options(**{name: getattr(self.question, name) for name in SETTINGS})
+
+    def pose(self, **changes: Any) -> PosedQuestion:
+        """Check the question, with changes to its request; everything that can be refused before a fit is refused."""
+        return check_question(self.learner, self.frame, self.question.target, replace(self.request, **changes))
 
     @property
     def request(self) -> Request:

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from heldout.base.errors import JournalError, OptionError, StoredError
-from heldout.base.words import line
-from heldout.cli.options import INCOMPLETE
-from heldout.cli.output import NEVER, Output, check_page, output_options, write_page, writing
+from heldout.cli.output import NEVER, Output, check_page, output_options, page_option, write_page, writing
 from heldout.cli.run_options import FOLDER, JOURNAL
 
 if TYPE_CHECKING:
@@ -35,13 +33,7 @@ TABLES = ("folds", "choices", "candidates", "predictions", "failures", "warnings
     type=click.Path(),
     help=f"With --all: where the pages go, index.html first. Default: {PAGES}; with --json, nowhere.",
 )
-@click.option(
-    "--html",
-    "page",
-    metavar="PAGE",
-    type=click.Path(),
-    help="Write a page for colleagues: one HTML file that opens offline, with figures.",
-)
+@page_option("--html")
 @click.option(
     "--csv",
     "table",
@@ -93,7 +85,6 @@ def report(
 def _report_one(ctx: click.Context, result: str, *, page: str | None, table: str | None, output: Output) -> None:
     """Show one saved result."""
     from heldout.api.result import load
-    from heldout.report.plan import plan_view
     from heldout.report.result import short_result
 
     check_page(page, option="--html", read=(result,))
@@ -108,13 +99,9 @@ def _report_one(ctx: click.Context, result: str, *, page: str | None, table: str
     summary = loaded.summary()
     output.result(summary, kind="result", short=short_result)
     if output.verbose:
-        output.show(plan_view(summary["plan"]))
+        output.show("plan", summary["plan"])
     write_page(loaded.report, page, output, option="--html")
-    risk = summary["risk"]
-    if risk["value"] is None and risk["answer"] is None:
-        click.echo(f"Incomplete: {line(risk['reason'])}", err=True)
-        ctx.exit(INCOMPLETE)
-    output.end(ctx, summary["findings"])
+    output.end(ctx, summary)
 
 
 def _report_all(journal: str | None, out: str | None, output: Output) -> None:

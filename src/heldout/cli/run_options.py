@@ -79,8 +79,7 @@ def run_options(command: Command) -> Command:
 def _with_journal(settings: RunSettings) -> RunSettings:
     """Choose the journal that was asked for, or the one of the working folder."""
     if settings.no_journal:
-        refuse_both({"--no-journal": True, "--journal": settings.journal})
-        refuse_both({"--no-journal": True, "--anew": settings.anew})
+        refuse_both({"--no-journal": True, "--journal": settings.journal, "--anew": settings.anew})
     if settings.no_journal or settings.journal is not None:
         return settings
     try:

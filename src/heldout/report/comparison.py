@@ -13,6 +13,7 @@ from heldout.results.study_record import words_of_choice
 
 MOST_PAIRS = 45  # all pairs of ten learners
 FEW_PAIRS = 6  # whose sentences stand in sight
+_TESTS, _RANK_TESTS = {"p": "p", "p_holm": "Holm p"}, {"p_nemenyi": "Nemenyi p", "p_permuted": "shuffled p"}
 _CHANCES = {"chance_first_better": "better", "chance_equal": "equal", "chance_second_better": "worse"}
 ALONE = "Each interval holds by itself: two that overlap do not mean that there is no difference."
 
@@ -30,7 +31,7 @@ def comparison_blocks(summary: Mapping[str, Any]) -> list[Block]:
         ranking_table(ranking),
         Note(ALONE) if ranking else Note(),
         pairs_table(pairs),
-        tests_table(pairs),
+        p_value_table(pairs),
         failed_table(summary["failures"]),
         findings_block(summary["findings"]),
         comparison_facts(summary),
@@ -77,27 +78,21 @@ def pairs_table(pairs: Sequence[Mapping[str, Any]]) -> Table:
     return Table(title=title, head=head, rows=rows, brief=MOST_PAIRS, most=500, key="pairs")
 
 
-def tests_table(pairs: Sequence[Mapping[str, Any]]) -> Table:
+def p_value_table(pairs: Sequence[Mapping[str, Any]], tests: Mapping[str, str] = _TESTS) -> Table:
     """A row a pair: p-values, and the chances that the first is better, that both are equal, that it is worse."""
     chances = [key for key in _CHANCES if any(pair[key] is not None for pair in pairs)]
     rows = tuple(
         (
             pair["first"],
             pair["second"],
-            Number(pair["p"], p_words(pair["p"])),
-            Number(pair["p_holm"], p_words(pair["p_holm"])),
-            *chance_cells(pair, chances),
+            *(Number(pair[key], p_words(pair[key])) for key in tests),
+            *(Number(pair[key], DASH if pair[key] is None else f"{pair[key]:.3f}") for key in chances),
         )
         for pair in pairs
     )
-    head = ("first", "second", "p", "Holm p", *(_CHANCES[key] for key in chances))
+    head = ("first", "second", *tests.values(), *(_CHANCES[key] for key in chances))
     title = "Tests of the differences, and the chance that the first is better or worse"
     return Table(title=title, head=head, rows=rows, brief=MOST_PAIRS, most=500, key="tests")
-
-
-def chance_cells(pair: Mapping[str, Any], chances: Sequence[str]) -> list[Number]:
-    """The chances of a pair with three digits after the point."""
-    return [Number(pair[key], DASH if pair[key] is None else f"{pair[key]:.3f}") for key in chances]
 
 
 def failed_table(failures: Mapping[str, Any]) -> Table:
@@ -186,19 +181,13 @@ def chance_blocks(summary: Mapping[str, Any]) -> list[Block]:
 def across_blocks(summary: Mapping[str, Any]) -> list[Block]:
     """A comparison over datasets: sentences, ranks, pairs, and how they were made."""
     about, friedman, pairs = summary["about"], summary["friedman"], summary["pairs"]
-    chances = [key for key in _CHANCES if any(pair[key] is not None for pair in pairs)]
     ranks = tuple((rank["name"], rank["mean_rank"]) for rank in summary["mean_ranks"])
-    rows = tuple(
-        (pair["first"], pair["second"], pair["p_nemenyi"], pair["p_permuted"], *chance_cells(pair, chances))
-        for pair in pairs
-    )
-    head = ("first", "second", "Nemenyi p", "shuffled p", *(_CHANCES[key] for key in chances))
     level = level_words(about["level"])
     scale = f"none: {about['loss']} of different datasets is not on one scale"
     return [
         Note(items=tuple(pair["sentence"] for pair in pairs[:MOST_PAIRS])),
         Table(title="Mean ranks", head=("learner", "mean rank"), rows=ranks, brief=MOST_PAIRS),
-        Table(title="Pairs", head=head, rows=rows, brief=MOST_PAIRS),
+        p_value_table(pairs, _RANK_TESTS),
         Note(title="Left out", items=tuple(map(str, summary["left_out"].values()))),
         Facts(
             {

@@ -239,7 +239,7 @@ class Writer:
             self._inside(cell, tips=tips),
             css=kind,
             scope=scope,
-            data_value=_sorted_by(cell) if self.page else None,
+            data_value=sort_key(cell) if self.page else None,
         )
 
     def _inside(self, cell: Cell, *, tips: bool) -> Html:
@@ -275,13 +275,7 @@ NOTEBOOK = Writer(prefix="heldout-", page=False, text=600, cell=80, code=2_000)
 PAGE = Writer(prefix="", page=True, text=1_500, cell=40, code=20_000)
 
 
-def sorted_by(value: Any) -> Html:
-    """The attribute that a cell sorts by, where its value is a number."""
-    number = _sorted_by(value)
-    return Html("" if number is None else f'data-value="{number}"')
-
-
-def _sorted_by(cell: Any) -> str | None:
+def sort_key(cell: Any) -> str | None:
     """What a cell sorts by, where that is a number; a whole number beyond the largest float sorts as infinite."""
     value = cell.value if isinstance(cell, Number) else cell
     if is_infinite(value):

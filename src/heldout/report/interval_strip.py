@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from heldout.report.words import between, of_loss
 
@@ -38,10 +39,15 @@ def scale_of(summary: Mapping[str, Any]) -> Scale | None:
     marks = _numbers([risk["value"], *ends, optimistic, *folds])
     if not _numbers([risk["value"]]) or not NEAREST < max(marks) - min(marks) < FARTHEST:
         return None
-    ticks, place = _line(min(marks), max(marks))
-    words = [_short(tick, risk["loss"]) for tick in ticks]
+    ticks = _ticks(min(marks), max(marks))
+    words = [of_loss(tick, risk["loss"]).replace(".0%", "%") for tick in ticks]
     if len(set(words)) < len(words):  # nearly the same numbers: four digits do not tell them apart
         return None
+
+    def place(value: Any) -> float:
+        """Where a value stands; infinite ones at the end of the line."""
+        return round(float(np.interp(float(value), (ticks[0], ticks[-1]), (MARGIN, WIDTH - MARGIN))), 1)
+
     low, high = (None if end is None else place(end) for end in ends)
     return Scale(
         value=place(risk["value"]),
@@ -63,26 +69,13 @@ def _words(risk: Mapping[str, Any], *, folds: int, optimistic: Any) -> str:
     return ", ".join(parts)
 
 
-def _short(tick: float, loss: str) -> str:
-    return of_loss(tick, loss).replace(".0%", "%")
-
-
 def _numbers(values: Iterable[Any]) -> list[float]:
     """Those that are finite; infinity comes as text."""
     return [value for value in values if isinstance(value, int | float)]
 
 
-def _line(least: float, most: float) -> tuple[list[float], Any]:
-    """Round ticks that enclose the marks, and the function that places a value among them."""
-    rough = (most - least) / 3
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * times for times in (1, 2, 5, 10) if power * times >= rough)
-    first, last = math.floor(least / step), math.ceil(most / step)
-    ticks = [step * count + 0.0 for count in range(first, last + 1)]
-    span = ticks[-1] - ticks[0]
+def _ticks(least: float, most: float) -> list[float]:
+    """Round numbers that enclose the marks."""
+    from matplotlib.ticker import MaxNLocator
 
-    def place(value: Any) -> float:
-        share = (float(value) - ticks[0]) / span
-        return round(MARGIN + (WIDTH - 2 * MARGIN) * min(max(share, 0.0), 1.0), 1)
-
-    return ticks, place
+    return [float(tick) for tick in MaxNLocator(3, steps=[1, 2, 5, 10]).tick_values(least, most)]

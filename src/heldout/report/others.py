@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from heldout.base.words import fit_words, line, show_seconds
 from heldout.report.blocks import Block, Cell, Code, Facts, Findings, Headline, Note, Number, Remark, Span, Table, Text
-from heldout.report.result import GRAVE_FIRST, gravest_first
+from heldout.report.result import gravest_first, severity_words
 from heldout.report.words import amount, counted, level_words
 
 MOST_PARTS = 20  # of splits, that are listed one by one
@@ -42,8 +43,7 @@ def check_blocks(summary: Mapping[str, Any]) -> list[Block]:
         for finding in gravest_first(summary["findings"])
     )
     unseen = f"Not seen by any check: {'. '.join(summary['not_seen'])}."
-    head = Facts(summary.get("head") or {})
-    return [head, Headline(count_words(summary)), Findings(findings, brief=20, title=""), Note(Span(unseen, "quiet"))]
+    return [Headline(count_words(summary)), Findings(findings, brief=20, title=""), Note(Span(unseen, "quiet"))]
 
 
 def count_words(summary: Mapping[str, Any]) -> str:
@@ -54,27 +54,18 @@ def count_words(summary: Mapping[str, Any]) -> str:
     >>> count_words(facts)
     '2 warnings, 1 info in 10 rows and 3 columns; ignored: H601'
     """
-    counts = summary["counts"]
-    found = (
-        ", ".join(_of_severity(counts[severity], severity) for severity in GRAVE_FIRST if counts[severity])
-        or "Nothing found"
-    )
+    found = ", ".join(severity_words(summary["counts"]).values()) or "Nothing found"
     rows, looked = summary["rows"], summary["rows_looked_at"]
     of_rows = counted(rows, "row") if looked == rows else f"{looked:,} rows drawn at random from {rows:,}"
     ignored = f"; ignored: {', '.join(summary['ignored'])}" if summary["ignored"] else ""
     return f"{found} in {of_rows} and {counted(summary['columns'], 'column')}{ignored}"
 
 
-def _of_severity(count: int, severity: str) -> str:
-    return f"{count} {severity}" if count == 1 or severity == "info" else f"{count} {severity}s"
-
-
 def advice_blocks(advice: Mapping[str, Any]) -> list[Block]:
     """The recipe with its call and its reasons, then the rows that promises need and what the rows at hand promise.
 
-    The command adds what it read (`head`), its own line in place of the call (`command`) and the `cost`.
+    The command adds its own line in place of the call (`command`) and the `cost`.
     """
-    head = Facts(advice.get("head") or {})
     if advice["recipe"] is None:
         way = "name a table, or --rows." if "command" in advice else "pass n=…"
         recipe: list[Block] = [Headline(f"No recipe without the number of rows: {way}")]
@@ -86,19 +77,16 @@ def advice_blocks(advice: Mapping[str, Any]) -> list[Block]:
         recipe = [
             Headline((Span(line(advice["recipe"]), "good"), f"   for {advice['n']:,} rows and {candidates}")),
             Code(over_lines(advice["command"]) if advice.get("command") else advice["call"]),
-            Facts({"rows": rows, "cost": _cost(advice.get("cost"))}),
+            Facts({"rows": rows, "cost": advice.get("cost") and _cost_words(advice["cost"])}),
             Note(items=tuple(advice["reasons"])),
         ]
-    return [head, *recipe, _needs(advice), _promises(advice)]
+    needs = Note(title=f"Rows needed, at {level_words(advice['level'])}", items=tuple(_needed(advice)))
+    return [*recipe, needs, _promises(advice)]
 
 
 def short_advice(advice: Mapping[str, Any]) -> str:
     """The command alone, or the rows that are needed."""
-    return str(advice["command"]) or "\n".join(" ".join(map(str, row)) for row in _needed(advice))
-
-
-def _needs(advice: Mapping[str, Any]) -> Note:
-    return Note(title=f"Rows needed, at {level_words(advice['level'])}", items=tuple(_needed(advice)))
+    return advice["command"] or "\n".join(_needed(advice))
 
 
 def _needed(advice: Mapping[str, Any]) -> list[str]:
@@ -141,23 +129,17 @@ def over_lines(command: str, most: int = 76) -> str:
     return " \\\n".join(lines)
 
 
-def _cost(cost: Mapping[str, Any] | None) -> str | None:
-    if cost is None:
-        return None
+def _cost_words(cost: Mapping[str, Any]) -> str:
     time = f", about {show_seconds(cost['seconds'])} on this machine" if cost["seconds"] is not None else ""
     return f"{cost['cells']:,} cells, {fit_words(cost['fits'], cost['fits_before'])}{time}"
 
 
 def splits_blocks(splits: Mapping[str, Any]) -> list[Block]:
     """Drawn splits: how they were drawn, and the sizes of the first parts."""
-    rows = tuple(enumerate(zip(splits["train_rows"], splits["held_rows"], strict=True)))
+    rows = zip(itertools.count(), splits["train_rows"], splits["held_rows"], strict=False)
     return [
         Headline(splits["words"]),
-        Table(
-            title="",
-            head=("part", "trains on", "holds out"),
-            rows=tuple((part, train, held) for part, (train, held) in rows),
-        ),
+        Table(title="", head=("part", "trains on", "holds out"), rows=tuple(rows)),
         Facts({"fingerprint": splits["fingerprint"][:12], "of data": splits["task_fingerprint"][:12]}),
     ]
 

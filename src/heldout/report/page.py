@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,9 +17,9 @@ from heldout.base.markup import Html
 from heldout.base.words import clipped, line, shortened, show_seconds
 from heldout.report.blocks import Facts
 from heldout.report.figures.palette import PALETTE_CSS
-from heldout.report.html import PAGE, asset, named, sorted_by
+from heldout.report.html import PAGE, asset, named, sort_key
 from heldout.report.interval_strip import scale_of
-from heldout.report.result import GRAVE_FIRST, estimate_facts, no_model_words
+from heldout.report.result import estimate_facts, no_model_words, severity_words
 from heldout.report.sections import comparison_sections, result_sections
 from heldout.report.words import amount, between, counted, estimate_words, interval, level_words, of_loss, row_count
 
@@ -72,7 +73,7 @@ def render_page(summary: Mapping[str, Any]) -> str:
     written = [(section, PAGE.blocks(section.blocks)) for section in _SECTIONS[kind](summary)]
     values = {
         "kind": "evaluation" if kind == "result" else "comparison",
-        "counts": _counts(summary["findings"]),
+        "counts": severity_words(Counter(finding["severity"] for finding in summary["findings"])),
         "sections": [(section, body) for section, body in written if body],
         **(_result_head(summary) if kind == "result" else _comparison_head(summary)),
     }
@@ -137,13 +138,6 @@ def _comparison_head(summary: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _counts(findings: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """How many findings there are of each severity that there is, the gravest first."""
-    severities = [finding["severity"] for finding in findings]
-    counts = {severity: severities.count(severity) for severity in GRAVE_FIRST if severity in severities}
-    return [(severity, f"{n} {severity}{'s' * (n > 1 and severity != 'info')}") for severity, n in counts.items()]
-
-
 def render_template(
     name: str, values: Mapping[str, Any], *, script: str = "", style: str = "", connect: bool = False
 ) -> str:
@@ -180,20 +174,15 @@ def _style() -> str:
     return PALETTE_CSS.strip() + "\n" + asset("style.css")
 
 
-def _prose(text: Any) -> str:
-    """A sentence, which may hold names of any length, on one line and with an end."""
-    return clipped(line(text), _PROSE)
-
-
 _FILTERS: dict[str, Callable[..., Any]] = {
     "amount": amount,
     "between": between,
-    "by": sorted_by,
+    "sort_key": sort_key,
     "counted": counted,
     "level": level_words,
     "line": line,
     "named": named,
-    "prose": _prose,
+    "prose": lambda text: clipped(line(text), _PROSE),  # names in a sentence may have any length
     "seconds": show_seconds,
     "shortened": shortened,
     "estimate_words": estimate_words,

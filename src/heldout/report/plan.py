@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from heldout.base.words import fit_words, show_seconds
 from heldout.report.blocks import Block, Details, Facts, Headline, Note, Number, Span, Table, Text
 from heldout.report.words import counted
 
-if TYPE_CHECKING:
-    from rich.console import Group
-
 MOST_STEPS = 30
 MOST_REASONS = 100
+_CHECK = ("kernel", "level", "cell", "tier")  # what is told of an answer that was checked
 SLOW = 0.1  # seconds that a rule took, from which on they are told
 
 
@@ -46,20 +44,11 @@ def plan_blocks(plan: Mapping[str, Any]) -> list[Block]:
     ]
 
 
-def plan_view(plan: Mapping[str, Any], head: Mapping[str, str] | None = None) -> Group:
-    """What was understood of the question, then the whole plan, for a terminal."""
-    from heldout.report.terminal import terminal_view
-
-    return terminal_view([Facts(head or {}), *account_blocks(plan)])
-
-
-def short_plan_view(plan: Mapping[str, Any], head: Mapping[str, str] | None = None) -> Group:
-    """What was understood of the question, then the plan in a line or two."""
-    from heldout.report.terminal import terminal_view
-
+def short_plan_blocks(plan: Mapping[str, Any]) -> list[Block]:
+    """The plan in a line or two."""
     words = f"{counted(plan['candidates'], 'candidate')}, {plan['cells']:,} cells"
     facts = {"plan": f"{words}, {fit_words(plan['fits'], plan['fits_before'])}", "test": plan["outer"]}
-    return terminal_view([Facts({**(head or {}), **facts, "validation": plan["inner"]})])
+    return [Facts({**facts, "validation": plan["inner"]})]
 
 
 def _steps(lines: Sequence[Mapping[str, Any]]) -> Table:
@@ -111,13 +100,9 @@ def _refusals(passes: Sequence[Mapping[str, Any]]) -> Details:
 
 def _checks(checks: Sequence[Mapping[str, Any]]) -> Details:
     rows = tuple(
-        (check["kernel"], check.get("level", ""), check["cell"], check["tier"], check["difference"], _verdict(check))
+        (*(check.get(name, "") for name in _CHECK), check["difference"], "yes" if check["passed"] else "no")
         for check in checks
     )
-    head = ("kernel", "level", "cell", "tier", "difference", "passed")
+    head = (*_CHECK, "difference", "passed")
     table = Table(title="Cells answered again by brute force", head=head, rows=rows, key="checks", titled=False)
     return Details("Answers that were checked against brute force", (table,))
-
-
-def _verdict(check: Mapping[str, Any]) -> str:
-    return "yes" if check["passed"] else "no"

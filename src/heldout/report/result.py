@@ -176,6 +176,16 @@ def gravest_first(findings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, An
     return sorted(findings, key=lambda finding: (GRAVE_FIRST.index(finding["severity"]), finding["code"]))
 
 
+def severity_words(counts: Mapping[str, int]) -> dict[str, str]:
+    """How many findings there are of each severity that there is, the gravest first.
+
+    >>> severity_words({"info": 2, "warning": 2, "error": 0})
+    {'warning': '2 warnings', 'info': '2 info'}
+    """
+    found = {severity: counts[severity] for severity in GRAVE_FIRST if counts.get(severity)}
+    return {severity: f"{n} {severity}{'s' * (n > 1 and severity != 'info')}" for severity, n in found.items()}
+
+
 def foot(summary: Mapping[str, Any]) -> Facts:
     """The predictor, and what the study was and took."""
     about, seconds = summary["about"], summary["seconds"]

@@ -12,9 +12,9 @@ from heldout.report.comparison import (
     choices_table,
     comparison_facts,
     failed_table,
+    p_value_table,
     pairs_table,
     ranking_table,
-    tests_table,
 )
 from heldout.report.plan import plan_blocks
 from heldout.report.result import (
@@ -27,7 +27,7 @@ from heldout.report.result import (
     meanings,
     value_cell,
 )
-from heldout.report.words import between, counted, row_count
+from heldout.report.words import between, counted, parameter_value, row_count
 from heldout.results.study_record import short_names
 
 MOST_LEARNERS = 50  # of a comparison, whose choices are listed one by one
@@ -88,7 +88,10 @@ def result_sections(summary: Mapping[str, Any]) -> list[Section]:
             "splits": _figures(figures, "splits"),
             "folds": [*_figures(figures, "folds"), folds_table(summary)] if len(summary["folds"]) > 1 else [],
             "estimates": _estimates(summary),
-            "parameters": [*_figures(figures, "parameters"), _not_drawn(figures["parameters"])],
+            "parameters": [
+                *_figures(figures, "parameters"),
+                _not_drawn(figures["parameters"].get("left_out", ())),
+            ],
             "candidates": [candidates_table(summary)],
             "stability": _stability(summary) if summary["choices"] else [],
             "predictions": _predictions(figures),
@@ -109,7 +112,7 @@ def comparison_sections(summary: Mapping[str, Any]) -> list[Section]:
     """The sections of the page of a comparison."""
     alike = dict.fromkeys(("ranking", "comparison", "paired_folds"), summary["figures"]["comparison"])
     pairs = summary["pairs"]
-    differences: list[Block] = [pairs_table(pairs), tests_table(pairs), comparison_facts(summary)]
+    differences: list[Block] = [pairs_table(pairs), p_value_table(pairs), comparison_facts(summary)]
     return _sections(
         {
             "ranking": [*_figures(alike, "ranking"), ranking_table(summary["ranking"])],
@@ -135,12 +138,10 @@ def _findings(summary: Mapping[str, Any]) -> list[Block]:
     return [findings_block(summary["findings"]) if summary["findings"] else _quiet("Nothing was found.")]
 
 
-def _not_drawn(data: Mapping[str, Any]) -> Note:
-    count = len(data.get("left_out", ()))
-    verb = "is" if count == 1 else "are"
-    return _quiet(
-        f"{counted(count, 'more parameter')} {verb} not drawn; the table of candidates has them." if count else ""
-    )
+def _not_drawn(left_out: Sequence[Any]) -> Note:
+    count = len(left_out)
+    more = f"{counted(count, 'more parameter')} {'is' if count == 1 else 'are'}"
+    return _quiet(f"{more} not drawn; the table of candidates has them." if count else "")
 
 
 def _estimates(summary: Mapping[str, Any]) -> tuple[Block, ...]:
@@ -209,7 +210,7 @@ def candidates_table(summary: Mapping[str, Any]) -> Table:
         (
             place,
             row["family"] if families else "",
-            *(_value(row["params"], name) for name in shown),
+            *(parameter_value(row["params"].get(name, "")) for name in shown),
             ", ".join(f"{name}={row['params'][name]}" for name in rest if name in row["params"]),
             row["mean"],
             row["se"],
@@ -238,9 +239,3 @@ def candidates_table(summary: Mapping[str, Any]) -> Table:
         key="candidates",
         titled=False,
     )
-
-
-def _value(params: Mapping[str, Any], name: str) -> Cell:
-    """A parameter's value; words for what a cell would take for nothing or for a number that it is not."""
-    value = params.get(name, "")
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else str(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from heldout.report.blocks import Block
+from heldout.report.blocks import Block, Facts
 from heldout.report.comparison import across_blocks, chance_blocks, comparison_blocks
 from heldout.report.html import notebook_fragment
 from heldout.report.others import (
@@ -17,7 +17,7 @@ from heldout.report.others import (
     splits_blocks,
     splits_summary_blocks,
 )
-from heldout.report.plan import account_blocks
+from heldout.report.plan import account_blocks, short_plan_blocks
 from heldout.report.result import estimate_blocks, result_blocks, tuned_blocks
 from heldout.report.study_list import studies_blocks
 from heldout.report.text import render_text
@@ -34,9 +34,11 @@ BLOCKS: dict[str, Callable[[Mapping[str, Any]], Sequence[Block]]] = {
     "covers": sentence_blocks,
     "estimate": estimate_blocks,
     "finding": finding_blocks,
+    "head": lambda _: (),
     "ledger": ledger_blocks,
     "plan": account_blocks,
     "result": result_blocks,
+    "short plan": short_plan_blocks,
     "splits": splits_blocks,
     "splits summary": splits_summary_blocks,
     "studies": studies_blocks,
@@ -55,7 +57,7 @@ def as_html(kind: str, values: Mapping[str, Any]) -> str:
 
 
 def as_view(kind: str, values: Mapping[str, Any]) -> Group:
-    """A value for a terminal."""
+    """Show a value in a terminal; `head`, which commands add, says above it what they read."""
     from heldout.report.terminal import terminal_view
 
-    return terminal_view(BLOCKS[kind](values))
+    return terminal_view([Facts(values.get("head") or {}), *BLOCKS[kind](values)])

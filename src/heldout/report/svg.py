@@ -6,7 +6,7 @@ import io
 import re
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from threading import Lock
 from typing import Any
 from xml.etree import ElementTree
@@ -16,7 +16,7 @@ from heldout.base.errors import OptionError, did_you_mean
 from heldout.base.warnings import catch_warnings
 from heldout.report.figures.canvas import POINTS, matplotlib_figure
 from heldout.report.figures.catalogue import KINDS, TOGETHER
-from heldout.report.figures.describe import Cell, Description, Kind
+from heldout.report.figures.describe import Description, Kind
 from heldout.report.figures.palette import NAMES
 
 _LOCK = Lock()  # matplotlib's settings are those of the whole program, and a server draws on several threads
@@ -36,15 +36,11 @@ DOTS_FROM = 61  # points without words of their own, from which on they are one 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
+class Drawn(Description):
     """One drawing, and all that a reader needs who does not see it."""
 
     name: str
     svg: str
-    title: str
-    alt: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
 
 
 def draw_all(name: str, data: Mapping[str, Any], *, prefix: str) -> list[Drawn]:
@@ -76,8 +72,7 @@ def draw_all(name: str, data: Mapping[str, Any], *, prefix: str) -> list[Drawn]:
 def _drawn(name: str, panel: Mapping[str, Any], *, prefix: str) -> Drawn:
     kind = KINDS[name]
     words = kind.describe(panel)
-    svg = page_svg(_raw(kind, panel), words, prefix=prefix)
-    return Drawn(name=name, svg=svg, title=words.title, alt=words.alt, head=words.head, rows=words.rows)
+    return Drawn(name=name, svg=page_svg(_raw(kind, panel), words, prefix=prefix), **asdict(words))
 
 
 def _raw(kind: Kind, panel: Mapping[str, Any]) -> str:

@@ -34,8 +34,9 @@ def open_console() -> Console:
     return Console(highlight=False, markup=False, emoji=False)
 
 
-def show(view: RenderableType, console: Console) -> None:
+def show(view: RenderableType) -> None:
     """Print a view; where no one looks at a terminal, without the blanks that fill its lines up."""
+    console = open_console()
     if console.is_terminal:
         console.print(view)
         return

@@ -111,6 +111,15 @@ def estimate_words(estimate: Mapping[str, Any]) -> str:
     return shortened(answer) if value is None else f"{amount(value)} ({shortened(answer)})"
 
 
+def parameter_value(value: Any) -> float | str:
+    """The value of a parameter for a table, as words where a cell would take it for nothing or for a number.
+
+    >>> parameter_value(0.5), parameter_value(None), parameter_value(True)
+    (0.5, 'None', 'True')
+    """
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else line(value)
+
+
 def counted(count: int, thing: str) -> str:
     """So many things.
 

@@ -207,8 +207,8 @@ def test_time_in_words_and_numbers():
     assert told.rows[0] == ("validation", "forest", 12.5, 1.25, 900)
     assert [seconds(value) for value in (0.04321, 119, 150, 9_000, None)] == [
         "0.0432 s",
-        "119 s",
-        "2.5 min",
-        "2.5 h",
+        "1 min 59 s",
+        "2 min 30 s",
+        "2 h 30 min",
         "–",
     ]

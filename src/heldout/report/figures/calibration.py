@@ -38,14 +38,10 @@ def _draw(data: Data, ax: Any) -> None:
     ax.set_yticks([*map(float, TICKS)], labels=TICKS)
     handles = []
     for place, curve in enumerate(curves):
-        looks = {
-            "color": SEVERAL[place % len(SEVERAL)],
-            "marker": MARKS[place // len(SEVERAL) % len(MARKS)],
-        }
+        looks = {"color": SEVERAL[place % len(SEVERAL)], "marker": MARKS[place // len(SEVERAL) % len(MARKS)]}
         _draw_curve(ax, curve, **looks)
-        handles.append(
-            line_key(shortened(curve["label"], max(4, 44 // len(curves))), markersize=6, linewidth=1.2, **looks)
-        )
+        label = shortened(curve["label"], max(4, 44 // len(curves)))
+        handles.append(line_key(label, markersize=6, linewidth=1.2, **looks))
     of = shortened(curves[0]["label"], 24) if single else "the class"
     height = 1.03 if single else 1.085
     name_axes(ax, x=f"predicted probability of {of}", y="share of rows where it was true", height=height)
@@ -101,14 +97,11 @@ def _describe(data: Data) -> Description:
         alt=alt,
         head=("class", "predicted", "observed", "low", "high", "rows"),
         rows=[(line(curve["label"]), *(point[name] for name in names)) for curve, point in bins[:MOST_ROWS]],
-        tips=[_tip(point) for _, point in bins],
-    )
-
-
-def _tip(point: Mapping[str, Any]) -> str:
-    sure = ends_words(point["observed_low"], point["observed_high"])
-    return (
-        f"predicted {amount(point['predicted'])}: true in {amount(point['observed'])}{sure} of {point['rows']:,} rows"
+        tips=[
+            f"predicted {amount(point['predicted'])}: true in {amount(point['observed'])}"
+            f"{ends_words(point['observed_low'], point['observed_high'])} of {point['rows']:,} rows"
+            for _, point in bins
+        ],
     )
 
 

@@ -51,17 +51,13 @@ def _names(data: Data) -> list[str]:
     return [shortened(label, LETTERS) for label in data["labels"]]
 
 
-def _shares(row: Sequence[int]) -> list[float]:
-    whole = sum(row)
-    return [count / whole if whole else 0.0 for count in row]
-
-
 def _draw_cells(ax: Any, data: Data) -> None:
     from matplotlib.patches import Rectangle
 
     classes = len(data["labels"])
     for true, row in enumerate(data["counts"]):
-        for guess, (count, share) in enumerate(zip(row, _shares(row), strict=True)):
+        for guess, count in enumerate(row):
+            share = count / max(sum(row), 1)
             cell = Rectangle((guess, true), 1, 1, facecolor=BLUE, alpha=DARKEST * share, linewidth=0, gid=POINTS)
             ax.add_patch(cell)
             x, y = guess + 0.5, true + 0.5

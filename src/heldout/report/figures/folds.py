@@ -107,13 +107,12 @@ def _describe_folds(data: Data) -> Description:
         alt=alt + left_out(len(rows), len(points), "folds"),
         head=("fold", "repeat", better(data), "training rows", "held-out rows"),
         rows=[tuple(p[name] for name in ("fold", "repeat", "value", "train_rows", "held_rows")) for p in rows],
-        tips=[_tip(point, repeated=repeated) for point in _shown(data)],
+        tips=[
+            f"fold {point['fold']}{', repeat ' + str(point['repeat']) if repeated else ''}: {amount(point['value'])} "
+            f"({point['held_rows']:,} rows held out)"
+            for point in _shown(data)
+        ],
     )
-
-
-def _tip(point: Mapping[str, Any], *, repeated: bool) -> str:
-    of = f", repeat {point['repeat']}" if repeated else ""
-    return f"fold {point['fold']}{of}: {amount(point['value'])} ({point['held_rows']:,} rows held out)"
 
 
 FOLDS = Kind(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.base.words import line, shortened
+from heldout.base.words import shortened
 from heldout.report.figures import canvas
 from heldout.report.figures.canvas import DASHED, SMALL, Shape, better, dots, line_key, name_axes
 from heldout.report.figures.describe import (
@@ -22,7 +22,7 @@ from heldout.report.figures.describe import (
 )
 from heldout.report.figures.palette import BLUE, INK, SOFT, VERMILION
 from heldout.report.figures.scales import column, ends, finite, is_finite, linear, logarithmic, real
-from heldout.report.words import amount, counted
+from heldout.report.words import amount, counted, parameter_value
 
 Panel = Mapping[str, Any]
 ACROSS = 52  # letters of all categories side by side, else they stand upright
@@ -151,18 +151,16 @@ def _describe(data: Data) -> Description:
         alt += f" Chosen: {listed(texts, 5)}"
     if panel["simplest"] is not None:
         alt += f" The one-standard-error rule would take {shortened(value_words(panel['simplest']), 40)}."
-    rows = evenly(list(panel["points"]))
+    rows, names = evenly(list(panel["points"])), ("mean", "se", "candidates")
     return describe(
         title=f"Risk against {name}",
         alt=alt + left_out(len(rows), len(panel["points"]), "values"),
         head=(name, "mean", "standard error", "candidates", "chosen by folds"),
-        rows=[(_cell(p["value"]), p["mean"], p["se"], p["candidates"], chosen.get(repr(p["value"]), 0)) for p in rows],
+        rows=[
+            (parameter_value(p["value"]), *(p[name] for name in names), chosen.get(repr(p["value"]), 0)) for p in rows
+        ],
         tips=[_tip(point, chosen.get(repr(point["value"]), 0)) for point in points],
     )
-
-
-def _cell(value: Any) -> Any:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else line(value)
 
 
 def _tip(point: Mapping[str, Any], times: int) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.base.errors import OptionError
-from heldout.base.words import line, shortened
+from heldout.base.words import line, shortened, show_seconds
 from heldout.report.figures import canvas
 from heldout.report.figures.canvas import POINTS, name_axes, patch_key, rows_shape
 from heldout.report.figures.describe import Data, Description, Kind, describe, evenly, listed
 from heldout.report.figures.palette import BLUE, ORANGE
 from heldout.report.figures.scales import is_finite, linear, real
-from heldout.report.words import counted
+from heldout.report.words import DASH, counted
 
 NO_BARS = "This result does not say where its time went: no fit was timed."
 MOST_BARS = 16
@@ -52,13 +52,8 @@ def _draw_side(ax: Any, bars: list[Bar], side: str, colour: str) -> None:
 
 
 def seconds(value: Any) -> str:
-    """ "0.4 s", "95 s", "12 min", "3.5 h"."""
-    number = real(value)
-    if not is_finite(number):
-        return "–"
-    if number < 120:
-        return f"{number:.3g} s"
-    return f"{number / 60:.3g} min" if number < 7_200 else f"{number / 3_600:.3g} h"
+    """A span of time, or a dash."""
+    return show_seconds(real(value)) if is_finite(value) else DASH
 
 
 def _bars(data: Data) -> list[Bar]:
