@@ -20,7 +20,6 @@ from heldout.kernels.step import BRUTE, Step
 from heldout.kernels.within import grow_branches
 from heldout.planner.plan import PassRecord, Plan
 from heldout.search.search import Search
-from heldout.splits.drawn import Splits
 from heldout.study.race import CandidateGroup, Race, RaceRule, begin, blocks, round_ends, weighed
 from heldout.study.study import VALIDATION, Panel, Study
 from heldout.task.task import Task
@@ -67,22 +66,19 @@ def start_races(study: Study, task: Task, plan: Plan) -> RaceStart:
 
 def _race(rule: RaceRule, panel: Panel, study: Study, task: Task, groups: Sequence[tuple[int, ...]]) -> Race:
     splits, loss = study.splits[panel.splits], study.search.losses[0]
+    order = range(len(splits))
+    if not rule.exact:  # bounds that speak of samples want parts in an order that is drawn
+        seed = derive(study.search.seed, RACE, task.content_key(splits.rows))
+        order = np.random.default_rng(seed).permutation(len(splits)).tolist()
     race = Race(
         rule=rule,
         entrants=tuple(CandidateGroup(candidates=group) for group in groups),
-        order=_order(rule, splits, derive(study.search.seed, RACE, task.content_key(splits.rows))),
+        order=tuple(order),
         low=loss.low,
         high=loss.high,
         ratio=float(np.mean(splits.held_sizes) / np.mean(splits.train_sizes)),
     )
     return weighed(race, None if task.weight is None else splits.held_sums(task.weight))
-
-
-def _order(rule: RaceRule, splits: Splits, seed: int) -> tuple[int, ...]:
-    """Parts in the order in which they are run: drawn, for bounds that speak of samples."""
-    if rule.exact:
-        return tuple(range(len(splits)))
-    return tuple(np.random.default_rng(seed).permutation(len(splits)).tolist())
 
 
 def _who_shares(steps: Iterable[Step], search: Search) -> tuple[tuple[tuple[int, ...], ...], set[int]]:

@@ -192,10 +192,8 @@ def weighed(race: Race, weights: NDArray[np.float64] | None) -> Race:
 
 def begin(race: Race, whole: Sequence[int] = ()) -> Race:
     """The race in its first round: who is `whole` (by place) is run on every part at once."""
-    first = race.bounds[0]
-    every = enumerate(race.entrants)
-    reach = [replace(group, reach=len(race.order) if number in whole else first) for number, group in every]
-    return replace(race, entrants=tuple(reach))
+    first = dict.fromkeys(range(len(race.entrants)), race.bounds[0])
+    return _advanced(race, first | dict.fromkeys(whole, len(race.order)))
 
 
 def blocks(before: Race | None, after: Race) -> tuple[Block, ...]:
