@@ -17,7 +17,6 @@ from heldout.audit.run_checks import run_checks
 from heldout.audit.trap import EXPLAINED, INFO, NOT_SEEN, SEVERITIES, WARNING, Trap, shown
 from heldout.audit.traps.drift import differing, two_parts
 from heldout.base.errors import OptionError, TargetError, did_you_mean
-from heldout.base.findings import CODES
 from heldout.base.options import Options
 from heldout.base.registered import registered
 from heldout.base.rowkeys import derive
@@ -181,7 +180,7 @@ def _table(task: Task, test: Any, *, most_rows: int, seed: int) -> Table:
 
 def _facts(trap: Trap) -> dict[str, Any]:
     words = {name: plain(getattr(trap, name)) for name in ("seen", "why", "way_out", "columns", "evidence")}
-    return {"code": trap.code, "severity": trap.severity, "title": CODES[trap.code], **words}
+    return {"code": trap.code, "severity": trap.severity, "title": EXPLAINED[trap.code].title, **words}
 
 
 LEVEL = 0.999  # of the interval, so that it lies above one half by chance once in two thousand

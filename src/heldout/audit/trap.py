@@ -9,8 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
-    """Why a finding matters, and what to do about it; docs/check.md says what is looked at, and how grave it is."""
+    """What a finding says, why it matters and what to do about it; docs/check.md says how it is found."""
 
+    title: str
     why: str
     way_out: str
 
@@ -19,78 +20,94 @@ NOT_SEEN = ("columns that were chosen beforehand by looking at all rows; choose 
 
 EXPLAINED = {
     "H101": Explained(
+        title="a class is too rare to be in every part",
         why="Some test parts will then hold no row of that class, and their errors tell nothing about it.",
         way_out="Use fewer folds, gather more rows of the class, or merge it with another.",
     ),
     "H601": Explained(
+        title="rows are the same",
         why="A copy in the training part gives the answer for its twin in the test part away, so the risk looks lower "
         "than it is.",
         way_out="Keep one of each, or declare copies as groups: check(…).groups holds a group for each row.",
     ),
     "H602": Explained(
+        title="rows are nearly the same",
         why="Rows that are nearly copies (photographed twice, corrected once, jittered) tell each other's target "
         "across a split, so the risk looks lower than it is.",
         way_out="Declare what they come from as groups, or use check(…).groups, which holds a group for each row.",
     ),
     "H603": Explained(
+        title="a column looks like an identifier",
         why="It tells rows apart, not what they are like: a learner that uses it learns rows by heart, or the order in "
         "which they were filed.",
         way_out="Leave the column out (--drop on the command line).",
     ),
     "H604": Explained(
+        title="a column gives the target away",
         why="A single column that good is mostly made from the target, or known only after it; where it will be "
         "missing or empty at prediction time, the risk measured here means nothing.",
         way_out="Ask when the column is filled in; leave it out (--drop on the command line) if that is after the "
         "target is known, else ignore this.",
     ),
     "H605": Explained(
+        title="the target is among the columns under another name",
         why="The learner will be asked for what it is told.",
         way_out="Leave the column out (--drop on the command line).",
     ),
     "H606": Explained(
+        title="rows look grouped, but no groups are declared",
         why="If new data bring new ones of these, rows of one of them on both sides of a split make the risk look "
         "lower than it will be.",
         way_out="Declare the column as groups (groups=…, --groups), or ignore this if the same ones come back.",
     ),
     "H607": Explained(
+        title="a column holds dates, but no time is declared",
         why="If later rows are to be predicted from earlier ones, random test parts let the future predict the past.",
         way_out="Declare the column as time (time=…, --time), or ignore this if the order means nothing.",
     ),
     "H608": Explained(
+        title="neighbours in the file agree, but neither time nor groups are declared",
         why="Neighbours that agree hint at time or groups that nobody declared; random test parts then lie between "
         "their own neighbours, and the risk looks lower than it is.",
         way_out="Declare time or groups; if the order means nothing, ignore this and keep shuffling.",
     ),
     "H609": Explained(
+        title="the test part differs from the training part",
         why="The test part then tells the risk on rows that are unlike the training rows, which is not the risk of a "
         "random split; it is right only if new data are like the test part.",
         way_out="Draw the test part at random, or keep it if it stands for what is to come.",
     ),
     "H610": Explained(
+        title="a column holds one value, or none",
         why="It can tell nothing; mostly something went wrong where the table was made.",
         way_out="Leave the column out (--drop on the command line), or mend the export.",
     ),
     "H611": Explained(
+        title="missing values tell the target",
         why="Gaps often appear after the target is known, or because of it; when that is so they are a leak that "
         "imputing with indicators, or a tree, will use.",
         way_out="Ask why the values are missing; if it is because of the target, fill them at their source or leave "
         "the column out (--drop on the command line).",
     ),
     "H612": Explained(
+        title="columns look scaled before the split",
         why="The scaling was learned from test rows too. That changes the risk little, but it cannot be repeated for "
         "new rows unless its numbers were kept.",
         way_out="Start from the raw values and put the scaler into the pipeline, where each training part has its own.",
     ),
     "H613": Explained(
+        title="columns look filled in before the split",
         why="The gaps were filled with a number learned from test rows too, and which they were is lost.",
         way_out="Start from the values with gaps and put the imputer into the pipeline.",
     ),
     "H614": Explained(
+        title="columns look like principal components made before the split",
         why="Principal components (or a whitening) were learned from test rows too, and with many columns they adapt "
         "to them.",
         way_out="Start from the raw columns and put PCA into the pipeline.",
     ),
     "H615": Explained(
+        title="a column looks like mean targets made before the split",
         why="Categories were replaced by the mean of their target over all rows, test rows included: each row knows "
         "part of its own answer.",
         way_out="Start from the categories and put scikit-learn's TargetEncoder into the pipeline.",
