@@ -29,10 +29,8 @@ _UNREADABLE = (
     zlib.error,
     AttributeError,
     EOFError,
-    IndexError,
-    KeyError,
-    NotImplementedError,  # an unknown compression
-    RuntimeError,  # an encrypted member
+    LookupError,
+    RuntimeError,  # an encrypted member, or an unknown compression
     TypeError,
     ValueError,
     msgspec.ValidationError,  # values of other types than the file should have

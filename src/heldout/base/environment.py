@@ -45,6 +45,9 @@ def is_library(module: str) -> bool:
     )
 
 
+_distributions = cache(packages_distributions)
+
+
 @cache
 def library_version(module: str) -> tuple[str, str] | None:
     """The library that a module belongs to and its version; None for Python's own, which has one version with it."""
@@ -56,8 +59,3 @@ def library_version(module: str) -> tuple[str, str] | None:
         return names, version(names)
     except PackageNotFoundError:
         return names, str(getattr(sys.modules.get(top), "__version__", "unknown"))
-
-
-@cache
-def _distributions() -> dict[str, list[str]]:
-    return dict(packages_distributions())

@@ -29,6 +29,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import accumulate
 from typing import Any
 
 from heldout.base.registered import registered
@@ -188,14 +189,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     near = get_close_matches(_clipped(name).casefold(), alike, n=3, cutoff=0.6)
     if near:
         return "Did you mean " + " or ".join(repr(_clipped(alike[known_name])) for known_name in near) + "?"
-    shown: list[str] = []
-    room = _LONGEST_LIST
-    for known_name in map(_clipped, names):
-        room -= len(known_name) + 2
-        if room < 0:
-            return "Known: " + ", ".join(shown) + f", … ({len(names):,} in all)."
-        shown.append(known_name)
-    return "Known: " + ", ".join(shown) + "."
+    lengths = accumulate(len(_clipped(known_name)) + 2 for known_name in names)
+    shown = [_clipped(known_name) for known_name, length in zip(names, lengths, strict=True) if length <= _LONGEST_LIST]
+    rest = f", … ({len(names):,} in all)" if len(shown) < len(names) else ""
+    return "Known: " + ", ".join(shown) + rest + "."
 
 
 def _clipped(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from math import isfinite
+from math import isfinite, nan
 from typing import Any, Self
 
 from heldout.base.errors import Argument, OptionError, Sentence, did_you_mean
@@ -41,33 +41,25 @@ def parse_answer(text: object) -> Answer:
     if not isinstance(text, str):
         raise OptionError(f'answer= is a text such as "rounded:0.01" or "pass/fail:0.2", not {text!r}.')
     kind, colon, size = text.partition(":")
+    given = Argument("answer", text)
     if kind not in (FULL, VALUE, ROUNDED, PASS_FAIL):
         raise OptionError(f"There is no answer {kind!r}. {did_you_mean(kind, (FULL, VALUE, ROUNDED, PASS_FAIL))}")
-    if kind in (FULL, VALUE):
-        if colon:
-            raise OptionError(Sentence("{} has a number, which {!r} does not take.", Argument("answer", text), kind))
-        return Answer(kind=kind)
-    if kind == ROUNDED:
-        step = _number(size, text) if colon else DEFAULT_STEP
-        if step <= 0:
-            raise OptionError(Sentence("{} does not round to a step above 0.", Argument("answer", text)))
-        return Answer(kind=kind, size=step)
+    if not colon and kind == PASS_FAIL:
+        way_out = '"pass/fail:0.2" asks whether the loss is at most 0.2.'
+        raise OptionError(Sentence("{} needs the mark to pass:", given), way_out)
     if not colon:
-        raise OptionError(
-            Sentence("{} needs the mark to pass:", Argument("answer", text)),
-            '"pass/fail:0.2" asks whether the loss is at most 0.2.',
-        )
-    return Answer(kind=kind, size=_number(size, text))
-
-
-def _number(size: str, text: str) -> float:
+        return Answer(kind=kind, size=DEFAULT_STEP if kind == ROUNDED else None)
+    if kind in (FULL, VALUE):
+        raise OptionError(Sentence("{} has a number, which {!r} does not take.", given, kind))
     try:
         number = float(size)
     except ValueError:
-        number = float("nan")
+        number = nan
     if not isfinite(number):
-        raise OptionError(Sentence("{}: {!r} is not a number.", Argument("answer", text), size))
-    return number
+        raise OptionError(Sentence("{}: {!r} is not a number.", given, size))
+    if kind == ROUNDED and number <= 0:
+        raise OptionError(Sentence("{} does not round to a step above 0.", given))
+    return Answer(kind=kind, size=number)
 
 
 JOURNAL_DETAILS = ("responses", "losses", "summaries")

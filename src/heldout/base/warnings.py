@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from threading import Lock, get_ident
+from threading import Lock
 from typing import Any
 
 
@@ -22,8 +22,6 @@ class _Before:
         """Forget all: a fork has none of the threads that caught warnings."""
         self._lock = Lock()
         self._inside = 0
-        self._thread = 0
-        self._mixed = False  # whether several threads were inside at once
         self._filters: Any = None
         self._contents: list[Any] = []
         self._shown: dict[str, Any] = {}
@@ -31,16 +29,14 @@ class _Before:
     def enter(self) -> None:
         with self._lock:
             if not self._inside:
-                self._thread, self._mixed = get_ident(), False
                 self._filters, self._contents = warnings.filters, list(warnings.filters)
                 self._shown = {name: getattr(warnings, name) for name in _SHOWING if hasattr(warnings, name)}
-            self._mixed |= get_ident() != self._thread
             self._inside += 1
 
     def leave(self) -> None:
         with self._lock:
             self._inside -= 1
-            if self._inside or not self._mixed:
+            if self._inside:
                 return
             self._filters[:] = self._contents
             warnings.filters = self._filters

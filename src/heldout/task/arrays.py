@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -37,19 +38,14 @@ def container_kind(X: Any) -> Kind:
     raise TypeError(f"A task does not keep X as {type(X).__name__}; declare() converts it.")
 
 
-def is_pandas(value: Any, *names: str) -> bool:
-    """Whether this is one of these pandas classes. An object of pandas exists only once pandas is imported."""
-    return _is_from("pandas", value, names)
+def _is_from(library: str, value: Any, *names: str) -> bool:
+    """Whether this is one of these classes of a library. An object of it exists only once the library is imported."""
+    module = sys.modules.get(library)
+    # getattr with a default: a library half imported by another thread has no classes yet.
+    return module is not None and any(isinstance(value, getattr(module, name, ())) for name in names)
 
 
-def is_polars(value: Any, *names: str) -> bool:
-    """Whether this is one of these polars classes."""
-    return _is_from("polars", value, names)
-
-
-def is_pyarrow(value: Any, *names: str) -> bool:
-    """Whether this is one of these pyarrow classes."""
-    return _is_from("pyarrow", value, names)
+is_pandas, is_polars, is_pyarrow = (partial(_is_from, library) for library in ("pandas", "polars", "pyarrow"))
 
 
 def is_sparse(value: Any) -> bool:
@@ -131,12 +127,6 @@ def less_row(X: Any, row: int) -> Any:
     if is_pandas(X, "DataFrame"):
         return X - X.iloc[row] if (X.dtypes == np.float64).all() else None
     return X - X[row] if isinstance(X, np.ndarray) and X.dtype == np.float64 else None
-
-
-def _is_from(library: str, value: Any, names: tuple[str, ...]) -> bool:
-    module = sys.modules.get(library)
-    # getattr with a default: a library half imported by another thread has no classes yet.
-    return module is not None and any(isinstance(value, getattr(module, name, ())) for name in names)
 
 
 # A list of one of these alone becomes the array numpy makes of it; any mixture is kept as objects,

@@ -30,8 +30,6 @@ _NUMBER = (Number, np.bool_)
 
 def accept_features(X: Any) -> Any:
     """X in a container of the task: an array, a CSR matrix, a data frame, or a 1-d array of objects."""
-    if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biuf":
-        return X  # the common case, which must cost nothing
     if X is None:
         raise InputError("X is None. Pass a table, an array or a sequence with one entry a row.")
     if is_sparse(X):

@@ -85,15 +85,10 @@ def check_target(y: NDArray[Any], *, classification: bool, weight: NDArray[np.fl
 
 
 def _refuse_missing(y: NDArray[Any]) -> None:
-    if y.dtype.kind == "f":
-        if np.isfinite(y).all():
-            return
-    elif y.dtype.kind not in "OmM":
-        return
     rows = missing_rows(y)
     if len(rows):
         raise TargetError(f"Input y contains NaN. The target is missing in {some_rows(rows)}: drop or fill these rows.")
-    if y.dtype.kind == "f":
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
         rows = np.flatnonzero(~np.isfinite(y).reshape(len(y), -1).all(axis=1))
         raise TargetError(
             f"Input y contains infinity or a value too large for {y.dtype!r}. "
