@@ -124,8 +124,3 @@ def _end_to_end(parts: Sequence[Rows]) -> tuple[Rows, Rows]:
 def cuts_of(sizes: Sequence[int] | Rows) -> Rows:
     """Where parts of these sizes, end to end, begin, and where the last ends."""
     return _frozen(np.concatenate([[0], np.cumsum(sizes)]))
-
-
-def distinct(rows: Rows) -> Rows:
-    """Each row once, ascending; rows that ascend already are given back as they are."""
-    return rows if (np.diff(rows) > 0).all() else np.unique(rows)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from heldout.base.rowkeys import Rows
-from heldout.splits.drawn import Splits, distinct
+from heldout.splits.drawn import Splits
 from heldout.splits.strata import PLURALS, Strata, strata_to_keep
 from heldout.splits.time_blocks import in_time_order
 from heldout.task import Task
@@ -44,7 +44,7 @@ def summarise_splits(task: Task, splits: Splits) -> Summary:
     none = np.zeros(count, dtype=np.intp)
     different, effective = sizes, sizes.astype(np.float64)
     if splits.train is not None:  # a splitter of the user may name a training row twice: it is one row
-        different = np.array([len(distinct(splits.train_rows(part))) for part in range(count)], dtype=np.intp)
+        different = np.array([len(np.unique(splits.train_rows(part))) for part in range(count)], dtype=np.intp)
     if task.weight is not None:  # how many rows of equal weight teach as much: (Σw)²/Σw², Kish's formula
         effective = splits.train_sums(task.weight) ** 2 / splits.train_sums(task.weight**2)
     parts: Columns = {
@@ -187,12 +187,12 @@ class Picture:
     unused: NDArray[np.intp]
 
 
-def picture_of(task: Task, splits: Splits, *, most_lanes: int = MOST_LANES, most_bins: int = MOST_BINS) -> Picture:
+def picture_of(task: Task, splits: Splits, *, most_bins: int = MOST_BINS) -> Picture:
     """Count the rows of every part in stretches of the data, in time order where time is declared."""
     n = len(splits.rows)
     ordered = splits.rows if task.time is None else in_time_order(task, splits.rows)
     bins = min(n, most_bins)
-    lanes = np.unique(np.linspace(0, len(splits) - 1, min(len(splits), most_lanes)).astype(np.intp))
+    lanes = np.unique(np.linspace(0, len(splits) - 1, min(len(splits), MOST_LANES)).astype(np.intp))
     edges = np.arange(bins + 1) * n // bins
     bin_of = np.empty(int(splits.rows[-1]) + 1, dtype=np.int32)  # by row number; only rows of this level are looked up
     bin_of[ordered] = np.repeat(np.arange(bins, dtype=np.int32), np.diff(edges))
@@ -203,7 +203,7 @@ def picture_of(task: Task, splits: Splits, *, most_lanes: int = MOST_LANES, most
         if splits.train is None:
             train[lane] = sizes - held[lane]
         else:
-            train[lane] = np.bincount(bin_of[distinct(splits.train_rows(part))], minlength=bins)
+            train[lane] = np.bincount(bin_of[np.unique(splits.train_rows(part))], minlength=bins)
     return Picture(
         words=splits.recipe.words,
         parts=len(splits),

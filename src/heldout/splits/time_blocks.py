@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,16 +34,9 @@ from heldout.splits.strategy import (
 )
 from heldout.task import Task
 
-
-class GroupStrategy(Protocol):
-    """A strategy that draws whole groups when time is not looked at."""
-
-    @property
-    def stratify(self) -> str | bool: ...
-
-    def draw_untimed(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
-        """Splits of a task without time. `strict` refuses where groups keep strata from where they must be."""
-        ...
+if TYPE_CHECKING:
+    from heldout.splits.holdout import Holdout
+    from heldout.splits.kfold import KFold
 
 
 class Block(NamedTuple):
@@ -235,7 +228,7 @@ def crossed(axis: TimeAxis, cuts: Sequence[int], folds: Splits) -> Iterator[Bloc
                     yield axis.block(start, stop, members)
 
 
-def some_groups(task: Task, axis: TimeAxis, block: Block, strategy: GroupStrategy, *, seed: int) -> tuple[Block, bool]:
+def some_groups(task: Task, axis: TimeAxis, block: Block, strategy: Holdout, *, seed: int) -> tuple[Block, bool]:
     """The block with only some of its groups held out, as `strategy` draws them, and whether that keeps strata.
 
     Drawn from are all rows of the groups that the block has, whenever they were, so that a short block can keep strata
@@ -268,7 +261,7 @@ def random_blocks(axis: TimeAxis, count: int, times: int, *, seed: int) -> list[
     return blocks
 
 
-def drawn_without_time(task: Task, rows: Rows, strategy: GroupStrategy, *, seed: int, who: str) -> Splits:
+def drawn_without_time(task: Task, rows: Rows, strategy: KFold | Holdout, *, seed: int, who: str) -> Splits:
     """Groups as `strategy` would draw them were time not declared; a refusal says for whom it was.
 
     A block has few groups, so strata that nobody asked for by stratify=True are spread as well as these allow.
