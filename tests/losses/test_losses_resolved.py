@@ -91,7 +91,8 @@ def test_only_losses_convex_in_what_is_averaged_say_so():
         ([make_scorer(f1_score), make_scorer(f1_score, average="macro")], "Two losses are called 'f1_score'"),
         ({1: "accuracy"}, "named by strings"),
         (3.5, "3.5 is a float"),
-        ("score", "no estimator here"),
+        ("score", "There is no loss 'score'"),
+        ("scores", r"^(?!.*'score').*There is no loss 'scores'"),  # what cannot be had is not proposed
     ],
 )
 def test_what_cannot_be_a_loss_is_refused(asked, words):
@@ -181,7 +182,7 @@ def test_a_scorer_that_raises_is_named():
 def test_weights_reach_scorers_that_take_them_and_others_are_refused():
     weight = np.linspace(1, 2, 40)
     estimator = LogisticRegression().fit(X, LABELS)
-    (score,) = resolve("score", estimator=LassoLike())
+    score = score_loss(LassoLike())
     assert call_scorer(score, estimator, X, LABELS, weight) == -estimator.score(X, LABELS, sample_weight=weight)
     for scorer in (own_scorer, make_scorer(max_error, greater_is_better=False)):
         (loss,) = resolve(scorer)

@@ -61,43 +61,32 @@ class Loss:
 CLASSES, NUMBERS = "classes", "numbers"
 
 
-def _of_numbers(name: str, rows: RowLoss, *, convex: bool = True) -> Loss:
-    return Loss(name=name, methods=(("predict",),), sign=1, low=0.0, high=inf, rows=rows, convex=convex, target=NUMBERS)
+def _of_rows(
+    name: str, rows: RowLoss, target: str = NUMBERS, *, of: str = "predict", high: float = inf, convex: bool = True
+) -> Loss:
+    return Loss(name=name, methods=((of,),), sign=1, low=0.0, high=high, rows=rows, convex=convex, target=target)
 
 
-def _of_probabilities(name: str, rows: RowLoss, high: float) -> Loss:
-    return Loss(
-        name=name,
-        methods=(("predict_proba",),),
-        sign=1,
-        low=0.0,
-        high=high,
-        rows=rows,
-        convex=True,
-        target=CLASSES,
-    )
-
-
-ZERO_ONE = Loss(name="zero_one", methods=(("predict",),), sign=1, low=0.0, high=1.0, rows=zero_one_rows, target=CLASSES)
-SQUARED = _of_numbers("squared", squared_rows)
-ABSOLUTE = _of_numbers("absolute", absolute_rows)
-LOG = _of_probabilities("log", log_rows, inf)
-BRIER = _of_probabilities("brier", BrierRows(), 2.0)  # up to 1 for two classes: `on_target` knows how many there are
-POISSON = _of_numbers("poisson", ErrorRows(error=deviance, option=1))
-GAMMA = _of_numbers("gamma", ErrorRows(error=deviance, option=2), convex=False)
+ZERO_ONE = _of_rows("zero_one", zero_one_rows, CLASSES, high=1.0, convex=False)
+SQUARED = _of_rows("squared", squared_rows)
+ABSOLUTE = _of_rows("absolute", absolute_rows)
+LOG = _of_rows("log", log_rows, CLASSES, of="predict_proba")
+# The Brier score is at most 1 for two classes: `on_target` knows how many there are.
+BRIER = _of_rows("brier", BrierRows(), CLASSES, of="predict_proba", high=2.0)
+POISSON = _of_rows("poisson", ErrorRows(error=deviance, option=1))
+GAMMA = _of_rows("gamma", ErrorRows(error=deviance, option=2), convex=False)
 
 BUILT_IN = {loss.name: loss for loss in (ZERO_ONE, SQUARED, ABSOLUTE, LOG, BRIER, POISSON, GAMMA)}
 
 
 def pinball(alpha: float) -> Loss:
     """Make the loss of a quantile: its mean is smallest if a share `alpha` of the targets is below the predictions."""
-    return _of_numbers(f"pinball:{alpha:g}", ErrorRows(error=pinball_error, option=alpha))
+    return _of_rows(f"pinball:{alpha:g}", ErrorRows(error=pinball_error, option=alpha))
 
 
 def tweedie(power: float) -> Loss:
     """Make the deviance of a power: 0 normal, 1 Poisson, between 1 and 2 compound Poisson, 2 gamma."""
-    rows = ErrorRows(error=deviance, option=power)
-    return _of_numbers(f"tweedie:{power:g}", rows, convex=power in (0, 1))
+    return _of_rows(f"tweedie:{power:g}", ErrorRows(error=deviance, option=power), convex=power in (0, 1))
 
 
 def on_target(losses: Iterable[Loss], classes: Any) -> tuple[Loss, ...]:
@@ -193,10 +182,7 @@ class OwnRows:
         except Exception as error:
             text = str(error).strip() or type(error).__name__
             raise LossError(f"The loss {self.name!r} failed on {len(y)} held-out rows: {text}") from error
-        return self._floats(values, len(y))
-
-    def _floats(self, values: Any, n: int) -> Floats:
-        losses = np.asarray(values)
+        losses, n = np.asarray(values), len(y)
         if losses.shape != (n,):
             got = "one number" if losses.ndim == 0 else f"an array of shape {losses.shape}"
             raise LossError(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,9 +20,9 @@ from heldout.base.warnings import catch_warnings
 from heldout.losses.loss import Loss, RangedRows
 from heldout.losses.quick_scores import score_of_counts
 from heldout.losses.rows import BrierRows, absolute_rows, log_rows, squared_rows
-from heldout.losses.scorers import KNOWN_SCORES, ScorerParts, scorer_parts
+from heldout.losses.scorers import KNOWN_SCORES, scorer_parts
 from heldout.losses.scoring import Replay, call_scorer, mean_loss
-from heldout.risk.record import POOLED
+from heldout.risk.record import POOLED, PooledScore
 
 Floats = NDArray[np.float64]
 MOST_CELLS = 900  # of a confusion matrix: thirty classes
@@ -31,15 +30,6 @@ BLOCKS = 20  # into which a part's rows are cut to find what each adds to an arb
 MOST_PARTS = 100  # of which that is found
 OF_NUMBERS = ("r2", "root")
 STEP = 1e-3  # of a count, to take a derivative by
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Pooled:
-    """A score and what each row adds to it, lower is better; `blocks` where that is known of blocks of rows alone."""
-
-    value: float
-    influence: Floats | None = None
-    blocks: NDArray[np.intp] | None = None
 
 
 def family_of(loss: Loss) -> str:
@@ -57,11 +47,11 @@ def family_of(loss: Loss) -> str:
             return family
     if rows is not None:
         return "brier" if isinstance(rows, BrierRows) and rows.half is not False else "other"
-    known = _known(loss)
-    if known is None:
+    parts = scorer_parts(loss.scorer)
+    known = None if parts is None else KNOWN_SCORES.get(parts.known_name or "")
+    if parts is None or known is None:
         return "other"
-    name, parts = known
-    family = KNOWN_SCORES[name].family if name in KNOWN_SCORES else "other"
+    family = known.family
     if family == "auc":
         return "other" if parts.options else family
     if family in OF_NUMBERS:
@@ -89,13 +79,13 @@ def is_defined_on_one_row(loss: Loss) -> bool:
 
 def positive_label(loss: Loss) -> Any:
     """Return the class that a score of two classes is about: scikit-learn's own default is 1."""
-    known = _known(loss)
-    return 1 if known is None else known[1].options.get("pos_label", 1)
+    parts = scorer_parts(loss.scorer)
+    return 1 if parts is None or parts.known_name is None else parts.options.get("pos_label", 1)
 
 
 def pool_score(
     loss: Loss, y: Sequence[NDArray[Any]], responses: Sequence[Responses], weights: Sequence[Floats] | None
-) -> Pooled | None:
+) -> PooledScore | None:
     """Compute the score of all parts together, or None if it is not defined on them."""
     truth, weight = np.concatenate(y), None if weights is None else np.concatenate(weights)
     predicted = [answer.predict for answer in responses]
@@ -109,18 +99,16 @@ def pool_score(
             value = mean_loss(loss, truth, joined, weight)
         except Exception:
             return None
-        family = family_of(loss)
         shares = np.ones(len(truth)) if weight is None else weight
-        if family in OF_NUMBERS:
-            influence = _of_numbers(loss, truth, joined, shares)
-        else:
-            influence = _of_counts(loss, truth, joined, shares)
-    return Pooled(value=value, influence=influence)
+        influences = _of_numbers if family_of(loss) in OF_NUMBERS else _of_counts
+        influence = influences(loss, truth, joined, shares)
+    cuts = np.cumsum([len(part) for part in y])[:-1]
+    return PooledScore(value=value, influence=None if influence is None else tuple(np.split(influence, cuts)))
 
 
 def parts_score(
     loss: Loss, y: Sequence[NDArray[Any]], responses: Sequence[Responses], weights: Sequence[Floats] | None
-) -> Pooled | None:
+) -> PooledScore | None:
     """Compute the mean over parts of any score that responses suffice for, with what blocks of rows add to it.
 
     The influence of a block is found by leaving it out; blocks are cut so that each holds rows of all sizes of the
@@ -141,8 +129,9 @@ def parts_score(
         except Exception:
             return None
     totals = None if weights is None else [part.sum() for part in weights]  # what each part counts for
-    mean = float(np.average(values, weights=totals))
-    return Pooled(value=mean, influence=np.concatenate(influences), blocks=np.concatenate(blocks))
+    return PooledScore(
+        value=float(np.average(values, weights=totals)), influence=tuple(influences), blocks=tuple(blocks)
+    )
 
 
 def _leaving_blocks_out(
@@ -166,20 +155,11 @@ def _leaving_blocks_out(
     return whole, influence - float(np.mean(influence)), names
 
 
-def _known(loss: Loss) -> tuple[str, ScorerParts] | None:
-    parts = None if loss.scorer is None else scorer_parts(loss.scorer)
-    return None if parts is None or parts.known_name is None else (parts.known_name, parts)
-
-
-def _parts(loss: Loss) -> ScorerParts:
-    known = _known(loss)
-    assert known is not None  # pooled scores are scikit-learn's own
-    return known[1]
-
-
 def _of_numbers(loss: Loss, y: NDArray[Any], responses: Responses, weight: Floats) -> Floats | None:
-    name = _parts(loss).known_name
+    parts = scorer_parts(loss.scorer)
+    assert parts is not None  # pooled scores are scikit-learn's own
     assert responses.predict is not None
+    name = parts.known_name
     truth, predicted = (np.asarray(values, dtype=np.float64).reshape(len(y), -1) for values in (y, responses.predict))
     if name == "root_mean_squared_log_error":
         truth, predicted = np.log1p(truth), np.log1p(predicted)
@@ -207,7 +187,8 @@ def _of_counts(loss: Loss, y: NDArray[Any], responses: Responses, weight: Floats
         return None
     counts = np.bincount(cell_of_row, weights=weight)
     true, called = there // len(labels), there % len(labels)
-    parts, by_counts = _parts(loss), score_of_counts(loss, labels)
+    parts, by_counts = scorer_parts(loss.scorer), score_of_counts(loss, labels)
+    assert parts is not None  # pooled scores are scikit-learn's own
 
     def score(counts: Floats) -> float:
         matrix = np.zeros((len(labels), len(labels)))

@@ -58,7 +58,7 @@ def score_of_counts(loss: Loss, labels: NDArray[Any]) -> Callable[[Counts], floa
 
 
 def _known(loss: Loss) -> ScorerParts | None:
-    parts = None if loss.scorer is None else scorer_parts(loss.scorer)
+    parts = scorer_parts(loss.scorer)
     if parts is None or parts.sign < 0 or parts.known_name not in _KNOWN:
         return None
     methods, options = _KNOWN[parts.known_name]

@@ -16,7 +16,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from heldout.base.errors import LossError, did_you_mean
 from heldout.base.responses import METHODS
 from heldout.losses.loss import BUILT_IN, SQUARED, ZERO_ONE, Loss, OwnRows, Range, RangedRows, pinball, tweedie
-from heldout.losses.scorers import loss_of_scorer, name_of, score_loss, scorer_parts
+from heldout.losses.scorers import loss_of_scorer, name_of, scorer_parts
 
 # Losses that a number belongs to, written after a colon: how one is made, which numbers it takes, and an example.
 _WITH_NUMBER: dict[str, tuple[Callable[[float], Loss], Callable[[float], bool], str, str]] = {
@@ -29,12 +29,12 @@ OWN_NAMES = (*BUILT_IN, *(example for *_, example in _WITH_NUMBER.values()))
 _PREDICTOR_NAMES = {"clf", "est", "estimator", "learner", "model", "pipe", "pipeline", "predictor", "reg"}
 
 
-def resolve_losses(loss: Any, *, classification: bool, estimator: Any = None) -> tuple[Loss, ...]:
+def resolve_losses(loss: Any, *, classification: bool) -> tuple[Loss, ...]:
     """Resolve the losses a user asked for; the first one chooses candidates and is the risk.
 
-    None is zero-one for classes and squared for numbers. A name is one of heldout's, any scoring name of scikit-learn,
-    or "score", the estimator's own. A callable is a scorer, called as (estimator, X, y); `row_loss` makes a loss of a
-    function of true and predicted values. A list or a dict of names to any of these asks for several.
+    None is zero-one for classes and squared for numbers. A name is one of heldout's, or any scoring name of
+    scikit-learn. A callable is a scorer, called as (estimator, X, y); `row_loss` makes a loss of a function of true and
+    predicted values. A list or a dict of names to any of these asks for several.
 
     >>> [loss.name for loss in resolve_losses(["zero_one", "neg_log_loss"], classification=True)]
     ['zero_one', 'neg_log_loss']
@@ -42,13 +42,13 @@ def resolve_losses(loss: Any, *, classification: bool, estimator: Any = None) ->
     if loss is None:
         return (ZERO_ONE if classification else SQUARED,)
     if isinstance(loss, Mapping):
-        losses = tuple(_named(name, item, estimator) for name, item in loss.items())
+        losses = tuple(_named(name, item) for name, item in loss.items())
     elif isinstance(loss, list | tuple):
-        losses = tuple(_loss_from(item, estimator) for item in loss)
+        losses = tuple(map(_loss_from, loss))
     elif isinstance(loss, set | frozenset):
         raise LossError("A set of losses has no order, but the first loss chooses. Pass a list, or a dict.")
     else:
-        losses = (_loss_from(loss, estimator),)
+        losses = (_loss_from(loss),)
     if not losses:
         raise LossError("No loss was given. Leave loss out for the default, or name at least one.")
     for resolved in losses:
@@ -65,17 +65,17 @@ def resolve_losses(loss: Any, *, classification: bool, estimator: Any = None) ->
     return losses
 
 
-def _named(name: Any, item: Any, estimator: Any) -> Loss:
+def _named(name: Any, item: Any) -> Loss:
     if not isinstance(name, str):
         raise LossError(f"Losses are named by strings, but {name!r} is a {type(name).__name__}.")
-    return replace(_loss_from(item, estimator), name=name)
+    return replace(_loss_from(item), name=name)
 
 
-def _loss_from(loss: Any, estimator: Any) -> Loss:
+def _loss_from(loss: Any) -> Loss:
     if isinstance(loss, Loss):
         return loss
     if isinstance(loss, str):
-        return _by_name(loss, estimator)
+        return _by_name(loss)
     if not callable(loss):
         raise LossError(
             f"A loss is a name, a scorer, or a list or dict of these, but {loss!r} is a {type(loss).__name__}."
@@ -91,19 +91,15 @@ def _loss_from(loss: Any, estimator: Any) -> Loss:
     return loss_of_scorer(loss)
 
 
-def _by_name(name: str, estimator: Any) -> Loss:
+def _by_name(name: str) -> Loss:
     if name in BUILT_IN:
         return BUILT_IN[name]
     kind, _, number = name.partition(":")
     if kind in _WITH_NUMBER:
         return _with_number(kind, number)
-    if name == "score":
-        if estimator is None:
-            raise LossError("loss='score' is an estimator's own score, but there is no estimator here. Name a loss.")
-        return score_loss(estimator)
     known = get_scorer_names()
     if name not in known:
-        raise LossError(f"There is no loss {name!r}. {did_you_mean(name, [*OWN_NAMES, 'score', *known])}")
+        raise LossError(f"There is no loss {name!r}. {did_you_mean(name, [*OWN_NAMES, *known])}")
     return loss_of_scorer(get_scorer(name), name=name)
 
 
@@ -167,7 +163,7 @@ def row_loss(
             f"low= is the smallest loss of a row and high= the largest, but {least:g} is not below {most:g}."
         )
     if isinstance(f, str | Loss) or scorer_parts(f) is not None:
-        return _ranged(_loss_from(f, None), (low, high), name, response)
+        return _ranged(_loss_from(f), (low, high), name, response)
     if not callable(f):
         raise LossError(f"row_loss takes a function of true and predicted values, or a name, not {f!r}.")
     called = name or ("row_loss" if name_of(f) == "scorer" else name_of(f))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags
 
-from heldout.base.errors import LossError
+from heldout.base.errors import LossError, first_line
 from heldout.base.responses import METHODS, Responses, cut_rows
 from heldout.base.warnings import catch_warnings
 from heldout.losses.loss import Loss, OwnRows
@@ -200,8 +200,10 @@ def call_scorer(
     try:
         answer = loss.scorer(estimator, X, y, **options)
     except Exception as error:
-        message = f"{loss.name!r} failed on {len(y)} held-out rows: {_line(error)}"
-        raise LossError(f"{message.rstrip('.')}. {_MORE_CLASSES}" if _lacks_class(estimator, y) else message) from error
+        classes = getattr(estimator, "classes_", None)
+        lacking = classes is not None and y.ndim == 1 and len(np.unique(y)) < len(classes)
+        message = f"{loss.name!r} failed on {len(y)} held-out rows: {first_line(error)}."
+        raise LossError(f"{message} {_MORE_CLASSES}" if lacking else message) from error
     value = as_number(loss, answer)
     if not np.isfinite(value):
         raise LossError(
@@ -236,13 +238,3 @@ _MORE_CLASSES = (
     "They lack a class that the predictor knows: hold out more rows, stratify, or take a loss that each row has, such "
     "as 'log' or 'zero_one'."
 )
-
-
-def _lacks_class(estimator: Any, y: NDArray[Any]) -> bool:
-    classes = getattr(estimator, "classes_", None)
-    return classes is not None and y.ndim == 1 and len(np.unique(y)) < len(classes)
-
-
-def _line(error: Exception) -> str:
-    text = str(error).strip().splitlines()
-    return text[0] if text else type(error).__name__

@@ -145,8 +145,7 @@ def _with_numbers(record: Record, kept: Sequence[Tally], loss: Loss) -> Record:
     predicted = [np.concatenate(one.predicted) for one in kept]
     score = pool_score(loss, truth, [Responses(predict=one) for one in predicted], None) if loss.rows is None else None
     if score is not None and score.influence is not None and record.pooled is not None:
-        influence = tuple(np.split(score.influence, np.cumsum(record.held_sizes)[:-1]))
-        record = replace(record, pooled=replace(record.pooled, influence=influence))
+        record = replace(record, pooled=replace(record.pooled, influence=score.influence))
     return replace(record, answers=Answers(truth=evidence.as_floats(truth), predicted=evidence.as_floats(predicted)))
 
 
@@ -287,14 +286,7 @@ def pooled_score(task: Task, outer: Splits, loss: Loss, responses: Sequence[Resp
         return None
     if family_of(loss) == "auc":
         return _mean_area(task, y, responses, weights)
-    score = (pool_score if is_pooled(loss) else parts_score)(loss, y, responses, weights)
-    if score is None:
-        return None
-    return PooledScore(
-        value=score.value,
-        influence=None if score.influence is None else evidence.in_parts(outer, score.influence),
-        blocks=None if score.blocks is None else evidence.in_parts(outer, score.blocks),
-    )
+    return (pool_score if is_pooled(loss) else parts_score)(loss, y, responses, weights)
 
 
 def _mean_area(
