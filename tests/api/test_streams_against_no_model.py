@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import heldout as ho
 from heldout.audit.ledger import MemoryLedger
-from heldout.risk.comparison.paired_rows import paired_rows
+from heldout.risk.comparison.paired_rows import NAME, spread_of_rows
 
 ROWS = 2_000
 
@@ -79,7 +79,7 @@ def test_the_paired_difference_is_that_of_all_rows(numbers, labels, loss, by_han
     question = {"test": ho.KFold(5), "loss": loss}
     told = no_model(evaluate(learner, path, rows=rows, **question))
     each, weights = differences(evaluate(learner, path, rows=True, **question), *by_hand)
-    interval = paired_rows(each, weights=weights)
+    interval = spread_of_rows(each, weights=weights).interval(0.95, method=NAME)
     assert told["difference"] == pytest.approx(np.average(each, weights=weights), rel=1e-6)
     assert (told["low"], told["high"]) == pytest.approx((interval.low, interval.high), rel=1e-5)
     assert told["verdict"] == ("better" if interval.high < 0 else "not shown")

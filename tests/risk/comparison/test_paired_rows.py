@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from heldout.risk.comparison.paired_rows import paired_rows, paired_rows_p, spread_of_rows
+from heldout.risk.comparison.paired_rows import NAME, spread_of_rows
 from heldout.risk.comparison.pairs import compare_records, mcnemar
 from heldout.risk.record import PooledScore, Record
 
@@ -27,6 +27,14 @@ def parts_of(losses, rows, **changed):
         held_sizes=np.array([len(part) for part in held]),
         **{**plain, **changed},
     )
+
+
+def paired_rows(differences, *, level=0.95, **known):
+    return spread_of_rows(differences, **known).interval(level, method=NAME)
+
+
+def paired_rows_p(differences, **known):
+    return spread_of_rows(differences, **known).p()
 
 
 def folds_of(n, k):
@@ -51,14 +59,14 @@ def test_the_unit_of_the_loss_does_not_matter(scale):
 def test_groups_are_counted_and_not_their_rows():
     rng = np.random.default_rng(0)
     means, groups = rng.normal(0.4, 1, 12), np.repeat(np.arange(12), 5)
-    assert paired_rows_p(means[groups], kappa=1.0, groups=groups) == pytest.approx(stats.ttest_1samp(means, 0).pvalue)
+    assert paired_rows_p(means[groups], kappa=1.0, units=groups) == pytest.approx(stats.ttest_1samp(means, 0).pvalue)
 
 
 def test_whole_weights_are_rows_seen_so_often_but_no_more_independent():
     rng = np.random.default_rng(0)
     d, weights = rng.normal(0.2, 1, 25), rng.integers(1, 4, 25).astype(float)
     often = np.repeat(np.arange(25), weights.astype(int))
-    weighed, seen = paired_rows(d, weights=weights), paired_rows(d[often], groups=often)
+    weighed, seen = paired_rows(d, weights=weights), paired_rows(d[often], units=often)
     assert (weighed.low, weighed.high) == pytest.approx((seen.low, seen.high))
 
 
@@ -68,7 +76,7 @@ def test_counts_of_right_and_wrong_are_never_surer_than_one_test_set():
         for a in range(1, min(n, 14) + 1):
             for b in range(min(n - a, a) + 1):
                 d = np.concatenate([np.ones(a), -np.ones(b), np.zeros(n - a - b)])
-                exact, p = mcnemar((d > 0).astype(float), (d < 0).astype(float)).p, paired_rows_p(d)
+                exact, p = mcnemar((d > 0).astype(float), (d < 0).astype(float)), paired_rows_p(d)
                 if p <= 0.1 and exact >= 1e-4:
                     assert p >= exact, (n, a, b)
                 interval = paired_rows(d)

@@ -45,11 +45,7 @@ def friedman(losses: Floats) -> Friedman:
         return Friedman(mean_ranks=tuple(mean.tolist()), statistic=0.0, p=1.0)
     between = float(np.sum((mean - (learners + 1) / 2) ** 2))
     statistic = (learners - 1) * datasets**2 * between / varied
-    return Friedman(
-        mean_ranks=tuple(mean.tolist()),
-        statistic=statistic,
-        p=float(chdtrc(learners - 1, statistic)),
-    )
+    return Friedman(mean_ranks=tuple(mean.tolist()), statistic=statistic, p=float(chdtrc(learners - 1, statistic)))
 
 
 def critical_distance(learners: int, datasets: int, *, level: float) -> float:
@@ -159,6 +155,8 @@ def rank_over_datasets(
     shuffled = permuted_ranks(losses, seed=derive(seed, "ranks"))
     alpha = (1 - level) * (1 + 1e-9)
     any_differ = max(test.p, shuffled.p) <= alpha
+    # A single dataset inside the region gives it the probability 1; equality takes as many as no coin would match.
+    enough = rope is not None and 0.5**datasets <= 1 - level
     pairs = []
     for i, j in combinations(range(learners), 2):
         chances = None
@@ -167,7 +165,11 @@ def rank_over_datasets(
             chances = signed_rank(difference, rope=rope or 0.0, seed=derive(seed, "signed rank"))
         p = max(float(by_formula[i, j]), float(shuffled.pairs[i, j]))
         ranks = test.mean_ranks[i], test.mean_ranks[j]
-        verdict = _judge(ranks, any_differ and p <= alpha, chances, datasets=datasets, level=level, rope=rope)
+        if any_differ and p <= alpha:
+            verdict = Verdict.FIRST if ranks[0] < ranks[1] else Verdict.SECOND
+        else:
+            equal = enough and chances is not None and chances.rope >= level
+            verdict = Verdict.EQUAL if equal else Verdict.NOT_SHOWN
         pairs.append(
             RankedPair(
                 first=names[i],
@@ -188,23 +190,6 @@ def rank_over_datasets(
         critical_distance=critical_distance(learners, datasets, level=level),
         pairs=tuple(pairs),
     )
-
-
-def _judge(
-    ranks: tuple[float, float],
-    shown: bool,
-    chances: Probabilities | None,
-    *,
-    datasets: int,
-    level: float,
-    rope: float | None,
-) -> Verdict:
-    if shown:
-        return Verdict.FIRST if ranks[0] < ranks[1] else Verdict.SECOND
-    # A single dataset inside the region gives it the probability 1; equality takes as many as no coin would match.
-    enough = 0.5**datasets <= 1 - level
-    equal = rope is not None and chances is not None and chances.rope >= level and enough
-    return Verdict.EQUAL if equal else Verdict.NOT_SHOWN
 
 
 def _sentence(

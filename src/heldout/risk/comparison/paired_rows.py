@@ -58,9 +58,7 @@ def difference_record(first: Record, second: Record) -> Record:
 
 def contributions(record: Record) -> tuple[Floats, ...] | None:
     """What each row adds to the difference: of its losses, or of its influences on a score of whole sets."""
-    if record.row_losses is None and record.pooled is not None:
-        return record.pooled.influence
-    return record.row_losses
+    return record.row_losses if record.pooled is None or record.row_losses is not None else record.pooled.influence
 
 
 def _row_by_row(first: tuple[Floats, ...] | None, second: tuple[Floats, ...] | None) -> tuple[Floats, ...] | None:
@@ -123,37 +121,6 @@ KAPPA = 1.3
 NAME = "paired rows"
 
 
-def paired_rows(
-    differences: Floats,
-    *,
-    kappa: float = KAPPA,
-    level: float = 0.95,
-    groups: NDArray[Any] | None = None,
-    weights: Floats | None = None,
-) -> Interval:
-    """The interval of the expected difference of two learners from the differences of rows that were held out once.
-
-    A difference is the first learner's loss on a row less the second's; of a pooled score of whole sets it is what
-    the row contributes to the first's score less what it contributes to the second's. The interval is mean ± t·κ·s/√n
-    with n − 1 degrees of freedom; with `groups` the sums of groups vary, and groups are counted.
-
-    Differences that are all 0 or of one size, as those of right and wrong are, get one more row each way (Bonett &
-    Price 2012): few rows that differ would otherwise make an interval narrower than one test set does.
-
-    >>> interval = paired_rows(np.array([0.1, 0.3, 0.2, -0.1, 0.2, 0.1]))
-    >>> round(interval.low, 3), round(interval.high, 3)
-    (-0.053, 0.32)
-    """
-    return spread_of_rows(differences, kappa=kappa, units=groups, weights=weights).interval(level, method=NAME)
-
-
-def paired_rows_p(
-    differences: Floats, *, kappa: float = KAPPA, groups: NDArray[Any] | None = None, weights: Floats | None = None
-) -> float:
-    """The two-sided p-value dual to :func:`paired_rows`."""
-    return spread_of_rows(differences, kappa=kappa, units=groups, weights=weights).p()
-
-
 def spread_of_rows(
     differences: Floats,
     *,
@@ -162,12 +129,23 @@ def spread_of_rows(
     parts: NDArray[Any] | None = None,
     weights: Floats | None = None,
 ) -> Spread:
-    """The spread of the mean of differences of which only the units (rows, or groups) are independent.
+    """The spread of the mean of differences of two learners, of which only the units (rows, or groups) are independent.
+
+    A difference is the first learner's loss on a row less the second's; of a pooled score of whole sets it is what
+    the row contributes to the first's score less what it contributes to the second's. The interval is mean ± t·κ·s/√n
+    with n − 1 degrees of freedom; where units are groups their sums vary, and groups are counted.
+
+    Differences that are all 0 or of one size, as those of right and wrong are, get one more row each way (Bonett &
+    Price 2012): few rows that differ would otherwise make an interval narrower than one test set does.
 
     A unit that is held out in several `parts` counts once, with the mean square of its sums in those parts: the mean
     of its differences would vary less, but what the training sets add to the error would be lost with it (five
     repeats of five folds then told equal nearest neighbours apart in 8 % of studies). So repeats do not narrow the
     interval.
+
+    >>> interval = spread_of_rows(np.array([0.1, 0.3, 0.2, -0.1, 0.2, 0.1])).interval(0.95, method=NAME)
+    >>> round(interval.low, 3), round(interval.high, 3)
+    (-0.053, 0.32)
     """
     mass = np.ones(len(differences)) if weights is None else weights / np.max(weights)
     unit = np.arange(len(differences)) if units is None else np.unique(units, return_inverse=True)[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -12,7 +12,6 @@ from scipy.special import bdtr
 from heldout.risk.comparison.paired_rows import PAIRED_ROWS, ROUNDING, contributions, difference_record, has_no_spread
 from heldout.risk.comparison.sentences import Pair, Probabilities, correlated_t, judge, pair_sentence, t_posterior
 from heldout.risk.estimands import Estimand, Sizes, Subject, risk_words, rows_words
-from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk, failed_parts, first_that_accepts, record_value
 from heldout.risk.intervals import METHODS
 from heldout.risk.intervals.method import Method, refuse_dependent_test_rows
@@ -43,30 +42,19 @@ def p_of_method(method: Method, record: Record, value: float, level: float) -> f
     return inverted_p(method, record, value) if method.p is None else method.p(record, value, level)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class McNemar:
-    """How many rows only one of two predictors got wrong, and the exact two-sided p-value."""
-
-    only_first: int  # wrong
-    only_second: int
-    p: float
-
-
-def mcnemar(first: Floats, second: Floats) -> McNemar:
-    """Compare zero-one losses on the same independent rows.
+def mcnemar(first: Floats, second: Floats) -> float:
+    """The exact two-sided p-value of zero-one losses on the same independent rows.
 
     Given how many rows only one predictor got wrong, each is the first's fault with probability one half where both
     err equally often: a binomial test, exact at any number of rows, and a little careful as counts are whole.
 
-    >>> found = mcnemar(np.array([1.0, 1, 1, 1, 1, 1, 0, 1]), np.array([0.0, 0, 0, 0, 0, 0, 0, 1]))
-    >>> found.only_first, found.only_second, found.p
-    (6, 0, 0.03125)
+    >>> mcnemar(np.array([1.0, 1, 1, 1, 1, 1, 0, 1]), np.array([0.0, 0, 0, 0, 0, 0, 0, 1]))
+    0.03125
     """
     only_first = int(np.sum((first != 0) & (second == 0)))
     only_second = int(np.sum((second != 0) & (first == 0)))
     fewer, both = min(only_first, only_second), only_first + only_second
-    p = min(1.0, 2 * float(bdtr(fewer, both, 0.5))) if both else 1.0
-    return McNemar(only_first=only_first, only_second=only_second, p=p)
+    return min(1.0, 2 * float(bdtr(fewer, both, 0.5))) if both else 1.0
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -107,12 +95,6 @@ STRATIFIED = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Options:
-    pool: bool | None
-    interval: str | None
-
-
 def compare_records(
     records: Mapping[str, Record],
     *,
@@ -133,37 +115,45 @@ def compare_records(
     method, as "corrected-t" or "5x2", where it takes differences; elsewhere, and when left out, it is the one that
     suits: paired rows over several parts.
     """
-    options = _Options(pool=pool, interval=interval)
     able = sum(record_value(record, pool=pool) is not None for record in records.values())
     family = max(1, able * (able - 1) // 2)
     each = 1 - (1 - level) / family
-    pairs = [_compare(two, records, each, rope, options) for two in combinations(records, 2)]
+    pairs = [
+        _compare(two, records, level=each, rope=rope, pool=pool, interval=interval) for two in combinations(records, 2)
+    ]
     adjusted = iter(holm([pair.p for pair in pairs if pair.p is not None]))
     return tuple(_judged(pair, None if pair.p is None else next(adjusted), level) for pair in pairs)
 
 
 def _compare(
-    names: tuple[str, str], records: Mapping[str, Record], level: float, rope: float | None, options: _Options
+    names: tuple[str, str],
+    records: Mapping[str, Record],
+    *,
+    level: float,
+    rope: float | None,
+    pool: bool | None,
+    interval: str | None,
 ) -> Pair:
     """A pair before its p-value is adjusted and it is judged."""
-    first, second = (records[name] for name in names)
+    first, second = both = records[names[0]], records[names[1]]
     record = difference_record(first, second)
-    no_value = _reason_of_no_value(names, (first, second), record, pool=options.pool)
-    method = no_value or _method(record, options.interval)
+    no_value = _reason_of_no_value(names, both, record, pool=pool)
+    method = no_value or _method(record, interval)
     difference = estimate_risk(
         record,
         name="difference",
-        estimand=_estimand(names, (first, second), record),
+        estimand=_estimand(names, both, record),
         level=level,
         interval=None if isinstance(method, str) else method,
-        pool=options.pool,
+        pool=pool,
         reason=method if isinstance(method, str) else None,
     )
     if no_value:
         difference = replace(difference, value=None)
     elif abs(difference.value or 0.0) <= ROUNDING * float(np.max(np.abs(record.fold_losses))):
         difference = replace(difference, value=0.0)  # differences that cancel leave rounding behind
-    p, p_method = (None, None) if no_value else _p_value((first, second, record), difference, method, options)
+    used = None if difference.low is None or isinstance(method, str) else method
+    p, p_method = (None, None) if no_value else _p_value(both, record, used, level=level, pool=pool)
     return Pair(
         first=names[0],
         second=names[1],
@@ -171,7 +161,7 @@ def _compare(
         family_level=level,
         p=p,
         p_method=p_method,
-        probabilities=None if difference.low is None else _posterior(record, method, rope, pool=options.pool),
+        probabilities=None if used is None else _posterior(record, used, rope, pool=pool),
         rope=rope,
     )
 
@@ -226,20 +216,21 @@ def _sample(record: Record) -> tuple[Floats | None, str]:
 
 
 def _p_value(
-    records: tuple[Record, Record, Record], difference: Estimate, method: Method | str, options: _Options
+    records: tuple[Record, Record], record: Record, method: Method | None, *, level: float, pool: bool | None
 ) -> tuple[float | None, str | None]:
-    first, second, record = records
-    if difference.low is None or isinstance(method, str):
-        known = contributions(record) is not None or record.parts > 1
-        same = known and not record.fold_losses.any() and _same_rows(record)
-        return (1.0, "no difference in any part") if same else (None, None)
+    """The p-value and what it is called; without a method there is one only where nothing differs anywhere."""
+    if method is None:
+        rows = contributions(record)
+        known = rows is not None or record.parts > 1
+        differs = record.fold_losses.any() or any(part.any() for part in rows or ())
+        return (1.0, "no difference in any part") if known and not differs else (None, None)
     if record.parts == 1 and refuse_dependent_test_rows(record) is None:
-        wrong = zero_one_errors(first), zero_one_errors(second)
-        if wrong[0] is not None and wrong[1] is not None:
-            return mcnemar(wrong[0], wrong[1]).p, "exact McNemar"
-    value = record_value(record, pool=options.pool)
+        first, second = (zero_one_errors(one) for one in records)
+        if first is not None and second is not None:
+            return mcnemar(first, second), "exact McNemar"
+    value = record_value(record, pool=pool)
     assert value is not None
-    return p_of_method(method, record, value, difference.level), method.name
+    return p_of_method(method, record, value, level), method.name
 
 
 def _method(record: Record, asked: str | None) -> Method | str:
@@ -267,15 +258,8 @@ def _method(record: Record, asked: str | None) -> Method | str:
     return STRATIFIED if record.stratified and isinstance(by_means, Method) else by_means
 
 
-def _same_rows(record: Record) -> bool:
-    rows = contributions(record)
-    return rows is None or not any(part.any() for part in rows)
-
-
-def _posterior(record: Record, method: Method | str, rope: float | None, *, pool: bool | None) -> Probabilities | None:
+def _posterior(record: Record, method: Method, rope: float | None, *, pool: bool | None) -> Probabilities | None:
     """By the standard error of the interval; one test set has no such posterior."""
-    if isinstance(method, str):
-        return None
     if method.spread is not None:
         spread, value = method.spread(record), record_value(record, pool=pool)
         assert value is not None

@@ -30,7 +30,7 @@ class Probabilities:
 
 
 def correlated_t(differences: Floats, *, test_ratio: float, rope: float = 0.0) -> Probabilities:
-    """Posterior probabilities from the differences of J splits that share training rows (Benavoli et al. 2017).
+    """The posterior probabilities of the differences of J splits that share training rows (Benavoli et al. 2017).
 
     The posterior of the mean difference is a t with J − 1 degrees of freedom around the mean, with the variance
     s²(1/J + ρ/(1 − ρ)), ρ = n_test/n, so that ρ/(1 − ρ) is the `test_ratio` n_test/n_train of the corrected t.
@@ -122,6 +122,14 @@ class Verdict(StrEnum):
     NONE = "not compared"
 
 
+_TURNED = {  # the verdict on the same two learners in the other order, where it is another
+    Verdict.FIRST: Verdict.SECOND,
+    Verdict.SECOND: Verdict.FIRST,
+    Verdict.FIRST_BUT_EQUAL: Verdict.SECOND_BUT_EQUAL,
+    Verdict.SECOND_BUT_EQUAL: Verdict.FIRST_BUT_EQUAL,
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
     """Two learners compared, in the user's own sign: the difference is the first less the second."""
@@ -206,15 +214,15 @@ def verdict_of_comparison(ranking: Mapping[str, Estimate], pairs: Sequence[Pair]
         return {"sentence": "No learner has a risk, so there is nothing to compare.", "promise": "", "surer": []}
     best, others = valued[0], [name for name in ranking if name != valued[0]]
     risk = ranking[best]
-    shown = {name: _shown_of(pairs, best, name) for name in others}
+    said = {name: _CLAUSES[_verdict_on(best, name, pairs)] for name in others}
     most = "largest" if risk.greater_is_better else "smallest"
     assert risk.value is not None  # the ranking has values first
     quantity = risk_words(risk.loss, -1 if risk.greater_is_better else 1)
     head = f"{best} has the {most} {quantity}, {_number(risk.value)}"
     clauses = [
-        f"{words} {_listed([name for name in others if shown[name] == kind])}"
-        for kind, words in _CLAUSES.items()
-        if kind in shown.values()
+        f"{words} {_listed([name for name in others if said[name] == words])}"
+        for words in dict.fromkeys(_CLAUSES.values())
+        if words in said.values()
     ]
     return {
         "sentence": f"{head}; it is {', '.join(clauses)}." if clauses else f"{head}.",
@@ -224,26 +232,22 @@ def verdict_of_comparison(ranking: Mapping[str, Estimate], pairs: Sequence[Pair]
 
 
 _CLAUSES = {
-    "better": "shown to be better than",
-    "better, equal": "shown to be better than, though practically equal to,",
-    "equal": "practically equal to",
-    "worse": "nevertheless shown to be worse than",
-    "not shown": "not shown to differ from",
-    "not compared": "not comparable with",
+    Verdict.FIRST: "shown to be better than",
+    Verdict.FIRST_BUT_EQUAL: "shown to be better than, though practically equal to,",
+    Verdict.EQUAL: "practically equal to",
+    Verdict.SECOND: "nevertheless shown to be worse than",
+    Verdict.SECOND_BUT_EQUAL: "nevertheless shown to be worse than",
+    Verdict.NOT_SHOWN: "not shown to differ from",
+    Verdict.NONE: "not comparable with",
 }
 
 
-def _shown_of(pairs: Sequence[Pair], best: str, other: str) -> str:
-    """What is shown of the best and another, from the best one's side."""
+def _verdict_on(best: str, other: str, pairs: Sequence[Pair]) -> Verdict:
+    """The verdict on the best learner and another, with the best as the first."""
     for pair in pairs:
         if {pair.first, pair.second} == {best, other}:
-            ahead = pair.first == best
-            if pair.verdict in (Verdict.FIRST, Verdict.SECOND):
-                return "better" if (pair.verdict is Verdict.FIRST) == ahead else "worse"
-            if pair.verdict in (Verdict.FIRST_BUT_EQUAL, Verdict.SECOND_BUT_EQUAL):
-                return "better, equal" if (pair.verdict is Verdict.FIRST_BUT_EQUAL) == ahead else "worse"
-            return {Verdict.EQUAL: "equal", Verdict.NOT_SHOWN: "not shown"}.get(pair.verdict, "not compared")
-    return "not compared"
+            return pair.verdict if pair.first == best else _TURNED.get(pair.verdict, pair.verdict)
+    return Verdict.NONE
 
 
 def _promise(pairs: Sequence[Pair], level: float) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import inf, sqrt
 
 import numpy as np
-from scipy.special import fdtrc, fdtri, stdtr
+from scipy.special import fdtrc, fdtri
 
 from heldout.risk.estimate import Interval
 from heldout.risk.intervals.method import Method, spread_of_pairs, symmetric, t_quantile
@@ -50,19 +50,6 @@ def _around(losses: Floats, quantile: float, level: float, centre: float | None,
     repeats = np.asarray(losses, dtype=np.float64).reshape(REPEATS, 2)
     middle = float(np.mean(repeats)) if centre is None else centre
     return symmetric(middle, quantile * spread_of_pairs(repeats), level=level, method=method, guarantee="heuristic")
-
-
-def five_by_two_t(differences: Floats) -> float:
-    """The two-sided p-value of Dietterich: the first difference over the spread inside the five repeats.
-
-    >>> round(five_by_two_t(np.array([0.04, 0.02, 0.03, 0.05, 0.01, 0.03, 0.04, 0.04, 0.02, 0.05])), 4)
-    0.0398
-    """
-    scaled, squares = _scaled(differences)
-    first, spread = float(scaled[0]), sqrt(float(np.mean(squares)))
-    if first == 0:
-        return 1.0
-    return float(2 * stdtr(REPEATS, -abs(first) / spread)) if spread > 0 else 0.0
 
 
 def five_by_two_f(differences: Floats) -> float:
