@@ -87,13 +87,6 @@ def test_a_failed_part_leaves_no_value_and_says_which():
     assert estimate(replace(alone, fold_losses=np.array([np.nan]))).reason.startswith("No value: the fit")
 
 
-def test_an_optimistic_estimate_has_no_interval():
-    risk = estimate(record_of([[1.0, 2.0], [2.0, 4.0]]), optimistic=True)
-    assert risk.optimistic
-    assert (risk.value, risk.low) == (2.25, None)
-    assert "chose the candidate" in risk.reason
-
-
 def test_a_reason_from_above_stands_in_for_the_interval():
     risk = estimate(record_of([[1.0, 2.0], [2.0, 4.0]]), reason="Looked at before.")
     assert (risk.value, risk.low, risk.reason) == (2.25, None, "Looked at before.")

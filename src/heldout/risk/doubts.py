@@ -53,13 +53,9 @@ def interval_warnings(record: Record, *, columns: int | None = None) -> tuple[Fi
     if record.timed or (np.isnan(record.fold_losses).any() and record.pooled is None):
         return ()
     record = recorded_rows(record)
-    checks = (_few_rows, _heavy, _saturated, _groups, _undecided, _disagreeing, _rare)
-    findings = [*(check(record) for check in checks), _more_columns_than_rows(record, columns)]
-    return tuple(finding for finding in findings if finding is not None)
-
-
-def _warning(code: str, message: str) -> Finding:
-    return Finding(code=code, severity="warning", message=message)
+    found = [(code, "warning", check(record)) for code, check in _CHECKS.items()]
+    found.append(("H304", "info", _more_columns_than_rows(record, columns)))
+    return tuple(Finding(code=code, severity=severity, message=text) for code, severity, text in found if text)
 
 
 def _contributions(record: Record) -> tuple[Floats, Sampling] | None:
@@ -97,7 +93,7 @@ def _leans(record: Record, sampling: Sampling) -> bool:
     return float(np.mean(away**2)) > HEAVY * float(np.mean(away)) ** 2
 
 
-def _heavy(record: Record) -> Finding | None:
+def _heavy(record: Record) -> str | None:
     """Few rows decide the mean: its distribution is far from normal, and samples without such rows miss it."""
     known = _contributions(record)
     if known is None or known[1].units < FEWEST or not _leans(record, known[1]):
@@ -109,51 +105,47 @@ def _heavy(record: Record) -> Finding | None:
     count = "the largest makes" if len(largest) == 1 else f"the {len(largest)} largest make"
     safer = _SAFER.get(record.family, "a bounded loss")
     known_rows = "" if record.share == 1 else " These are the losses of a sample; Options(rows=True) takes all of them."
-    return _warning(
-        "H302",
+    return (
         f"The {record.loss!r} losses are very skewed: {count} up {share:.0%} of the sum of all {len(rows):,}. The "
         "interval of such a mean misses more often than it says, above all where a sample happens to hold none of "
-        f"the largest losses; {safer} is safer.{known_rows}",
+        f"the largest losses; {safer} is safer.{known_rows}"
     )
 
 
-def _few_rows(record: Record) -> Finding | None:
+def _few_rows(record: Record) -> str | None:
     if record.parts != 1 or record.row_losses is None or isfinite(record.high):
         return None
     rows = count_draws(record)
     if rows >= FEWEST or rows < 2:  # one row has no interval to doubt
         return None
     what = "groups" if record.grouped else "rows"
-    return _warning(
-        "H303",
+    return (
         f"{rows} test {what} are too few to tell how skewed the losses are, so the interval of the unbounded loss "
-        f"{record.loss!r} may miss more often than it says. Hold out at least {FEWEST}, or use KFold.",
+        f"{record.loss!r} may miss more often than it says. Hold out at least {FEWEST}, or use KFold."
     )
 
 
-def _saturated(record: Record) -> Finding | None:
+def _saturated(record: Record) -> str | None:
     """Least squares with nearly as many parameters as rows."""
-    if not record.least_squares or record.parts == 1 or record.family not in ("squared", "absolute", "root", "r2"):
-        return None
     fitted = complexity(record)
+    if fitted is None or record.family not in ("squared", "absolute", "root", "r2"):
+        return None
     rows = int(np.sum(record.held_sizes)) // record.repeats
-    if fitted is not None and fitted > SATURATED:
-        return _warning(
-            "H305",
+    if fitted > SATURATED:
+        return (
             f"The fold predictors fit about {fitted:.0%} of the noise of their training rows: the learner has nearly "
             f"as many parameters as rows. The interval of {record.loss!r} may miss more often than it says; regularise "
-            "more, or use fewer columns.",
+            "more, or use fewer columns."
         )
-    if fitted is None or record.family != "r2" or fitted <= LOOSE or rows >= FEW_FOR_R2:
+    if record.family != "r2" or fitted <= LOOSE or rows >= FEW_FOR_R2:
         return None
-    return _warning(
-        "H305",
+    return (
         f"{rows} rows are few for the R² of a learner that fits about {fitted:.0%} of the noise of its training rows: "
-        "the interval may miss more often than it says. The squared or absolute loss has a surer one.",
+        "the interval may miss more often than it says. The squared or absolute loss has a surer one."
     )
 
 
-def _groups(record: Record) -> Finding | None:
+def _groups(record: Record) -> str | None:
     if not record.grouped or record.groups is None:
         return None
     sizes = np.bincount(np.unique(np.concatenate(record.groups), return_inverse=True)[1])
@@ -163,46 +155,42 @@ def _groups(record: Record) -> Finding | None:
         return None
     uneven = f"The {count} groups are of such different sizes that they count as about {worth:.0f} equal ones"
     why = f"There are {count} groups" if count < FEWEST_GROUPS else uneven
-    return _warning(
-        "H306",
+    return (
         f"{why}, and the interval counts groups, not rows: with fewer than {FEWEST_GROUPS} groups of about equal size "
-        "it may miss more often than it says.",
+        "it may miss more often than it says."
     )
 
 
-def _undecided(record: Record) -> Finding | None:
+def _undecided(record: Record) -> str | None:
     """Most rows lie at the threshold, so that a small shift of the predictor changes many predicted classes."""
     answers = record.answers
     if record.parts == 1 or answers is None or answers.probability is None:
         return None
     if record.family not in ("zero_one", *_OF_COUNTS):
         return None
-    p = end_to_end(answers.probability)
-    near = float(np.mean(np.abs(p - 0.5) < NEAR))
+    near = float(np.mean(np.abs(end_to_end(answers.probability) - 0.5) < NEAR))
     if near <= 0.5:
         return None
-    return _warning(
-        "H307",
+    return (
         f"{near:.0%} of the probabilities lie within {NEAR} of one half, so a slightly different predictor would "
         f"give many rows the other class. The interval of {record.loss!r} may miss more often than it says; the log "
-        "loss is steadier.",
+        "loss is steadier."
     )
 
 
-def _disagreeing(record: Record) -> Finding | None:
+def _disagreeing(record: Record) -> str | None:
     """Fold predictors that hardly resemble each other: trees that begin at another column, for instance."""
     differ = None if record.parts == 1 else disagreement(record)
     if differ is None or differ <= DISAGREEING:
         return None
-    return _warning(
-        "H309",
+    return (
         f"The fold predictors disagree with each other nearly as much as with the truth ({differ:.0%} of the spread of "
         "errors): what is learnt depends on which rows were trained on. The interval may miss more often than it says; "
-        "average several such learners, as forests do, or use a steadier one.",
+        "average several such learners, as forests do, or use a steadier one."
     )
 
 
-def _rare(record: Record) -> Finding | None:
+def _rare(record: Record) -> str | None:
     """A class that few rows have, or that few rows are called by."""
     answers = record.answers
     ranked = record.family == "auc" and record.parts == 1  # the spread of few rows tells little of an area
@@ -221,26 +209,35 @@ def _rare(record: Record) -> Finding | None:
     for what, count, fewest in sides:
         if count < fewest:
             other = "" if ranked else " The log loss and AUC use the probabilities of all rows."
-            return _warning(
-                "H308",
+            return (
                 f"One class {what} only {count:.0f} row{'s' * (round(count) != 1)}; with fewer than {fewest} the "
-                f"interval of {record.loss!r} may miss more often than it says.{other}",
+                f"interval of {record.loss!r} may miss more often than it says.{other}"
             )
     return None
 
 
-def _more_columns_than_rows(record: Record, columns: int | None) -> Finding | None:
+_CHECKS = {
+    "H303": _few_rows,
+    "H302": _heavy,
+    "H305": _saturated,
+    "H306": _groups,
+    "H307": _undecided,
+    "H309": _disagreeing,
+    "H308": _rare,
+}
+
+
+def _more_columns_than_rows(record: Record, columns: int | None) -> str | None:
     """No warning: with lasso and ridge the default intervals cover there. Learners that jump from fold to fold may
     not, and this is where they live.
     """
     trained = int(np.min(record.train_sizes))
     if columns is None or record.parts == 1 or not 0 < trained < columns:
         return None
-    text = (
+    return (
         f"There are {columns:,} columns for {trained:,} training rows. Unless the learner is regularised enough, its "
         "fold predictors differ much, and the interval may miss more often than it says."
     )
-    return Finding(code="H304", severity="info", message=text)
 
 
 BALANCED = 0.4  # the least share of the rarer class that counts as near balance

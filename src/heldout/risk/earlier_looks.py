@@ -101,11 +101,9 @@ def alphabet_of(answer: Answer, record: Record, *, right_or_wrong: bool) -> floa
 
 def refuse_transcript(record: Record) -> str | None:
     """Why the transcript bound cannot speak of this record, or None where it can."""
-    if (reason := refuse_dependent_test_rows(record)) is not None:
-        return reason
-    if not np.isfinite([record.low, record.high]).all():
-        return f"the loss {record.loss!r} has no bounds, and the bound of later looks needs them"
-    return refuse_out_of_range(record)
+    bounded = isfinite(record.low) and isfinite(record.high)
+    no_bounds = f"the loss {record.loss!r} has no bounds, and the bound of later looks needs them"
+    return refuse_dependent_test_rows(record) or (refuse_out_of_range(record) if bounded else no_bounds)
 
 
 def disclosed_between(answer: Answer, record: Record, value: float) -> tuple[float, float]:
@@ -147,17 +145,12 @@ def disclosed_interval(
 
     The record must not be one that :func:`refuse_transcript` refuses.
     """
-    spread = record.high - record.low
-    ends = [min(max((end - record.low) / spread, 0.0), 1.0) for end in disclosed_between(answer, record, value)]
+    spread, between = record.high - record.low, disclosed_between(answer, record, value)
+    ends = [min(max((end - record.low) / spread, 0.0), 1.0) for end in between]
     rows = int(np.sum(record.held_sizes))
     bound = transcript_interval(*ends, rows=rows, level=level, alphabets=alphabets)
-    return Interval(
-        low=record.low + spread * bound.low,
-        high=record.low + spread * bound.high,
-        level=level,
-        method=bound.method,
-        guarantee=promised(bound.guarantee, record),
-    )
+    low, high = record.low + spread * bound.low, record.low + spread * bound.high
+    return replace(bound, low=low, high=high, guarantee=promised(bound.guarantee, record))
 
 
 def _farthest(mean: float, end: float, owed: float) -> float:
@@ -174,7 +167,7 @@ def _farthest(mean: float, end: float, owed: float) -> float:
 
 
 def relative_entropy(mean: float, risk: float) -> float:
-    """Of a coin that shows 1 with probability `mean` from one that does with probability `risk`.
+    """Return the Kullback–Leibler divergence of a Bernoulli(`mean`) variable from a Bernoulli(`risk`) variable.
 
     >>> relative_entropy(0.5, 0.5), relative_entropy(1.0, 0.0)
     (0.0, inf)
@@ -258,9 +251,8 @@ def _coarse(record: Record, plain: Estimate, answer: Answer, value: float) -> Es
 
 
 def _widened(record: Record, coarse: Estimate, interval: Interval, past: EarlierLooks) -> Disclosed:
-    rows, ends = int(np.sum(record.held_sizes)), (record.low, record.high)
-    half = half_width(rows, level=interval.level, alphabets=past.alphabets)
-    vacuous = half >= 0.5 or (interval.low <= ends[0] and interval.high >= ends[1])
+    half = half_width(int(np.sum(record.held_sizes)), level=interval.level, alphabets=past.alphabets)
+    vacuous = half >= 0.5 or (interval.low <= record.low and interval.high >= record.high)
     status = FIRST if not past.alphabets else VACUOUS if vacuous else WIDENED
     method = f"{interval.method}, widened for the {past.look} look" if past.alphabets else interval.method
     return Disclosed(estimate=_with_interval(record, coarse, replace(interval, method=method)), status=status)
@@ -280,20 +272,14 @@ def _not_widened(
         coarse = _with_interval(record, coarse, single)
     if coarse.low is None:
         return Disclosed(estimate=coarse, status=status)
+    why = refusal or "" if past.bounded else "they told numbers that could be any"
+    why = "they showed results of single rows" if past.rows_shown else why
     reason = (
         "The interval holds only if this learner was settled before the earlier looks at these test rows: "
-        f"{_why_unbounded(past, refusal)}, so no bound covers a learner chosen after them."
+        f"{why}, so no bound covers a learner chosen after them."
     )
     method = f"{coarse.method}, not widened for the {past.look} look"
     return Disclosed(estimate=replace(coarse, method=method, guarantee="heuristic", reason=reason), status=status)
-
-
-def _why_unbounded(past: EarlierLooks, refusal: str | None) -> str:
-    if past.rows_shown:
-        return "they showed results of single rows"
-    if not past.bounded:
-        return "they told numbers that could be any"
-    return refusal or ""
 
 
 def _with_interval(record: Record, estimate: Estimate, interval: Interval) -> Estimate:

@@ -208,20 +208,14 @@ def fold_predictors_risk(loss: str, *, train_size: float | Sizes, parts: int, si
     return Estimand(words, Subject.FOLD_PREDICTORS)
 
 
-def _of_candidates(words: str) -> Estimand:
-    return Estimand(words, Subject.CANDIDATES)
-
-
 def family_risk(loss: str, *, train_size: float | Sizes, candidates: int, sign: int = 1) -> Estimand:
     """min_θ ℓ_D(A_θ(S)): of the best predictor of a family on this training set.
 
     >>> family_risk("zero_one", train_size=96, candidates=17)
     'smallest zero-one risk among the 17 predictors of the family, trained on 96 rows'
     """
-    best = f"{'smallest' if sign > 0 else 'largest'} {risk_words(loss, sign)}"
-    return _of_candidates(
-        f"{best} among the {candidates} predictors of the family, trained on {rows_words(train_size)}"
-    )
+    best = f"{'smallest' if sign > 0 else 'largest'} {risk_words(loss, sign)} among the {candidates} predictors"
+    return Estimand(f"{best} of the family, trained on {rows_words(train_size)}", Subject.CANDIDATES)
 
 
 def excess_risk(loss: str, *, train_size: float | Sizes, candidates: int) -> Estimand:
@@ -230,8 +224,8 @@ def excess_risk(loss: str, *, train_size: float | Sizes, candidates: int) -> Est
     >>> excess_risk("zero_one", train_size=96, candidates=17)
     'by how much the chosen predictor is worse in zero-one than the best of the 17 of the family, trained on 96 rows'
     """
-    best = f"the best of the {candidates} of the family, trained on {rows_words(train_size)}"
-    return _of_candidates(f"by how much the chosen predictor is worse in {risk_words(loss, -1)} than {best}")
+    worse = f"by how much the chosen predictor is worse in {risk_words(loss, -1)} than the best of the {candidates}"
+    return Estimand(f"{worse} of the family, trained on {rows_words(train_size)}", Subject.CANDIDATES)
 
 
 def best_validation(loss: str, *, train_size: float | Sizes | None, candidates: int, sign: int = 1) -> Estimand:
@@ -241,7 +235,7 @@ def best_validation(loss: str, *, train_size: float | Sizes | None, candidates: 
     'best validation zero-one risk of 17 candidates trained on 120 rows, on the rows that chose it: optimistic'
     """
     best = f"best validation {risk_words(loss, sign)} of {_trained(candidates, train_size)}"
-    return _of_candidates(f"{best}, on the rows that chose it: optimistic")
+    return Estimand(f"{best}, on the rows that chose it: optimistic", Subject.CANDIDATES)
 
 
 def corrected_validation(loss: str, *, train_size: float | Sizes | None, candidates: int, sign: int = 1) -> Estimand:
@@ -251,7 +245,7 @@ def corrected_validation(loss: str, *, train_size: float | Sizes | None, candida
     'expected zero-one risk of the best of 17 candidates trained on 120 rows, corrected for the optimism of choosing it'
     """
     best = f"expected {risk_words(loss, sign)} of the best of {_trained(candidates, train_size)}"
-    return _of_candidates(f"{best}, corrected for the optimism of choosing it")
+    return Estimand(f"{best}, corrected for the optimism of choosing it", Subject.CANDIDATES)
 
 
 def _trained(candidates: int, train_size: float | Sizes | None) -> str:

@@ -7,22 +7,16 @@ from collections.abc import Iterable
 import numpy as np
 
 from heldout.base.errors import Argument, OptionError, Sentence, did_you_mean
+from heldout.base.words import listed
 from heldout.risk.estimands import Estimand, Sizes
 from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
 from heldout.risk.intervals import METHODS
 from heldout.risk.intervals.method import LEANING, NO_WIDTH, Method, count_draws, has_no_width
-from heldout.risk.record import POOLED, Floats, Record
+from heldout.risk.record import POOLED, Record
 from heldout.risk.widening import end_to_end, mean_weights, sampling_of
 
 WITH_FITS = ("bht", "ratio")  # methods that need fits of their own, so that no record of losses suffices for them
 MANY = 20_000  # draws from which resampling costs seconds and changes nothing
-
-_ONE_TEST_SET = ("clopper-pearson", "betting", "bootstrap-t", "student", "rows")
-_MANY_DRAWS = ("clopper-pearson", "betting", "student", "rows")
-_LEANING = ("clopper-pearson", "betting", "rows")  # of losses whose mean is far from normal
-_SEVERAL_PARTS = ("rows",)
-_UNKNOWN_ROWS = ("rows", "cautious-t")  # where nothing took the spread out of the means of parts
-_IN_TIME = ("batch-means",)
 
 
 def choose_method(record: Record, asked: str | None = None) -> Method | str:
@@ -37,7 +31,18 @@ def choose_method(record: Record, asked: str | None = None) -> Method | str:
 
     `asked` is the key of a method, such as "clopper-pearson". One that refuses the record is an error.
     """
-    return first_that_accepts(record, _preferred(record)) if asked is None else check_asked(record, asked)
+    if asked is not None:
+        return check_asked(record, asked)
+    if record.timed:
+        return first_that_accepts(record, ["batch-means"])
+    if record.parts == 1:
+        suited = ["clopper-pearson", "betting"]
+        if not leans(record):
+            suited += ["student"] if count_draws(record) > MANY else ["bootstrap-t", "student"]
+        return first_that_accepts(record, [*suited, "rows"])
+    known = record.row_losses is not None or record.pooled is not None
+    # Nothing has taken the spread out of the means of parts where these are not stratified.
+    return first_that_accepts(record, ["rows"] if known or record.stratified else ["rows", "cautious-t"])
 
 
 def first_that_accepts(record: Record, methods: Iterable[Method | str]) -> Method | str:
@@ -50,34 +55,12 @@ def first_that_accepts(record: Record, methods: Iterable[Method | str]) -> Metho
     return f"No interval: {reason}."
 
 
-def _preferred(record: Record) -> tuple[str, ...]:
-    if record.timed:
-        return _IN_TIME
-    if record.parts == 1:
-        if leans(record):
-            return _LEANING
-        return _MANY_DRAWS if count_draws(record) > MANY else _ONE_TEST_SET
-    known = record.row_losses is not None or record.pooled is not None
-    return _SEVERAL_PARTS if known or record.stratified else _UNKNOWN_ROWS
-
-
 def leans(record: Record) -> bool:
     """Whether the losses are so skewed for their number that their mean is far from normal."""
     if record.row_losses is None or not np.isfinite(record.fold_losses).all():
         return False
     weights = mean_weights(record, pooled=False)
     return sampling_of(record, end_to_end(record.row_losses), weights).lean > LEANING
-
-
-def choose_method_leniently(record: Record, asked: str) -> tuple[Method | str, str | None]:
-    """The method that was asked for where it accepts the record, else the one that suits and a sentence on why."""
-    method = _known(asked)
-    if (refusal := method.refusal(record)) is None:
-        return method, None
-    instead = choose_method(record)
-    if isinstance(instead, str):
-        return instead, None
-    return instead, f"{method.name} was asked for, but {refusal}; so this is {instead.name}."
 
 
 def check_asked(record: Record, asked: str) -> Method:
@@ -110,28 +93,14 @@ def estimate_risk(
     interval: str | Method | None = None,
     strict: bool = True,
     pool: bool | None = None,
-    optimistic: bool = False,
     reason: str | None = None,
 ) -> Estimate:
     """The risk that a record of losses speaks of, with its interval or the reason why it has none.
 
-    Parameters
-    ----------
-    record : Record
-        Losses, lower is better, and how their parts came about.
-    interval : str or Method, optional
-        The interval method; chosen by recipe and loss when left out.
-    strict : bool
-        Whether an interval method that does not suit is an error; otherwise one that does is taken, and `reason` says.
-    pool : bool, optional
-        True pools all held-out rows, False averages over parts; None pools functions of means alone, such as R².
-    optimistic : bool
-        These losses also chose the candidate, so no interval is made from them.
-    reason : str, optional
-        Why there can be no interval, or no value, where the caller knows more than the losses tell.
+    `interval` is the method; left out, it is chosen by recipe and loss. With `strict` one that does not suit is an
+    error; otherwise one that does is taken, and the estimate's `reason` says so. `pool` is that of
+    :func:`record_value`, and `reason` says why there can be no interval where the caller knows more than the losses.
 
-    Examples
-    --------
     >>> record = Record(
     ...     loss="accuracy", sign=-1, low=-1.0, high=0.0, fold_losses=np.array([-0.75]), kind="holdout",
     ...     row_losses=(np.array([-1.0, -1.0, 0.0, -1.0]),), train_sizes=np.array([16]), held_sizes=np.array([4]),
@@ -147,8 +116,6 @@ def estimate_risk(
     made: Interval | None = None
     if value is None:
         reason = reason or failed_parts(record)
-    elif optimistic:
-        reason = reason or OPTIMISTIC
     elif reason is None:
         method, reason = _method(record, interval, strict=strict)
         if method is not None:
@@ -163,7 +130,6 @@ def estimate_risk(
         level=level,
         train_size=Sizes.of(record.train_sizes),  # None: a predictor that came fitted was trained on none of these rows
         n=record.predicted,
-        optimistic=optimistic,
         reason=reason,
     )
     return user_estimate(scale_of(record), about, value=value, interval=made, clip=False)
@@ -178,12 +144,13 @@ def _method(record: Record, asked: str | Method | None, *, strict: bool) -> tupl
     """The method, and what must be said of it; or None, and why."""
     if isinstance(asked, Method):
         return asked, None
-    note: str | None = None
-    if asked is None or strict:
-        method = choose_method(record, asked)
-    else:
-        method, note = choose_method_leniently(record, asked)
-    return (None, method) if isinstance(method, str) else (method, note)
+    refusal = None if asked is None or strict else _known(asked).refusal(record)
+    method = choose_method(record, asked if refusal is None else None)
+    if isinstance(method, str):
+        return None, method
+    if asked is None or refusal is None:
+        return method, None
+    return method, f"{METHODS[asked].name} was asked for, but {refusal}; so this is {method.name}."
 
 
 def record_value(record: Record, *, pool: bool | None = None) -> float | None:
@@ -210,13 +177,10 @@ def record_value(record: Record, *, pool: bool | None = None) -> float | None:
             Sentence("Leave {} out.", Argument("pool", True)),
         )
     if not pool or record.row_losses is None:
-        return float(np.mean(record.fold_losses) if record.weights is None else _weighed(record, record.weights))
+        masses = None if record.weights is None else [part.sum() for part in record.weights]
+        return float(np.mean(record.fold_losses) if masses is None else np.average(record.fold_losses, weights=masses))
     weights = None if record.weights is None else np.concatenate(record.weights)
     return float(np.average(np.concatenate(record.row_losses), weights=weights))
-
-
-def _weighed(record: Record, weights: tuple[Floats, ...]) -> float:
-    return float(np.average(record.fold_losses, weights=[part.sum() for part in weights]))
 
 
 def failed_parts(record: Record) -> str:
@@ -228,8 +192,5 @@ def failed_parts(record: Record) -> str:
         return f"No value: {record.loss!r} is not defined on {where}. Hold out more rows, or take a loss of rows."
     if record.parts == 1:
         return "No value: the fit that it needs failed."
-    first = ", ".join(map(str, failed[:5])) + (", …" if len(failed) > 5 else "")
-    return (
-        f"No value: {len(failed)} of {record.parts} parts failed (part {first}), "
-        "and a mean over the others would mislead."
-    )
+    which = f"{len(failed)} of {record.parts} parts failed (part {listed(failed, 5)})"
+    return f"No value: {which}, and a mean over the others would mislead."

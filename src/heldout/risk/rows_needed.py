@@ -6,7 +6,7 @@ Losses lie in a range of length `loss_range`; δ = 1 − level is the probabilit
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, inf, isfinite, log, sqrt
+from math import ceil, isfinite, log, sqrt
 from numbers import Integral
 
 import numpy as np
@@ -25,7 +25,6 @@ def dev_gap(rows: int, *, candidates: int, level: float = 0.95, loss_range: floa
     >>> round(dev_gap(1000, candidates=17), 3)
     0.114
     """
-    _check(rows=rows, candidates=candidates, level=level, loss_range=loss_range)
     return loss_range * sqrt(2 * log(2 * candidates / (1 - level)) / rows)
 
 
@@ -35,7 +34,6 @@ def rows_for_gap(gap: float, *, candidates: int, level: float = 0.95, loss_range
     >>> rows_for_gap(0.05, candidates=17)
     5218
     """
-    _check(gap=gap, candidates=candidates, level=level, loss_range=loss_range)
     rows = _rows(2 * log(2 * candidates / (1 - level)), loss_range / gap)
     while rows > 1 and dev_gap(rows - 1, candidates=candidates, level=level, loss_range=loss_range) <= gap:
         rows -= 1  # the last bit of a ceiling
@@ -50,7 +48,6 @@ def hoeffding_width(rows: int, *, level: float = 0.95, loss_range: float = 1.0) 
     >>> round(hoeffding_width(738), 4)
     0.1
     """
-    _check(rows=rows, level=level, loss_range=loss_range)
     return 2 * loss_range * sqrt(log(2 / (1 - level)) / (2 * rows))
 
 
@@ -60,7 +57,6 @@ def rows_for_width(width: float, *, level: float = 0.95, loss_range: float = 1.0
     >>> [rows_for_width(width) for width in (0.1, 0.04, 0.02)]
     [738, 4612, 18445]
     """
-    _check(width=width, level=level, loss_range=loss_range)
     return _rows(2 * log(2 / (1 - level)), loss_range / width)
 
 
@@ -70,9 +66,6 @@ def rows_by_normal(width: float, *, sd: float, level: float = 0.95) -> int:
     >>> rows_by_normal(0.04, sd=0.3)  # errors of one row in ten
     865
     """
-    _check(width=width, level=level)
-    if not 0 <= sd < inf:
-        raise OptionError(f"sd is the standard deviation of the loss of one row, at least 0, but it is {sd!r}.")
     return _rows(1.0, 2 * float(ndtri(0.5 + level / 2)) * sd / width)
 
 
@@ -154,8 +147,11 @@ def aim(
     >>> aim(width=0.04, error_rate=0.1).test_rows_by_normal
     865
     """
-    numbers = {"gap": gap, "width": width, "loss_range": loss_range, "sd": sd}
-    _check(candidates=candidates, level=level, **{name: value for name, value in numbers.items() if value is not None})
+    check_count("candidates", candidates)
+    check_number("level", level, most=1.0)
+    for name, value in {"gap": gap, "width": width, "loss_range": loss_range, "sd": sd}.items():
+        if value is not None:
+            check_number(name, value)
     spread = sd
     if error_rate is not None:
         if sd is not None:
@@ -174,10 +170,10 @@ def aim(
     return Aims(candidates=candidates, gap=gap, width=width, level=level, loss_range=loss_range, spread=spread)
 
 
-def check_count(name: str, value: object, *, least: int = 1) -> None:
-    """Refuse what is no whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise OptionError(f"{name} is a whole number of at least {least}, but it is {value!r}.")
+def check_count(name: str, value: object) -> None:
+    """Refuse what is no whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise OptionError(f"{name} is a whole number of at least 1, but it is {value!r}.")
 
 
 def check_number(name: str, value: object, *, most: float | None = None) -> None:
@@ -188,12 +184,3 @@ def check_number(name: str, value: object, *, most: float | None = None) -> None
             return
     between = "above 0" if most is None else f"between 0 and {most:g}"
     raise OptionError(f"{name} is a number {between}, but it is {value!r}.")
-
-
-def _check(**given: float) -> None:
-    """Refuse what makes no sense, by name."""
-    for name, value in given.items():
-        if name in ("rows", "candidates"):
-            check_count(name, value)
-        else:
-            check_number(name, value, most=1.0 if name == "level" else None)

@@ -61,12 +61,15 @@ def bbc(
     >>> float(best), round(corrected, 2)
     (0.35, 0.51)
     """
-    sums, scale, mass = _by_unit(*_of_some_weight(np.asarray(losses, dtype=np.float64), units, weights))
+    losses = np.asarray(losses, dtype=np.float64)
+    if weights is not None and not (counts := np.asarray(weights) > 0).all():
+        # A draw that leaves out only columns that count for nothing would have no mean.
+        losses, weights = losses[:, counts], np.asarray(weights)[counts]
+        units = None if units is None else np.asarray(units)[counts]
+    sums, scale, mass = _by_unit(losses, units, weights)
     candidates, count = sums.shape
     if count < 2:
         raise OptionError(f"BBC-CV draws rows, or whole groups, and needs at least two, but there are {count}.")
-    if resamples < 1:
-        raise OptionError(f"BBC-CV needs at least one draw, not {resamples!r}.")
     chance = np.random.default_rng(seed)
     most = max(1, min(resamples, BLOCK // max(count, candidates)))
     scores: list[Floats] = []
@@ -84,21 +87,13 @@ def bbc(
     return Correction(value=float(every.mean()), method=BBC_CV, interval=interval)
 
 
-def _of_some_weight(
-    losses: Floats, units: NDArray[Any] | None, weights: Floats | None
-) -> tuple[Floats, NDArray[Any] | None, Floats | None]:
-    """The columns that count: a draw that leaves out only columns that count for nothing would have no mean."""
-    if weights is None or (counts := np.asarray(weights) > 0).all():
-        return losses, units, weights
-    return losses[:, counts], None if units is None else np.asarray(units)[counts], np.asarray(weights)[counts]
-
-
 def _by_unit(
     losses: Floats, units: NDArray[Any] | None, weights: Floats | None
 ) -> tuple[Floats, Floats | None, Floats]:
-    """For each candidate and unit the sum of losses, what a drawn unit's sum still has to be weighed by, and mass.
+    """Sum the losses of each candidate by unit.
 
-    Where each column is a unit the losses themselves serve, so that a large matrix is not copied.
+    Return these sums, the weights that still have to be applied to them (or None), and the total weight of each unit.
+    If each column is its own unit, the losses are returned as they are, so that a large matrix is not copied.
     """
     if losses.ndim != 2 or losses.size == 0 or not np.isfinite(losses).all():
         raise OptionError("BBC-CV needs a complete table, candidates by rows, with a finite loss in every place.")
@@ -179,21 +174,10 @@ def development_bounds(
 ) -> Development:
     """The intervals of the chosen predictor and of the smallest risk in the family, at simultaneous level.
 
-    Parameters
-    ----------
-    means : array, one a candidate
-        The mean loss of each predictor on the development rows; NaN where one could not be fitted.
-    n : int
-        How many independent rows those are means of.
-    chosen : int
-        Which one was chosen: one with the smallest mean.
-    counted : bool
-        Each row is either right (`low`) or wrong (`high`), so that a mean is a count of errors.
-    guarantee : str
-        What is promised; "heuristic" where the rows are not independent draws.
+    `means` are the mean losses of the predictors on `n` development rows, NaN where one could not be fitted; `chosen`
+    is one with the smallest. `counted` says that each row is either right (`low`) or wrong (`high`), and `guarantee`
+    what is promised: "heuristic" where the rows are not independent draws.
 
-    Examples
-    --------
     >>> found = development_bounds(np.array([0.2, 0.4]), n=100, chosen=0, level=0.95)
     >>> round(found.chosen.low, 3), round(found.chosen.high, 3), round(found.gap, 3)
     (0.118, 0.305, 0.296)

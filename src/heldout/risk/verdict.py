@@ -217,33 +217,27 @@ def meaning_of(estimate: Estimate) -> str:
     if estimate.name in _KNOWN:
         words = _KNOWN[estimate.name][1]
     else:
-        words = _of_learner(estimate) if estimate.estimand.of_learner else _of_predictor(estimate)
+        words = _meaning_of_risk(estimate)
     if estimate.value is None and estimate.answer is None and estimate.reason:
         return f"{words} {estimate.reason}"
     size = "" if estimate.sizes is None else f" Training size: {rows_words(estimate.sizes)}."
     return f"{words} It rests on {estimate.n:,} predicted rows.{size}"
 
 
-def _of_learner(estimate: Estimate) -> str:
+def _meaning_of_risk(estimate: Estimate) -> str:
+    noun = f"{_loss(estimate)} {'score' if estimate.greater_is_better else 'loss'}"
+    if not estimate.estimand.of_learner:
+        return (
+            f"This is the {noun} to expect of this very predictor on new rows that come about as the test rows did. No "
+            "test row had a part in training or choosing it."
+        )
     tuned = estimate.estimand.subject is Subject.TUNED_LEARNER
     how = ", its parameters chosen anew inside every training part," if tuned else ""
     return (
         f"If the learner were trained{how} on other data of the same kind and size, and asked about rows it has not "
-        f"seen, this is the {_noun(estimate)} to expect on average over such data. It is no promise about one "
+        f"seen, this is the {noun} to expect on average over such data. It is no promise about one "
         "particular predictor."
     )
-
-
-def _of_predictor(estimate: Estimate) -> str:
-    return (
-        f"This is the {_noun(estimate)} to expect of this very predictor on new rows that come about as the test rows "
-        "did. No test row had a part in training or choosing it."
-    )
-
-
-def _noun(estimate: Estimate) -> str:
-    words = risk_words(estimate.loss, 1).removesuffix(" risk")
-    return f"{words} score" if estimate.greater_is_better else f"{words} loss"
 
 
 _KNOWN = {  # the estimates beside a risk: a label, and what they mean

@@ -69,23 +69,19 @@ def sampling_of(record: Record, contributions: Floats, weights: Floats) -> Sampl
     units, incidences = _units(record)
     away = contributions - mean_of(contributions, weights)
     scale = float(np.max(np.abs(away), initial=0.0))
-    counted = np.bincount(units, weights=weights) > 0
-    count = int(np.count_nonzero(counted))
+    count = int(np.count_nonzero(np.bincount(units, weights=weights) > 0))
+    still = Sampling(error=0.0, units=count, effective=float(count), skew=0.0)
     if scale == 0 or count < 2:
-        return Sampling(error=0.0, units=count, effective=float(count), skew=0.0)
+        return still
     sums = np.bincount(incidences, weights=weights * away / scale)
     sums = sums[np.bincount(incidences, weights=weights) > 0]
     square = float(np.mean(sums**2))
     if square == 0:  # whole groups cancel out
-        return Sampling(error=0.0, units=count, effective=float(count), skew=0.0)
+        return still
     error = len(sums) * sqrt(square / (count - 1))
     skew = float(np.mean(sums**3)) / square**1.5
-    return Sampling(
-        error=scale * error * sqrt(record.share),
-        units=count,
-        effective=effective_count(np.asarray(np.bincount(units, weights=weights), dtype=np.float64)),
-        skew=skew,
-    )
+    effective = effective_count(np.bincount(units, weights=weights))
+    return Sampling(error=scale * error * sqrt(record.share), units=count, effective=effective, skew=skew)
 
 
 def shrunken_mean(record: Record, contributions: Floats, weights: Floats) -> float:
@@ -111,7 +107,7 @@ def _units(record: Record) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def effective_draws(record: Record, weights: Floats) -> float:
     """How many rows, or groups, of equal weight would weigh a mean as evenly."""
-    return effective_count(np.asarray(np.bincount(_units(record)[0], weights=weights), dtype=np.float64))
+    return effective_count(np.bincount(_units(record)[0], weights=weights))
 
 
 def effective_count(totals: NDArray[Any]) -> float:
@@ -141,9 +137,9 @@ def disagreement(record: Record) -> float | None:
     The mean variance over predictors of being wrong on a row, over the variance between held-out rows.
     """
     elsewhere, answers = record.elsewhere, record.answers
-    if elsewhere is None or answers is None or not answers.classes or _folds(record) > MOST_FOLDS:
+    if elsewhere is None or answers is None or not answers.classes:
         return None
-    if len(elsewhere.predicted) < 3:
+    if _folds(record) > MOST_FOLDS or len(elsewhere.predicted) < 3:
         return None
     spread = float(np.var(end_to_end(answers.truth) != end_to_end(answers.predicted), ddof=1))
     if spread == 0:
@@ -162,6 +158,8 @@ def is_memorised(elsewhere: Elsewhere | None, answers: Answers) -> bool:
 def complexity(record: Record) -> float | None:
     """γ̂ = 1 − √(training MSE / held-out MSE): how much of the training rows' noise a least-squares learner fitted."""
     elsewhere, answers = record.elsewhere, record.answers
+    if not record.least_squares or record.parts == 1:
+        return None
     if elsewhere is None or answers is None or answers.classes or not elsewhere.trained.any():
         return None
     inside = (elsewhere.truth - elsewhere.predicted) ** 2
@@ -188,7 +186,9 @@ def adaptive(record: Record, *, log: bool = False) -> float:
 
 
 def of_numbers(record: Record) -> float:
-    """κ of learners of numbers other than least squares."""
+    """κ of learners of numbers: of least squares by the noise that they fit."""
+    if (fitted := complexity(record)) is not None:
+        return LEAST_SQUARES * (1 + fitted)
     return SMOOTH if record.elsewhere is None and record.answers is not None else PLAIN
 
 

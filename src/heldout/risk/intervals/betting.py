@@ -37,17 +37,10 @@ def betting(losses: Floats, *, level: float, seed: int = 0) -> Interval:
     """
     drawn = _shuffle(losses, seed=seed)
     shuffled = 0.5 + drawn.values
-    low = lower_end(shuffled, level) - 0.5
-    high = 0.5 - lower_end(1.0 - shuffled, level)
-    low, high = drawn.turn_back(low, high)
+    low, high = drawn.turn_back(lower_end(shuffled, level) - 0.5, 0.5 - lower_end(1.0 - shuffled, level))
+    mean = float(np.mean(np.sort(losses)))
     return interval_around(
-        float(np.mean(np.sort(losses))),
-        0.5 + low,
-        0.5 + high,
-        level=level,
-        method="betting",
-        guarantee="finite-sample",
-        seed=drawn.seed,
+        mean, 0.5 + low, 0.5 + high, level=level, method="betting", guarantee="finite-sample", seed=drawn.seed
     )
 
 
@@ -62,10 +55,8 @@ def betting_p(losses: Floats, *, level: float, seed: int = 0, mean: float = 0.5)
     drawn, rung = _shuffle(losses, seed=seed), _rungs_down(level)[0]
     shuffled = 0.5 + drawn.values
     supposed = 1.0 - mean if drawn.turned else mean
-    won = max(
-        _most_won(shuffled, stakes_of(shuffled, rung), supposed),
-        _most_won(1.0 - shuffled, stakes_of(1.0 - shuffled, rung), 1.0 - supposed),
-    )
+    both = (shuffled, supposed), (1.0 - shuffled, 1.0 - supposed)
+    won = max(_most_won(values, stakes_of(values, rung), against) for values, against in both)
     return min(1.0, 2 * exp(-won))
 
 

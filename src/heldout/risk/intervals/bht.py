@@ -51,9 +51,6 @@ class Bht:
 
     centre: float  # Err_CV less its bias, the risk at all n rows
     se: float
-    err_cv: float  # at n(K−1)/K rows
-    err_inner: float  # at n(K−2)/K rows
-    mse: float  # before it is clipped; may be negative
     interval: Interval
 
 
@@ -81,10 +78,8 @@ def bht(repetitions: Sequence[Repetition], *, level: float) -> Bht:
     (0.5, 0.236)
     """
     k = _count_blocks(repetitions, BHT_METHOD)
-    inner: list[float] = []
-    outer: list[float] = []
+    inner, outer, spread = list[float](), list[float](), list[float]()
     errors: list[float] = []  # standard errors of the means of blocks
-    spread: list[float] = []
     for repetition in repetitions:
         sizes = np.array([len(fold) for fold in repetition.folds])
         if sizes.min() < 2:
@@ -101,11 +96,11 @@ def bht(repetitions: Sequence[Repetition], *, level: float) -> Bht:
     mse = float(np.mean((away / scale) ** 2 - (np.array(errors) / scale) ** 2)) * (k - 1) / k
     naive = float(np.mean(spread)) / sqrt(n)
     se = min(max(scale * sqrt(max(mse, 0.0)), naive), sqrt(k) * naive)
-    err_inner, err_cv = float(np.mean(inner)), float(np.mean(outer))
+    err_inner, err_cv = float(np.mean(inner)), float(np.mean(outer))  # at n(K−2)/K rows, and at n(K−1)/K
     centre = err_inner - (1 + (k - 2) / k) * (err_inner - err_cv)
     half = z_quantile(level) * se
     interval = Interval(low=centre - half, high=centre + half, level=level, method=BHT_METHOD, guarantee="heuristic")
-    return Bht(centre=centre, se=se, err_cv=err_cv, err_inner=err_inner, mse=scale * scale * mse, interval=interval)
+    return Bht(centre=centre, se=se, interval=interval)
 
 
 RATIO_METHOD = "ratio of jackknives"

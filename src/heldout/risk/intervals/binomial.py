@@ -13,7 +13,7 @@ from heldout.risk.intervals.method import Method, interval_around, refuse_depend
 from heldout.risk.record import Record, zero_one_errors
 
 
-def clopper_pearson(errors: int, rows: int, *, level: float, guarantee: str = "exact") -> Interval:
+def clopper_pearson(errors: int, rows: int, *, level: float) -> Interval:
     """The interval of the error probability, given how many of `rows` independent predictions were wrong.
 
     It inverts two binomial tests, so it covers at least as often as it says whatever the probability, and
@@ -24,7 +24,7 @@ def clopper_pearson(errors: int, rows: int, *, level: float, guarantee: str = "e
     (0.0, 0.3085)
     """
     low, high = (float(end) for end in clopper_pearson_ends(np.float64(errors), rows, (1 - level) / 2))
-    return Interval(low=low, high=high, level=level, method="Clopper–Pearson", guarantee=guarantee)
+    return Interval(low=low, high=high, level=level, method="Clopper–Pearson", guarantee="exact")
 
 
 def clopper_pearson_ends(errors: Any, rows: int, tail: float) -> tuple[Any, Any]:

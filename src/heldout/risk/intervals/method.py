@@ -257,20 +257,19 @@ def refuse_dependent_test_rows(record: Record) -> str | None:
 
 def refuse_unequal_draws(record: Record) -> str | None:
     """Why neither rows nor means of groups are independent draws of equal standing, or None."""
-    if not record.grouped:
+    if not record.grouped or record.groups is None:
         return refuse_dependent_test_rows(record)
     if (reason := refuse_other_than_one_test_set(record)) is not None:
         return reason
     if record.weights is not None:
         return "the test rows have weights, and this method counts each group once"
-    assert record.groups is not None  # refused above
     sizes = np.unique(record.groups[0], return_counts=True)[1]
-    if sizes.min() != sizes.max():
-        return (
-            f"the test rows come in groups of {sizes.min()} to {sizes.max()} rows, so their risk is a ratio of two "
-            "means, and this method knows means of equal draws only"
-        )
-    return None
+    if sizes.min() == sizes.max():
+        return None
+    return (
+        f"the test rows come in groups of {sizes.min()} to {sizes.max()} rows, so their risk is a ratio of two means, "
+        "and this method knows means of equal draws only"
+    )
 
 
 def refuse_few(count: int, effective: float | None = None, *, record: Record) -> str | None:
@@ -306,9 +305,8 @@ def independent_draws(record: Record) -> Floats:
     """The rows of one test set, or the means of its groups where it has any; the record was not refused."""
     assert record.row_losses is not None
     rows = record.row_losses[0]
-    if not record.grouped:
+    if not record.grouped or record.groups is None:
         return rows
-    assert record.groups is not None
     _, codes, sizes = np.unique(record.groups[0], return_inverse=True, return_counts=True)
     return np.asarray(np.bincount(codes, weights=rows / sizes[codes]), dtype=np.float64)
 
@@ -336,9 +334,6 @@ def promised(guarantee: str, how: Any) -> str:
     return "heuristic" if unknown and guarantee in ("exact", "finite-sample") else guarantee
 
 
-Refusal = Callable[[Record], str | None]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
     """A way to make an interval from a record.
@@ -351,7 +346,7 @@ class Method:
 
     key: str  # as a user asks for it
     name: str  # as it is shown
-    refusal: Refusal
+    refusal: Callable[[Record], str | None]
     interval: Callable[[Record, float, float], Interval]
     p: Callable[[Record, float, float], float] | None = None  # that the mean is 0; None: the interval is inverted
     spread: Callable[[Record], Spread] | None = None  # of methods that know the standard error over rows

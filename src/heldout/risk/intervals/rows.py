@@ -71,8 +71,7 @@ def corrected_rows(record: Record, value: float) -> tuple[Floats, float]:
     if record.family in ("squared", "absolute") and record.answers is not None:
         return _of_numbers(record, losses, weights)
     if record.answers is not None and not record.answers.classes:
-        fitted = complexity(record) if record.least_squares else None
-        return losses, of_numbers(record) if fitted is None else LEAST_SQUARES * (1 + fitted)
+        return losses, of_numbers(record)
     slopes = _slopes(record)
     factor = 1.0 if slopes is None else shift(record, losses, weights, slopes)
     return losses, adaptive(record, log=record.family == "log") * factor
@@ -82,7 +81,7 @@ def _of_numbers(record: Record, losses: Floats, weights: Floats) -> tuple[Floats
     """Squared and absolute errors: the intercept moves them all, and least squares fit a part of the noise."""
     assert record.answers is not None
     errors = end_to_end(record.answers.truth) - end_to_end(record.answers.predicted)
-    fitted = complexity(record) if record.least_squares else None
+    fitted = complexity(record)
     kappa = of_numbers(record) if fitted is None else LEAST_SQUARES if record.family == "squared" else LEAST_ABSOLUTE
     if record.family == "squared":
         return (losses if fitted is None else (1 + fitted) * losses), kappa

@@ -26,7 +26,6 @@ from heldout.risk.intervals.method import (
 )
 from heldout.risk.record import POOLED, Floats, Record
 from heldout.risk.widening import (
-    LEAST_SQUARES,
     PLAIN,
     Sampling,
     at_threshold,
@@ -91,7 +90,7 @@ def score_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
 
 
 def _by_blocks(record: Record) -> Record:
-    """Rows whose influence is known only together are drawn together."""
+    """Return the record with its blocks as groups, if the influence of rows is only known per block."""
     if record.pooled is None or record.pooled.blocks is None or record.grouped:
         return record
     return replace(record, groups=record.pooled.blocks, grouped=True)
@@ -99,9 +98,7 @@ def _by_blocks(record: Record) -> Record:
 
 def _root(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
     """A root of a mean, by the interval of the mean."""
-    fitted = complexity(record) if record.least_squares and record.parts > 1 else None
-    kappa = least(record, of_numbers(record) if fitted is None else LEAST_SQUARES * (1 + fitted))
-    mean, error = value * value, 2 * value * kappa * sampling.error
+    mean, error = value * value, 2 * value * least(record, of_numbers(record)) * sampling.error
     leans, squares = sampling.lean > LEANING or mean <= 0, record.parts > 1 and not record.grouped
     (low, high), name = positive_ends(mean, error, quantile, sampling=sampling, leans=leans, squares=squares)
     return (sqrt(max(low, 0.0)), sqrt(max(high, 0.0))), name
@@ -125,7 +122,7 @@ def quantile_of(sampling: Sampling, level: float) -> float:
 
 def _r2(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
     """Shares of variance: log(1 − R²) is nearer normal than R². Inside, the value is −R²."""
-    fitted = complexity(record) if record.least_squares and record.parts > 1 else None
+    fitted = complexity(record)
     kappa = least(record, OF_R2 if fitted is None else OF_FITTED_R2)
     if fitted is not None and record.answers is not None:
         sampling = _of_fitted(record, fitted, sampling)

@@ -7,6 +7,7 @@ freedom, and is the default where no row is known.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import inf, sqrt
 from typing import Any
 
@@ -59,14 +60,10 @@ def _middle(losses: Floats, centre: float | None) -> float:
     return float(np.mean(losses)) if centre is None else centre
 
 
-def _student_refusal(record: Record) -> str | None:
-    return refuse_unequal_draws(record) or refuse_few(count_draws(record), record=record)
-
-
 STUDENT = Method(
     key="student",
     name="Student",
-    refusal=_student_refusal,
+    refusal=lambda record: refuse_unequal_draws(record) or refuse_few(count_draws(record), record=record),
     interval=lambda record, value, level: student(independent_draws(record), level=level, centre=value),
     p=lambda record, value, level: student_p(independent_draws(record), centre=value),
 )
@@ -108,10 +105,9 @@ def _cluster_refusal(record: Record) -> str | None:
     if (reason := refuse_other_than_one_test_set(record)) is not None:
         return reason
     groups, weights = _groups_and_weights(record)
-    totals = np.ones(int(record.held_sizes[0])) if weights is None else weights
+    totals: NDArray[Any] = np.ones(int(record.held_sizes[0])) if weights is None else weights
     if groups is not None:
-        codes = np.unique(groups, return_inverse=True)[1]
-        totals = np.asarray(np.bincount(codes, weights=totals), dtype=np.float64)
+        totals = np.bincount(np.unique(groups, return_inverse=True)[1], weights=totals)
     count = int(np.count_nonzero(totals))
     return refuse_few(count, effective_count(totals) if count else 0.0, record=record)
 
@@ -150,19 +146,6 @@ def corrected_t(
     return symmetric(_middle(losses, centre), half, level=level, method=method, guarantee="heuristic")
 
 
-def cautious_t(losses: Floats, *, test_ratio: float, level: float, centre: float | None = None) -> Interval:
-    """The interval of :func:`corrected_t`, but with min(J − 1, 4) degrees of freedom.
-
-    All splits of the same rows move together, so more of them make their spread smoother without telling better how
-    far the mean is off. With J − 1 degrees of freedom repeats and resamples miss too often (`make coverage`).
-
-    >>> losses = np.array([0.1, 0.2, 0.3] * 5)
-    >>> cautious_t(losses, test_ratio=0.5, level=0.95).high > corrected_t(losses, test_ratio=0.5, level=0.95).high
-    True
-    """
-    return corrected_t(losses, test_ratio=test_ratio, level=level, centre=centre, most=MOST_FREEDOM)
-
-
 def _error(losses: Floats, test_ratio: float) -> float:
     return standard_deviation(losses) * sqrt(1 / len(losses) + test_ratio)
 
@@ -180,9 +163,10 @@ def corrected_t_p(differences: Floats, *, test_ratio: float, centre: float | Non
     return float(2 * stdtr(min(len(differences) - 1, most), -t))
 
 
-def cautious_t_p(differences: Floats, *, test_ratio: float, centre: float | None = None) -> float:
-    """The two-sided p-value dual to :func:`cautious_t`."""
-    return corrected_t_p(differences, test_ratio=test_ratio, centre=centre, most=MOST_FREEDOM)
+# All splits of the same rows move together, so more of them make their spread smoother without telling better how far
+# the mean is off. With J − 1 degrees of freedom repeats and resamples miss too often (`make coverage`).
+cautious_t = partial(corrected_t, most=MOST_FREEDOM)
+cautious_t_p = partial(corrected_t_p, most=MOST_FREEDOM)
 
 
 def held_to_trained(record: Record) -> float:
