@@ -12,6 +12,7 @@ from heldout.audit.check_table import Codes, Column, Floats
 
 MOST_ROWS = 20_000  # from which it is told how well a column predicts
 FALSE_ALARM = 1e-6
+_NORMAL = 3.09  # quantile of the normal: one in a thousand lies beyond
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,13 +69,13 @@ def agreement_in_order(responses: Floats) -> Agreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skill:
-    """The share of the spread of the target that a column explains, with the lower end of its interval."""
+    """Holds the leave-one-out R² of one column alone for the target, and the lower end of its interval."""
 
     value: float
     low: float
 
 
-def skill_of(column: Column, responses: Floats, *, z: float = 3.09) -> Skill:
+def skill_of(column: Column, responses: Floats) -> Skill:
     """How well a column alone tells the target in rows where it is present, each row left out of its own prediction."""
     kept = column.order < MOST_ROWS  # the rows of a table stand in a random order
     order, codes = column.order[kept], column.sorted_codes[kept]
@@ -86,7 +87,7 @@ def skill_of(column: Column, responses: Floats, *, z: float = 3.09) -> Skill:
     predicted = _from_neighbours(ordered) if column.continuous else _from_level(ordered, codes)
     losses = ((ordered - predicted) ** 2).sum(axis=1)
     mean, error = float(losses.mean()), float(losses.std(ddof=1)) / sqrt(len(losses))
-    return Skill(value=1 - mean / base, low=1 - (mean + z * error) / base)
+    return Skill(value=1 - mean / base, low=1 - (mean + _NORMAL * error) / base)
 
 
 def _from_neighbours(ordered: Floats) -> Floats:
@@ -95,15 +96,13 @@ def _from_neighbours(ordered: Floats) -> Floats:
     sums = np.vstack([np.zeros((1, ordered.shape[1])), np.cumsum(ordered, axis=0)])
     low = np.maximum(np.arange(n) - reach, 0)
     high = np.minimum(np.arange(n) + reach + 1, n)
-    near: Floats = (sums[high] - sums[low] - ordered) / (high - low - 1)[:, None]
-    return near
+    return np.asarray((sums[high] - sums[low] - ordered) / (high - low - 1)[:, None])
 
 
 def _from_level(ordered: Floats, codes: Codes) -> Floats:
     sums, _, counts = _by_code(ordered, codes)
     others = np.maximum(counts[codes] - 1, 1)
-    level: Floats = np.where((counts[codes] > 1)[:, None], (sums[codes] - ordered) / others[:, None], 0.0)
-    return level
+    return np.where((counts[codes] > 1)[:, None], (sums[codes] - ordered) / others[:, None], 0.0)
 
 
 def _by_code(responses: Floats, codes: Codes) -> tuple[Floats, Floats, Floats]:

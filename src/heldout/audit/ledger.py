@@ -140,10 +140,7 @@ VERSION = 2  # of what is kept of test rows; version 1 knew X and y together
 class JournalLedger(Ledger):
     """The looks that a journal holds, across programs and days.
 
-    Parameters
-    ----------
-    path : path
-        The journal. It is opened for each call, and shared with a study of this process that has it open.
+    The journal is opened for each call, and shared with a study of this process that has it open.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -198,11 +195,6 @@ def list_test_sets(ledger: Ledger, *, level: float) -> list[dict[str, Any]]:
     Looks at sets that share rows count for each. `next_width` is the whole width that the interval of the next look
     may take, at most, for a loss of range 1; None where nothing bounds it any more, because results of single rows
     were shown, or numbers that could have been any.
-
-    Examples
-    --------
-    >>> list_test_sets(MemoryLedger(), level=0.95)
-    []
     """
     test_sets = []
     for key, rows in {look.rows.key: look.rows for look in ledger.looks()}.items():

@@ -69,7 +69,9 @@ class View:
         if (self.scale, self.columns) != (other.scale, other.columns):
             return 0
         share = min(self.share, other.share)
-        equal = _equal_pairs(_kept(self.tokens, share), _kept(other.tokens, share))
+        some, others = _kept(self.tokens, share), _kept(other.tokens, share)
+        first, last = (np.searchsorted(others, some, side=side) for side in ("left", "right"))
+        equal = int(np.sum(last - first))  # pairs of one token each; both ascend
         chance = share * self.rows * other.rows * self._rate_with(other)
         if equal <= 2 * chance + 6 * sqrt(chance) + (0 if chance < _NEGLIGIBLE else 2):
             return 0
@@ -132,7 +134,7 @@ def _view(scale: str, columns: int, tokens: Tokens, sample: Tokens, *, floor: fl
     found = np.sort(_once_a_row(tokens))
     share = min(1.0, most / max(1, len(found)))
     pairs = max(1, len(sample) * (len(sample) - 1) // 2)
-    repeats = _repeats(_once_a_row(sample))
+    repeats = equal_pairs(_once_a_row(sample))
     most_likely = repeats + 2 * sqrt(repeats) + 3 if floor < 1 else pairs  # more would have been seen
     return View(
         scale=scale,
@@ -148,7 +150,7 @@ def _view(scale: str, columns: int, tokens: Tokens, sample: Tokens, *, floor: fl
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Column:
-    """A column of a table, and its scale: from where to where it goes, and the mean of its values between 0 and 1."""
+    """Holds the values of a column and its scale: smallest value, range, and mean after scaling to [0, 1]."""
 
     values: Values
     measured: bool  # it has many values
@@ -223,8 +225,9 @@ class _Scaled:
     def views(self) -> list[View]:
         """The views by all columns, by all but one, by those of few values, and by pairs of measured ones."""
         # Columns of few values look alike, so their position among each other counts; that of measured ones does not.
+        # A column turned round has 1 less its mean, and keeps its position.
         by_mean = self.scale in _SORTED
-        columns = sorted(self.columns, key=lambda column: (not column.measured, _place(column.mean) * by_mean))
+        columns = sorted(self.columns, key=lambda one: (not one.measured, min(one.mean, 1 - one.mean) * by_mean))
         at = np.concatenate([self.rows, self.sample])
         words = [column.words(at, self.scale, self.bits) for column in columns]
         rates = [_repeat_rate(column, own[len(self.rows) :]) for column, own in zip(columns, words, strict=True)]
@@ -249,11 +252,6 @@ class _Scaled:
     def _view(self, sums: Tokens, columns: int, floor: float) -> View:
         tokens, count = mix(sums), len(self.rows)
         return _view(f"{self.scale}:{self.bits}", columns, tokens[:count], tokens[count:], floor=floor)
-
-
-def _place(mean: float) -> float:
-    """A mean between 0 and 1, whichever way the column is turned."""
-    return min(mean, 1 - mean)
 
 
 def _most_even(columns: Sequence[_Column], most: int) -> list[_Column]:
@@ -312,7 +310,7 @@ def _repeat_rate(column: _Column, sample: Values) -> float:
     if column.values.dtype != np.uint64 and _running(column.values[_evenly(len(column.values))]):
         return 1.0
     pairs = max(1, len(sample) * (len(sample) - 1) // 2)
-    repeats = _repeats(sample)
+    repeats = equal_pairs(sample)
     if repeats:
         return repeats / pairs
     as_they_are = sample.dtype == column.values.dtype  # scaled numbers are words
@@ -346,17 +344,11 @@ def _once_a_row(tokens: Tokens) -> Tokens:
 
 
 def _kept(tokens: Tokens, share: float) -> Tokens:
-    """Those of ascending tokens whose hash is among the smallest share of all hashes."""
+    """Return the tokens in the lowest `share` of the hash range. The tokens must be sorted."""
     return tokens if share >= 1 else tokens[: int(np.searchsorted(tokens, np.uint64(share * 2.0**64)))]
 
 
-def _repeats(values: Values) -> int:
-    """How many pairs of values are equal."""
+def equal_pairs(values: Values) -> int:
+    """Count the pairs of equal values."""
     _, counts = np.unique(values, return_counts=True)
     return int(np.sum(counts * (counts - 1) // 2))
-
-
-def _equal_pairs(some: Tokens, others: Tokens) -> int:
-    """How many pairs of one token each are equal; both ascend."""
-    first, last = (np.searchsorted(others, some, side=side) for side in ("left", "right"))
-    return int(np.sum(last - first))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from zlib import compress
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from heldout.audit.row_views import View, column_values, exact_tokens, views_of
@@ -92,7 +93,7 @@ def _features_key(X: Any, exact: View) -> str | None:
     """The digest of X as it is in the order of its rows, where that tells tables apart."""
     tokens = exact_tokens(X)
     bits = -len(tokens) * log2(exact.rate) if exact.rate > 0 else inf
-    codes = _first_seen(tokens)
+    codes = pd.factorize(tokens)[0]
     ruled = codes.max() < len(codes) - 1 and _regular(codes)  # where each row is new, its cells tell enough
     return _digest(tokens) if bits >= _TELLING_BITS and not ruled else None
 
@@ -101,7 +102,7 @@ def _column_keys(X: Any) -> tuple[str, ...]:
     """Digests of columns in the order of their rows: the signs of their steps, or which texts are the same."""
     found = []
     for values in column_values(X):
-        pattern = _first_seen(values) if values.dtype == np.uint64 else _steps(values)
+        pattern: Codes = pd.factorize(values)[0] if values.dtype == np.uint64 else _steps(values)
         if _tells(pattern):
             found.append(_digest(pattern))
     return tuple(sorted(set(found))[:_MOST_KEYS])
@@ -118,7 +119,7 @@ def _pattern(target: NDArray[Any]) -> Codes:
     """Codes of labels in the order they are first seen; of many numbers the signs of their steps."""
     numbers = target.dtype.kind in "biuf"
     values, codes = np.unique(target if numbers else target_hashes(target)[:, 0], return_inverse=True)
-    return _first_seen(codes) if not numbers or len(values) <= _FEW_LABELS else _steps(codes)
+    return pd.factorize(codes)[0] if not numbers or len(values) <= _FEW_LABELS else _steps(codes)
 
 
 def _steps(values: NDArray[Any]) -> Codes:
@@ -131,16 +132,6 @@ def _steps(values: NDArray[Any]) -> Codes:
         steps = np.nan_to_num(np.sign(values[1:] - values[:-1]))
     turn = next(iter(steps[steps != 0]), 1.0)
     return np.asarray(steps * turn, dtype=np.int8)
-
-
-def _first_seen(values: NDArray[Any]) -> Codes:
-    """Codes 0, 1, … in the order in which values are first seen.
-
-    >>> _first_seen(np.array([7, 3, 7, 9])).tolist()
-    [0, 1, 0, 2]
-    """
-    _, first, codes = np.unique(values, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[codes].astype(np.int64)
 
 
 def _tells(codes: Codes) -> bool:

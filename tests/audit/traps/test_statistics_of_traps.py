@@ -7,7 +7,8 @@ import pytest
 
 from heldout.audit.association import agreement_in_order, agreement_of_next, agreement_within, skill_of
 from heldout.audit.check_table import as_responses, interpret
-from heldout.audit.traps.copied_rows import A_ROW, equal_pairs, too_near
+from heldout.audit.row_views import equal_pairs
+from heldout.audit.traps.copied_rows import A_ROW, too_near
 from heldout.task.column_kinds import is_id_name
 
 TIMES = 1_500

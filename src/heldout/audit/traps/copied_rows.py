@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from heldout.audit.check_table import Codes, Column, Floats, Table, class_codes
+from heldout.audit.row_views import equal_pairs
 from heldout.audit.trap import ERROR, INFO, WARNING, Trap, plural
 from heldout.base.rowkeys import derive
+from heldout.base.words import listed
 from heldout.task.arrays import is_pandas
 from heldout.task.hashing import row_hashes
 
@@ -45,12 +47,12 @@ def find_same_rows(table: Table, codes: Codes, identifiers: list[Trap]) -> list[
     severity = WARNING if share >= LEAST_SHARE else INFO
     evidence = {"copies": copies, "share": share, "by_chance": by_chance}
     instead = ""
-    straddling = 0 if table.held is None else _straddling(codes, table.held)
-    if table.held is not None and straddling:
-        of_test = straddling / int(table.held.sum())
-        seen += (
-            f"; {plural(straddling, 'test row')} ({of_test:.2%}) {'is' if straddling == 1 else 'are'} in training too"
-        )
+    held = np.zeros(task.size, dtype=bool) if table.held is None else table.held
+    straddling = int(np.isin(codes[held], codes[~held]).sum())  # test rows with a copy among the training rows
+    if straddling:
+        of_test = straddling / int(held.sum())
+        are = "is" if straddling == 1 else "are"
+        seen += f"; {plural(straddling, 'test row')} ({of_test:.2%}) {are} in training too"
         severity = ERROR if of_test >= LEAST_SHARE else WARNING
         evidence["straddling"] = straddling
         instead = "Take them out of the training part, or out of the test part."
@@ -70,14 +72,6 @@ def cell_words(table: Table) -> Words:
         dictionary = rng.integers(0, 2**64, size=int(one.max()) + 2, dtype=np.uint64)
         words[position] = dictionary[one + 1]  # -1, a gap, takes the first
     return words
-
-
-def equal_pairs(sums: Words) -> float:
-    """How many pairs of rows have the same sum."""
-    ordered = np.sort(sums)
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    counts = np.diff(np.append(starts, len(ordered))).astype(np.float64)
-    return float((counts * (counts - 1) / 2).sum())
 
 
 def chance_meetings(words: Words, sums: Words, *, beside: Words | None = None) -> float:
@@ -113,11 +107,6 @@ def _within_groups(codes: Codes, groups: Codes | None) -> bool:
     if groups is None:
         return False
     return len(np.unique(codes * (int(groups.max()) + 1) + groups)) == int(codes.max()) + 1
-
-
-def _straddling(codes: Codes, held: NDArray[np.bool_]) -> int:
-    """How many test rows of a given split have a copy among the training rows."""
-    return int(np.isin(codes[held], codes[~held]).sum())
 
 
 NEIGHBOURS = 8  # with the row itself left out
@@ -166,7 +155,7 @@ def find_near_rows(table: Table, found: list[NearRows]) -> list[Trap]:
 
 def _all_but_one(table: Table, words: Words) -> NearRows | None:
     """Rows that agree in all but one column, the target too; only where that hardly happens by chance."""
-    names = [column.name for column in table.columns] + ["the target"]
+    names = [repr(column.name) for column in table.columns] + ["the target"]
     if len(words) < FEWEST_WORDS:
         return None
     sums = words.sum(axis=0, dtype=np.uint64)
@@ -180,8 +169,7 @@ def _all_but_one(table: Table, words: Words) -> NearRows | None:
     if not found:
         return None
     pairs = np.unique(np.vstack(list(found.values())), axis=0)
-    which = ", ".join(name if name == "the target" else repr(name) for name in list(found)[:3])
-    told = f"differ from another in a single column ({which}{', …' if len(found) > 3 else ''})"
+    told = f"differ from another in a single column ({listed(list(found), 3)})"
     return NearRows(pairs=table.rows[pairs], asked=len(table), rows=len(np.unique(pairs)), words=told)
 
 
@@ -228,8 +216,7 @@ def _alike(column: Column, first: Codes, second: Codes) -> NDArray[np.bool_]:
     if column.kind == "date" or column.distinct < 2:
         return np.ones(len(first), dtype=bool)
     if column.kind != "number":
-        same: NDArray[np.bool_] = column.codes[first] == column.codes[second]
-        return same
+        return np.asarray(column.codes[first] == column.codes[second])
     apart = np.abs(column.numbers[first] - column.numbers[second])
     limit = ALIKE * float(column.numbers[column.present].std())
     gaps = ~column.present[first] & ~column.present[second]
@@ -239,8 +226,7 @@ def _alike(column: Column, first: Codes, second: Codes) -> NDArray[np.bool_]:
 def _scaled(column: Column) -> Floats:
     values = column.numbers[column.present]
     filled = np.where(column.present, column.numbers, np.median(values))
-    scaled: Floats = (filled - values.mean()) / values.std()
-    return scaled
+    return np.asarray((filled - values.mean()) / values.std())
 
 
 def _nearest(points: Floats, asked: int) -> tuple[Floats, Codes]:
@@ -272,5 +258,4 @@ def too_near(distances: Floats) -> NDArray[np.bool_]:
         return np.zeros(len(ratios), dtype=bool)
     dimension = log(share) / log(upper)
     limit = 1 - (1 - A_ROW) ** (1 / (k - 1))
-    near: NDArray[np.bool_] = ratios**dimension < limit
-    return near
+    return np.asarray(ratios**dimension < limit)

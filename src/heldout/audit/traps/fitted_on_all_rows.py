@@ -23,41 +23,35 @@ STANDARD, NORMED, ROBUST, RANGED = (
 
 def find_scaled(table: Table) -> list[Trap]:
     """A trap for each way of scaling, with its columns; a single column from 0 to 1 may be a share, and is left."""
-    by_way: dict[str, list[str]] = {}
+    by_way: dict[str | None, list[str]] = {}
     for column in table.columns:
-        if column.kind != "number" or column.whole or column.distinct <= FEWEST_SCALED:
-            continue
-        if len(column.order) < FEWEST_ROWS:
-            continue
-        way = _by_moments(table, column) or _by_order(table, column)
-        if way is not None:
+        fine = column.kind == "number" and not column.whole and column.distinct > FEWEST_SCALED
+        if fine and len(column.order) >= FEWEST_ROWS:
+            way = _by_moments(table, column) or _by_order(table, column)
             by_way.setdefault(way, []).append(column.name)
-    return [
-        Trap(
-            code="H612",
-            severity=INFO,
-            seen=f"Over all rows {plural(len(names), 'column has', 'columns have')} {way}: {shown(names)}.",
-            columns=tuple(names),
-        )
-        for way, names in by_way.items()
-        if way != RANGED or len(names) > 1
-    ]
+    traps = []
+    for way, names in by_way.items():
+        if way and (way != RANGED or len(names) > 1):
+            seen = f"Over all rows {plural(len(names), 'column has', 'columns have')} {way}: {shown(names)}."
+            traps.append(Trap(code="H612", severity=INFO, seen=seen, columns=tuple(names)))
+    return traps
 
 
-def _may_be_centred(column: Column) -> bool:
-    """Whether the mean over all rows may be 0: the rows that were looked at rule it out for most columns."""
+def _is_centred(table: Table, column: Column) -> bool:
+    """Whether the mean over all rows is 0; the rows that were looked at rule it out for most columns."""
     values = column.numbers[column.order]
-    return abs(float(values.mean())) <= 8 * float(values.std()) / sqrt(len(values))
+    if abs(float(values.mean())) > 8 * float(values.std()) / sqrt(len(values)):
+        return False
+    mean, deviation = table.moments(column)
+    return abs(mean) <= DIGITS * deviation
 
 
 def _by_moments(table: Table, column: Column) -> str | None:
-    """Whether the mean is 0 and the deviation 1; all rows are asked only where a sample leaves it open."""
-    if not _may_be_centred(column):
+    """Whether the mean is 0 and the deviation 1."""
+    if not _is_centred(table, column):
         return None
-    mean, deviation = table.moments(column)
+    _, deviation = table.moments(column)
     n = round(len(column.order) * table.task.size / len(table))
-    if abs(mean) > DIGITS * deviation:
-        return None
     if abs(deviation - 1) <= DIGITS or abs(deviation * sqrt(n / (n - 1)) - 1) <= DIGITS:
         return STANDARD
     return NORMED if abs(deviation * sqrt(n) - 1) <= DIGITS else None
@@ -118,8 +112,7 @@ MOST_COLUMNS = 500
 
 def find_rotated(table: Table) -> list[Trap]:
     """One trap, with the columns of mean 0 of which each is uncorrelated with two others or more, to many digits."""
-    columns = [column for column in table.columns if _may_be(column) and _may_be_centred(column)]
-    columns = [column for column in columns if _is_centred(*table.moments(column))][:MOST_COLUMNS]
+    columns = [one for one in table.columns if _may_be(one) and _is_centred(table, one)][:MOST_COLUMNS]
     columns = _uncorrelated([table.whole(column) for column in columns])
     if len(columns) < FEWEST_COLUMNS:
         return []
@@ -134,11 +127,6 @@ def _may_be(column: Column) -> bool:
     return fine and len(column.order) == len(column.numbers) >= FEWEST_ROWS and column.continuous
 
 
-def _is_centred(mean: float, deviation: float) -> bool:
-    """Whether a mean over all rows is 0, which principal components have."""
-    return abs(mean) <= ZERO * deviation
-
-
 def _uncorrelated(columns: list[Column]) -> list[Column]:
     if len(columns) < FEWEST_COLUMNS:
         return []
@@ -146,9 +134,8 @@ def _uncorrelated(columns: list[Column]) -> list[Column]:
     table = table - table.mean(axis=0)
     norms = np.sqrt((table**2).sum(axis=0))
     zero = np.abs(table.T @ table) < ZERO * np.outer(norms, norms)  # with itself a column correlates
-    return [
-        column for column, partners in zip(columns, zero.sum(axis=0), strict=True) if partners + 1 >= FEWEST_COLUMNS
-    ]
+    enough = zero.sum(axis=0) + 1 >= FEWEST_COLUMNS
+    return [column for column, kept in zip(columns, enough, strict=True) if kept]
 
 
 FEWEST_ENCODED, MOST_OUTPUTS = 3, 50
@@ -157,19 +144,15 @@ EXACT_MEAN = 1e-6
 
 def find_encoded(table: Table) -> list[Trap]:
     """A trap for each column whose values are the mean targets of the rows that hold them."""
-    candidates = [
-        column
-        for column in table.columns
-        if column.kind == "number" and FEWEST_ENCODED <= column.distinct <= len(table) / 2
-    ]
+    y, classification = table.task.y, table.task.classification
     traps = []
-    for column in candidates:
-        if not _are_means(column, table.task.y[table.rows], table.task.classification, slack=table.sampled):
+    for column in table.columns:
+        if column.kind != "number" or not FEWEST_ENCODED <= column.distinct <= len(table) / 2:
             continue
-        if table.sampled and not _are_means(table.whole(column), table.task.y, table.task.classification, slack=False):
-            continue
-        seen = f"Each of the {column.distinct:,} values of column {column.name!r} is the mean target of its rows."
-        traps.append(Trap(code="H615", severity=ERROR, seen=seen, columns=(column.name,)))
+        found = _are_means(column, y[table.rows], classification, slack=table.sampled)
+        if found and (not table.sampled or _are_means(table.whole(column), y, classification, slack=False)):
+            seen = f"Each of the {column.distinct:,} values of column {column.name!r} is the mean target of its rows."
+            traps.append(Trap(code="H615", severity=ERROR, seen=seen, columns=(column.name,)))
     return traps
 
 

@@ -23,14 +23,8 @@ def find_groups(table: Table) -> list[Trap]:
     """A trap for each column of codes that repeat and whose rows agree."""
     if table.task.groups is not None:
         return []
-    traps = []
-    for column in table.columns:
-        if column.kind not in ("category", "number") or not column.whole:
-            continue
-        trap = _as_groups(table, column)
-        if trap is not None:
-            traps.append(trap)
-    return traps
+    coded = [column for column in table.columns if column.kind in ("category", "number") and column.whole]
+    return [trap for column in coded if (trap := _as_groups(table, column)) is not None]
 
 
 def _as_groups(table: Table, column: Column) -> Trap | None:
@@ -44,10 +38,8 @@ def _as_groups(table: Table, column: Column) -> Trap | None:
         return None
     agreed = _target_agreement(table, whole)
     same = _unvarying(table, column)
-    if agreed is None and not same:
-        return None
     named = is_id_name(column.name, loosely=True)
-    if agreed is None and not named and len(same) < 2:
+    if agreed is None and len(same) < (1 if named else 2):
         return None
     severity = WARNING if named or size <= FEW_ROWS_A_GROUP else INFO
     reasons = []
@@ -61,15 +53,17 @@ def _as_groups(table: Table, column: Column) -> Trap | None:
 
 
 def _target_agreement(table: Table, whole: Column) -> float | None:
-    if len(whole.codes) == len(table):
-        responses = table.responses
-    else:
-        responses = as_responses(table.task.y, classification=table.task.classification)
-    return _agreement(whole, responses)
+    if not table.sampled:
+        return _agreement(whole, table.responses)
+    return _agreement(whole, as_responses(table.task.y, classification=table.task.classification))
 
 
 def _agreement(column: Column, responses: Floats) -> float | None:
-    """How much rows of a group agree, beyond rows of the next number, where that is sure and not little."""
+    """Return how much rows of one group agree on the target, or None if the agreement is small or may be chance.
+
+    It is also None for a numeric column if rows with neighbouring numbers agree almost as much. Such a column measures
+    something and names no groups.
+    """
     within = agreement_within(responses, column.codes)
     if within.p > FALSE_ALARM or within.value < LEAST_AGREEMENT:
         return None

@@ -29,8 +29,7 @@ def find_giveaways(table: Table) -> list[Trap]:
     good = {name: skill for name, skill in skills.items() if skill.low >= ALONE}
     if not good:
         return []
-    needs_others = any(skill.low < NEARLY for skill in good.values())
-    others = _skill_of_others(table, good) if needs_others else 0.0
+    others = _skill_of_others(table, good) if any(skill.low < NEARLY for skill in good.values()) else 0.0
     return [trap for name, skill in good.items() if (trap := _giveaway(name, skill, others)) is not None]
 
 
@@ -150,7 +149,7 @@ def _log_orders(codes: Codes) -> float:
 
 
 def _ties(y: Floats) -> int:
-    """One more than how often the commonest target comes: its rows may stand in any order."""
+    """Return one more than the count of the most frequent target. Rows of equal target may stand in any order."""
     return int(np.unique(y, return_counts=True)[1].max()) + 1
 
 
