@@ -38,8 +38,6 @@ def from_library(package: str, name: str) -> Any:
 class CodedClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that is given classes as numbers from 0, whatever they are, and answers with the classes.
 
-    Examples
-    --------
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> CodedClasses(DecisionTreeClassifier()).fit([[0], [1]], ["no", "yes"]).predict([[1]]).tolist()
     ['yes']

@@ -62,7 +62,7 @@ def learner_named(
     (['ridge__alpha'], 21)
     """
     table = table or survey_table(X, classes=2 if classification else 0)
-    if is_import_path(name):
+    if ":" in name:
         model = import_learner(name, allowed=allow_import)
         return _own_learner(model, name, table, classification=classification, spaces=spaces or {})
     entry = _entry(name, classification=classification)
@@ -185,15 +185,6 @@ def _lack(estimator: Any, losses: tuple[Loss, ...]) -> tuple[str, str] | None:
             if not any(hasattr(estimator, method) for method in methods):
                 return " or ".join(methods), loss.name
     return None
-
-
-def is_import_path(name: str) -> bool:
-    """Tell whether a learner's name says where to import it from.
-
-    >>> is_import_path("mypackage.models:Forest"), is_import_path("forest")
-    (True, False)
-    """
-    return ":" in name
 
 
 def imported_name(path: str) -> str:

@@ -40,8 +40,6 @@ class _Reading(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 class AsText(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
     """Every value as text, missing ones as a text of their own, whatever the columns were.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> AsText().fit_transform(pd.DataFrame({"smokes": [True, None]}))["smokes"].tolist()
     ['True', '(missing)']
@@ -56,8 +54,6 @@ class AsText(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
 class AsNumbers(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
     """Numbers of any type as floats, missing ones as NaN.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> AsNumbers().fit_transform(pd.DataFrame({"rooms": pd.array([3, None], dtype="Int64")}))["rooms"].tolist()
     [3.0, nan]
@@ -87,17 +83,9 @@ class ByTarget(_Reading):
     """Categories of many values as the mean target of their training rows, shrunk; one never seen as the mean of all.
 
     Training rows are answered by cross-fitting, so that no row's own target is in its number: scikit-learn's
-    TargetEncoder, with folds that the seed decides and that need no number of rows of a class.
+    TargetEncoder, with folds that `random_state` decides and that need no number of rows of a class. `kind` says what
+    the target is: "continuous", "binary" or "multiclass".
 
-    Parameters
-    ----------
-    kind : "continuous", "binary" or "multiclass"
-        What the target is.
-    random_state : int, optional
-        Decides the folds.
-
-    Examples
-    --------
     >>> import pandas as pd
     >>> shops = pd.DataFrame({"shop": ["a", "b"] * 50})
     >>> ByTarget(random_state=0).fit(shops, [1.0, 3.0] * 50).transform(shops[:2]).round(1).tolist()
@@ -148,8 +136,6 @@ class DateParts(_Reading):
     up, a place is a point on a circle (sine and cosine), so that December is next to January; without, for trees, it
     is the month, the day of the month, the weekday and the hour.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> days = pd.DataFrame({"seen": pd.to_datetime(["1970-01-02", "2024-02-29"])})
     >>> DateParts(circles=False).fit_transform(days)
@@ -215,17 +201,9 @@ def _has_times(values: pd.Series[Any]) -> bool:
 class TextParts(_Reading):
     """Prose as numbers: the weights of its words (TF-IDF), or a few main directions among them.
 
-    Parameters
-    ----------
-    words : int
-        The words of each column that are kept, the most frequent first; one that a single training row has is not.
-    directions : int, optional
-        Instead of a column a word, the main directions of the words: for learners that many sparse columns drown.
-    random_state : int, optional
-        Where the search for directions begins.
+    The most frequent `words` of each column are kept; one that a single training row has is not. `directions` asks for
+    the main directions of the words instead of a column a word, for learners that many sparse columns drown.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> reviews = pd.DataFrame({"review": ["good and cheap", "cheap and bad", None]})
     >>> TextParts().fit(reviews).get_feature_names_out().tolist()

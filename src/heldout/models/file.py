@@ -13,7 +13,6 @@ import os
 import warnings
 import zipfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -107,7 +106,7 @@ FORMAT = Format(
 _TREE = "schema.json"  # where skops keeps the tree of objects
 _DIGEST = "sha256"
 MOST_TEXT = 256 << 20  # bytes of the tree of objects, and of the page about it
-_NESTED = ("SparseMatrixNode",)  # what skops keeps as a zip in the zip
+_NESTED = "SparseMatrixNode"  # what skops keeps as a zip in the zip
 
 
 def need_skops() -> None:
@@ -116,17 +115,11 @@ def need_skops() -> None:
         raise OptionError("Model files need skops, which is not installed. Install it: pip install 'heldout[models]'.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Packed:
-    """A predictor as bytes, and as it is read again from them."""
+def pack(predictor: Any) -> tuple[bytes, Any, list[str]]:
+    """Return a predictor as bytes, as it is read again from them, and the packages that a reader must trust.
 
-    data: bytes
-    again: Any
-    packages: tuple[str, ...]  # that whoever reads it must trust
-
-
-def pack(predictor: Any) -> Packed:
-    """Turn a predictor into bytes, and read it again; a type that a model file may not hold is a LearnerError."""
+    A type that a model file may not hold is a LearnerError.
+    """
     need_skops()
     import skops.io as sio
 
@@ -138,8 +131,7 @@ def pack(predictor: Any) -> Packed:
     packages = packages_of(strange)
     if strange and not packages:
         raise LearnerError(f"A model file may not hold the type {', '.join(strange[:3])}. {_WAY_OUT}")
-    again = _unpack(data, allowed_types(packages), Path("model"))
-    return Packed(data=data, again=again, packages=tuple(packages))
+    return data, _unpack(data, allowed_types(packages), Path("model")), packages
 
 
 def check_packable(learner: Any) -> None:
@@ -259,14 +251,11 @@ def _used_bytes(tree: Any, sizes: Mapping[str, int], file: zipfile.ZipFile) -> i
             waiting += node.values()
             name = node.get("file")
             if isinstance(name, str) and name in sizes:
-                nested = node.get("__loader__") in _NESTED
-                used[str(node.get("__id__")), name] = sizes[name] + (_inner_bytes(file.read(name)) if nested else 0)
+                inner = 0
+                if node.get("__loader__") == _NESTED:
+                    inner = sum(info.file_size for info in zipfile.ZipFile(io.BytesIO(file.read(name))).infolist())
+                used[str(node.get("__id__")), name] = sizes[name] + inner
     return sum(used.values())
-
-
-def _inner_bytes(data: bytes) -> int:
-    with zipfile.ZipFile(io.BytesIO(data)) as inner:
-        return sum(info.file_size for info in inner.infolist())
 
 
 def _too_large(place: Path, count: int) -> StoredError:

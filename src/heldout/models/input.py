@@ -22,7 +22,7 @@ from heldout.models.schema import (
     distinct_words,
     held,
 )
-from heldout.task.arrays import is_frame, some_rows
+from heldout.task.arrays import is_frame, refuse_twice, some_rows
 from heldout.task.column_kinds import CATEGORIES, ONE
 
 if TYPE_CHECKING:
@@ -45,8 +45,9 @@ def arranged(X: Any, schema: Schema, *, name: str) -> tuple[Any, Notes]:
         raise InputError(f"{name} has no rows, so there is nothing to predict.")
     if not schema.columns:
         return _by_place(frame, schema, name=name)
-    _check_names(list(map(str, frame.columns)), schema, name=name)
-    notes = _extra(list(map(str, frame.columns)), schema)
+    given = list(map(str, frame.columns))
+    _check_names(given, schema, name=name)
+    notes = _extra(given, schema)
     # What fits is passed on as it is: another layout in memory would round otherwise.
     rows = frame if list(frame.columns) == schema.names else frame[schema.names]
     wrong: list[str] = []
@@ -110,15 +111,14 @@ def _by_place(frame: pd.DataFrame, schema: Schema, *, name: str) -> tuple[Any, N
 
 
 def _check_names(given: list[str], schema: Schema, *, name: str) -> None:
+    known = set(schema.names)
     lacking = [column for column in schema.names if column not in given]
     if lacking:
         shown = listed([repr(column) for column in lacking])
         count = "a column" if len(lacking) == 1 else f"{len(lacking)} columns"
-        hint = did_you_mean(lacking[0], [column for column in given if column not in schema.names] or given)
+        hint = did_you_mean(lacking[0], [column for column in given if column not in known] or given)
         raise ColumnError(f"{name} lacks {count} that the model learned from: {shown}. {hint}")
-    twice = sorted({column for column in schema.names if given.count(column) > 1})
-    if twice:
-        raise ColumnError(f"{name} has more than one column named {twice[0]!r}. Give every column its own name.")
+    refuse_twice([column for column in given if column in known], name)
 
 
 def _extra(given: list[str], schema: Schema) -> Notes:

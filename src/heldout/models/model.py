@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec.structs import asdict
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -50,13 +51,6 @@ class _StoredModel(msgspec.Struct):
     covers: str | None
     versions: dict[str, str]
     trust: list[str]
-
-
-@runtime_checkable
-class HasModel(Protocol):
-    """A result or a learner that knows its predictor and what is known of its risk."""
-
-    def model_parts(self) -> ModelParts: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -176,19 +170,19 @@ def save_model(
     """
     parts = _parts(model)
     predictor, estimate, X = parts.predictor, parts.estimate, parts.rows if X is None else X
-    packed = pack(predictor)
+    data, again, packages = pack(predictor)
     schema = schema_of(X, predictor, target=target, missing=None if missing is None else tuple(missing))
     if X is not None:
-        _try_again(predictor, packed.again, X)
+        _try_again(predictor, again, X)
     manifest = {
-        "schema": plain(schema.as_dict()),
+        "schema": plain({**asdict(schema), "columns": list(map(asdict, schema.columns))}),
         "estimate": None if estimate is None else plain(stored_values(estimate)),
         "covers": parts.covers,
-        "trust": list(packed.packages),
-        "versions": _versions(packed.packages),
+        "trust": packages,
+        "versions": _versions(packages),
     }
-    write_file(path, packed.data, manifest)
-    return packed.packages
+    write_file(path, data, manifest)
+    return tuple(packages)
 
 
 def load_model(path: str | Path, *, trust: Iterable[str] = ()) -> SavedModel:
@@ -234,10 +228,11 @@ def open_model(path: str | Path, *, trust: Iterable[str] = ()) -> SavedModel:
 
 def _parts(model: Any) -> ModelParts:
     """Collect what a file says of a model; of a plain estimator, the predictor alone."""
-    if isinstance(model, HasModel) and not isinstance(model, type):
-        return model.model_parts()
-    if not hasattr(model, "predict") or isinstance(model, type):
+    if isinstance(model, type) or not (hasattr(model, "predict") or hasattr(model, "model_parts")):
         raise LearnerError(f"A model is a Result or a fitted estimator, not {type(model).__name__}.")
+    if hasattr(model, "model_parts"):  # a Result, or a Tuned
+        parts: ModelParts = model.model_parts()
+        return parts
     check_is_fitted(model)
     return ModelParts(predictor=model)
 

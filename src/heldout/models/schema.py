@@ -50,13 +50,6 @@ class Schema(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         """The names of the columns, in order."""
         return [column.name for column in self.columns]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return {
-            **{name: getattr(self, name) for name in ("width", "target", "classes", "missing")},
-            "columns": [msgspec.structs.asdict(column) for column in self.columns],
-        }
-
     def __post_init__(self) -> None:
         if len(set(self.names)) < len(self.names):
             raise ValueError("the input schema names a column twice")
